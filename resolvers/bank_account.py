@@ -15,7 +15,8 @@ from resolvers.core.filters import OfPartner, Where
 from resolvers.core.input_mapping import check_partner_uuid
 from resolvers.core.listing import Listing
 from resolvers.core.operation import Call, operation
-from resolvers.core.provider_calls import REFUSALS, calling_provider
+from resolvers.core.provider_calls import calling_provider
+from resolvers.core.provider_process import ProviderCall, Recording, RefusedCall
 from resolvers.core.scoping import find_visible
 from resolvers.core.services import Services
 from schema.bank_account import PAYEE_CHECK_LENGTH, BankAccountStatus, RegisterBankAccount, RegisteredBankAccount
@@ -25,11 +26,12 @@ from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
 from schema.kyc.capability import Requirement, RequirementCode
 from store.activation.account_requests import account_request_of, is_person, missing_fields
-from store.bank_account import BankAccountRow, bank_accounts_of, lock_account
+from store.bank_account import TRANSITIONS, BankAccountRow, bank_accounts_of, lock_account
+from store.core.provider_process import KEY_LIFE
 from store.core.retries import RunAgain
 from store.core.return_paths import provider_return_url
 from store.job.jobs import JobKind, enqueue_job
-from store.kyc import IDEMPOTENCY_KEY_LIFE, get_or_create_kyc
+from store.kyc import get_or_create_kyc
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.providers.accounts import Destination, DestinationRequest, DestinationStatus
 from store.providers.errors import InvalidRequest
@@ -42,16 +44,6 @@ STATUSES = {
     DestinationStatus.DEACTIVATED: BankAccountStatus.DEACTIVATED,
     DestinationStatus.UNKNOWN: BankAccountStatus.UNKNOWN,
 }
-STATUS_RANK = {
-    BankAccountStatus.CREATED: 0,
-    BankAccountStatus.UNKNOWN: 1,
-    BankAccountStatus.PENDING: 1,
-    BankAccountStatus.ACTIVE: 2,
-    BankAccountStatus.CANCELLED: 2,
-    BankAccountStatus.DEACTIVATED: 3,
-}
-"""A status with a lower rank never replaces one with a higher rank: responses of the provider may arrive out of order.
-"""
 POLLED_STATUSES = (BankAccountStatus.PENDING, BankAccountStatus.UNKNOWN, BankAccountStatus.ACTIVE)
 MISMATCHES = frozenset({"NO_MATCH"})
 """Results of the payee check that mean a different holder name. A close match needs no action."""
@@ -126,18 +118,9 @@ async def ensure_registered(services: Services, partner: PartnerRow) -> BankAcco
     if row.status is not BankAccountStatus.CREATED:
         return row
     try:
-        destination = await services.provider.add_destination(
-            await _request(services, partner, row),
-            return_url=provider_return_url(services.settings, row.path),
-            key=IdempotencyKey(str(row.key)),
-            sent_at=row.created_on,
-        )
-    except REFUSALS as error:
-        await _cancel(services, row)
-        if isinstance(error, InvalidRequest):
-            raise BankAccountRefused(reason=" ".join([str(error), *error.fields.values()])) from error
-        raise
-    return await _save_destination(services, row.id, destination)
+        return await REGISTRATION.send(services, row, _add_destination(services, partner, row))
+    except InvalidRequest as error:
+        raise BankAccountRefused(reason=" ".join([str(error), *error.fields.values()])) from error
 
 
 def _check_registrable(services: Services, partner: PartnerRow) -> None:
@@ -170,9 +153,9 @@ async def _begin_registration(services: Services, partner: PartnerRow) -> BankAc
     async with services.db.sessions() as db, db.begin():
         await get_or_create_kyc(db, partner.id, lock=True)
         row = _latest(await bank_accounts_of(db, partner), partner.iban)
-        if row is not None and row.status is BankAccountStatus.CREATED and now - row.created_on >= IDEMPOTENCY_KEY_LIFE:
+        if row is not None and row.status is BankAccountStatus.CREATED and now - row.created_on >= KEY_LIFE:
             # The idempotency key has expired, so the outcome cannot be determined; nobody was redirected there.
-            row.status = BankAccountStatus.CANCELLED
+            row.status = TRANSITIONS.require(row.status, BankAccountStatus.CANCELLED)
             await db.flush()
         if row is not None and (row.status is BankAccountStatus.CREATED or _is_current(row, now)):
             return row
@@ -188,6 +171,15 @@ async def _begin_registration(services: Services, partner: PartnerRow) -> BankAc
         await db.flush()
         await enqueue_job(db, JobKind.CHECK_BANK_ACCOUNTS, {"partner_id": partner.id}, after=LINK_EXPIRES_AFTER)
         return row
+
+
+async def _add_destination(services: Services, partner: PartnerRow, row: BankAccountRow) -> Destination:
+    return await services.provider.add_destination(
+        await _request(services, partner, row),
+        return_url=provider_return_url(services.settings, row.path),
+        key=IdempotencyKey(str(row.key)),
+        sent_at=row.created_on,
+    )
 
 
 async def _request(services: Services, partner: PartnerRow, row: BankAccountRow) -> DestinationRequest:
@@ -207,36 +199,35 @@ async def _request(services: Services, partner: PartnerRow, row: BankAccountRow)
     )
 
 
-async def _cancel(services: Services, row: BankAccountRow) -> None:
-    async with services.db.sessions() as db, db.begin():
-        locked = await lock_account(db, row.id)
-        if locked.status is BankAccountStatus.CREATED:
-            locked.status = BankAccountStatus.CANCELLED
+async def _cancel(_: Recording, row: BankAccountRow, _refused: RefusedCall[BankAccountRow]) -> None:
+    if row.status is BankAccountStatus.CREATED:
+        row.status = TRANSITIONS.require(row.status, BankAccountStatus.CANCELLED)
 
 
 # ---- status updates
 
 
 async def _refresh(services: Services, row: BankAccountRow) -> BankAccountRow:
-    return await _save_destination(services, row.id, await services.provider.get_destination(row.provider_id))
+    return await REGISTRATION.look_up(services, row, services.provider.get_destination(row.provider_id))
 
 
-async def _save_destination(services: Services, row_id: int, destination: Destination) -> BankAccountRow:
-    """Save the provider's state. When a bank account becomes active, a job deactivates the previous ones."""
-    async with services.db.sessions() as db, db.begin():
-        row = await lock_account(db, row_id)
-        status = STATUSES[destination.status]
-        if STATUS_RANK[status] < STATUS_RANK[row.status]:
-            return row
-        if status is BankAccountStatus.ACTIVE and row.status is not status:
-            await enqueue_job(db, JobKind.CHECK_BANK_ACCOUNTS, {"partner_id": row.partner_id})
-        row.status, row.provider_id = status, destination.id
-        row.payee_check = destination.payee_check[:PAYEE_CHECK_LENGTH] or row.payee_check
-        if destination.action is not None:
-            row.redirect_url, row.redirect_expires_on = destination.action.url, destination.action.expires_at
-        if status is not BankAccountStatus.PENDING:
-            row.redirect_url = row.redirect_expires_on = None
+async def _record_destination(tx: Recording, row: BankAccountRow, destination: Destination) -> BankAccountRow:
+    """Record the provider's state. When a bank account becomes active, a job deactivates the previous ones."""
+    status = STATUSES[destination.status]
+    if status is not row.status and not TRANSITIONS.allows(row.status, status):
         return row
+    if status is BankAccountStatus.ACTIVE and row.status is not status:
+        await enqueue_job(tx.db, JobKind.CHECK_BANK_ACCOUNTS, {"partner_id": row.partner_id})
+    row.status, row.provider_id = status, destination.id
+    row.payee_check = destination.payee_check[:PAYEE_CHECK_LENGTH] or row.payee_check
+    if destination.action is not None:
+        row.redirect_url, row.redirect_expires_on = destination.action.url, destination.action.expires_at
+    if status is not BankAccountStatus.PENDING:
+        row.redirect_url = row.redirect_expires_on = None
+    return row
+
+
+REGISTRATION = ProviderCall(lock=lock_account, record=_record_destination, refuse=_cancel)
 
 
 async def check_bank_accounts(services: Services, partner_id: int) -> bool:
@@ -253,7 +244,7 @@ async def check_bank_accounts(services: Services, partner_id: int) -> bool:
     used = next((row for row in active if partner is not None and row.iban == partner.iban), next(iter(active), None))
     for row in active:
         if row is not used:
-            await _save_destination(services, row.id, await services.provider.deactivate_destination(row.provider_id))
+            await REGISTRATION.look_up(services, row, services.provider.deactivate_destination(row.provider_id))
     recent = services.clock.now() - MAX_POLL_TIME
     return any(row.status is not BankAccountStatus.ACTIVE and row.created_on > recent for row in asked if _is_open(row))
 

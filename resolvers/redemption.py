@@ -106,7 +106,7 @@ async def _voucher(context: Context, row: VoucherRow) -> RedeemableVoucher:
 
 
 def _may_move(context: Context, old: VoucherState, new: VoucherState) -> bool:
-    needed = TRANSITIONS.get((old, new))
+    needed = TRANSITIONS.permission(old, new)
     return needed is not None and all(map(context.required_caller.may, (Permission.USE_VOUCHER, needed)))
 
 

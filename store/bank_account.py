@@ -11,15 +11,29 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from schema.bank_account import BankAccountStatus, RegisteredBankAccount
 from schema.core.columns import datetime_column
 from store.core.clock import now
+from store.core.provider_process import ReferencedRow
 from store.core.return_paths import PATH_LENGTH, new_path
+from store.core.state_machine import StateMachine
 from store.kyc import of_current_account
 from store.partner.partners import PartnerRow
 
 UNSETTLED = (BankAccountStatus.CREATED, BankAccountStatus.PENDING, BankAccountStatus.UNKNOWN)
 """Statuses that can still change to active."""
+_ENDED = {BankAccountStatus.ACTIVE, BankAccountStatus.CANCELLED, BankAccountStatus.DEACTIVATED}
+TRANSITIONS = StateMachine(
+    "A bank account",
+    {
+        BankAccountStatus.CREATED: {BankAccountStatus.UNKNOWN, BankAccountStatus.PENDING, *_ENDED},
+        BankAccountStatus.UNKNOWN: {BankAccountStatus.PENDING, *_ENDED},
+        BankAccountStatus.PENDING: {BankAccountStatus.UNKNOWN, *_ENDED},
+        BankAccountStatus.ACTIVE: {BankAccountStatus.CANCELLED, BankAccountStatus.DEACTIVATED},
+        BankAccountStatus.CANCELLED: {BankAccountStatus.ACTIVE, BankAccountStatus.DEACTIVATED},
+    },
+)
+"""A status never goes back: responses of the provider may arrive out of order."""
 
 
-class BankAccountRow(RegisteredBankAccount, table=True):
+class BankAccountRow(RegisteredBankAccount, ReferencedRow, table=True):
     """A bank account at the provider. A partner whose IBAN changes gets another one.
 
     Of several active ones the newest counts; the provider is asked to deactivate the others until it has done so.
@@ -42,7 +56,6 @@ class BankAccountRow(RegisteredBankAccount, table=True):
     account_id: str = Field(max_length=128)
     id: int = Field(default=None, primary_key=True)
     iban: str = Field(max_length=34)
-    provider_id: str = Field(default="", max_length=128)
     path: str = Field(default_factory=new_path, max_length=PATH_LENGTH, unique=True)
     key: UUID = Field(default_factory=uuid4)
     created_on: dt.datetime = datetime_column("When it was registered.", default_factory=now)
@@ -54,5 +67,6 @@ async def bank_accounts_of(db: AsyncSession, partner: PartnerRow) -> Sequence[Ba
     return (await db.exec(query.order_by(col(BankAccountRow.id).desc()))).all()
 
 
-async def lock_account(db: AsyncSession, id: int) -> BankAccountRow:
-    return (await db.exec(select(BankAccountRow).where(col(BankAccountRow.id) == id).with_for_update())).one()
+async def lock_account(db: AsyncSession, row: BankAccountRow) -> BankAccountRow:
+    """The bank account, locked and read again."""
+    return (await db.exec(select(BankAccountRow).where(col(BankAccountRow.id) == row.id).with_for_update())).one()

@@ -8,19 +8,20 @@ from uuid import UUID, uuid4
 
 from sqlalchemy import CheckConstraint, ColumnElement, Index, text
 from sqlalchemy.dialects.postgresql import insert
-from sqlmodel import Field, SQLModel, col, select
+from sqlmodel import Field, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.core.columns import datetime_column, enum_column, json_column
+from schema.core.columns import datetime_column, enum_column
 from schema.kyc.document import KycDocument
 from schema.kyc.kyc import KycCheckStatus
 from store.core.clock import now
+from store.core.provider_process import KEY_LIFE, CheckedRow, ReferencedRow
 from store.core.return_paths import PATH_LENGTH, new_path
+from store.core.state_machine import StateMachine
+from store.core.typed_json import TypedJson, typed_json_column
 from store.partner.partners import PartnerRow
-from store.providers.accounts import KycLevel
+from store.providers.accounts import KycLevel, Refusal
 
-IDEMPOTENCY_KEY_LIFE = dt.timedelta(hours=23)
-"""How long a call can be repeated with its idempotency key. The provider forgets keys after a day."""
 IDENTITY_SESSION_LIFE = dt.timedelta(days=7)
 """How long an identity check session can be used."""
 RETRY_INTERVAL = dt.timedelta(hours=1)
@@ -43,9 +44,23 @@ class DocumentStep(enum.StrEnum):
 
 
 UNFINISHED = (DocumentStep.BEGUN, DocumentStep.CREATED, DocumentStep.FILED)
+_ENDED = {DocumentStep.SUBMITTED, DocumentStep.ABANDONED}
+DOCUMENT_STEPS = StateMachine(
+    "A document",
+    {
+        DocumentStep.BEGUN: {DocumentStep.CREATED, DocumentStep.FILED, *_ENDED},
+        DocumentStep.CREATED: {DocumentStep.FILED, *_ENDED},
+        DocumentStep.FILED: _ENDED,
+        DocumentStep.ABANDONED: {DocumentStep.SUBMITTED},
+    },
+)
+"""An abandoned document turns out to be submitted if the provider lists it."""
 
 
-class PartnerKycRow(SQLModel, table=True):
+REFUSALS = TypedJson(tuple[Refusal, ...])
+
+
+class PartnerKycRow(CheckedRow, table=True):
     """The identification state of a partner. Lock it to change the partner's documents, checks or accounts.
 
     `version` counts the writes: a state read from the provider before a concurrent write is discarded.
@@ -61,12 +76,9 @@ class PartnerKycRow(SQLModel, table=True):
     checked_on: dt.datetime | None = datetime_column(
         "When the provider last reported; null: never.", default=None, nullable=True
     )
-    check_on: dt.datetime | None = datetime_column(
-        "When the periodic check is due; null: never.", default=None, nullable=True
-    )
 
 
-class KycDocumentRow(KycDocument, table=True):
+class KycDocumentRow(KycDocument, ReferencedRow, table=True):
     """A document. Its file is not stored; the digest detects a repeated file."""
 
     __tablename__ = "kyc_document"
@@ -89,16 +101,15 @@ class KycDocumentRow(KycDocument, table=True):
     id: int = Field(default=None, primary_key=True)
     request: UUID | None = Field(default=None, unique=True)
     reference: UUID = Field(default_factory=uuid4)
-    provider_id: str = Field(default="", max_length=128)
     step: DocumentStep = enum_column(DocumentStep, "Last completed step of the submission.", default=DocumentStep.BEGUN)
     digest: str = Field(default="", max_length=64)
     create_key: UUID = Field(default_factory=uuid4)
     page_key: UUID = Field(default_factory=uuid4)
-    refusals: list[dict[str, str]] = json_column("Each with `reason`, `code`, `message`.", default_factory=list)
+    refusals: tuple[Refusal, ...] = typed_json_column(REFUSALS, "Why it was refused.", default=())
     created_on: dt.datetime = datetime_column("When it was submitted here.", default_factory=now)
 
 
-class IdentityCheckRow(SQLModel, table=True):
+class IdentityCheckRow(ReferencedRow, table=True):
     """An identity check session of a representative. The provider's URL is read when it is needed."""
 
     __tablename__ = "identity_check"
@@ -116,11 +127,10 @@ class IdentityCheckRow(SQLModel, table=True):
     partner_id: int = Field(foreign_key="partner.id")
     account_id: str = Field(max_length=128)
     id: int = Field(default=None, primary_key=True)
-    provider_id: str = Field(default="", max_length=128)
     path: str = Field(default_factory=new_path, max_length=PATH_LENGTH, unique=True)
     key: UUID = Field(default_factory=uuid4)
     status: KycCheckStatus = enum_column(KycCheckStatus, "Status.", default=KycCheckStatus.PENDING)
-    refusals: list[dict[str, str]] = json_column("Each with `reason`, `code`, `message`.", default_factory=list)
+    refusals: tuple[Refusal, ...] = typed_json_column(REFUSALS, "Why it was refused.", default=())
     created_on: dt.datetime = datetime_column("When it was opened.", default_factory=now)
 
 
@@ -146,8 +156,9 @@ async def documents_of(db: AsyncSession, partner: PartnerRow) -> Sequence[KycDoc
     ).all()
 
 
-async def lock_document(db: AsyncSession, id: int) -> KycDocumentRow:
-    return (await db.exec(select(KycDocumentRow).where(col(KycDocumentRow.id) == id).with_for_update())).one()
+async def lock_document(db: AsyncSession, row: KycDocumentRow) -> KycDocumentRow:
+    """The document, locked and read again."""
+    return (await db.exec(select(KycDocumentRow).where(col(KycDocumentRow.id) == row.id).with_for_update())).one()
 
 
 def abandon_document(document: KycDocumentRow) -> None:
@@ -174,19 +185,15 @@ async def get_or_create_check(db: AsyncSession, partner: PartnerRow, moment: dt.
     if row is None:
         row = IdentityCheckRow(partner_id=partner.id, account_id=partner.provider_user_id, created_on=moment)
         db.add(row)
-    elif moment - row.created_on >= IDEMPOTENCY_KEY_LIFE:
+    elif moment - row.created_on >= KEY_LIFE:
         # The outcome of the old key can no longer be looked up. Nobody was redirected to that session.
         row.key, row.path, row.created_on = uuid4(), new_path(), moment
     await db.flush()
     return row
 
 
-async def claim_due_partners(db: AsyncSession, moment: dt.datetime, most: int) -> Sequence[int]:
-    """Claim the partners that are due for a check.
-
-    Each is postponed by RETRY_INTERVAL, so that failures do not block others. A partner with a provider account and no
-    identification state is due at once.
-    """
+async def add_unchecked_partners(db: AsyncSession, moment: dt.datetime, most: int) -> None:
+    """Make partners due that have a provider account and no identification state yet."""
     never = (
         select(col(PartnerRow.id))
         .outerjoin(PartnerKycRow, col(PartnerKycRow.partner_id) == col(PartnerRow.id))
@@ -195,16 +202,9 @@ async def claim_due_partners(db: AsyncSession, moment: dt.datetime, most: int) -
     )
     for partner_id in (await db.exec(never)).all():
         (await get_or_create_kyc(db, partner_id, lock=True)).check_on = moment
-    await db.flush()
-    known = select(col(PartnerRow.id)).where(col(PartnerRow.provider_user_id) != "")
-    query = (
-        select(PartnerKycRow)
-        .where(col(PartnerKycRow.check_on) <= moment, col(PartnerKycRow.partner_id).in_(known))
-        .order_by(col(PartnerKycRow.check_on))
-        .limit(most)
-        .with_for_update(skip_locked=True)
-    )
-    rows = (await db.exec(query)).all()
-    for row in rows:
-        row.check_on = moment + RETRY_INTERVAL
-    return [row.partner_id for row in rows]
+
+
+HAS_ACCOUNT = col(PartnerKycRow.partner_id).in_(
+    select(col(PartnerRow.id)).where(col(PartnerRow.provider_user_id) != "")
+)
+"""The condition for partners with a provider account."""

@@ -138,7 +138,7 @@ async def _next_action(services: Services, partner_id: int, *, button: bool) -> 
         activation = await _current_activation(services, db, partner, button=button)
         if not _needs_provider(partner, activation, now, button=button):
             return NextAction(partner, activation)
-        if activation.busy_until is not None and now < activation.busy_until:
+        if activation.is_leased(now):
             return NextAction(partner, activation, must_wait=not _can_answer_now(partner, activation, now))
         if not activation.account_id and activation.account_sent_on is None:
             activation.account_sent_on = activation.session_sent_on = now

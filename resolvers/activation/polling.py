@@ -2,35 +2,23 @@
 
 import uuid
 
-import structlog
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.activation import transitions as outcomes
 from resolvers.activation.steps import sync_activation
+from resolvers.core.provider_process import ProviderChecks
 from resolvers.core.services import Services
 from schema.activation import ActivationStatus
 from store.activation.account_requests import account_digest, missing_fields
-from store.activation.activations import ActivationRow, activation_of_account, due_activations, latest_activation
+from store.activation.activations import ActivationRow, activation_of_account, latest_activation
 from store.job.jobs import JobKind, enqueue_job
 from store.partner.partners import PartnerRow
-from store.providers.errors import ProviderError
 from store.providers.errors import ProviderNotFound as UnknownToProvider
 
-log = structlog.get_logger(__name__)
-SWEEP_BATCH = 200
-
-
-async def poll_activation(services: Services, activation_id: uuid.UUID) -> None:
-    """Job: update one activation. If the provider is unavailable, the next check follows after a growing pause."""
-    try:
-        await sync_activation(services, activation_id)
-    except ProviderError as error:
-        log.warning(
-            "the status of an activation could not be read from the provider",
-            activation=str(activation_id),
-            error=str(error),
-        )
+CHECKS = ProviderChecks(
+    row=ActivationRow, job=JobKind.WATCH_ACTIVATION, next_check=outcomes.next_check, check=sync_activation
+)
 
 
 async def handle_notification(services: Services, account_id: str) -> None:
@@ -55,7 +43,7 @@ async def _find_by_reference(services: Services, account_id: str) -> ActivationR
         row = (await db.exec(query.order_by(col(ActivationRow.created_on).desc()).limit(1))).one_or_none()
     if row is None or row.account_id:
         return None
-    return await outcomes.record_account(services, row.id, account)
+    return await outcomes.ACCOUNT.save(services, row, outcomes.AccountAnswer(account))
 
 
 async def enqueue_partner_update(db: AsyncSession, partner: PartnerRow) -> None:
@@ -65,17 +53,3 @@ async def enqueue_partner_update(db: AsyncSession, partner: PartnerRow) -> None:
         return
     if not missing_fields(partner) and account_digest(partner) != activation.told_digest:
         await enqueue_job(db, JobKind.WATCH_ACTIVATION, {"id": activation.id})
-
-
-async def sweep(services: Services) -> int:
-    """Enqueue a check of every activation that is due; returns their number.
-
-    The next check is scheduled at once, so that failing checks do not block others.
-    """
-    now = services.clock.now()
-    async with services.db.sessions() as db, db.begin():
-        rows = await due_activations(db, now, SWEEP_BATCH)
-        for row in rows:
-            row.check_on = outcomes.next_check(row, now)
-            await enqueue_job(db, JobKind.WATCH_ACTIVATION, {"id": row.id}, unique_key=str(row.id))
-        return len(rows)

@@ -18,6 +18,7 @@ from schema.core.errors import NotFound
 from schema.partner.partner import PartnerStatus
 from store.activation.account_requests import account_digest, account_request_of, is_person, missing_fields
 from store.activation.activations import ActivationRow, activation_of_account, is_still_refused, locked_activation
+from store.core.provider_process import OUTCOME_LIFE
 from store.core.settings import ProviderName
 from store.onboarding.links import provider_return_url_for
 from store.partner.partners import MarketplaceRow, PartnerRow
@@ -28,8 +29,6 @@ from store.providers.errors import ProviderNotFound as UnknownToProvider
 from store.providers.keys import IdempotencyKey
 
 log = structlog.get_logger(__name__)
-KEY_LIFETIME = dt.timedelta(days=1)
-"""After this time the outcome of a call with an unknown outcome can no longer be determined."""
 SESSION_FAILURE_WINDOW = dt.timedelta(hours=1)
 """How long after opening a session its failure is checked; a session ends after ten minutes."""
 
@@ -63,7 +62,7 @@ async def sync_activation(services: Services, activation_id: uuid.UUID, *, sessi
     except UnknownOutcome:
         _, activation = await read_activation(services, activation_id)
         sent_on = activation.wallet_sent_on if activation.account_id else activation.account_sent_on
-        if not activation.is_live or sent_on is None or services.clock.now() - sent_on < KEY_LIFETIME:
+        if not activation.is_live or sent_on is None or services.clock.now() - sent_on < OUTCOME_LIFE:
             raise
         return await outcomes.give_up(services, activation_id, ActivationFailureReason.OUTCOME_UNKNOWN)
 
@@ -78,11 +77,12 @@ async def _run_steps(
     if account is None:
         return activation
     failed = await _session_failed(services, account, activation)
-    activation = await outcomes.record_account(services, activation_id, account, session_failed=failed)
+    activation = await outcomes.ACCOUNT.save(services, activation, outcomes.AccountAnswer(account, failed))
     if activation.status is ActivationStatus.PROCESSING:
-        return await _finish(services, partner, activation)
+        return await outcomes.WALLET.look_up(services, activation, _wallet_of(services, partner, activation))
     if activation.status is ActivationStatus.COMPLETED:
-        activation = await _review(services, partner, activation, account)
+        review = _review(services, partner, activation, account)
+        activation = await outcomes.REVIEW.look_up(services, activation, review)
     if session and needs_session(activation, partner, services.clock.now()):
         return await _open_session(services, activation_id)
     return activation
@@ -136,7 +136,7 @@ async def _create_account(services: Services, partner: PartnerRow, activation: A
             sent_at=activation.account_sent_on,
         )
     except UnknownOutcome:
-        if services.clock.now() - activation.account_sent_on < KEY_LIFETIME:
+        if services.clock.now() - activation.account_sent_on < OUTCOME_LIFE:
             raise
         account = await _find_lost_account(services, activation)
         if account is None:
@@ -195,11 +195,7 @@ async def _open_session(services: Services, activation_id: uuid.UUID) -> Activat
         key=IdempotencyKey(str(key)),
         sent_at=sent_at,
     )
-    async with services.db.sessions() as db, db.begin():
-        _, activation = await locked_activation(db, activation_id)
-        now = services.clock.now()
-        if activation.session_key == key and activation.status is not ActivationStatus.FAILED:
-            outcomes.record_session(activation, action, now)
+    activation = await outcomes.SESSION.save(services, activation, outcomes.SessionAnswer(key, action))
     if action is not None:
         return activation
     return await _run_steps(services, *await read_activation(services, activation_id), session=False)
@@ -208,14 +204,14 @@ async def _open_session(services: Services, activation_id: uuid.UUID) -> Activat
 # ---- completion and review
 
 
-async def _finish(services: Services, partner: PartnerRow, activation: ActivationRow) -> ActivationRow:
-    """After authentication: check for blocks, open the wallet, and complete the activation."""
+async def _wallet_of(services: Services, partner: PartnerRow, activation: ActivationRow) -> outcomes.WalletAnswer:
+    """After authentication: check for blocks, and open the wallet."""
     blocks = await services.provider.get_blocks(activation.account_id)
     enrolment = await services.provider.get_enrolment(activation.account_id)
     wallet_id = partner.provider_wallet_id if partner.provider_user_id == activation.account_id else ""
     if not wallet_id and not blocks.inflows:
         wallet_id = await _open_wallet(services, partner, activation)
-    return await outcomes.complete(services, activation.id, wallet_id, blocks, enrolment)
+    return outcomes.WalletAnswer(wallet_id, blocks, enrolment)
 
 
 async def _open_wallet(services: Services, partner: PartnerRow, activation: ActivationRow) -> str:
@@ -232,10 +228,10 @@ async def _open_wallet(services: Services, partner: PartnerRow, activation: Acti
 
 async def _review(
     services: Services, partner: PartnerRow, activation: ActivationRow, account: Account
-) -> ActivationRow:
-    """Update the blocks of a completed activation, and check whether a new representative has authenticated."""
+) -> outcomes.ReviewAnswer:
+    """The blocks of a completed activation, and whether a new representative has authenticated."""
     blocks = await services.provider.get_blocks(activation.account_id)
     email = partner.legal_representative_email
     renewing = activation.enrolled_email != email and activation.session_email == email
     enrolment = await services.provider.get_enrolment(activation.account_id) if renewing else None
-    return await outcomes.record_review(services, activation.id, blocks, enrolment, account.status)
+    return outcomes.ReviewAnswer(blocks, enrolment, account.status)

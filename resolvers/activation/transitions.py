@@ -2,15 +2,18 @@
 
 import datetime as dt
 import uuid
+from dataclasses import dataclass
 
 import structlog
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from resolvers.core.provider_process import ProviderCall, Recording
 from resolvers.core.services import Services
 from schema.activation import ActivationFailureReason, ActivationStatus
 from schema.event import EventType
 from store.activation.account_requests import refused_field
-from store.activation.activations import ActivationRow, locked_activation, transition
+from store.activation.activations import ActivationRow, lock_activation, locked_activation, partner_of, transition
+from store.core.provider_process import CheckIntervals
 from store.event.events import emit_event
 from store.partner.partners import PartnerRow
 from store.providers.accounts import Account, AccountStatus, Blocks, Enrolment
@@ -19,13 +22,15 @@ from store.providers.errors import InvalidRequest
 
 log = structlog.get_logger(__name__)
 LINK_LIFE = dt.timedelta(minutes=10)
-PAUSES = (
-    (dt.timedelta(minutes=3), dt.timedelta(seconds=30)),
-    (dt.timedelta(minutes=45), dt.timedelta(minutes=1)),
-    (dt.timedelta(days=1), dt.timedelta(minutes=15)),
-    (dt.timedelta(days=7), dt.timedelta(hours=6)),
+INTERVALS = CheckIntervals(
+    by_age=(
+        (dt.timedelta(minutes=3), dt.timedelta(seconds=30)),
+        (dt.timedelta(minutes=45), dt.timedelta(minutes=1)),
+        (dt.timedelta(days=1), dt.timedelta(minutes=15)),
+        (dt.timedelta(days=7), dt.timedelta(hours=6)),
+    ),
+    longest=dt.timedelta(days=1),
 )
-LONGEST_PAUSE = dt.timedelta(days=1)
 LONGEST_MESSAGE = 500
 FORGET_ACCOUNT = frozenset({ActivationFailureReason.ACCOUNT_CLOSED, ActivationFailureReason.KIND_CHANGED})
 """Failures after which a new account has to be requested."""
@@ -37,28 +42,30 @@ def next_check(activation: ActivationRow, now: dt.datetime) -> dt.datetime | Non
         return None
     settled = activation.enrolled_email and not activation.redirect_url
     if activation.status is ActivationStatus.COMPLETED and settled:
-        return now + LONGEST_PAUSE
+        return now + INTERVALS.longest
     since = activation.session_sent_on or activation.account_sent_on
-    if since is None:
-        return None
-    return now + next((pause for until, pause in PAUSES if now - since < until), LONGEST_PAUSE)
+    return None if since is None else INTERVALS.after(since, now)
 
 
-async def record_account(
-    services: Services, activation_id: uuid.UUID, account: Account, *, session_failed: bool = False
-) -> ActivationRow:
-    """Save the account state read from the provider. Late, repeated and outdated reads do not change a final state."""
-    async with services.db.sessions() as db, db.begin():
-        partner, activation = await locked_activation(db, activation_id)
-        now = services.clock.now()
-        if account.action is None:  # a read, not the response that created the account
-            activation.asked_on = now
-        if activation.status is not ActivationStatus.FAILED:
-            _apply_account(partner, activation, account, now, session_failed=session_failed)
-        elif activation.failure is ActivationFailureReason.OUTCOME_UNKNOWN and not partner.provider_user_id:
-            activation.account_id = partner.provider_user_id = account.id
-        activation.check_on = next_check(activation, now)
-        return activation
+@dataclass(frozen=True)
+class AccountAnswer:
+    """The account at the provider. `session_failed`: the representative has failed to authenticate."""
+
+    account: Account
+    session_failed: bool = False
+
+
+async def _record_account(tx: Recording, activation: ActivationRow, answer: AccountAnswer) -> ActivationRow:
+    """Record the state of the account. Late, repeated and outdated answers do not change a final state."""
+    partner, now, account = await partner_of(tx.db, activation), tx.now, answer.account
+    if account.action is None:  # a read, not the response that created the account
+        activation.asked_on = now
+    if activation.status is not ActivationStatus.FAILED:
+        _apply_account(partner, activation, account, now, session_failed=answer.session_failed)
+    elif activation.failure is ActivationFailureReason.OUTCOME_UNKNOWN and not partner.provider_user_id:
+        activation.account_id = partner.provider_user_id = account.id
+    activation.check_on = next_check(activation, now)
+    return activation
 
 
 def _apply_account(
@@ -88,14 +95,26 @@ def record_link(activation: ActivationRow, action: UserAction, now: dt.datetime)
     activation.link_expires_on = action.expires_at or now + LINK_LIFE
 
 
-def record_session(activation: ActivationRow, action: UserAction | None, now: dt.datetime) -> None:
-    """Save an opened session. `action` is None if the provider does not require authentication."""
+@dataclass(frozen=True)
+class SessionAnswer:
+    """A session that was requested with a key. `action` is None if the provider requires no authentication."""
+
+    key: uuid.UUID
+    action: UserAction | None
+
+
+async def _record_session(tx: Recording, activation: ActivationRow, answer: SessionAnswer) -> ActivationRow:
+    """Record an opened session, unless another was requested since."""
+    if activation.session_key != answer.key or activation.status is ActivationStatus.FAILED:
+        return activation
+    now = tx.now
     activation.session_key = activation.asked_on = None
-    if action is not None:
-        record_link(activation, action, now)
+    if answer.action is not None:
+        record_link(activation, answer.action, now)
     elif activation.status is ActivationStatus.COMPLETED:
         activation.enrolled_email, activation.enrolled_on = activation.session_email, now
     activation.check_on = next_check(activation, now)
+    return activation
 
 
 async def record_reported_data(services: Services, activation_id: uuid.UUID, digest: str) -> None:
@@ -107,28 +126,34 @@ async def record_reported_data(services: Services, activation_id: uuid.UUID, dig
             activation.failure = None
 
 
-async def complete(
-    services: Services, activation_id: uuid.UUID, wallet_id: str, blocks: Blocks, enrolment: Enrolment | None
-) -> ActivationRow:
+@dataclass(frozen=True)
+class WalletAnswer:
+    """The wallet of an account; none was opened if inflows are blocked."""
+
+    wallet_id: str
+    blocks: Blocks
+    enrolment: Enrolment | None
+
+
+async def _record_wallet(tx: Recording, activation: ActivationRow, answer: WalletAnswer) -> ActivationRow:
     """Activate the payments once the wallet is open, and emit the event; no effect if done already. If inflows are
     blocked, the activation fails.
     """
-    async with services.db.sessions() as db, db.begin():
-        partner, activation = await locked_activation(db, activation_id)
-        if activation.status is not ActivationStatus.PROCESSING:
-            return activation
-        if blocks.inflows:
-            activation.failure_message = f"The provider has stopped what comes in, by its code {blocks.code or '-'}."
-            fail(partner, activation, ActivationFailureReason.ACCOUNT_BLOCKED)
-            return activation
-        partner.provider_user_id, partner.provider_wallet_id = activation.account_id, wallet_id
-        partner.payments_active = True
-        activation.outflows_blocked = blocks.outflows
-        activation.enrolled_on = (enrolment.last_on if enrolment else None) or services.clock.now()
-        transition(activation, ActivationStatus.COMPLETED)
-        activation.check_on = next_check(activation, services.clock.now())
-        await _emit_activated(db, partner, activation)
+    if activation.status is not ActivationStatus.PROCESSING:
         return activation
+    partner, blocks, enrolment = await partner_of(tx.db, activation), answer.blocks, answer.enrolment
+    if blocks.inflows:
+        activation.failure_message = f"The provider has stopped what comes in, by its code {blocks.code or '-'}."
+        fail(partner, activation, ActivationFailureReason.ACCOUNT_BLOCKED)
+        return activation
+    partner.provider_user_id, partner.provider_wallet_id = activation.account_id, answer.wallet_id
+    partner.payments_active = True
+    activation.outflows_blocked = blocks.outflows
+    activation.enrolled_on = (enrolment.last_on if enrolment else None) or tx.now
+    transition(activation, ActivationStatus.COMPLETED)
+    activation.check_on = next_check(activation, tx.now)
+    await _emit_activated(tx.db, partner, activation)
+    return activation
 
 
 async def _emit_activated(db: AsyncSession, partner: PartnerRow, activation: ActivationRow) -> None:
@@ -142,24 +167,30 @@ async def _emit_activated(db: AsyncSession, partner: PartnerRow, activation: Act
     await emit_event(db, kind, partner_id=partner.id, subject=str(partner.id), data=data, unique_key=once)
 
 
-async def record_review(
-    services: Services, activation_id: uuid.UUID, blocks: Blocks, enrolment: Enrolment | None, account: AccountStatus
-) -> ActivationRow:
-    """Save the blocks of a completed activation, and a new authentication of its representative."""
-    async with services.db.sessions() as db, db.begin():
-        partner, activation = await locked_activation(db, activation_id)
-        if activation.status is not ActivationStatus.COMPLETED:
-            return activation
-        activation.inflows_blocked, activation.outflows_blocked = blocks.inflows, blocks.outflows
-        partner.payments_active = not blocks.inflows
-        last_on = enrolment.last_on if enrolment else None
-        anew = last_on is not None and (activation.enrolled_on is None or last_on > activation.enrolled_on)
-        if anew or (not activation.enrolled_email and account is AccountStatus.ACTIVE):
-            activation.enrolled_on = last_on or activation.enrolled_on
-            activation.enrolled_email = activation.session_email or activation.enrolled_email
-            activation.clear_link()
-        activation.check_on = next_check(activation, services.clock.now())
+@dataclass(frozen=True)
+class ReviewAnswer:
+    """The state of the account of a completed activation. `enrolment` is None if no new authentication is awaited."""
+
+    blocks: Blocks
+    enrolment: Enrolment | None
+    account: AccountStatus
+
+
+async def _record_review(tx: Recording, activation: ActivationRow, answer: ReviewAnswer) -> ActivationRow:
+    """Record the blocks of a completed activation, and a new authentication of its representative."""
+    if activation.status is not ActivationStatus.COMPLETED:
         return activation
+    partner, blocks = await partner_of(tx.db, activation), answer.blocks
+    activation.inflows_blocked, activation.outflows_blocked = blocks.inflows, blocks.outflows
+    partner.payments_active = not blocks.inflows
+    last_on = answer.enrolment.last_on if answer.enrolment else None
+    anew = last_on is not None and (activation.enrolled_on is None or last_on > activation.enrolled_on)
+    if anew or (not activation.enrolled_email and answer.account is AccountStatus.ACTIVE):
+        activation.enrolled_on = last_on or activation.enrolled_on
+        activation.enrolled_email = activation.session_email or activation.enrolled_email
+        activation.clear_link()
+    activation.check_on = next_check(activation, tx.now)
+    return activation
 
 
 async def record_refusal(
@@ -209,3 +240,9 @@ def fail(partner: PartnerRow, activation: ActivationRow, reason: ActivationFailu
     if reason in FORGET_ACCOUNT:
         partner.provider_user_id = partner.provider_wallet_id = ""
         partner.payments_active = False
+
+
+ACCOUNT = ProviderCall(lock=lock_activation, record=_record_account)
+SESSION = ProviderCall(lock=lock_activation, record=_record_session)
+WALLET = ProviderCall(lock=lock_activation, record=_record_wallet)
+REVIEW = ProviderCall(lock=lock_activation, record=_record_review)

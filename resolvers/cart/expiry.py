@@ -14,7 +14,7 @@ from store.cart.carts import ExpiredCart
 from store.database.loaders import is_any_of
 from store.order.events import emit_cart_expired
 from store.partner.partners import PartnerRow
-from store.payment import LIVE, AttemptRow, AttemptState
+from store.payment.attempts import LIVE, AttemptRow, AttemptState
 
 log = structlog.get_logger(__name__)
 BATCH_SIZE = 50

@@ -15,7 +15,7 @@ from store.checkout.placement import CheckoutSource
 from store.checkout.pricing import CartPricingInput, price_cart
 from store.checkout.quotes import CartQuote
 from store.checkout.reading import product_ids_of, reservations_elsewhere
-from store.payment import reservations_end
+from store.payment.attempts import reservations_end
 
 STOCK_PROBLEMS = (LineProblem.OUT_OF_STOCK, LineProblem.NOT_ENOUGH_STOCK)
 

@@ -30,7 +30,7 @@ from store.coupon.coupons import CouponRow
 from store.gift_card.gift_cards import UsableCard
 from store.partner.brand import brand_of
 from store.partner.partners import MarketplaceRow, PartnerRow
-from store.payment import LIVE, AttemptRow, AttemptState
+from store.payment.attempts import LIVE, AttemptRow, AttemptState
 
 FAILURE_NOTICES = {
     "cancelled_by_buyer": CheckoutNotice.PAYMENT_CANCELLED,

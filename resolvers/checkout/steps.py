@@ -21,7 +21,7 @@ from store.checkout.customer_state import CartEdits, CustomerSession, CustomerSe
 from store.checkout.reading import latest_attempt
 from store.core.codes import is_mistyped, normalize
 from store.partner.partners import MarketplaceRow, PartnerRow
-from store.payment import LIVE
+from store.payment.attempts import LIVE
 
 MOST_CODES = 10
 MOST_QUANTITY = 9999

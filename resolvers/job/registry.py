@@ -16,7 +16,7 @@ from resolvers.cart import expiry as cart_expiry
 from resolvers.core import idempotency
 from resolvers.core.services import Services
 from resolvers.job import expiry, jobs, provider_notifications
-from resolvers.kyc.levels import check_kyc, sweep_kyc
+from resolvers.kyc import levels
 from resolvers.mail import delivery
 from resolvers.media import sweep
 from resolvers.payment import completion
@@ -48,7 +48,7 @@ class ScheduledTask:
 
 
 async def _poll_attempt(services: Services, payload: Payload) -> None:
-    await payment_polling.poll_attempt(services, uuid.UUID(payload["id"]))
+    await payment_polling.CHECKS.poll(services, uuid.UUID(payload["id"]))
 
 
 async def _delete_cart(services: Services, payload: Payload) -> None:
@@ -65,7 +65,7 @@ async def _check_bank_accounts(services: Services, payload: Payload) -> None:
 
 
 async def _check_kyc(services: Services, payload: Payload) -> None:
-    await check_kyc(services, payload["partner_id"])
+    await levels.CHECKS.poll(services, payload["partner_id"])
 
 
 async def _send_mail(services: Services, payload: Payload) -> None:
@@ -77,7 +77,7 @@ async def _fan_out_events(services: Services, payload: Payload) -> None:
 
 
 async def _poll_activation(services: Services, payload: Payload) -> None:
-    await polling.poll_activation(services, uuid.UUID(payload["id"]))
+    await polling.CHECKS.poll(services, uuid.UUID(payload["id"]))
 
 
 async def _deliver_webhooks(services: Services, payload: Payload) -> None:
@@ -114,9 +114,9 @@ SCHEDULES: Mapping[str, ScheduledTask] = {
     "prune_jobs": ScheduledTask("37 * * * *", jobs.prune),
     "prune_kept_answers": ScheduledTask("23 * * * *", idempotency.prune),
     "prune_mail": ScheduledTask("41 3 * * *", delivery.prune),
-    "sweep_activations": ScheduledTask("* * * * *", polling.sweep),
-    "sweep_attempts": ScheduledTask("* * * * *", payment_polling.sweep),
-    "sweep_kyc": ScheduledTask("*/5 * * * *", sweep_kyc),
+    "sweep_activations": ScheduledTask("* * * * *", polling.CHECKS.sweep),
+    "sweep_attempts": ScheduledTask("* * * * *", payment_polling.CHECKS.sweep),
+    "sweep_kyc": ScheduledTask("*/5 * * * *", levels.sweep_kyc),
     "sweep_mail": ScheduledTask("* * * * *", delivery.sweep),
     "sweep_media": ScheduledTask("29 4 * * *", sweep.sweep_media),
     "sweep_webhooks": ScheduledTask("* * * * *", webhook_delivery.sweep),

@@ -20,7 +20,7 @@ from store.kyc import (
     identity_checks_of,
 )
 from store.partner.partners import PartnerRow
-from store.providers.accounts import AccountDocument, CheckStatus, IdentityCheck, KycLevel, Refusal
+from store.providers.accounts import AccountDocument, CheckStatus, IdentityCheck, KycLevel
 
 OPEN_CHECK_INTERVAL = dt.timedelta(hours=1)
 IDLE_CHECK_INTERVAL = dt.timedelta(days=7)
@@ -126,7 +126,7 @@ def _save_documents(db: AsyncSession, rows: KycRows, documents: Iterable[Account
         elif row.status is status:
             continue
         row.status, row.step = status, DocumentStep.SUBMITTED
-        row.processed_on, row.refusals = document.processed_at, _refusals(document.refusals)
+        row.processed_on, row.refusals = document.processed_at, tuple(document.refusals)
         if status not in UNDECIDED:
             yield row
 
@@ -158,7 +158,7 @@ def _save_checks(db: AsyncSession, rows: KycRows, checks: Iterable[IdentityCheck
             db.add(row)
         elif row.status is status:
             continue
-        row.status, row.refusals = status, _refusals(check.refusals)
+        row.status, row.refusals = status, tuple(check.refusals)
         if status not in UNDECIDED:
             yield row
 
@@ -167,10 +167,6 @@ def _external_check(partner: PartnerRow, check: IdentityCheck) -> IdentityCheckR
     return IdentityCheckRow(
         partner_id=partner.id, account_id=check.account_id, provider_id=check.id, created_on=check.created_at
     )
-
-
-def _refusals(refusals: Iterable[Refusal]) -> list[dict[str, str]]:
-    return [{"reason": refusal.reason.value, "code": refusal.code, "message": refusal.message} for refusal in refusals]
 
 
 # ---- the event
@@ -188,7 +184,7 @@ def _check_change(row: VerificationRow) -> Mapping[str, Any]:
         "id": row.id,
         "document_type": row.document_type.value if isinstance(row, KycDocumentRow) else None,
         "status": row.status.value,
-        "refused_reason": row.refusals[0]["code"] if row.refusals else "",
+        "refused_reason": row.refusals[0].code if row.refusals else "",
     }
 
 

@@ -3,6 +3,7 @@ failed request stopped.
 """
 
 import datetime as dt
+from dataclasses import dataclass
 from uuid import UUID
 
 from sqlmodel.ext.asyncio.session import AsyncSession
@@ -10,7 +11,8 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from resolvers.activation.steps import requires_sandbox
 from resolvers.core.input_mapping import check_partner_uuid
 from resolvers.core.operation import Call, operation
-from resolvers.core.provider_calls import PROVIDER_ERRORS, REFUSALS, calling_provider
+from resolvers.core.provider_calls import PROVIDER_ERRORS, calling_provider
+from resolvers.core.provider_process import ProviderCall, Recording, RefusedCall
 from resolvers.core.scoping import find_visible
 from resolvers.core.services import Services
 from resolvers.kyc.uploads import FileInfo, content_of, inspect_file
@@ -18,8 +20,9 @@ from schema.core.errors import ActivationRequired, InvalidInput, OnlyInSandbox, 
 from schema.core.permission import Permission
 from schema.kyc.document import KycDocument, PushKycDocument
 from schema.kyc.kyc import KycCheckStatus
+from store.core.provider_process import KEY_LIFE
 from store.kyc import (
-    IDEMPOTENCY_KEY_LIFE,
+    DOCUMENT_STEPS,
     UNFINISHED,
     DocumentStep,
     KycDocumentRow,
@@ -36,7 +39,6 @@ from store.providers.keys import IdempotencyKey
 UPLOAD_TIMEOUT = dt.timedelta(seconds=60)
 """Enough for a file of 7 MB."""
 FIRST_CHECK_AFTER = dt.timedelta(hours=1)
-STEP_ORDER = (*UNFINISHED, DocumentStep.SUBMITTED)
 REPLACEABLE_STATUSES = frozenset({KycCheckStatus.REFUSED, KycCheckStatus.OUT_OF_DATE, KycCheckStatus.UNKNOWN})
 """Statuses after which the same file may be submitted as a new document."""
 
@@ -56,7 +58,7 @@ async def push_kyc_document(call: Call, input: PushKycDocument) -> KycDocument:
         raise OnlyInSandbox
     row = await _begin_document(call, partner, input, file)
     async with calling_provider("uploading a document", partner_id=partner.id, time_limit=UPLOAD_TIMEOUT):
-        await _submit(call.services, partner, row, content_of(input.file))
+        await _submit(call.services, row, content_of(input.file))
     async with call.services.db.sessions() as db, db.begin():
         row = await db.get_one(KycDocumentRow, row.id)
         call.add_audit_subject(row)
@@ -73,7 +75,7 @@ async def _begin_document(call: Call, partner: PartnerRow, input: PushKycDocumen
     async with call.services.db.sessions() as db, db.begin():
         kyc = await get_or_create_kyc(db, partner.id, lock=True)
         for row in await documents_of(db, partner):
-            if row.step in UNFINISHED and now - row.created_on >= IDEMPOTENCY_KEY_LIFE:
+            if row.step in UNFINISHED and now - row.created_on >= KEY_LIFE:
                 abandon_document(row)  # its idempotency keys have expired
             if _is_the_same(row, input, file, call.request_uuid):
                 row.comment = input.comment
@@ -112,53 +114,65 @@ async def _create_document(
 # ---- the calls to the provider
 
 
-async def _submit(services: Services, partner: PartnerRow, row: KycDocumentRow, content: Content) -> None:
+@dataclass(frozen=True)
+class CompletedStep:
+    """A step that the provider has confirmed, and its id of the document."""
+
+    step: DocumentStep
+    provider_id: str
+
+
+async def _submit(services: Services, row: KycDocumentRow, content: Content) -> None:
     """Run the remaining steps, and record each. A document that the provider refuses is abandoned."""
-    try:
-        await _run_remaining_steps(services, partner, row, content)
-    except REFUSALS:
-        await _record_step(services, row.id, DocumentStep.ABANDONED)
-        raise
-
-
-async def _run_remaining_steps(services: Services, partner: PartnerRow, row: KycDocumentRow, content: Content) -> None:
-    provider, account = services.provider, partner.provider_user_id
     if row.step is DocumentStep.BEGUN:
-        kind, key = DocumentType(row.document_type.value), IdempotencyKey(str(row.create_key))
-        document = await provider.create_document(
-            account, kind, reference=str(row.reference), key=key, sent_at=row.created_on
-        )
-        row = await _record_step(services, row.id, DocumentStep.CREATED, provider_id=document.id)
+        row = await SUBMISSION.send(services, row, _create(services, row))
     if row.step is DocumentStep.CREATED:
-        key = IdempotencyKey(str(row.page_key))
         try:
-            await provider.add_page(account, row.provider_id, content, key=key, sent_at=row.created_on)
+            row = await SUBMISSION.send(services, row, _add_page(services, row, content))
         except InvalidRequest as error:
-            await _record_step(services, row.id, DocumentStep.ABANDONED)
             raise InvalidInput.at("file", f"The payment provider does not take this file: {error}") from error
-        row = await _record_step(services, row.id, DocumentStep.FILED)
     if row.step is DocumentStep.FILED:
-        await provider.submit_document(account, row.provider_id)
-        row = await _record_step(services, row.id, DocumentStep.SUBMITTED)
+        row = await SUBMISSION.send(services, row, _ask_to_examine(services, row))
     if row.step is DocumentStep.ABANDONED:  # the provider refused it to a concurrent request with the same file
         raise ProviderFailed
 
 
-async def _record_step(
-    services: Services, document_id: int, step: DocumentStep, provider_id: str = ""
-) -> KycDocumentRow:
+async def _create(services: Services, row: KycDocumentRow) -> CompletedStep:
+    kind, key = DocumentType(row.document_type.value), IdempotencyKey(str(row.create_key))
+    document = await services.provider.create_document(
+        row.account_id, kind, reference=str(row.reference), key=key, sent_at=row.created_on
+    )
+    return CompletedStep(DocumentStep.CREATED, document.id)
+
+
+async def _add_page(services: Services, row: KycDocumentRow, content: Content) -> CompletedStep:
+    key = IdempotencyKey(str(row.page_key))
+    await services.provider.add_page(row.account_id, row.provider_id, content, key=key, sent_at=row.created_on)
+    return CompletedStep(DocumentStep.FILED, row.provider_id)
+
+
+async def _ask_to_examine(services: Services, row: KycDocumentRow) -> CompletedStep:
+    await services.provider.submit_document(row.account_id, row.provider_id)
+    return CompletedStep(DocumentStep.SUBMITTED, row.provider_id)
+
+
+async def _record_step(_: Recording, row: KycDocumentRow, completed: CompletedStep) -> KycDocumentRow:
     """Record a completed step. A step behind the recorded one changes nothing: another request or a notification was
     faster.
     """
-    async with services.db.sessions() as db, db.begin():
-        row = await lock_document(db, document_id)
-        if row.step not in UNFINISHED:
-            return row
-        row.provider_id = row.provider_id or provider_id
-        if step is DocumentStep.ABANDONED:
-            abandon_document(row)
-        elif STEP_ORDER.index(step) > STEP_ORDER.index(row.step):
-            row.step = step
-            if step is DocumentStep.SUBMITTED and row.status is KycCheckStatus.CREATED:
-                row.status = KycCheckStatus.VALIDATION_ASKED
+    if row.step not in UNFINISHED:
         return row
+    row.provider_id = row.provider_id or completed.provider_id
+    if DOCUMENT_STEPS.allows(row.step, completed.step):
+        row.step = completed.step
+        if row.step is DocumentStep.SUBMITTED and row.status is KycCheckStatus.CREATED:
+            row.status = KycCheckStatus.VALIDATION_ASKED
+    return row
+
+
+async def _abandon(_: Recording, row: KycDocumentRow, _refused: RefusedCall[KycDocumentRow]) -> None:
+    if row.step in UNFINISHED:
+        abandon_document(row)
+
+
+SUBMISSION = ProviderCall(lock=lock_document, record=_record_step, refuse=_abandon)

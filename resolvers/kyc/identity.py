@@ -4,10 +4,13 @@ import datetime as dt
 from collections.abc import Collection, Sequence
 from uuid import uuid4
 
+from sqlmodel.ext.asyncio.session import AsyncSession
+
 from resolvers.activation.steps import requires_sandbox
 from resolvers.core.input_mapping import check_partner_uuid
 from resolvers.core.operation import Call, operation
-from resolvers.core.provider_calls import PROVIDER_ERRORS, REFUSALS, calling_provider
+from resolvers.core.provider_calls import PROVIDER_ERRORS, calling_provider
+from resolvers.core.provider_process import ProviderCall, Recording, RefusedCall
 from resolvers.core.scoping import find_visible
 from resolvers.core.services import Services
 from resolvers.kyc.changes import ProviderKyc
@@ -136,26 +139,25 @@ async def _open_check(services: Services, partner: PartnerRow, seen: Sequence[Id
     row = await _begin_check(services, partner, {row.id for row in seen if row.provider_id})
     if row.provider_id:
         return await services.provider.get_identity_check(row.provider_id), row
-    try:
-        check = await services.provider.open_identity_check(
-            partner.provider_user_id,
-            return_url=provider_return_url(services.settings, row.path),
-            key=IdempotencyKey(str(row.key)),
-            sent_at=row.created_on,
-        )
-    except REFUSALS:
-        await _replace_key(services, partner, row)
-        raise
-    return check, await _save_check(services, partner, check, row.id)
+    opened = services.provider.open_identity_check(
+        partner.provider_user_id,
+        return_url=provider_return_url(services.settings, row.path),
+        key=IdempotencyKey(str(row.key)),
+        sent_at=row.created_on,
+    )
+    check = await OPENING.ask(services, row, opened)
+    return check, await OPENING.save(services, row, check)
 
 
-async def _replace_key(services: Services, partner: PartnerRow, refused: IdentityCheckRow) -> None:
+async def _lock_check(db: AsyncSession, row: IdentityCheckRow) -> IdentityCheckRow:
+    await get_or_create_kyc(db, row.partner_id, lock=True)
+    return await db.get_one(IdentityCheckRow, row.id)
+
+
+async def _replace_key(tx: Recording, row: IdentityCheckRow, refused: RefusedCall[IdentityCheckRow]) -> None:
     """Replace the idempotency key: with the old one the provider would only repeat its refusal."""
-    async with services.db.sessions() as db, db.begin():
-        await get_or_create_kyc(db, partner.id, lock=True)
-        row = await db.get_one(IdentityCheckRow, refused.id)
-        if row.key == refused.key and not row.provider_id:
-            row.key, row.created_on = uuid4(), services.clock.now()
+    if row.key == refused.row.key and not row.provider_id:
+        row.key, row.created_on = uuid4(), tx.now
 
 
 async def _begin_check(services: Services, partner: PartnerRow, seen: Collection[int]) -> IdentityCheckRow:
@@ -169,18 +171,26 @@ async def _begin_check(services: Services, partner: PartnerRow, seen: Collection
         return await get_or_create_check(db, partner, now)
 
 
-async def _save_check(
-    services: Services, partner: PartnerRow, check: IdentityCheck, begun_id: int | None = None
-) -> IdentityCheckRow:
-    """Save the provider's session, unless a concurrent call did so already."""
+async def _save_check(services: Services, partner: PartnerRow, check: IdentityCheck) -> IdentityCheckRow:
+    """Save a session that was opened elsewhere, unless a concurrent call did so already."""
     async with services.db.sessions() as db, db.begin():
         await get_or_create_kyc(db, partner.id, lock=True)
-        rows = await identity_checks_of(db, partner)
-        row = next((row for row in rows if row.provider_id == check.id), None)
-        if row is None:
-            row = next((row for row in rows if row.id == begun_id and not row.provider_id), None)
-            row = row or IdentityCheckRow(partner_id=partner.id, account_id=partner.provider_user_id)
-            row.provider_id, row.status, row.created_on = check.id, ProviderKyc.status_of(check), check.created_at
-            db.add(row)
-        await db.flush()
-        return row
+        row = IdentityCheckRow(partner_id=partner.id, account_id=partner.provider_user_id)
+        return await _record_check(Recording(services, db), row, check)
+
+
+async def _record_check(tx: Recording, row: IdentityCheckRow, check: IdentityCheck) -> IdentityCheckRow:
+    """Record the provider's session in its row: in `row`, unless a concurrent call has recorded it already."""
+    partner = await tx.db.get_one(PartnerRow, row.partner_id)
+    known = next((known for known in await identity_checks_of(tx.db, partner) if known.provider_id == check.id), None)
+    if known is not None:
+        return known
+    if row.provider_id:
+        row = IdentityCheckRow(partner_id=row.partner_id, account_id=row.account_id)
+    row.provider_id, row.status, row.created_on = check.id, ProviderKyc.status_of(check), check.created_at
+    tx.db.add(row)
+    await tx.db.flush()
+    return row
+
+
+OPENING = ProviderCall(lock=_lock_check, record=_record_check, refuse=_replace_key)

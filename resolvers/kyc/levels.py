@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-import structlog
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
@@ -14,6 +13,7 @@ from resolvers.core.computed_fields import computes
 from resolvers.core.context import Context
 from resolvers.core.operation import Call, operation
 from resolvers.core.provider_calls import PROVIDER_ERRORS, calling_provider
+from resolvers.core.provider_process import ProviderChecks
 from resolvers.core.scoping import find_visible
 from resolvers.core.services import Services
 from resolvers.kyc.capability import load_onboarding_rows
@@ -23,22 +23,22 @@ from schema.core.errors import ProviderFailed, ProviderTimedOut
 from schema.core.permission import Permission
 from schema.kyc.kyc import Kyc
 from schema.partner.partner import Partner
-from store.job.jobs import JobKind, enqueue_job
+from store.job.jobs import JobKind
 from store.kyc import (
+    HAS_ACCOUNT,
+    RETRY_INTERVAL,
     IdentityCheckRow,
     KycDocumentRow,
     PartnerKycRow,
-    claim_due_partners,
+    add_unchecked_partners,
     documents_of,
     get_or_create_kyc,
     identity_checks_of,
 )
 from store.partner.partners import PartnerRow
 from store.providers.base import Subject
-from store.providers.errors import ProviderError
 from store.providers.errors import ProviderNotFound as UnknownToProvider
 
-log = structlog.get_logger(__name__)
 MAX_AGE = dt.timedelta(minutes=1)
 """Maximum age of the stored state for a query; notifications usually keep it fresher."""
 PROVIDER_TIMEOUT = dt.timedelta(seconds=10)
@@ -174,20 +174,19 @@ async def _partner_of(services: Services, account_id: str) -> int | None:
         return (await db.exec(query)).first()
 
 
-async def check_kyc(services: Services, partner_id: int) -> None:
-    """Job: read the KYC state of one partner. If the provider is unavailable, the next sweep tries again."""
-    try:
-        await refresh_kyc(services, partner_id)
-    except (ProviderError, TimeoutError) as error:
-        log.warning(
-            "the KYC level of a partner could not be read from the provider", partner_id=partner_id, error=repr(error)
-        )
+CHECKS = ProviderChecks(
+    row=PartnerKycRow,
+    job=JobKind.CHECK_KYC,
+    id="partner_id",
+    next_check=lambda _kyc, now: now + RETRY_INTERVAL,
+    check=refresh_kyc,
+    conditions=(HAS_ACCOUNT,),
+    batch=SWEEP_BATCH,
+)
 
 
 async def sweep_kyc(services: Services) -> int:
-    """Enqueue a check of every partner that is due; returns their number."""
+    """Enqueue a check of every partner that is due, or was never checked; returns their number."""
     async with services.db.sessions() as db, db.begin():
-        partners = await claim_due_partners(db, services.clock.now(), SWEEP_BATCH)
-        for partner_id in partners:
-            await enqueue_job(db, JobKind.CHECK_KYC, {"partner_id": partner_id}, unique_key=str(partner_id))
-        return len(partners)
+        await add_unchecked_partners(db, services.clock.now(), SWEEP_BATCH)
+    return await CHECKS.sweep(services)

@@ -5,7 +5,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from schema.kyc.capability import Requirement, RequirementCode
-from schema.kyc.kyc import Kyc, KycCheck, KycCheckKind, KycCheckStatus, KycDocumentType, KycRefusal, KycStatus
+from schema.kyc.kyc import (
+    Kyc,
+    KycCheck,
+    KycCheckKind,
+    KycCheckStatus,
+    KycDocumentType,
+    KycRefusal,
+    KycRefusalReason,
+    KycStatus,
+)
 from schema.partner.parts import CompanyType
 from store.kyc import DocumentStep, IdentityCheckRow, KycDocumentRow, PartnerKycRow
 from store.partner.partners import PartnerRow
@@ -86,8 +95,11 @@ def _check(partner: PartnerRow, row: KycDocumentRow | IdentityCheckRow, proves: 
         partner_uuid=partner.uuid,
         document_type=proves,
         status=row.status,
-        refused_reason=row.refusals[0]["code"] if row.refusals else "",
-        refusals=[KycRefusal.model_validate(refusal) for refusal in row.refusals],
+        refused_reason=row.refusals[0].code if row.refusals else "",
+        refusals=[
+            KycRefusal(reason=KycRefusalReason(refusal.reason.value), code=refusal.code, message=refusal.message)
+            for refusal in row.refusals
+        ],
         created_on=row.created_on,
     )
 

@@ -22,7 +22,7 @@ from store.mail.outbox import enqueue_mail, schedule_delivery
 from store.mail.rows import MailRow
 from store.order.orders import OrderRow
 from store.partner.partners import MarketplaceRow, PartnerRow
-from store.payment import AttemptRow
+from store.payment.attempts import AttemptRow
 from store.providers.money import MinorAmount
 
 
@@ -91,7 +91,7 @@ async def queue_order_mails(db: AsyncSession, order: OrderRow, attempt: AttemptR
 async def queue_refund_mail(db: AsyncSession, attempt: AttemptRow, charged: MinorAmount) -> None:
     """Queue the mail that informs the buyer that there is no order and that the card is refunded in full."""
     about = RefundContent(
-        first_name=attempt.buyer["first_name"],
+        first_name=attempt.buyer.first_name,
         amount=charged.decimal,
         currency=charged.currency,
         lines=order_lines_of(attempt),
@@ -99,7 +99,7 @@ async def queue_refund_mail(db: AsyncSession, attempt: AttemptRow, charged: Mino
     await enqueue_mail(
         db,
         MailKind.PAYMENT_REFUNDED,
-        to=attempt.buyer["email"],
+        to=attempt.buyer.email,
         language=attempt.language,
         partner_id=attempt.partner_id,
         about=about,

@@ -3,15 +3,16 @@
 Any number of calls, concurrent or after a crash, result in one order or one refund.
 """
 
-import asyncio
 import datetime as dt
 import uuid
 from contextlib import suppress
+from dataclasses import dataclass
 
 import structlog
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from resolvers.core.provider_process import ProviderCall, Recording, RefusedCall
 from resolvers.core.services import Services
 from resolvers.mail import mails
 from schema.checkout.checkout import ShopKind
@@ -19,32 +20,43 @@ from schema.core.errors import CheckoutChanged, NotFound, Unavailable
 from store.checkout.placement import write_order
 from store.checkout.reading import lock_attempt, lock_checkout
 from store.checkout.reservations import consume_reservations, release_reservations, reserve
+from store.core.provider_process import CheckIntervals
 from store.job.jobs import JobKind, enqueue_job
 from store.order import events
 from store.partner.partners import PartnerRow
-from store.payment import LIVE, AttemptRow, AttemptState, reservations_end, transition
-from store.providers.errors import Declined, InvalidRequest, TransientError
+from store.payment.attempts import LIVE, UNSETTLED, AttemptRow, AttemptState, reservations_end, transition
+from store.providers.errors import Declined, InvalidRequest, NotAllowed
 from store.providers.keys import IdempotencyKey
 from store.providers.money import MinorAmount
 from store.providers.transactions import RefundRequest, Transaction, TransactionKind, TransactionStatus
 
 log = structlog.get_logger(__name__)
 
+TECHNICAL_FAILURE = "provider_technical"
 GRACE = dt.timedelta(minutes=8)
 """How long the calls that start a payment may still be in progress: longer than all retries of both calls together."""
-PAUSES = (
-    (dt.timedelta(minutes=3), dt.timedelta(seconds=30)),
-    (dt.timedelta(minutes=45), dt.timedelta(minutes=1)),
-    (dt.timedelta(days=1), dt.timedelta(minutes=15)),
+INTERVALS = CheckIntervals(
+    by_age=(
+        (dt.timedelta(minutes=3), dt.timedelta(seconds=30)),
+        (dt.timedelta(minutes=45), dt.timedelta(minutes=1)),
+        (dt.timedelta(days=1), dt.timedelta(minutes=15)),
+    ),
+    longest=dt.timedelta(hours=6),
 )
 SHOP_PATHS = {ShopKind.VOUCHERS: "/vouchers/shop/", ShopKind.GIFT_CARDS: "/giftcards/shop/"}
-LONGEST_PAUSE = dt.timedelta(hours=6)
 
 
 def next_check(attempt: AttemptRow, now: dt.datetime) -> dt.datetime:
     """When the worker checks next: at short intervals at first, then ever less often."""
-    age = now - attempt.created_on
-    return now + next((pause for until, pause in PAUSES if age < until), LONGEST_PAUSE)
+    return INTERVALS.after(attempt.created_on, now)
+
+
+@dataclass(frozen=True)
+class Refunds:
+    """The refunds of a pay-in, and the key with which the last of them was requested."""
+
+    key: uuid.UUID
+    transactions: list[Transaction]
 
 
 async def read_attempt(services: Services, attempt_id: uuid.UUID) -> AttemptRow:
@@ -67,35 +79,20 @@ async def sync_attempt(
     """
     attempt = await read_attempt(services, attempt_id)
     if attempt.state is AttemptState.REFUNDING and time_limit is None:
-        return await refund_attempt(services, attempt)
-    if attempt.state not in (*LIVE, AttemptState.ABANDONED):
+        return await REFUND.look_up(services, attempt, _refunds(services, attempt))
+    if attempt.state not in UNSETTLED:
         return attempt
-    if attempt.card_amount == 0:  # nothing to pay by card: a crash interrupted the completion
-        return await complete(services, attempt_id, None)
-    try:
-        async with asyncio.timeout(time_limit.total_seconds() if time_limit else None):
-            payin = await _payin_of(services, attempt)
-    except TimeoutError as error:
-        raise TransientError(f"The provider has not answered within {time_limit}.") from error
-    if payin is None:
-        unsent = services.clock.now() - attempt.created_on > GRACE
-        return (
-            await fail(services, attempt_id, "", "provider_technical")
-            if unsent
-            else await record_pending(services, attempt_id)
-        )
-    if payin.status is TransactionStatus.SUCCEEDED:
-        return await complete(services, attempt_id, payin)
-    if payin.status is TransactionStatus.FAILED:
-        failure = payin.failure
-        return await fail(
-            services, attempt_id, failure.code if failure else "", failure.reason if failure else "unknown"
-        )
-    return await record_pending(services, attempt_id, payin)
+    attempt = await PAYIN.look_up(services, attempt, _payin_of(services, attempt), time_limit=time_limit)
+    await delete_ordered_cart(services, attempt)
+    return attempt
 
 
 async def _payin_of(services: Services, attempt: AttemptRow) -> Transaction | None:
-    """The pay-in at the provider; None if the provider never received it or refused to create it."""
+    """The pay-in at the provider; None if the provider never received it or refused to create it, and if nothing is due
+    by card.
+    """
+    if attempt.card_amount == 0:
+        return None
     if attempt.payin_id:
         return await services.provider.get_transaction(TransactionKind.PAYIN, attempt.payin_id)
     try:
@@ -107,19 +104,42 @@ async def _payin_of(services: Services, attempt: AttemptRow) -> Transaction | No
     return payin if isinstance(payin, Transaction) else None
 
 
-async def record_pending(services: Services, attempt_id: uuid.UUID, payin: Transaction | None = None) -> AttemptRow:
+async def _record_payin(tx: Recording, attempt: AttemptRow, payin: Transaction | None) -> AttemptRow:
+    """Act on the state of the pay-in. None: the provider has none, or none is needed."""
+    if attempt.state not in (*UNSETTLED, AttemptState.FAILED):
+        return attempt
+    unsent = payin is None and tx.now - attempt.created_on > GRACE
+    if attempt.card_amount == 0 or (payin is not None and payin.status is TransactionStatus.SUCCEEDED):
+        await _complete(tx, attempt, payin)
+    elif payin is not None and payin.status is TransactionStatus.FAILED:
+        failure = payin.failure
+        await _fail(tx.db, attempt, failure.code if failure else "", failure.reason if failure else "unknown")
+    elif unsent:
+        await _fail(tx.db, attempt, "", TECHNICAL_FAILURE)
+    else:
+        await _record_pending(tx, attempt, payin)
+    return attempt
+
+
+async def _record_refused(tx: Recording, attempt: AttemptRow, refused: RefusedCall[AttemptRow]) -> None:
+    await _fail(tx.db, attempt, refused.error.code, TECHNICAL_FAILURE)
+
+
+async def record_pending(services: Services, attempt_id: uuid.UUID, payin: Transaction | None = None) -> None:
     """Save a payment that is not final, and schedule the next check. Abandons the attempt once the customer can no
     longer be paying.
     """
     async with services.db.sessions() as db, db.begin():
-        attempt = await _lock_attempt(db, attempt_id)
-        now = services.clock.now()
-        if payin is not None:
-            record_payin(attempt, payin)
-        if attempt.state in LIVE and now > reservations_end(attempt):
-            await abandon(db, attempt)
-        attempt.check_on = next_check(attempt, now)
-        return attempt
+        await _record_pending(Recording(services, db), await _lock_attempt(db, attempt_id), payin)
+
+
+async def _record_pending(tx: Recording, attempt: AttemptRow, payin: Transaction | None = None) -> None:
+    now = tx.now
+    if payin is not None:
+        record_payin(attempt, payin)
+    if attempt.state in LIVE and now > reservations_end(attempt):
+        await abandon(tx.db, attempt)
+    attempt.check_on = next_check(attempt, now)
 
 
 def record_payin(attempt: AttemptRow, payin: Transaction) -> None:
@@ -140,49 +160,38 @@ async def abandon(db: AsyncSession, attempt: AttemptRow) -> None:
     transition(attempt, AttemptState.ABANDONED)
 
 
-async def fail(services: Services, attempt_id: uuid.UUID, code: str, reason: str) -> AttemptRow:
-    """Mark an attempt as failed and release its reservations: nothing was charged."""
-    async with services.db.sessions() as db, db.begin():
-        attempt = await _lock_attempt(db, attempt_id)
-        if attempt.state not in (*LIVE, AttemptState.ABANDONED):
-            return attempt
-        await release_reservations(db, attempt)
-        transition(attempt, AttemptState.FAILED)
-        attempt.failure_code, attempt.failure_reason, attempt.check_on = code[:20], reason[:40], None
-        return attempt
+async def _fail(db: AsyncSession, attempt: AttemptRow, code: str, reason: str) -> None:
+    """Mark an unsettled attempt as failed and release its reservations: nothing was charged."""
+    if attempt.state not in UNSETTLED:
+        return
+    await release_reservations(db, attempt)
+    transition(attempt, AttemptState.FAILED)
+    attempt.failure_code, attempt.failure_reason, attempt.check_on = code[:20], reason[:40], None
 
 
-async def complete(services: Services, attempt_id: uuid.UUID, payin: Transaction | None) -> AttemptRow:
-    """Complete an attempt that is paid, or that needs no card payment: place the order, or refund if its items can no
-    longer be supplied.
+async def _complete(tx: Recording, attempt: AttemptRow, payin: Transaction | None) -> None:
+    """Complete an unsettled attempt that is paid, or that needs no card payment: place the order, or refund if its
+    items can no longer be supplied.
     """
-    known = await read_attempt(services, attempt_id)
-    async with services.db.sessions() as db, db.begin():
-        await lock_checkout(db, known.cart_id, known.session_digest)
-        attempt = await _lock_attempt(db, attempt_id)
-        if attempt.state not in (*LIVE, AttemptState.ABANDONED):
-            return attempt
+    if attempt.state not in UNSETTLED:
+        return
+    if payin is not None:
+        attempt.payin_id, attempt.payer_id = payin.id, payin.payer_id
+    now, attempt_id = tx.now, attempt.id
+    covered = _paid_in_full(attempt, payin) and await _consume_reservations(tx.db, attempt, now)
+    attempt = await _lock_attempt(tx.db, attempt_id)
+    if covered:
+        transition(attempt, AttemptState.COMPLETED)
+        attempt.check_on = None
+        await _place_order(tx.services, tx.db, attempt, now)
+    else:
+        await release_reservations(tx.db, attempt)
+        transition(attempt, AttemptState.REFUNDING)
+        attempt.refund_key, attempt.check_on = uuid.uuid4(), now
+        await enqueue_job(tx.db, JobKind.SETTLE_ATTEMPT, {"id": attempt.id}, unique_key=str(attempt.id))
         if payin is not None:
-            attempt.payin_id, attempt.payer_id = payin.id, payin.payer_id
-        now = services.clock.now()
-        covered = _paid_in_full(attempt, payin) and await _consume_reservations(db, attempt, now)
-        attempt = await _lock_attempt(db, attempt_id)
-        if covered:
-            transition(attempt, AttemptState.COMPLETED)
-            attempt.check_on = None
-            await _place_order(services, db, attempt, now)
-        else:
-            await release_reservations(db, attempt)
-            transition(attempt, AttemptState.REFUNDING)
-            attempt.refund_key, attempt.check_on = uuid.uuid4(), now
-            await enqueue_job(db, JobKind.SETTLE_ATTEMPT, {"id": attempt.id}, unique_key=str(attempt.id))
-            if payin is not None:
-                await mails.queue_refund_mail(db, attempt, payin.amount)
+            await mails.queue_refund_mail(tx.db, attempt, payin.amount)
     log.info("a payment attempt ended", attempt=str(attempt.id), state=attempt.state)
-    if attempt.state is AttemptState.COMPLETED and attempt.kind is ShopKind.PRODUCTS:
-        with suppress(Unavailable):  # the job deletes it once the cart store is available
-            await delete_cart(services, attempt.partner_id, attempt.cart_id, attempt.cart_last_modified)
-    return attempt
 
 
 async def _place_order(services: Services, db: AsyncSession, attempt: AttemptRow, now: dt.datetime) -> None:
@@ -207,6 +216,13 @@ async def _shop_url(services: Services, db: AsyncSession, attempt: AttemptRow) -
         return ""
     domain = (await db.exec(select(PartnerRow.site_domain).where(col(PartnerRow.id) == attempt.partner_id))).one()
     return f"{services.settings.funnel_scheme}://{domain}{SHOP_PATHS[attempt.kind]}"
+
+
+async def delete_ordered_cart(services: Services, attempt: AttemptRow) -> None:
+    """Delete the cart that an attempt has ordered. The job does so if the cart store is not available."""
+    if attempt.state is AttemptState.COMPLETED and attempt.kind is ShopKind.PRODUCTS:
+        with suppress(Unavailable):
+            await delete_cart(services, attempt.partner_id, attempt.cart_id, attempt.cart_last_modified)
 
 
 async def delete_cart(services: Services, partner_id: int, cart_id: uuid.UUID, last_modified: int) -> None:
@@ -257,40 +273,38 @@ async def _is_superseded(db: AsyncSession, attempt: AttemptRow) -> bool:
     return (await db.exec(others.limit(1))).first() is not None
 
 
-async def refund_attempt(services: Services, attempt: AttemptRow) -> AttemptRow:
-    """Refund the whole pay-in of an attempt without an order. Repeated until the refund has succeeded."""
-    assert attempt.refund_key is not None
-    key = IdempotencyKey(str(attempt.refund_key))
-    refunds = await _refunds(services, attempt, key)
-    async with services.db.sessions() as db, db.begin():
-        locked = await _lock_attempt(db, attempt.id)
-        if locked.state is not AttemptState.REFUNDING:
-            return locked
-        locked.refund_id = refunds[-1].id
-        locked.check_on = next_check(locked, services.clock.now())
-        if all(refund.status is TransactionStatus.SUCCEEDED for refund in refunds):
-            transition(locked, AttemptState.REFUNDED)
-            locked.check_on = None
-        elif refunds[-1].status is TransactionStatus.FAILED and locked.refund_key == uuid.UUID(key):
-            log.error("a refund failed", attempt=str(locked.id), refund=refunds[-1].id, failure=refunds[-1].failure)
-            locked.refund_key = uuid.uuid4()
-        return locked
+async def _record_refunds(tx: Recording, attempt: AttemptRow, refunds: Refunds) -> AttemptRow:
+    """Act on the refunds of the pay-in. A failed one is repeated with another key."""
+    if attempt.state is not AttemptState.REFUNDING:
+        return attempt
+    last = refunds.transactions[-1]
+    attempt.refund_id, attempt.check_on = last.id, next_check(attempt, tx.now)
+    if all(refund.status is TransactionStatus.SUCCEEDED for refund in refunds.transactions):
+        transition(attempt, AttemptState.REFUNDED)
+        attempt.check_on = None
+    elif last.status is TransactionStatus.FAILED and attempt.refund_key == refunds.key:
+        log.error("a refund failed", attempt=str(attempt.id), refund=last.id, failure=last.failure)
+        attempt.refund_key = uuid.uuid4()
+    return attempt
 
 
-async def _refunds(services: Services, attempt: AttemptRow, key: IdempotencyKey) -> list[Transaction]:
+async def _refunds(services: Services, attempt: AttemptRow) -> Refunds:
     """The refunds of the pay-in, whoever created them, plus a new one for the amount that is left."""
+    assert attempt.refund_key is not None
+    key = attempt.refund_key
     payin = await services.provider.get_transaction(TransactionKind.PAYIN, attempt.payin_id)
     refunds = await services.provider.list_children(TransactionKind.PAYIN, payin.id)
     valid_refunds = [refund for refund in refunds if refund.status is not TransactionStatus.FAILED]
     left = sum((-refund.amount.minor for refund in valid_refunds), payin.amount.minor)
     if left <= 0:
-        return valid_refunds
+        return Refunds(key, valid_refunds)
     amount, nothing = MinorAmount(payin.amount.currency, left), MinorAmount(payin.amount.currency, 0)
     request = RefundRequest(str(attempt.id), payin.id, payin.payer_id, amount, nothing)
     try:
-        return [*valid_refunds, await services.provider.refund(request, key=key)]
+        refund = await services.provider.refund(request, key=IdempotencyKey(str(key)))
     except Declined as declined:
-        return [*valid_refunds, declined.transaction]
+        refund = declined.transaction
+    return Refunds(key, [*valid_refunds, refund])
 
 
 async def _lock_attempt(db: AsyncSession, attempt_id: uuid.UUID) -> AttemptRow:
@@ -298,3 +312,17 @@ async def _lock_attempt(db: AsyncSession, attempt_id: uuid.UUID) -> AttemptRow:
     if attempt is None:
         raise NotFound(thing="payment")
     return attempt
+
+
+async def _lock_checkout_and_attempt(db: AsyncSession, attempt: AttemptRow) -> AttemptRow:
+    await lock_checkout(db, attempt.cart_id, attempt.session_digest)
+    return await _lock_attempt(db, attempt.id)
+
+
+PAYIN = ProviderCall(
+    lock=_lock_checkout_and_attempt,
+    record=_record_payin,
+    refuse=_record_refused,
+    refusals=(InvalidRequest, NotAllowed),
+)
+REFUND = ProviderCall(lock=_lock_checkout_and_attempt, record=_record_refunds)

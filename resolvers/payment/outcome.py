@@ -1,6 +1,5 @@
 """The result of a payment, as shown to the customer."""
 
-from decimal import Decimal
 from urllib.parse import urlsplit
 
 from sqlmodel import col, select
@@ -15,12 +14,9 @@ from schema.checkout.checkout import (
     PaymentAttemptStatus,
     ShopKind,
     Totals,
-    VatAmount,
 )
 from schema.checkout.outcome import IssuedItem, OrderLine, PaymentResult
-from schema.core.text import Text
 from schema.coupon.coupon import ReceptionMode
-from schema.delivery.delivery import DeliveryKind
 from store.cart.return_urls import is_allowed
 from store.core.codes import format_code
 from store.document.addresses import DocumentKind, document_path
@@ -29,7 +25,8 @@ from store.order.orders import OrderRow
 from store.order.return_signatures import RETURN_SECRET, ReturnSecretRow, signature_of
 from store.partner.brand import brand_of
 from store.partner.partners import PartnerRow
-from store.payment import AttemptRow, AttemptState
+from store.payment.attempts import AttemptRow, AttemptState
+from store.payment.snapshot import AttemptLine
 from store.voucher.vouchers import VoucherRow
 
 STATUS = {
@@ -71,12 +68,12 @@ async def _completed_outcome(
         order_number=str(order.number),
         ordered_on=order.created_on,
         email=order.buyer_email,
-        lines=tuple(_line(line, of_line) for line, of_line in zip(attempt.lines, issued, strict=True)),
+        lines=tuple(_order_line(line, of_line) for line, of_line in zip(attempt.lines, issued, strict=True)),
         totals=_totals(attempt),
         codes=_codes(attempt),
-        delivery_kind=DeliveryKind(attempt.delivery["kind"]),
-        delivery_name=Text(**attempt.delivery["name"]),
-        delivery_description=Text(**attempt.delivery["description"]),
+        delivery_kind=attempt.delivery.kind,
+        delivery_name=attempt.delivery.name,
+        delivery_description=attempt.delivery.description,
         kind=attempt.kind,
     )
 
@@ -107,10 +104,9 @@ async def issued_items(db: AsyncSession, order: OrderRow, attempt: AttemptRow) -
         return [None for _ in attempt.lines]
     vouchers = await db.exec(select(VoucherRow).where(col(VoucherRow.order_id) == order.id))
     cards = await db.exec(select(GiftCardRow).where(col(GiftCardRow.order_id) == order.id))
-    rows_by_key: dict[tuple[str, int], VoucherRow | GiftCardRow] = {("voucher_id", row.id): row for row in vouchers}
-    rows_by_key |= {("gift_card_id", row.id): row for row in cards}
-    key = "voucher_id" if attempt.kind is ShopKind.VOUCHERS else "gift_card_id"
-    return [_issued_item(rows_by_key[key, line[key]], attempt) for line in attempt.lines]
+    rows: dict[tuple[int | None, int | None], VoucherRow | GiftCardRow] = {(row.id, None): row for row in vouchers}
+    rows |= {(None, row.id): row for row in cards}
+    return [_issued_item(rows[line.voucher_id, line.gift_card_id], attempt) for line in attempt.lines]
 
 
 def _issued_item(row: VoucherRow | GiftCardRow, attempt: AttemptRow) -> IssuedItem:
@@ -127,26 +123,24 @@ def _issued_item(row: VoucherRow | GiftCardRow, attempt: AttemptRow) -> IssuedIt
 
 
 def _sent_to(row: VoucherRow | GiftCardRow, attempt: AttemptRow) -> str:
-    buyer = str(attempt.buyer["email"])
+    buyer = attempt.buyer.email
     by_mail = {ReceptionMode.PRINT_AT_HOME: buyer, ReceptionMode.GIFTEE_EMAIL: row.giftee_email or buyer}
     return by_mail.get(row.reception_mode, "")
 
 
-def _line(line: dict[str, object], issued: IssuedItem | None) -> OrderLine:
-    details = [Text.model_validate(line[key]) for key in ("variant", "choices") if line[key]]
+def _order_line(line: AttemptLine, issued: IssuedItem | None) -> OrderLine:
     return OrderLine(
-        name=Text.model_validate(line["name"]),
-        details=tuple(details),
-        quantity=int(str(line["quantity"])),
-        unit_price=Decimal(str(line["unit_price"])),
-        total=Decimal(str(line["total"])),
-        picture_url=str(line["picture_url"]),
+        name=line.name,
+        details=line.details,
+        quantity=line.quantity,
+        unit_price=line.unit_price,
+        total=line.total,
+        picture_url=line.picture_url,
         issued_item=issued,
     )
 
 
 def _totals(attempt: AttemptRow) -> Totals:
-    vat = tuple(VatAmount(**{name: Decimal(value) for name, value in entry.items()}) for entry in attempt.vat)
     return Totals(
         currency=attempt.currency,
         products=attempt.products_amount,
@@ -155,16 +149,11 @@ def _totals(attempt: AttemptRow) -> Totals:
         total=attempt.total_amount,
         gift_cards=attempt.gift_card_amount,
         by_card=attempt.card_amount,
-        vat=vat,
+        vat=attempt.vat,
     )
 
 
 def _codes(attempt: AttemptRow) -> tuple[AppliedCode, ...]:
-    coupons = [
-        AppliedCode(
-            c["code"], CodeKind.COUPON, Decimal(c["amount"]), True, Decimal(c.get("adds", 0)), c.get("frees", False)
-        )
-        for c in attempt.coupons
-    ]
-    cards = [AppliedCode(format_code(c["code"]), CodeKind.GIFT_CARD, Decimal(c["amount"]), True) for c in attempt.cards]
+    coupons = [AppliedCode(c.code, CodeKind.COUPON, c.amount, True, c.adds, c.frees) for c in attempt.coupons]
+    cards = [AppliedCode(format_code(card.code), CodeKind.GIFT_CARD, card.amount, True) for card in attempt.cards]
     return (*coupons, *cards)

@@ -1,6 +1,5 @@
 """Payment in the checkout: start, return, cancel and result."""
 
-import asyncio
 import datetime as dt
 import uuid
 
@@ -12,7 +11,7 @@ from resolvers.checkout.steps import load_session, partner_of
 from resolvers.core.operation import Call, operation
 from resolvers.core.services import Services
 from resolvers.partner.selling import require_selling
-from resolvers.payment.completion import abandon, complete, fail, next_check, read_attempt, record_payin, sync_attempt
+from resolvers.payment.completion import PAYIN, abandon, next_check, read_attempt, sync_attempt
 from resolvers.payment.outcome import outcome_of
 from schema.checkout.checkout import (
     AgreedTotals,
@@ -30,7 +29,7 @@ from store.checkout.placement import new_attempt
 from store.checkout.reading import latest_attempt, lock_attempt, lock_checkout, session_digest
 from store.checkout.reservations import lock_rows, reserve
 from store.partner.partners import PartnerRow
-from store.payment import LIVE, AttemptRow, AttemptState
+from store.payment.attempts import LIVE, AttemptRow, AttemptState
 from store.providers.errors import Declined, InvalidRequest, NotAllowed, ProviderError
 from store.providers.keys import IdempotencyKey
 from store.providers.money import MinorAmount
@@ -56,7 +55,7 @@ async def start_payment(
     attempt = await _begin_attempt(call, key, agreed, language)
     if attempt.state is AttemptState.STARTING:
         if attempt.card_amount == 0:
-            attempt = await complete(call.services, attempt.id, None)
+            attempt = await sync_attempt(call.services, attempt.id)
         else:
             attempt = await _submit_payment(call.services, attempt, f"{return_base}{attempt.id}/")
     status = PaymentAttemptStatus.COMPLETED if attempt.state is AttemptState.COMPLETED else PaymentAttemptStatus.WAITING
@@ -107,35 +106,25 @@ async def _submit_payment(services: Services, attempt: AttemptRow, return_url: s
     """Create the payment at the provider. The attempt survives any failure, and idempotency keys make each call take
     effect once.
     """
+    payin = _create_payin(services, attempt, return_url)
     try:
-        async with asyncio.timeout(2 * PROVIDER_TIMEOUT.total_seconds()):
-            payin = await _create_payin(services, attempt, return_url)
-    except Declined as declined:
-        failure = declined.transaction.failure
-        return await fail(services, attempt.id, declined.code, failure.reason if failure else "unknown")
+        sent = await PAYIN.send(services, attempt, payin, time_limit=2 * PROVIDER_TIMEOUT)
     except (InvalidRequest, NotAllowed) as error:
         log.exception("the provider refused to start a payment", attempt=str(attempt.id), code=error.code)
-        await fail(services, attempt.id, error.code, "provider_technical")
         raise ProviderFailed from error
-    except (ProviderError, TimeoutError) as error:
+    except ProviderError as error:
         log.warning("a payment could not be started", attempt=str(attempt.id), error=repr(error))
         raise ProviderTimedOut from error
-    async with services.db.sessions() as db, db.begin():
-        locked = await lock_attempt(db, attempt.id)
-        assert locked is not None
-        if locked.state in (AttemptState.STARTING, AttemptState.OPEN, AttemptState.FAILED, AttemptState.ABANDONED):
-            record_payin(locked, payin)
-            locked.check_on = next_check(locked, services.clock.now())
-    if locked.state is AttemptState.ABANDONED:
+    if sent.state is AttemptState.ABANDONED:
         raise ProviderTimedOut
-    return locked
+    return sent
 
 
 async def _create_payin(services: Services, attempt: AttemptRow, return_url: str) -> Transaction:
     provider, buyer = services.provider, attempt.buyer
     async with services.db.sessions() as db:
         partner = (await db.exec(select(PartnerRow).where(col(PartnerRow.id) == attempt.partner_id))).one()
-    person = Payer(buyer["first_name"], buyer["last_name"], buyer["email"])
+    person = Payer(buyer.first_name, buyer.last_name, buyer.email)
     key, sent_at = IdempotencyKey(str(attempt.payer_key)), attempt.created_on
     payer_id = await provider.create_payer(person, str(attempt.id), key=key, sent_at=sent_at)
     request = PaymentRequest(
@@ -147,7 +136,10 @@ async def _create_payin(services: Services, attempt: AttemptRow, return_url: str
         return_url=return_url,
         language=attempt.language,
     )
-    return await provider.create_payment(request, key=IdempotencyKey(str(attempt.payin_key)), sent_at=sent_at)
+    try:
+        return await provider.create_payment(request, key=IdempotencyKey(str(attempt.payin_key)), sent_at=sent_at)
+    except Declined as declined:
+        return declined.transaction
 
 
 @operation(AccessRule.CUSTOMER, transaction=False)

@@ -8,30 +8,17 @@ import uuid
 import structlog
 from sqlmodel import col, select
 
+from resolvers.core.provider_process import ProviderChecks
 from resolvers.core.services import Services
 from resolvers.payment.completion import next_check, read_attempt, record_pending, sync_attempt
 from store.job.jobs import JobKind, enqueue_job
-from store.payment import POLLED, AttemptRow, AttemptState
+from store.payment.attempts import POLLED, AttemptRow, AttemptState
 from store.providers.errors import ProviderError
 from store.providers.errors import ProviderNotFound as UnknownToProvider
 from store.providers.transactions import TransactionKind, TransactionStatus
 
 log = structlog.get_logger(__name__)
-SWEEP_BATCH = 200
 CATCH_UP_WINDOW = dt.timedelta(hours=2)
-
-
-async def poll_attempt(services: Services, attempt_id: uuid.UUID) -> None:
-    """Job: check one attempt. If the provider is unavailable, the next check follows after a growing pause."""
-    try:
-        await sync_attempt(services, attempt_id)
-    except ProviderError as error:
-        log.warning(
-            "the status of a payment attempt could not be read from the provider",
-            attempt=str(attempt_id),
-            error=str(error),
-        )
-        await record_pending(services, attempt_id)
 
 
 async def handle_notification(services: Services, kind: TransactionKind, transaction_id: str) -> None:
@@ -43,7 +30,7 @@ async def handle_notification(services: Services, kind: TransactionKind, transac
         await _reopen_if_paid(services, known, transaction_id)
     attempt_id = known or await _find_by_reference(services, kind, transaction_id)
     if attempt_id is not None:
-        await poll_attempt(services, attempt_id)
+        await CHECKS.poll(services, attempt_id)
 
 
 async def _reopen_if_paid(services: Services, attempt_id: uuid.UUID, payin_id: str) -> None:
@@ -70,25 +57,14 @@ async def _find_by_reference(services: Services, kind: TransactionKind, transact
     return attempt_id if known else None
 
 
-async def sweep(services: Services) -> int:
-    """Enqueue a check of every attempt that is due; returns their number.
-
-    The next check is scheduled at once, so that failing checks do not block others.
-    """
-    now = services.clock.now()
-    async with services.db.sessions() as db, db.begin():
-        due = (
-            select(AttemptRow)
-            .where(col(AttemptRow.state).in_(POLLED), col(AttemptRow.check_on) <= now)
-            .order_by(col(AttemptRow.check_on))
-            .limit(SWEEP_BATCH)
-            .with_for_update(skip_locked=True)
-        )
-        rows = (await db.exec(due)).all()
-        for row in rows:
-            row.check_on = next_check(row, now)
-            await enqueue_job(db, JobKind.SETTLE_ATTEMPT, {"id": row.id}, unique_key=str(row.id))
-        return len(rows)
+CHECKS = ProviderChecks(
+    row=AttemptRow,
+    job=JobKind.SETTLE_ATTEMPT,
+    next_check=next_check,
+    check=sync_attempt,
+    unanswered=record_pending,
+    conditions=(col(AttemptRow.state).in_(POLLED),),
+)
 
 
 async def enqueue_missed_events(services: Services) -> int:

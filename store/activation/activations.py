@@ -4,7 +4,7 @@ import datetime as dt
 from uuid import UUID, uuid4
 
 from sqlalchemy import Index, text
-from sqlmodel import Field, SQLModel, col, select
+from sqlmodel import Field, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.activation import ActivationFailureReason, ActivationStatus
@@ -12,19 +12,23 @@ from schema.core.columns import datetime_column, enum_column
 from schema.partner.parts import CompanyType
 from store.activation.account_requests import account_digest, missing_fields
 from store.core.clock import now
+from store.core.provider_process import LeasedRow
+from store.core.state_machine import StateMachine
 from store.partner.partners import PartnerRow
 
 LIVE = (ActivationStatus.PENDING_USER_ACTION, ActivationStatus.PROCESSING)
-TRANSITIONS: dict[ActivationStatus, frozenset[ActivationStatus]] = {
-    ActivationStatus.PENDING_USER_ACTION: frozenset({ActivationStatus.PROCESSING, ActivationStatus.FAILED}),
-    ActivationStatus.PROCESSING: frozenset({ActivationStatus.COMPLETED, ActivationStatus.FAILED}),
-    ActivationStatus.COMPLETED: frozenset({ActivationStatus.FAILED}),
-    ActivationStatus.FAILED: frozenset(),
-}
+TRANSITIONS = StateMachine(
+    "An activation",
+    {
+        ActivationStatus.PENDING_USER_ACTION: {ActivationStatus.PROCESSING, ActivationStatus.FAILED},
+        ActivationStatus.PROCESSING: {ActivationStatus.COMPLETED, ActivationStatus.FAILED},
+        ActivationStatus.COMPLETED: {ActivationStatus.FAILED},
+    },
+)
 """COMPLETED becomes FAILED only when the provider closes the account. A closed account cannot be reopened."""
 
 
-class ActivationRow(SQLModel, table=True):
+class ActivationRow(LeasedRow, table=True):
     """A payment activation. A partner has at most one live activation."""
 
     __tablename__ = "payment_activation"
@@ -87,13 +91,9 @@ class ActivationRow(SQLModel, table=True):
 
     inflows_blocked: bool = Field(default=False)
     outflows_blocked: bool = Field(default=False)
-    busy_until: dt.datetime | None = datetime_column(
-        "End of the lease of the process that calls the provider for it.", default=None, nullable=True
-    )
     asked_on: dt.datetime | None = datetime_column(
         "When the state was last read from the provider.", default=None, nullable=True
     )
-    check_on: dt.datetime | None = datetime_column("When the worker checks it next.", default=None, nullable=True)
 
     @property
     def is_live(self) -> bool:
@@ -110,13 +110,8 @@ class ActivationRow(SQLModel, table=True):
 
 
 def transition(activation: ActivationRow, to: ActivationStatus) -> None:
-    """Change the status of a locked activation.
-
-    Raises RuntimeError for a transition that TRANSITIONS does not allow.
-    """
-    if to not in TRANSITIONS[activation.status]:
-        raise RuntimeError(f"An activation does not go from {activation.status} to {to}.")
-    activation.status = to
+    """Change the status of a locked activation. Raises RuntimeError for a transition that is not allowed."""
+    activation.status = TRANSITIONS.require(activation.status, to)
     activation.ended_on = None if activation.is_live else now()
 
 
@@ -147,13 +142,17 @@ async def locked_activation(db: AsyncSession, activation_id: UUID) -> tuple[Part
     return partner, (await db.exec(query.execution_options(populate_existing=True))).one()
 
 
+async def lock_activation(db: AsyncSession, activation: ActivationRow) -> ActivationRow:
+    """An activation, locked together with its partner and read again."""
+    return (await locked_activation(db, activation.id))[1]
+
+
+async def partner_of(db: AsyncSession, activation: ActivationRow) -> PartnerRow:
+    """The partner of an activation. If it is locked in this session, it is not read again."""
+    return await db.get_one(PartnerRow, activation.partner_id)
+
+
 async def activation_of_account(db: AsyncSession, account_id: str) -> ActivationRow | None:
     """The newest activation for an account id of the provider."""
     query = select(ActivationRow).where(col(ActivationRow.account_id) == account_id)
     return (await db.exec(query.order_by(col(ActivationRow.created_on).desc()).limit(1))).one_or_none()
-
-
-async def due_activations(db: AsyncSession, at: dt.datetime, limit: int) -> list[ActivationRow]:
-    """Activations that are due, locked. Rows locked by another worker are skipped."""
-    query = select(ActivationRow).where(col(ActivationRow.check_on) <= at).order_by(col(ActivationRow.check_on))
-    return list((await db.exec(query.limit(limit).with_for_update(skip_locked=True))).all())

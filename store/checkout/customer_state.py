@@ -3,13 +3,13 @@
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import orjson
+from pydantic import TypeAdapter
 
 from schema.cart.cart import Cart
 from schema.checkout.checkout import Buyer, CheckoutNotice, ProductChoice, ShopKind
-from store.checkout.baskets import MAX_BASKETS, BasketEdits, basket_from_json
+from store.checkout.baskets import MAX_BASKETS, BasketEdits
 from store.checkout.sessions import NEW_VERSION, Sessions
 
 MAX_CARTS = 10
@@ -68,6 +68,9 @@ class CustomerSession:
         return basket
 
 
+SESSION = TypeAdapter(CustomerSession)
+
+
 class CustomerSessions:
     """The customers' sessions, with optimistic locking."""
 
@@ -102,19 +105,4 @@ def encode_session(customer: CustomerSession) -> bytes:
 
 
 def decode_session(data: bytes) -> CustomerSession:
-    raw: dict[str, Any] = orjson.loads(data)
-    buyer = Buyer(**raw["buyer"]) if raw["buyer"] else None
-    carts = {uuid.UUID(k): _cart_edits_from_json(v) for k, v in raw["carts"].items()}
-    return CustomerSession(buyer, carts, {uuid.UUID(k): basket_from_json(v) for k, v in raw.get("bags", {}).items()})
-
-
-def _cart_edits_from_json(raw: dict[str, Any]) -> CartEdits:
-    choices = [choice_from_json(c) for c in raw.pop("choices")]
-    notices = [CheckoutNotice(n) for n in raw.pop("notices")]
-    return CartEdits(choices=choices, notices=notices, **raw)
-
-
-def choice_from_json(raw: dict[str, Any]) -> ProductChoice:
-    """A choice from its JSON form, whose object keys are strings."""
-    values = {int(k): v for k, v in raw.pop("attribute_values").items()}
-    return ProductChoice(attribute_values=values, **raw)
+    return SESSION.validate_json(data)

@@ -1,14 +1,13 @@
 """Fulfilment of baskets: line data stored with a payment attempt, and vouchers and gift cards issued from them."""
 
-import dataclasses
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.checkout.basket import BasketLine, GiftCardChoice, Giftee, OfferedGiftCards, VoucherChoice
+from schema.checkout.basket import BasketLine, Giftee, OfferedGiftCards, VoucherChoice
+from schema.checkout.checkout import Buyer, Contact
 from schema.coupon.coupon import ReceptionMode
 from schema.voucher.voucher import VoucherGiftee, VoucherGifter
 from store.core.sale_texts import GIFT_CARD_NAME, voucher_details
@@ -20,15 +19,13 @@ from store.gift_card.gift_cards import GiftCardRow
 from store.gift_card.issuing import NewGiftCard, issue_gift_cards
 from store.mail.gifts import mail_gift_cards, mail_vouchers
 from store.order.orders import OrderRow
-from store.payment import AttemptRow
+from store.payment.attempts import AttemptRow
+from store.payment.snapshot import AttemptLine, GiftCardPurchase, PurchasedOption, VoucherPurchase
 from store.voucher.issuing import NewVoucher, NewVoucherOption, issue_vouchers
 from store.voucher.payment import end_of_validity, zone_of
 from store.voucher.vouchers import VoucherRow
 
-NO_VAT = "0.00"
-DEFAULT_VALIDITY_MONTHS = 12
-"""Validity of gift cards whose attempt has no `validity_months`: it was stored before partners could set it."""
-ADDRESS_LINES = ("address_line_1", "address_line_2")
+NO_VAT = Decimal("0.00")
 
 
 # ---- stored lines ----------------------------------------------------------------------------------------------------
@@ -40,66 +37,81 @@ def attempt_line(
     coupons: Sequence[CouponRow],
     vat_rates: Mapping[int, Decimal],
     gift_cards: OfferedGiftCards | None,
-) -> dict[str, Any]:
+) -> AttemptLine:
     """The stored form of an ordered line: names, prices and all data for issuing the voucher or gift card.
 
     `off` is the discount that `coupons` take off the line.
     """
-    choice = line.choice
-    data = {
-        "value": str(line.value),
-        "paid": str(line.total - off),
-        "self_gifted": choice.self_gifted,
-        "giftee": dataclasses.asdict(choice.giftee),
-        "message": choice.message,
-        "coupon_id": coupons[0].id if coupons else None,
-        "validity": next((c.new_validity_period for c in coupons if c.new_validity_period), ""),
-    }
-    common = {
-        "product_id": None,
-        "variant_id": None,
-        "variant": None,
-        "quantity": 1,
-        "unit_price": str(line.total),
-        "total": str(line.total),
-    }
-    if isinstance(choice, GiftCardChoice):
-        assert gift_cards is not None, "a gift card line needs an offer"
-        name, sold = (
-            GIFT_CARD_NAME.model_dump(exclude_none=True),
-            {**data, "validity_months": gift_cards.validity_months},
-        )
-        return {**common, "name": name, "choices": None, "vat_rate": NO_VAT, "picture_url": "", "gift_card": sold}
-    return {**common, **_voucher_data(line, choice, off, vat_rates, data)}
+    if isinstance(line.choice, VoucherChoice):
+        return _voucher_line(line, line.choice, off, coupons, vat_rates)
+    assert gift_cards is not None, "a gift card line needs an offer"
+    purchase = GiftCardPurchase(
+        value=line.value,
+        paid=line.total - off,
+        self_gifted=line.choice.self_gifted,
+        giftee=line.choice.giftee,
+        message=line.choice.message,
+        coupon_id=_coupon_id(coupons),
+        validity=_validity(coupons),
+        validity_months=gift_cards.validity_months,
+    )
+    return AttemptLine(
+        name=GIFT_CARD_NAME,
+        choices=None,
+        quantity=1,
+        unit_price=line.total,
+        total=line.total,
+        vat_rate=NO_VAT,
+        picture_url="",
+        gift_card=purchase,
+    )
 
 
-def _voucher_data(
-    line: BasketLine, choice: VoucherChoice, off: Decimal, vat_rates: Mapping[int, Decimal], data: Mapping[str, Any]
-) -> dict[str, Any]:
+def _voucher_line(
+    line: BasketLine,
+    choice: VoucherChoice,
+    off: Decimal,
+    coupons: Sequence[CouponRow],
+    vat_rates: Mapping[int, Decimal],
+) -> AttemptLine:
     assert line.prototype is not None
-    prototype, nights = line.prototype, line.nights
-    persons = {"adults": choice.adults, "children": choice.children, "babies": choice.babies}
-    options = [{"id": o.option.id, "count": o.count, "unit_price": str(o.option.price)} for o in line.options]
+    prototype = line.prototype
+    persons = {"adults": choice.adults, "children": choice.children, "babies": choice.babies, "nights": line.nights}
     off_rent, _ = split_proportionally(off, [line.base_price, line.total - line.base_price])
-    return {
-        "name": prototype.name.model_dump(exclude_none=True),
-        "choices": voucher_details(
-            {**persons, "nights": nights}, {o.option.id: (o.option.name, o.count) for o in line.options}
-        ),
-        "vat_rate": str(vat_rates[prototype.id]),
-        "picture_url": prototype.pictures[0].path("card") if prototype.pictures else "",
-        "voucher": {
-            **data,
-            "prototype_id": prototype.id,
-            **persons,
-            "nights": nights,
-            "options": options,
-            "rent": str(line.base_price),
-            "paid_rent": str(line.base_price - off_rent),
-            "to_giftee": choice.to_giftee,
-            "from_gifter": choice.from_gifter,
-        },
-    }
+    purchase = VoucherPurchase(
+        value=line.value,
+        paid=line.total - off,
+        self_gifted=choice.self_gifted,
+        giftee=choice.giftee,
+        message=choice.message,
+        coupon_id=_coupon_id(coupons),
+        validity=_validity(coupons),
+        prototype_id=prototype.id,
+        **persons,
+        options=tuple(PurchasedOption(o.option.id, o.count, o.option.price) for o in line.options),
+        rent=line.base_price,
+        paid_rent=line.base_price - off_rent,
+        to_giftee=choice.to_giftee,
+        from_gifter=choice.from_gifter,
+    )
+    return AttemptLine(
+        name=prototype.name,
+        choices=voucher_details(persons, {o.option.id: (o.option.name, o.count) for o in line.options}),
+        quantity=1,
+        unit_price=line.total,
+        total=line.total,
+        vat_rate=vat_rates[prototype.id],
+        picture_url=prototype.pictures[0].path("card") if prototype.pictures else "",
+        voucher=purchase,
+    )
+
+
+def _coupon_id(coupons: Sequence[CouponRow]) -> int | None:
+    return coupons[0].id if coupons else None
+
+
+def _validity(coupons: Sequence[CouponRow]) -> str:
+    return next((coupon.new_validity_period for coupon in coupons if coupon.new_validity_period), "")
 
 
 # ---- issuing ---------------------------------------------------------------------------------------------------------
@@ -116,67 +128,63 @@ async def issue_purchases(
     vouchers: list[NewVoucher] = []
     cards: list[NewGiftCard] = []
     for line in attempt.lines:
-        if data := line.get("voucher"):
-            until = validity_end(data["validity"], now, zone)
-            vouchers.append(_voucher(data, order, attempt, origin, until))
-        elif data := line.get("gift_card"):
-            months = data.get("validity_months", DEFAULT_VALIDITY_MONTHS)
-            until = validity_end(data["validity"], now, zone) or end_of_validity(now, months, zone)
-            cards.append(_gift_card(data, order, attempt, until))
+        if line.voucher is not None:
+            until = validity_end(line.voucher.validity, now, zone)
+            vouchers.append(_voucher(line.voucher, order, attempt, origin, until))
+        elif line.gift_card is not None:
+            bought = line.gift_card
+            until = validity_end(bought.validity, now, zone) or end_of_validity(now, bought.validity_months, zone)
+            cards.append(_gift_card(bought, order, attempt, until))
     made_vouchers, made_cards = await issue_vouchers(db, vouchers, now), await issue_gift_cards(db, cards, now)
     await mail_vouchers(db, made_vouchers)
     await mail_gift_cards(db, made_cards)
     of_vouchers, of_cards = iter(made_vouchers), iter(made_cards)
-    return [
-        next(of_vouchers) if line.get("voucher") else next(of_cards) if line.get("gift_card") else None
-        for line in attempt.lines
-    ]
+    return [next(of_vouchers) if line.voucher else next(of_cards) if line.gift_card else None for line in attempt.lines]
 
 
 def _voucher(
-    data: Mapping[str, Any], order: OrderRow, attempt: AttemptRow, origin: str, until: dt.datetime | None
+    bought: VoucherPurchase, order: OrderRow, attempt: AttemptRow, origin: str, until: dt.datetime | None
 ) -> NewVoucher:
-    giftee, buyer = Giftee(**data["giftee"]), attempt.buyer
-    options = [NewVoucherOption(o["id"], o["count"], Decimal(o["unit_price"])) for o in data["options"]]
+    giftee, buyer = bought.giftee, attempt.buyer
     return NewVoucher(
         partner_id=attempt.partner_id,
-        prototype_id=data["prototype_id"],
-        options=options,
-        nb_nights=data["nights"],
-        nb_adults=data["adults"],
-        nb_children=data["children"],
-        nb_babies=data["babies"],
-        rent_price=Decimal(data["rent"]),
-        total_price=Decimal(data["value"]),
-        bought_rent_price=Decimal(data["paid_rent"]),
-        purchase_price=Decimal(data["paid"]),
+        prototype_id=bought.prototype_id,
+        options=[NewVoucherOption(option.id, option.count, option.unit_price) for option in bought.options],
+        nb_nights=bought.nights,
+        nb_adults=bought.adults,
+        nb_children=bought.children,
+        nb_babies=bought.babies,
+        rent_price=bought.rent,
+        total_price=bought.value,
+        bought_rent_price=bought.paid_rent,
+        purchase_price=bought.paid,
         gifter=_gifter(buyer),
         giftee=_giftee(giftee, attempt),
-        self_gifted=data["self_gifted"],
-        message=data["message"] or None,
-        to_giftee=data["to_giftee"] or _full_name(giftee.first_name, giftee.last_name),
-        from_gifter=data["from_gifter"] or _full_name(buyer["first_name"], buyer["last_name"]),
+        self_gifted=bought.self_gifted,
+        message=bought.message or None,
+        to_giftee=bought.to_giftee or _full_name(giftee),
+        from_gifter=bought.from_gifter or _full_name(buyer),
         reception_mode=reception_of(attempt),
         language=attempt.language,
         origin=origin,
         payment_type=_payment_type(attempt),
-        coupon_id=data["coupon_id"],
+        coupon_id=bought.coupon_id,
         order_id=order.id,
         expires_on=until,
     )
 
 
-def _gift_card(data: Mapping[str, Any], order: OrderRow, attempt: AttemptRow, until: dt.datetime) -> NewGiftCard:
-    giftee, buyer = Giftee(**data["giftee"]), attempt.buyer
-    gifter = Person(buyer["first_name"], buyer["last_name"], buyer["email"])
+def _gift_card(bought: GiftCardPurchase, order: OrderRow, attempt: AttemptRow, until: dt.datetime) -> NewGiftCard:
+    giftee, buyer = bought.giftee, attempt.buyer
+    gifter = Person(buyer.first_name, buyer.last_name, buyer.email)
     return NewGiftCard(
         partner_id=attempt.partner_id,
-        value=Decimal(data["value"]),
+        value=bought.value,
         currency=attempt.currency,
         gifter=gifter,
-        giftee=gifter if data["self_gifted"] else Person(giftee.first_name, giftee.last_name, giftee.email),
+        giftee=gifter if bought.self_gifted else Person(giftee.first_name, giftee.last_name, giftee.email),
         recipient_address=_postal_address(giftee, attempt) or "",
-        message=data["message"],
+        message=bought.message,
         reception_mode=reception_of(attempt),
         language=attempt.language,
         expires_on=until,
@@ -185,19 +193,20 @@ def _gift_card(data: Mapping[str, Any], order: OrderRow, attempt: AttemptRow, un
 
 
 def reception_of(attempt: AttemptRow) -> ReceptionMode:
-    return ReceptionMode(attempt.delivery["reception"])
+    assert attempt.delivery.reception is not None, "a basket has a reception"
+    return attempt.delivery.reception
 
 
-def _gifter(buyer: Mapping[str, str]) -> VoucherGifter:
+def _gifter(buyer: Buyer) -> VoucherGifter:
     return VoucherGifter(
-        first_name=buyer["first_name"],
-        last_name=buyer["last_name"],
-        email=buyer["email"],
-        address=" ".join(buyer[name] for name in ADDRESS_LINES if buyer[name]),
-        postal_code=buyer["postal_code"],
-        city=buyer["city"],
-        country=buyer["country"],
-        mobile_phone=buyer["phone"] or None,
+        first_name=buyer.first_name,
+        last_name=buyer.last_name,
+        email=buyer.email,
+        address=" ".join(line for line in (buyer.address_line_1, buyer.address_line_2) if line),
+        postal_code=buyer.postal_code,
+        city=buyer.city,
+        country=buyer.country,
+        mobile_phone=buyer.phone or None,
     )
 
 
@@ -214,19 +223,19 @@ def _giftee(giftee: Giftee, attempt: AttemptRow) -> VoucherGiftee:
 def _postal_address(giftee: Giftee, attempt: AttemptRow) -> str | None:
     """The postal address, one part a line; None for reception modes without post."""
     mode, buyer = reception_of(attempt), attempt.buyer
+    to: Contact
     if mode is ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY:
-        to: Mapping[str, str] = dataclasses.asdict(giftee)
-        name = _full_name(giftee.first_name, giftee.last_name)
+        to, name = giftee, _full_name(giftee)
     elif mode is ReceptionMode.EXPEDITION:
-        to, name = buyer, buyer["recipient_name"] or _full_name(buyer["first_name"], buyer["last_name"])
+        to, name = buyer, buyer.recipient_name or _full_name(buyer)
     else:
         return None
-    place = f"{to['postal_code']} {to['city']}".strip()
-    return "\n".join(line for line in (name, *(to[each] for each in ADDRESS_LINES), place, to["country"]) if line)
+    place = f"{to.postal_code} {to.city}".strip()
+    return "\n".join(line for line in (name, to.address_line_1, to.address_line_2, place, to.country) if line)
 
 
-def _full_name(first: str, last: str) -> str:
-    return f"{first} {last}".strip()
+def _full_name(person: Contact) -> str:
+    return f"{person.first_name} {person.last_name}".strip()
 
 
 def _payment_type(attempt: AttemptRow) -> str:

@@ -3,9 +3,9 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from schema.checkout.checkout import AppliedCode, CheckoutLine, DeliveryOption, Totals
+from schema.core.text import Text
 from schema.coupon.coupon import ReceptionMode
 from schema.validation.languages import LANGUAGES
 from store.checkout.basket_pricing import BasketPricingInput, PricedBasket
@@ -13,6 +13,7 @@ from store.checkout.fulfilment import attempt_line
 from store.checkout.pricing import CartPricingInput, PricedCart
 from store.coupon.coupons import CouponRow
 from store.gift_card.gift_cards import UsableCard
+from store.payment.snapshot import AttemptLine
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Quote(ABC):
         return None
 
     @abstractmethod
-    def attempt_lines(self) -> list[dict[str, Any]]:
+    def attempt_lines(self) -> tuple[AttemptLine, ...]:
         """The ordered lines as stored with a payment attempt."""
 
 
@@ -50,8 +51,8 @@ class CartQuote(Quote):
         delivery = next((o for o in priced.deliveries if o.id == delivery_id and o.is_available), None)
         return cls(priced.totals, priced.codes, basket.codes, delivery, bool(priced.orderable_lines), basket, priced)
 
-    def attempt_lines(self) -> list[dict[str, Any]]:
-        return [_attempt_line(line, self.pricing_input) for line in self.priced.orderable_lines]
+    def attempt_lines(self) -> tuple[AttemptLine, ...]:
+        return tuple(_attempt_line(line, self.pricing_input) for line in self.priced.orderable_lines)
 
 
 @dataclass(frozen=True)
@@ -70,33 +71,33 @@ class BasketQuote(Quote):
     def reception(self) -> ReceptionMode | None:
         return self.priced.reception.mode if self.priced.reception else None
 
-    def attempt_lines(self) -> list[dict[str, Any]]:
+    def attempt_lines(self) -> tuple[AttemptLine, ...]:
         reduction = self.priced.reduction
         rates = {id: sold.vat_rate for id, sold in self.pricing_input.prototypes.items()}
-        return [
+        return tuple(
             attempt_line(line, off, coupons, rates, self.pricing_input.gift_cards)
             for line, off, coupons in zip(self.priced.lines, reduction.by_line, reduction.coupons, strict=True)
-        ]
+        )
 
 
-def _attempt_line(line: CheckoutLine, basket: CartPricingInput) -> dict[str, Any]:
+def _attempt_line(line: CheckoutLine, basket: CartPricingInput) -> AttemptLine:
     assert line.product is not None
-    chosen = _attribute_texts(line)
-    return {
-        "product_id": line.product.id,
-        "variant_id": line.variant.id if line.variant else None,
-        "name": line.product.name.model_dump(exclude_none=True),
-        "variant": line.variant.name.model_dump(exclude_none=True) if line.variant else None,
-        "choices": chosen,
-        "quantity": line.choice.quantity,
-        "unit_price": str(line.unit_price),
-        "total": str(line.total),
-        "vat_rate": str(basket.products[line.product.id].vat_rate),
-        "picture_url": line.product.picture_url,
-    }
+    assert line.unit_price is not None
+    return AttemptLine(
+        product_id=line.product.id,
+        variant_id=line.variant.id if line.variant else None,
+        name=line.product.name,
+        variant=line.variant.name if line.variant else None,
+        choices=_attribute_texts(line),
+        quantity=line.choice.quantity,
+        unit_price=line.unit_price,
+        total=line.total,
+        vat_rate=basket.products[line.product.id].vat_rate,
+        picture_url=line.product.picture_url,
+    )
 
 
-def _attribute_texts(line: CheckoutLine) -> dict[str, str] | None:
+def _attribute_texts(line: CheckoutLine) -> Text | None:
     """The chosen attribute values as a text in each language: `Colour: sage; Ribbon: gold`."""
     assert line.product is not None
     pairs = [
@@ -107,7 +108,9 @@ def _attribute_texts(line: CheckoutLine) -> dict[str, str] | None:
     ]
     if not pairs:
         return None
-    return {
-        language: "; ".join(f"{name.in_language(language)}: {label.in_language(language)}" for name, label in pairs)
-        for language in LANGUAGES
-    }
+    return Text(
+        **{
+            language: "; ".join(f"{name.in_language(language)}: {label.in_language(language)}" for name, label in pairs)
+            for language in LANGUAGES
+        }
+    )

@@ -18,7 +18,7 @@ from store.coupon.coupons import CouponRow
 from store.coupon.rules import is_running
 from store.gift_card.gift_cards import GiftCardRow, UsableCard
 from store.gift_card.states import is_spendable
-from store.payment import LIVE, AttemptRow, AttemptState
+from store.payment.attempts import LIVE, AttemptRow, AttemptState
 
 
 def session_digest(session_id: str) -> str:
@@ -86,11 +86,11 @@ class OwnReservations:
             return cls()
         stock: dict[tuple[int, int | None], int] = {}
         for line in attempt.lines:
-            if line.get("counted"):
-                key = (line["product_id"], line["variant_id"])
-                stock[key] = stock.get(key, 0) + line["quantity"]
-        coupons = frozenset(c["id"] for c in attempt.coupons)
-        return cls(stock, coupons, {c["id"]: Decimal(c["amount"]) for c in attempt.cards})
+            if line.counted and line.product_id is not None:
+                key = (line.product_id, line.variant_id)
+                stock[key] = stock.get(key, 0) + line.quantity
+        coupons = frozenset(coupon.id for coupon in attempt.coupons)
+        return cls(stock, coupons, {card.id: card.amount for card in attempt.cards})
 
     def without_reservations(self, products: Mapping[int, ShopProduct]) -> dict[int, ShopProduct]:
         """The products, their stock increased by these reservations."""

@@ -9,9 +9,8 @@ hold the lock of the attempt, or have not committed it yet.
 
 import datetime as dt
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from decimal import Decimal
-from typing import Any, TypeVar
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
@@ -25,7 +24,8 @@ from store.coupon.rules import is_running
 from store.gift_card.gift_cards import GiftCardRow
 from store.gift_card.movements import debit_card, finalize_hold, restore_to_card
 from store.gift_card.states import is_capturable, is_spendable
-from store.payment import AttemptRow
+from store.payment.attempts import AttemptRow
+from store.payment.snapshot import AttemptLine
 from store.product.products import ProductRow, ProductVariantRow
 from store.voucher.payment import zone_of
 
@@ -41,23 +41,21 @@ class LockedRows:
     coupons: Mapping[int, CouponRow]
     cards: Mapping[int, GiftCardRow]
 
-    def stock_of(self, line: Mapping[str, Any]) -> ProductRow | ProductVariantRow | None:
+    def stock_of(self, line: AttemptLine) -> ProductRow | ProductVariantRow | None:
         """The row with the stock of a goods line: the variant if there is one, else the product."""
-        if line["variant_id"] is None:
-            return self.products.get(line["product_id"])
-        return self.variants.get(line["variant_id"])
+        if line.variant_id is not None:
+            return self.variants.get(line.variant_id)
+        return None if line.product_id is None else self.products.get(line.product_id)
 
 
 async def lock_rows(db: AsyncSession, *attempts: AttemptRow) -> LockedRows:
     """Lock all rows that these attempts hold or need, in the common order."""
-    lines = [line for attempt in attempts for line in attempt.lines if line["product_id"] is not None]
+    lines = [line for attempt in attempts for line in attempt.lines]
     return LockedRows(
-        await _lock_by_id(db, ProductRow, (line["product_id"] for line in lines if line["variant_id"] is None)),
-        await _lock_by_id(
-            db, ProductVariantRow, (line["variant_id"] for line in lines if line["variant_id"] is not None)
-        ),
-        await _lock_by_id(db, CouponRow, (use["id"] for attempt in attempts for use in attempt.coupons)),
-        await _lock_by_id(db, GiftCardRow, (part["id"] for attempt in attempts for part in attempt.cards)),
+        await _lock_by_id(db, ProductRow, (line.product_id for line in lines if line.variant_id is None)),
+        await _lock_by_id(db, ProductVariantRow, (line.variant_id for line in lines)),
+        await _lock_by_id(db, CouponRow, (coupon.id for attempt in attempts for coupon in attempt.coupons)),
+        await _lock_by_id(db, GiftCardRow, (card.id for attempt in attempts for card in attempt.cards)),
     )
 
 
@@ -70,19 +68,19 @@ async def reserve(db: AsyncSession, attempt: AttemptRow, now: dt.datetime) -> No
     attempt.round += 1
     if attempt.kind is ShopKind.PRODUCTS:
         sold = await _products_on_sale(db, attempt)
-        attempt.lines = [{**line, "counted": _take_stock(locked, sold, line)} for line in attempt.lines]
+        attempt.lines = tuple(replace(line, counted=_take_stock(locked, sold, line)) for line in attempt.lines)
     elif not await are_prototypes_on_sale(db, attempt, now):
         raise CheckoutChanged
     for use in attempt.coupons:
-        coupon = locked.coupons.get(use["id"])
+        coupon = locked.coupons.get(use.id)
         if coupon is None or not is_running(coupon, now, kind=attempt.kind):
             raise CheckoutChanged
         coupon.usage_count += 1
     for part in attempt.cards:
-        card, amount = locked.cards.get(part["id"]), Decimal(part["amount"])
-        if card is None or not is_spendable(card, now) or card.remaining_amount < amount:
+        card = locked.cards.get(part.id)
+        if card is None or not is_spendable(card, now) or card.remaining_amount < part.amount:
             raise CheckoutChanged
-        debit_card(db, card, attempt, amount)
+        debit_card(db, card, attempt, part.amount)
     attempt.held = True
 
 
@@ -93,13 +91,13 @@ async def release_reservations(db: AsyncSession, attempt: AttemptRow) -> None:
     attempt.held = False
     locked = await lock_rows(db, attempt)
     for line in attempt.lines:
-        stocked = locked.stock_of(line) if line.get("counted") else None
+        stocked = locked.stock_of(line) if line.counted else None
         if stocked is not None and stocked.stock is not None:
-            stocked.stock += line["quantity"]
+            stocked.stock += line.quantity
     for use in attempt.coupons:
-        locked.coupons[use["id"]].usage_count -= 1
+        locked.coupons[use.id].usage_count -= 1
     for part in attempt.cards:
-        restore_to_card(db, locked.cards[part["id"]], attempt, Decimal(part["amount"]))
+        restore_to_card(db, locked.cards[part.id], attempt, part.amount)
 
 
 async def consume_reservations(db: AsyncSession, attempt: AttemptRow) -> None:
@@ -107,17 +105,16 @@ async def consume_reservations(db: AsyncSession, attempt: AttemptRow) -> None:
 
     A card that has expired since the hold still pays.
     """
-    cards = await _lock_by_id(db, GiftCardRow, (part["id"] for part in attempt.cards))
+    cards = await _lock_by_id(db, GiftCardRow, (part.id for part in attempt.cards))
     if not all(map(is_capturable, cards.values())):
         raise CheckoutChanged
     for part in attempt.cards:
-        amount = Decimal(part["amount"])
-        finalize_hold(db, cards[part["id"]], attempt, amount, amount)
+        finalize_hold(db, cards[part.id], attempt, part.amount, part.amount)
 
 
-async def _lock_by_id(db: AsyncSession, table: type[R], ids: Iterable[int]) -> dict[int, R]:
+async def _lock_by_id(db: AsyncSession, table: type[R], ids: Iterable[int | None]) -> dict[int, R]:
     """Rows by id, locked in ascending order."""
-    unique_ids = set(ids)
+    unique_ids = {id for id in ids if id is not None}
     if not unique_ids:
         return {}
     query = select(table).where(col(table.id).in_(unique_ids)).order_by(col(table.id)).with_for_update()
@@ -126,7 +123,7 @@ async def _lock_by_id(db: AsyncSession, table: type[R], ids: Iterable[int]) -> d
 
 async def are_prototypes_on_sale(db: AsyncSession, attempt: AttemptRow, now: dt.datetime) -> bool:
     """True if all voucher prototypes of the attempt are on sale now."""
-    prototype_ids = {line["voucher"]["prototype_id"] for line in attempt.lines if line.get("voucher")}
+    prototype_ids = {line.voucher.prototype_id for line in attempt.lines if line.voucher}
     if not prototype_ids:
         return True
     today = now.astimezone(await zone_of(db, attempt.partner_id)).date()
@@ -141,21 +138,21 @@ async def are_prototypes_on_sale(db: AsyncSession, attempt: AttemptRow, now: dt.
 
 async def _products_on_sale(db: AsyncSession, attempt: AttemptRow) -> set[int]:
     """The ids of the attempt's products that are active."""
-    ids = {line["product_id"] for line in attempt.lines}
+    ids = {line.product_id for line in attempt.lines}
     return set(await db.exec(select(ProductRow.id).where(col(ProductRow.id).in_(ids), col(ProductRow.is_active))))
 
 
-def _take_stock(locked: LockedRows, sold: set[int], line: Mapping[str, Any]) -> bool:
+def _take_stock(locked: LockedRows, sold: set[int], line: AttemptLine) -> bool:
     """Decrement the stock of a line; returns False if its stock is unlimited.
 
     Raises CheckoutChanged if it is not available.
     """
     stocked = locked.stock_of(line)
-    if stocked is None or not stocked.is_active or line["product_id"] not in sold:
+    if stocked is None or not stocked.is_active or line.product_id not in sold:
         raise CheckoutChanged
     if stocked.stock is None:
         return False
-    if stocked.stock < line["quantity"]:
+    if stocked.stock < line.quantity:
         raise CheckoutChanged
-    stocked.stock -= line["quantity"]
+    stocked.stock -= line.quantity
     return True

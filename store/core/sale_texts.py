@@ -150,11 +150,11 @@ COUNT_NOUNS: Mapping[str, Mapping[str, tuple[str, str]]] = {
 """Singular and plural of what a voucher counts."""
 
 
-def voucher_details(counts: Mapping[str, int], options: Mapping[int, tuple[Text, int]]) -> dict[str, str]:
+def voucher_details(counts: Mapping[str, int], options: Mapping[int, tuple[Text, int]]) -> Text:
     """Guests, nights and options of a voucher in each language: adults, children, babies, nights, then the added
     options.
     """
-    return {language: "; ".join(_details_in(language, counts, options)) for language in LANGUAGES}
+    return Text(**{language: "; ".join(_details_in(language, counts, options)) for language in LANGUAGES})
 
 
 def _details_in(language: str, counts: Mapping[str, int], options: Mapping[int, tuple[Text, int]]) -> list[str]:

@@ -7,7 +7,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from schema.gift_card.gift_card import GiftCardMovementKind
 from store.gift_card.gift_cards import GiftCardEntryRow, GiftCardHoldRow, GiftCardRow
 from store.gift_card.states import EXPIRED, USED, USING, transition
-from store.payment import AttemptRow
+from store.payment.attempts import AttemptRow
 
 HOLD, RELEASE, CAPTURE = GiftCardMovementKind.HOLD, GiftCardMovementKind.RELEASE, GiftCardMovementKind.CAPTURE
 

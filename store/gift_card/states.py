@@ -3,33 +3,24 @@
 import datetime as dt
 from typing import Protocol
 
-from schema.core.errors import InvalidTransition
 from schema.gift_card.gift_card import GiftCardStatus
+from store.core.state_machine import StateMachine
 from store.gift_card.gift_cards import GiftCardRow
 
 DRAFT, PAID, USING = GiftCardStatus.DRAFT, GiftCardStatus.PAID, GiftCardStatus.USING
 USED, EXPIRED, CANCELLED = GiftCardStatus.USED, GiftCardStatus.EXPIRED, GiftCardStatus.CANCELLED
 
-TRANSITIONS = frozenset(
+TRANSITIONS = StateMachine(
+    "A gift card",
     {
-        (DRAFT, PAID),
-        (DRAFT, CANCELLED),
-        (PAID, USING),
-        (PAID, USED),
-        (PAID, EXPIRED),
-        (PAID, CANCELLED),
-        (USING, USED),
-        (USING, EXPIRED),
-        (USING, CANCELLED),
-        (USED, USING),
-        (USED, CANCELLED),
-        (EXPIRED, PAID),
-        (EXPIRED, USING),
-        (EXPIRED, USED),
-        (EXPIRED, CANCELLED),
-    }
+        DRAFT: {PAID, CANCELLED},
+        PAID: {USING, USED, EXPIRED, CANCELLED},
+        USING: {USED, EXPIRED, CANCELLED},
+        USED: {USING, CANCELLED},
+        EXPIRED: {PAID, USING, USED, CANCELLED},
+    },
+    asked_for=True,
 )
-"""The allowed transitions, as (from, to)."""
 SPENDABLE = (PAID, USING)
 NEVER_CAPTURED = (DRAFT, CANCELLED)
 
@@ -61,10 +52,7 @@ def is_capturable(card: GiftCardLike) -> bool:
 
 def transition(card: GiftCardRow, new: GiftCardStatus) -> bool:
     """Change the status of a locked card; returns False if it has that status. Raises InvalidTransition."""
-    old = card.status
-    if old is new:
+    if card.status is new:
         return False
-    if (old, new) not in TRANSITIONS:
-        raise InvalidTransition(thing="A gift card", old=old, new=new)
-    card.status = new
+    card.status = TRANSITIONS.require(card.status, new)
     return True

@@ -14,7 +14,7 @@ from schema.coupon.coupon import ReceptionMode
 from schema.delivery.delivery import DeliveryKind
 from schema.mail import MailKind
 from store.order.orders import OrderRow
-from store.payment import AttemptRow
+from store.payment.attempts import AttemptRow
 
 TO_GIFTEES = (ReceptionMode.GIFTEE_EMAIL, ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY)
 
@@ -206,14 +206,12 @@ def order_content(order: OrderRow, attempt: AttemptRow, time_zone: str) -> Order
         delivery=_delivery(order, attempt),
         kind=attempt.kind,
         products_amount=order.products_amount,
-        coupons=tuple(DeductionContent(code=c["code"], amount=Decimal(c["amount"])) for c in attempt.coupons),
+        coupons=tuple(DeductionContent(code=coupon.code, amount=coupon.amount) for coupon in attempt.coupons),
         delivery_amount=order.delivery_amount,
         total_amount=order.total_amount,
-        gift_cards=tuple(DeductionContent(code=c["code"][-4:], amount=Decimal(c["amount"])) for c in attempt.cards),
+        gift_cards=tuple(DeductionContent(code=card.code[-4:], amount=card.amount) for card in attempt.cards),
         card_amount=order.card_amount,
-        vat=tuple(
-            VatContent(**{name: Decimal(entry[name]) for name in ("rate", "net", "vat")}) for entry in attempt.vat
-        ),
+        vat=tuple(VatContent(rate=entry.rate, net=entry.net, vat=entry.vat) for entry in attempt.vat),
     )
 
 
@@ -221,11 +219,11 @@ def order_lines_of(attempt: AttemptRow) -> tuple[OrderLineContent, ...]:
     """The lines of a payment attempt."""
     return tuple(
         OrderLineContent(
-            name=Text(**line["name"]),
-            details=tuple(Text(**line[part]) for part in ("variant", "choices") if line[part]),
-            quantity=line["quantity"],
-            unit_price=Decimal(line["unit_price"]),
-            total=Decimal(line["total"]),
+            name=line.name,
+            details=line.details,
+            quantity=line.quantity,
+            unit_price=line.unit_price,
+            total=line.total,
         )
         for line in attempt.lines
     )
@@ -238,8 +236,8 @@ def _delivery(order: OrderRow, attempt: AttemptRow) -> DeliveryContent:
     return DeliveryContent(
         kind=order.delivery_kind,
         name=order.delivery_name,
-        description=Text(**attempt.delivery["description"]),
+        description=attempt.delivery.description,
         address=tuple(line for line in lines if line),
         country=order.country or "",
-        to_giftees=attempt.delivery.get("reception") in TO_GIFTEES,
+        to_giftees=attempt.delivery.reception in TO_GIFTEES,
     )

@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlmodel import SQLModel
 
-from store import bank_account, customer, delivery, idempotency, kyc, payment
+from store import bank_account, customer, delivery, idempotency, kyc
 from store.activation import activations
 from store.audit import entries
 from store.catalogue import catalogue
@@ -18,12 +18,14 @@ from store.mail import rows as mail
 from store.media import media, pictures
 from store.order import orders, return_signatures
 from store.partner import partners
+from store.payment import attempts
 from store.product import products
 from store.voucher import vouchers
 from store.webhook import rows as webhook
 
 __all__ = [
     "activations",
+    "attempts",
     "bank_account",
     "catalogue",
     "coupons",
@@ -40,7 +42,6 @@ __all__ = [
     "metadata",
     "orders",
     "partners",
-    "payment",
     "pictures",
     "products",
     "return_signatures",

@@ -2,7 +2,6 @@
 
 import datetime as dt
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import Any
 
 from sqlmodel.ext.asyncio.session import AsyncSession
@@ -14,7 +13,8 @@ from store.cart.carts import ExpiredCart
 from store.event.data import datetime_data, money_data
 from store.event.events import emit_event
 from store.order.orders import OrderRow
-from store.payment import AttemptRow
+from store.payment.attempts import AttemptRow
+from store.payment.snapshot import AttemptLine
 
 
 async def emit_order_events(db: AsyncSession, order: OrderRow, attempt: AttemptRow) -> None:
@@ -119,11 +119,17 @@ def _address_data(order: OrderRow) -> Mapping[str, Any] | None:
     }
 
 
-def _product_data(line: Mapping[str, Any], currency: str) -> Mapping[str, Any]:
-    named = ("product_id", "variant_id", "name", "variant", "choices", "quantity", "vat_rate")
+def _product_data(line: AttemptLine, currency: str) -> Mapping[str, Any]:
     return {
-        **{key: line[key] for key in named},
-        **{key: line.get(key) for key in ("voucher_id", "gift_card_id")},
-        "unit_price": money_data(Decimal(line["unit_price"]), currency),
-        "total": money_data(Decimal(line["total"]), currency),
+        "product_id": line.product_id,
+        "variant_id": line.variant_id,
+        "name": line.name.model_dump(exclude_none=True),
+        "variant": line.variant.model_dump(exclude_none=True) if line.variant else None,
+        "choices": line.choices.model_dump(exclude_none=True) if line.choices else None,
+        "quantity": line.quantity,
+        "vat_rate": str(line.vat_rate),
+        "voucher_id": line.voucher_id,
+        "gift_card_id": line.gift_card_id,
+        "unit_price": money_data(line.unit_price, currency),
+        "total": money_data(line.total, currency),
     }

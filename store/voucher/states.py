@@ -1,15 +1,13 @@
 """State transitions of vouchers, and the permission that each one needs."""
 
 import datetime as dt
-from collections.abc import Mapping
-from types import MappingProxyType
 
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.core.errors import InvalidTransition
 from schema.core.permission import Permission
 from schema.voucher.voucher import VoucherState
+from store.core.state_machine import StateMachine
 from store.voucher.events import emit_voucher_state_changed
 from store.voucher.payment import activate_vouchers
 from store.voucher.rules import REDEEMABLE
@@ -19,34 +17,23 @@ DRAFT, PAID, ERROR = VoucherState.DRAFT, VoucherState.PAID, VoucherState.ERROR
 USING, USED, EXPIRED = VoucherState.USING, VoucherState.USED, VoucherState.EXPIRED
 USE, UPDATE, REOPEN = Permission.USE_VOUCHER, Permission.UPDATE_VOUCHER, Permission.REOPEN_VOUCHER
 
-TRANSITIONS: Mapping[tuple[VoucherState, VoucherState], Permission] = MappingProxyType(
+TRANSITIONS = StateMachine(
+    "A voucher",
     {
-        (DRAFT, PAID): UPDATE,
-        (DRAFT, ERROR): UPDATE,
-        (ERROR, DRAFT): UPDATE,
-        (ERROR, PAID): UPDATE,
-        (PAID, USING): USE,
-        (PAID, USED): USE,
-        (PAID, EXPIRED): UPDATE,
-        (PAID, ERROR): UPDATE,
-        (USING, USED): USE,
-        (USING, PAID): UPDATE,
-        (USING, EXPIRED): UPDATE,
-        (USED, USING): REOPEN,
-        (USED, PAID): REOPEN,
-        (EXPIRED, PAID): REOPEN,
-    }
+        DRAFT: {PAID: UPDATE, ERROR: UPDATE},
+        ERROR: {DRAFT: UPDATE, PAID: UPDATE},
+        PAID: {USING: USE, USED: USE, EXPIRED: UPDATE, ERROR: UPDATE},
+        USING: {USED: USE, PAID: UPDATE, EXPIRED: UPDATE},
+        USED: {USING: REOPEN, PAID: REOPEN},
+        EXPIRED: {PAID: REOPEN},
+    },
+    asked_for=True,
 )
-"""The allowed transitions as (from, to) -> the permission that the caller needs."""
 
 
 def transition_permission(old: VoucherState, new: VoucherState) -> Permission | None:
     """The permission of a transition; None if the state stays the same. Raises InvalidTransition."""
-    if old is new:
-        return None
-    if (old, new) not in TRANSITIONS:
-        raise InvalidTransition(thing="A voucher", old=old, new=new)
-    return TRANSITIONS[old, new]
+    return None if old is new else TRANSITIONS.permission(old, TRANSITIONS.require(old, new))
 
 
 async def transition(db: AsyncSession, voucher: VoucherRow, new: VoucherState, now: dt.datetime) -> bool:
@@ -56,9 +43,9 @@ async def transition(db: AsyncSession, voucher: VoucherRow, new: VoucherState, n
     caller checks the permission. Raises InvalidTransition.
     """
     old = voucher.state
-    if transition_permission(old, new) is None:
+    if old is new:
         return False
-    voucher.state = new
+    voucher.state = TRANSITIONS.require(old, new)
     voucher.used_on = now if new is USED else None
     if new is PAID:
         await activate_vouchers(db, [voucher], now)

@@ -54,7 +54,6 @@ LOCKS: Mapping[str, str] = {
     "resolvers/core/scoping.py": "`find_visible(…, lock=True)`: how operations lock the row they change",
     "resolvers/account/tokens.py": "tokens are of users, and not found through a tenant",
     "resolvers/account/administration.py": "the command line has no caller to find a token for",
-    "resolvers/payment/polling.py": "takes what no other worker is at",
 }
 """Files outside store/ that may lock rows, each with the reason."""
 RAISES: Mapping[tuple[str, str], str] = {
@@ -72,9 +71,9 @@ RAISES: Mapping[tuple[str, str], str] = {
     ("resolvers/job/worker.py", "verdict"): "what tells the job queue how a run ended",
     ("resolvers/bank_account.py", "RunAgain"): "tells the job queue that something is still waited for",
     (
-        "resolvers/payment/completion.py",
+        "resolvers/core/provider_process.py",
         "TransientError",
-    ): "the provider's own error, caught by whoever asked to settle",
+    ): "the provider's own error, caught by whoever has called it",
 }
 """Raised in resolvers/ without being in the catalogue, each with the reason."""
 VAGUE_NAMES = frozenset({"told", "wanted", "given", "sent", "kept", "made", "found"})

@@ -58,7 +58,7 @@ async def test_an_order_is_read_in_the_mailbox(app_shop: Shop, client: httpx.Asy
     key, seen = await app_shop.ready(ProductChoice((await app_shop.product(name=Text(en="Candle <b>"))).id, 1))
     started = await app_shop.start(key, seen)
     await app_shop.pay(started)
-    await polling.poll_attempt(app_shop.services, started.attempt_id)
+    await polling.CHECKS.poll(app_shop.services, started.attempt_id)
     for mail_id in (1, 2):
         await delivery.send(app_shop.services, mail_id)
     page = (await client.get("/_mail/")).text

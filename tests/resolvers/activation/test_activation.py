@@ -159,7 +159,7 @@ async def test_a_failed_session_fails_and_the_next_call_begins_another_process(n
 async def test_a_failure_that_nobody_was_told_of_is_told_first(newcomer: Newcomer) -> None:
     first = await newcomer.activate()
     await newcomer.authenticate(first.pending_user_action, ScaOutcome.FAILED)
-    await polling.poll_activation(newcomer.services, first.id)
+    await polling.CHECKS.poll(newcomer.services, first.id)
     told = await newcomer.activate()
     assert (told.id, told.status) == (first.id, ActivationStatus.FAILED)
     assert (await newcomer.activate()).id != first.id
@@ -181,12 +181,12 @@ async def test_a_notification_completes_it_also_twice_and_late(newcomer: Newcome
 async def test_the_sweep_completes_it_when_every_notification_is_lost(newcomer: Newcomer) -> None:
     begun = await newcomer.activate()
     await newcomer.authenticate(begun.pending_user_action)
-    assert await polling.sweep(newcomer.services) == 0
+    assert await polling.CHECKS.sweep(newcomer.services) == 0
     clock.advance(dt.timedelta(seconds=30))
-    assert await polling.sweep(newcomer.services) == 1
-    assert await polling.sweep(newcomer.services) == 0
+    assert await polling.CHECKS.sweep(newcomer.services) == 1
+    assert await polling.CHECKS.sweep(newcomer.services) == 0
     assert await newcomer.one("SELECT count(*) FROM pgqueuer WHERE entrypoint = 'watch_activation'") == 1
-    await polling.poll_activation(newcomer.services, begun.id)
+    await polling.CHECKS.poll(newcomer.services, begun.id)
     assert (await newcomer.row()).status is ActivationStatus.COMPLETED
 
 
@@ -198,7 +198,7 @@ async def test_what_is_pending_is_looked_at_ever_more_rarely(newcomer: Newcomer)
         assert row.check_on is not None
         looks.append(row.check_on)
         clock.advance(row.check_on - clock.now())
-        await polling.sweep(newcomer.services)
+        await polling.CHECKS.sweep(newcomer.services)
         if clock.now() - looks[0] > dt.timedelta(days=10):
             break
     pauses = [later - earlier for earlier, later in itertools.pairwise(looks)]
@@ -240,7 +240,7 @@ async def test_a_test_partner_never_meets_a_real_provider(newcomer: Newcomer) ->
     clock.advance(TEN_MINUTES)
     with pytest.raises(OnlyInSandbox):
         await newcomer.activate()
-    await polling.poll_activation(newcomer.services, (await newcomer.row()).id)
+    await polling.CHECKS.poll(newcomer.services, (await newcomer.row()).id)
     assert await newcomer.calls() == before
     await newcomer.execute("DELETE FROM payment_activation")
     with pytest.raises(OnlyInSandbox):

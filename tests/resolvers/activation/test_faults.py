@@ -1,7 +1,9 @@
 """Activation while things go wrong: the provider is away, refuses, closes and blocks; processes die; news come in any order."""
 
 import asyncio
+import dataclasses
 import datetime as dt
+from typing import NoReturn
 
 import pytest
 
@@ -69,7 +71,7 @@ async def test_an_outcome_that_stays_unknown_is_taken_up_by_the_next_call_and_by
     row = await newcomer.row()
     assert (row.account_id, row.status) == ("", PENDING)
     await newcomer.control("DELETE", "/faults")
-    await polling.poll_activation(newcomer.services, row.id)
+    await polling.CHECKS.poll(newcomer.services, row.id)
     assert (await newcomer.row()).account_id == account
     assert (await newcomer.activate()).status is PENDING
     assert await newcomer.accounts() == [account]
@@ -78,11 +80,11 @@ async def test_an_outcome_that_stays_unknown_is_taken_up_by_the_next_call_and_by
 async def test_killed_between_answer_and_commit_the_next_call_finds_the_same_account(
     newcomer: Newcomer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def die(*_: object, **__: object) -> None:
+    async def die(*_: object, **__: object) -> NoReturn:
         raise Killed
 
     with monkeypatch.context() as patched:
-        patched.setattr(transitions, "record_account", die)
+        patched.setattr(transitions, "ACCOUNT", dataclasses.replace(transitions.ACCOUNT, record=die))
         with pytest.raises(Killed):
             await newcomer.activate()
     accounts = await newcomer.accounts()
@@ -108,13 +110,13 @@ async def test_a_process_that_died_holds_the_others_up_for_seconds_only(newcomer
 async def test_killed_before_the_wallet_is_written_down_there_is_one_wallet(
     newcomer: Newcomer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def die(*_: object, **__: object) -> None:
+    async def die(*_: object, **__: object) -> NoReturn:
         raise Killed
 
     begun = await newcomer.activate()
     await newcomer.authenticate(begun.pending_user_action)
     with monkeypatch.context() as patched:
-        patched.setattr(transitions, "complete", die)
+        patched.setattr(transitions, "WALLET", dataclasses.replace(transitions.WALLET, record=die))
         with pytest.raises(Killed):
             await newcomer.activate()
     assert (await newcomer.row()).status is ActivationStatus.PROCESSING
@@ -132,7 +134,7 @@ async def test_a_wallet_that_cannot_be_opened_now_is_processing_until_it_can(new
     answer = await newcomer.activate()
     assert (answer.status, answer.pending_user_action) == (ActivationStatus.PROCESSING, None)
     await newcomer.control("DELETE", "/faults")
-    await polling.poll_activation(newcomer.services, begun.id)
+    await polling.CHECKS.poll(newcomer.services, begun.id)
     assert (await newcomer.activate()).status is COMPLETED
 
 
@@ -232,11 +234,11 @@ async def test_data_corrected_after_completion_are_told_by_a_job(newcomer: Newco
             await polling.enqueue_partner_update(db, changed)
         assert await newcomer.one("SELECT count(*) FROM pgqueuer WHERE entrypoint = 'watch_activation'") == jobs
     row = await newcomer.row()
-    await polling.poll_activation(newcomer.services, row.id)
+    await polling.CHECKS.poll(newcomer.services, row.id)
     assert (await newcomer.activate()).status is COMPLETED
     assert RequirementCode.DATA_REFUSED in {need.code for need in (await capability(newcomer)).requirements}
     await newcomer.change(agency_email=COMPLETE["agency_email"])
-    await polling.poll_activation(newcomer.services, row.id)
+    await polling.CHECKS.poll(newcomer.services, row.id)
     assert (await newcomer.user())["Name"] == "Chez Grace SARL"
     assert RequirementCode.DATA_REFUSED not in {need.code for need in (await capability(newcomer)).requirements}
 

@@ -70,7 +70,7 @@ async def test_a_provider_that_stays_silent_is_tried_again_with_the_same_payment
     started = await shop.start(key, seen)
     assert await shop.count("checkout_attempt") == 1
     await shop.pay(started)
-    await polling.poll_attempt(shop.services, started.attempt_id)
+    await polling.CHECKS.poll(shop.services, started.attempt_id)
     assert await shop.count("shop_order") == 1
 
 
@@ -81,10 +81,10 @@ async def test_a_payment_the_provider_never_heard_of_is_let_go(shop: Shop) -> No
     with pytest.raises(ProviderTimedOut):
         await shop.start(key, seen)
     attempt = await shop.one("SELECT id FROM checkout_attempt")
-    await polling.poll_attempt(shop.services, attempt)
+    await polling.CHECKS.poll(shop.services, attempt)
     assert await shop.one("SELECT stock FROM product") == 0, "the call may still be on its way"
     clock.advance(dt.timedelta(minutes=9))
-    await polling.poll_attempt(shop.services, attempt)
+    await polling.CHECKS.poll(shop.services, attempt)
     assert await shop.one("SELECT state FROM checkout_attempt") == "failed"
     assert await shop.one("SELECT stock FROM product") == 1
 
@@ -102,7 +102,7 @@ async def test_an_outcome_nobody_remembers_is_found_by_the_events(shop: Shop) ->
         )
         await (await db.connection()).execute(text(forgotten))
     clock.advance(dt.timedelta(hours=25))
-    await polling.poll_attempt(shop.services, started.attempt_id)
+    await polling.CHECKS.poll(shop.services, started.attempt_id)
     assert await shop.one("SELECT state FROM checkout_attempt") == "abandoned"
     assert await shop.one("SELECT stock FROM product") == 1
     await polling.handle_notification(shop.services, TransactionKind.PAYIN, payin)
@@ -134,8 +134,8 @@ async def test_killed_after_the_charge_and_before_the_answer_was_stored(shop: Sh
         )
         await (await db.connection()).execute(text(forgotten))
     clock.advance(dt.timedelta(minutes=2))
-    assert await polling.sweep(shop.services) == 1
-    await polling.poll_attempt(shop.services, started.attempt_id)
+    assert await polling.CHECKS.sweep(shop.services) == 1
+    await polling.CHECKS.poll(shop.services, started.attempt_id)
     assert await shop.count("shop_order") == 1
     assert await charges(shop) == 1
 
@@ -157,7 +157,7 @@ async def test_killed_in_the_middle_of_completing(shop: Shop, monkeypatch: pytes
     assert await shop.count("shop_order") == 0
     assert await shop.one("SELECT last_order_number FROM partner") == 0
     monkeypatch.undo()
-    await polling.poll_attempt(shop.services, started.attempt_id)
+    await polling.CHECKS.poll(shop.services, started.attempt_id)
     assert await shop.one("SELECT number FROM shop_order") == 1
 
 
@@ -171,8 +171,8 @@ async def test_a_refund_whose_answer_is_lost_is_made_once(shop: Shop) -> None:
     await shop.pay(started)
     lost = {"method": "POST", "path": "/payins/*/refunds", "kind": "drop", "when": "after"}
     await shop.control("POST", "/faults", lost)
-    await polling.poll_attempt(shop.services, started.attempt_id)
-    await asyncio.gather(*(polling.poll_attempt(shop.services, started.attempt_id) for _ in range(5)))
+    await polling.CHECKS.poll(shop.services, started.attempt_id)
+    await asyncio.gather(*(polling.CHECKS.poll(shop.services, started.attempt_id) for _ in range(5)))
     assert await shop.one("SELECT state FROM checkout_attempt") == "refunded"
     payin = await shop.payin_of(started.attempt_id)
     refunds = await shop.services.provider.list_children(TransactionKind.PAYIN, payin)
@@ -228,5 +228,5 @@ async def test_notifications_in_any_order_any_number_end_the_same(shop: Shop, se
     await asyncio.gather(*(hear(shop, url) for url in heard))
     await tick(shop.sandbox)
     for one in begun:
-        await polling.poll_attempt(shop.services, one.attempt_id)
+        await polling.CHECKS.poll(shop.services, one.attempt_id)
     assert await shop.count("shop_order") - before == sum(paid)

@@ -43,7 +43,7 @@ async def paid(newcomer: Newcomer) -> Newcomer:
 
 async def look(newcomer: Newcomer) -> None:
     """The worker looks at the activation."""
-    await polling.poll_activation(newcomer.services, (await newcomer.row()).id)
+    await polling.CHECKS.poll(newcomer.services, (await newcomer.row()).id)
 
 
 async def test_a_new_representative_of_whom_nothing_is_asked_is_done_at_once(paid: Newcomer) -> None:

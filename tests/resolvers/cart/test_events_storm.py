@@ -77,7 +77,7 @@ class Storm:
         """Some payment is settled."""
         rows = await self.shop.services.db.rows(text("SELECT id FROM checkout_attempt"))
         if rows:
-            await polling.poll_attempt(self.shop.services, self.chance.choice(rows)[0])
+            await polling.CHECKS.poll(self.shop.services, self.chance.choice(rows)[0])
 
     async def give_up(self) -> None:
         """A customer cancels."""
@@ -106,7 +106,7 @@ class Storm:
         """Nobody comes any more; the workers go on until there is nothing left."""
         for _ in range(12):
             for row in await self.shop.services.db.rows(text("SELECT id FROM checkout_attempt")):
-                await polling.poll_attempt(self.shop.services, row[0])
+                await polling.CHECKS.poll(self.shop.services, row[0])
             await self.tell()
             clock.advance(dt.timedelta(minutes=20))
 

@@ -286,7 +286,7 @@ async def test_what_is_swept_and_told_ends_by_itself(shop: Shop) -> None:
     payment_of_it = await started(shop, cart, product.id)
     for _ in range(30):
         clock.advance(dt.timedelta(minutes=10))
-        await polling.sweep(shop.services)
-        await polling.poll_attempt(shop.services, payment_of_it.attempt_id)
+        await polling.CHECKS.sweep(shop.services)
+        await polling.CHECKS.poll(shop.services, payment_of_it.attempt_id)
         await emit_expired_carts(shop.services)
     assert [event["id"] for event in await event_data(shop)] == [str(cart.id)]

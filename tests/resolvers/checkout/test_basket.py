@@ -103,7 +103,7 @@ async def test_a_basket_that_is_an_order_is_gone_and_nothing_orders_it_again(sho
     key, seen = await fill_basket(shop, for_two(sold))
     started = await shop.start(key, seen)
     await shop.pay(started)
-    await polling.poll_attempt(shop.services, started.attempt_id)  # another process: it has no session
+    await polling.CHECKS.poll(shop.services, started.attempt_id)  # another process: it has no session
     again = await shop.start(key, seen)
     assert (again.attempt_id, again.status) == (started.attempt_id, PaymentAttemptStatus.COMPLETED)
     for look in (basket.open_basket, steps.open_checkout, payment.cancel_payment):

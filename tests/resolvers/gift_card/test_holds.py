@@ -6,7 +6,6 @@ import random
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -16,16 +15,16 @@ from resolvers.gift_card.holds import capture_gift_card, hold_gift_card, release
 from resolvers.gift_card.issuing import cancel_gift_card, extend_gift_card
 from resolvers.job.expiry import expire_gift_card_holds, expire_gift_cards
 from resolvers.job.registry import SCHEDULES
-from schema.checkout.checkout import ShopKind
 from schema.core.errors import CheckoutChanged
 from schema.core.permission import Permission
 from schema.gift_card.gift_card import GiftCardStatus as S
 from store.checkout.reservations import consume_reservations, release_reservations, reserve
 from store.core.clock import clock
 from store.gift_card.gift_cards import GiftCardRow
-from store.payment import AttemptRow
+from store.payment.attempts import AttemptRow
 from tests.changes import Direct, Transport
 from tests.fixtures.gift_card import adds_up, card_events, gift_card
+from tests.fixtures.payment import paid_by, stored_attempt
 from tests.fixtures.tenants import Tenants
 from tests.fixtures.voucher import holder
 
@@ -215,14 +214,7 @@ async def test_a_hold_ends_once_however_many_end_it(tenants: Tenants) -> None:
 
 
 def _attempt(card: GiftCardRow, amount: str) -> AttemptRow:
-    paid = {"total": amount, "gift_card": amount}
-    names = ("products", "discount", "delivery", "total", "gift_card", "card")
-    amounts: dict[str, Any] = {f"{name}_amount": Decimal(paid.get(name, 0)) for name in names}
-    return AttemptRow(
-        partner_id=card.partner_id, kind=ShopKind.PRODUCTS, cart_id=uuid4(), cart_last_modified=1,
-        session_digest="", lines=[], coupons=[], buyer={}, delivery={}, vat=[], currency=card.currency,
-        cards=[{"id": card.id, "code": card.normal_code, "amount": amount}], **amounts,
-    )  # fmt: skip
+    return stored_attempt(card.partner_id, **paid_by(card, amount))
 
 
 async def _pay_in_shop(tenants: Tenants, card: GiftCardRow, amount: str, *, completes: bool) -> bool:

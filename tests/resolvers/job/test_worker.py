@@ -42,6 +42,6 @@ async def test_a_replaced_cart_outlives_the_order(shop: Shop) -> None:
     started = await shop.start(key, seen)
     await shop.services.carts.replace(shop.partner.id, key.cart_id, [], "")
     await shop.pay(started)
-    await polling.poll_attempt(shop.services, started.attempt_id)
+    await polling.CHECKS.poll(shop.services, started.attempt_id)
     assert await shop.count("shop_order") == 1
     assert await shop.services.carts.get(shop.partner.id, key.cart_id) is not None

@@ -1,6 +1,7 @@
 """The worker when things go wrong: jobs that fail, looks that fail, a queue that ends."""
 
 import asyncio
+import dataclasses
 import datetime as dt
 from typing import Any
 
@@ -42,7 +43,7 @@ async def test_a_cart_is_deleted_once_the_store_is_back(
     started = await shop.start(key, seen)
     await shop.pay(started)
     monkeypatch.setattr(type(shop.services.kv), "delete", twice_away)
-    await polling.poll_attempt(shop.services, started.attempt_id)
+    await polling.CHECKS.poll(shop.services, started.attempt_id)
     assert await shop.services.carts.get(shop.partner.id, key.cart_id) is not None
     await shop.becomes("SELECT count(*) FROM pgqueuer", 0)
     assert await shop.services.carts.get(shop.partner.id, key.cart_id) is None
@@ -62,15 +63,15 @@ async def test_a_notification_is_followed_once_the_provider_is_back(shop: Shop, 
     await shop.becomes("SELECT count(*) FROM shop_order", 1)
 
 
-async def test_looks_that_fail_do_not_keep_others_waiting(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(polling, "SWEEP_BATCH", 1)
+async def test_looks_that_fail_do_not_keep_others_waiting(shop: Shop) -> None:
+    one_by_one = dataclasses.replace(polling.CHECKS, batch=1)
     attempts = {(await begun(shop)).attempt_id for _ in range(3)}
     clock.advance(dt.timedelta(minutes=2))
-    assert [await polling.sweep(shop.services) for _ in range(4)] == [1, 1, 1, 0]
+    assert [await one_by_one.sweep(shop.services) for _ in range(4)] == [1, 1, 1, 0]
     looked_at = await shop.services.db.rows(text("SELECT convert_from(payload, 'UTF8')::json ->> 'id' FROM pgqueuer"))
     assert {row[0] for row in looked_at} == {str(id) for id in attempts}
     clock.advance(dt.timedelta(minutes=2))
-    assert await polling.sweep(shop.services) == 1, "a look whose job is lost is looked at again"
+    assert await one_by_one.sweep(shop.services) == 1, "a look whose job is lost is looked at again"
 
 
 async def test_a_queue_that_ends_begins_anew(shop: Shop, database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:

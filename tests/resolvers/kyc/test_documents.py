@@ -12,7 +12,8 @@ from schema.core.errors import ActivationRequired, InvalidInput, NotFound, Provi
 from schema.kyc.document import PushKycDocument
 from schema.kyc.kyc import KycCheckStatus, KycDocumentType
 from store.core.clock import clock
-from store.kyc import IDEMPOTENCY_KEY_LIFE, DocumentStep
+from store.core.provider_process import KEY_LIFE
+from store.kyc import DocumentStep
 from store.providers.errors import InvalidRequest, NotAllowed
 from tests.fixtures.activation import Newcomer
 from tests.fixtures.kyc import MARKER, Payee, pdf, upload
@@ -206,7 +207,7 @@ async def test_a_day_later_nobody_knows_what_a_lost_call_did_and_a_new_document_
     with pytest.raises(ProviderTimedOut):
         await payee.push()
     await payee.control("DELETE", "/faults")
-    clock.advance(IDEMPOTENCY_KEY_LIFE)
+    clock.advance(KEY_LIFE)
     await payee.push()
     new, old = (await payee.rows()).documents
     assert (old.step, new.step) == (DocumentStep.ABANDONED, DocumentStep.SUBMITTED)

@@ -16,9 +16,9 @@ from schema.kyc.kyc import KycCheckKind, KycCheckStatus, KycStatus
 from schema.onboarding import ProviderReturnPurpose, ProviderReturnRetry, ProviderReturnStatus
 from schema.partner.partner import PartnerStatus
 from store.core.clock import clock
+from store.core.provider_process import KEY_LIFE
 from store.core.return_paths import MAX_LENGTH, provider_return_url
 from store.core.settings import ProviderName, Settings
-from store.kyc import IDEMPOTENCY_KEY_LIFE
 from tests.fixtures.activation import Newcomer
 from tests.fixtures.kyc import Payee
 
@@ -99,7 +99,7 @@ async def test_a_session_whose_answer_was_lost_for_a_day_is_left_to_expire(payee
     with pytest.raises(ProviderTimedOut):
         await payee.open_identity()
     await payee.control("DELETE", "/faults")
-    clock.advance(IDEMPOTENCY_KEY_LIFE)
+    clock.advance(KEY_LIFE)
     await payee.open_identity()
     assert len(await payee.at_the_provider(TABLE)) == 2
     assert await payee.one("SELECT count(*) FROM identity_check") == 1

@@ -186,7 +186,7 @@ async def test_the_sweep_looks_at_each_partner_once_until_it_is_due_again(payee:
     assert await sweep_kyc(payee.services) == 0
     document = await payee.push()
     await payee.decide(document, "refuse", reason="DOCUMENT_UNREADABLE")
-    await levels.check_kyc(payee.services, payee.partner.id)
+    await levels.CHECKS.poll(payee.services, payee.partner.id)
     assert len(await payee.changes()) == 1
     clock.advance(dt.timedelta(days=6))
     assert await sweep_kyc(payee.services) == 0
@@ -206,14 +206,14 @@ async def test_a_sweep_leaves_the_providers_calls_to_customers(payee: Payee) -> 
     swept = [await sweep_kyc(payee.services) for _ in range(3)]
     assert swept == [40, 11, 0]
     before = await payee.calls()
-    await levels.check_kyc(payee.services, payee.partner.id)
+    await levels.CHECKS.poll(payee.services, payee.partner.id)
     each_quarter = 3 * swept[0] * (await payee.calls() - before)
     assert each_quarter < 2300 / 4
 
 
 async def test_a_look_that_fails_is_not_the_end(payee: Payee) -> None:
     await payee.fault("/users/*/kyc/documents", method="GET", kind="status", status=503, times=100)
-    await levels.check_kyc(payee.services, payee.partner.id)
+    await levels.CHECKS.poll(payee.services, payee.partner.id)
     assert not await payee.changes()
 
 
@@ -271,7 +271,7 @@ async def test_events_in_any_order_twice_or_lost_end_in_the_same(payee: Payee, s
         for subject, id in chance.sample(hints, len(hints)):
             if chance.randrange(10) >= lost:
                 await provider_notifications.dispatch_notification(payee.services, subject, id)
-    await levels.check_kyc(payee.services, payee.partner.id)
+    await levels.CHECKS.poll(payee.services, payee.partner.id)
     ends = {
         "validate": KycCheckStatus.VALIDATED,
         "refuse": KycCheckStatus.REFUSED,

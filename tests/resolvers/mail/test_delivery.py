@@ -60,7 +60,7 @@ async def ordered(shop: Shop) -> Any:
     key, seen = await shop.ready(ProductChoice((await shop.product()).id, 1))
     started = await shop.start(key, seen)
     await shop.pay(started)
-    await polling.poll_attempt(shop.services, started.attempt_id)
+    await polling.CHECKS.poll(shop.services, started.attempt_id)
     return started.attempt_id
 
 
@@ -345,7 +345,7 @@ async def test_a_payment_that_goes_back_is_told_once(mailing: Shop, mail_server:
     await mailing.execute("UPDATE product SET stock = 0")
     await mailing.pay(started)
     for _ in range(4):
-        await polling.poll_attempt(mailing.services, started.attempt_id)
+        await polling.CHECKS.poll(mailing.services, started.attempt_id)
     assert await mailing.one("SELECT state FROM checkout_attempt") == "refunded"
     assert await mailing.count("shop_order") == 0
     await send_all(mailing)

@@ -116,7 +116,7 @@ async def test_a_payment_under_way_finishes(shop: Shop, finish: str) -> None:
     if finish == "notification":
         await polling.handle_notification(shop.services, TransactionKind.PAYIN, await shop.payin_of(started.attempt_id))
     elif finish == "worker":
-        await polling.poll_attempt(shop.services, started.attempt_id)
+        await polling.CHECKS.poll(shop.services, started.attempt_id)
     outcome = await payment.settle_payment(shop.context, key.session_id, started.attempt_id)
     assert (outcome.status, await shop.count("shop_order")) == (PaymentAttemptStatus.COMPLETED, 1)
     assert (await payment.payment_outcome(shop.context, key)).order_number == "1"

@@ -134,7 +134,7 @@ async def test_many_customers_at_once_lose_and_double_nothing(shop: Shop, sold: 
         await shop.pay(started)
         await asyncio.gather(
             payment.settle_payment(shop.context, key.session_id, started.attempt_id),
-            polling.poll_attempt(shop.services, started.attempt_id),
+            polling.CHECKS.poll(shop.services, started.attempt_id),
         )
 
     await asyncio.gather(*(buy(position) for position in range(8)))
@@ -192,7 +192,7 @@ async def test_a_given_up_payment_that_is_paid_after_all_still_issues(shop: Shop
     started = await shop.start(key, seen)
     await payment.cancel_payment(shop.context, key)
     await shop.pay(started)
-    await polling.poll_attempt(shop.services, started.attempt_id)
+    await polling.CHECKS.poll(shop.services, started.attempt_id)
     assert (await shop.count("shop_order"), await shop.count("voucher")) == (1, 1)
 
 
@@ -208,7 +208,7 @@ async def test_a_changed_basket_is_another_payment_and_only_one_of_them_is_an_or
     assert second.attempt_id != first.attempt_id
     await shop.pay(first)
     await shop.pay(second)
-    await asyncio.gather(*(polling.poll_attempt(shop.services, one.attempt_id) for one in (first, second)))
+    await asyncio.gather(*(polling.CHECKS.poll(shop.services, one.attempt_id) for one in (first, second)))
     assert await columns(shop, "shop_order", "total_amount") == [(Decimal("304.00"),)]
     assert await shop.count("voucher") == 2
     assert await shop.one("SELECT state FROM checkout_attempt WHERE id = :id", id=first.attempt_id) in {

@@ -11,7 +11,7 @@ from sqlalchemy import text
 from resolvers.checkout import steps
 from resolvers.core.operation import Call
 from resolvers.payment import payment, polling
-from resolvers.payment.completion import fail, sync_attempt
+from resolvers.payment.completion import PAYIN, read_attempt, sync_attempt
 from schema.checkout.checkout import (
     AgreedTotals,
     Checkout,
@@ -25,9 +25,10 @@ from schema.delivery.delivery import DeliveryKind
 from store.core.clock import clock
 from store.core.settings import ProviderName, Settings
 from store.kv import KeyValueStore
+from store.providers.errors import InvalidRequest
 from store.providers.keys import new_idempotency_key
 from store.providers.money import MinorAmount
-from store.providers.transactions import RefundRequest, TransactionKind, TransactionStatus
+from store.providers.transactions import RefundRequest, Transaction, TransactionKind, TransactionStatus
 from tests.fixtures.shop import DECLINED_CARD, Shop, open_shop
 from tests.statements import executed
 
@@ -63,7 +64,7 @@ async def test_a_cart_that_could_not_be_deleted_is_not_ordered_again(
     await shop.pay(started)
     with monkeypatch.context() as patch:
         patch.setattr(type(shop.services.kv), "delete", _unreachable)
-        await polling.poll_attempt(shop.services, started.attempt_id)
+        await polling.CHECKS.poll(shop.services, started.attempt_id)
     assert await shop.services.carts.get(shop.partner.id, key.cart_id) is not None
     again = await shop.start(key, seen)
     assert (again.attempt_id, again.status) == (started.attempt_id, PaymentAttemptStatus.COMPLETED)
@@ -117,8 +118,8 @@ async def test_a_covered_order_is_made_although_the_process_died(shop: Shop) -> 
     key, seen = await shop.ready(ProductChoice((await shop.product("30.00")).id, 1), codes=(card.code,))
     await payment._begin_attempt(Call(shop.context, None), key, AgreedTotals.of(seen.totals), "en")
     clock.advance(dt.timedelta(minutes=1))
-    assert await polling.sweep(shop.services) == 1
-    await polling.poll_attempt(shop.services, await shop.one("SELECT id FROM checkout_attempt"))
+    assert await polling.CHECKS.sweep(shop.services) == 1
+    await polling.CHECKS.poll(shop.services, await shop.one("SELECT id FROM checkout_attempt"))
     assert await shop.one("SELECT card_amount FROM shop_order") == 0
     assert await shop.one("SELECT remaining_amount FROM gift_card") == 20
 
@@ -133,7 +134,7 @@ async def test_a_refusal_that_nobody_was_there_to_hear_lets_everything_go(shop: 
     await execute(shop, "UPDATE product SET stock = 0")
     attempt = await shop.one("SELECT id FROM checkout_attempt")
     clock.advance(dt.timedelta(minutes=9))
-    await polling.poll_attempt(shop.services, attempt)
+    await polling.CHECKS.poll(shop.services, attempt)
     assert await state_of(shop, attempt) == "failed"
     assert await shop.one("SELECT stock FROM product") == 1
 
@@ -145,9 +146,9 @@ async def test_whatever_was_charged_is_given_back(shop: Shop, asked: int) -> Non
     started = await shop.start(key, seen)
     await shop.pay(started)
     await execute(shop, "UPDATE checkout_attempt SET card_amount = :asked, total_amount = :asked", asked=asked)
-    await polling.poll_attempt(shop.services, started.attempt_id)
+    await polling.CHECKS.poll(shop.services, started.attempt_id)
     assert await state_of(shop, started.attempt_id) == "refunding"
-    await polling.poll_attempt(shop.services, started.attempt_id)
+    await polling.CHECKS.poll(shop.services, started.attempt_id)
     assert await state_of(shop, started.attempt_id) == "refunded"
     assert await refunded(shop, started) == [3000]
     assert await shop.count("shop_order") == 0
@@ -166,31 +167,35 @@ async def paid_after_giving_up(shop: Shop) -> StartedPayment:
 
 async def test_what_somebody_gave_back_already_is_not_given_back_again(shop: Shop) -> None:
     started = await paid_after_giving_up(shop)
-    await polling.poll_attempt(shop.services, started.attempt_id)
+    await polling.CHECKS.poll(shop.services, started.attempt_id)
     provider, payin_id = shop.services.provider, await shop.payin_of(started.attempt_id)
     payin = await provider.get_transaction(TransactionKind.PAYIN, payin_id)
     some, nothing = MinorAmount("EUR", 1000), MinorAmount("EUR", 0)
     await provider.refund(RefundRequest("by hand", payin_id, payin.payer_id, some, nothing), key=new_idempotency_key())
-    await polling.poll_attempt(shop.services, started.attempt_id)
+    await polling.CHECKS.poll(shop.services, started.attempt_id)
     assert await state_of(shop, started.attempt_id) == "refunded"
     assert await refunded(shop, started) == [1000, 2000]
-    await polling.poll_attempt(shop.services, started.attempt_id)
+    await polling.CHECKS.poll(shop.services, started.attempt_id)
     assert await refunded(shop, started) == [1000, 2000]
 
 
 async def test_a_refund_that_fails_is_tried_until_it_succeeds(shop: Shop) -> None:
     started = await paid_after_giving_up(shop)
-    await polling.poll_attempt(shop.services, started.attempt_id)
+    await polling.CHECKS.poll(shop.services, started.attempt_id)
     gone = {"method": "POST", "path": "/payins/*/refunds", "kind": "failed", "code": "005405", "times": 3}
     await shop.control("POST", "/faults", gone)
     for _ in range(3):
-        await polling.poll_attempt(shop.services, started.attempt_id)
+        await polling.CHECKS.poll(shop.services, started.attempt_id)
         assert await state_of(shop, started.attempt_id) == "refunding"
         clock.advance(dt.timedelta(days=1))
-        assert await polling.sweep(shop.services) == 1
-    await polling.poll_attempt(shop.services, started.attempt_id)
+        assert await polling.CHECKS.sweep(shop.services) == 1
+    await polling.CHECKS.poll(shop.services, started.attempt_id)
     assert await state_of(shop, started.attempt_id) == "refunded"
     assert await refunded(shop, started) == [3000]
+
+
+async def _refused() -> Transaction:
+    raise InvalidRequest("No.", code="101101")
 
 
 @pytest.mark.parametrize("left", [1, 0])
@@ -199,7 +204,8 @@ async def test_a_payment_that_failed_and_is_paid_after_all_is_not_forgotten(shop
     key, seen = await shop.ready(ProductChoice((await shop.product("30.00", stock=1)).id, 1))
     started = await shop.start(key, seen)
     payin = await shop.payin_of(started.attempt_id)
-    await fail(shop.services, started.attempt_id, "101101", "issuer_declined")
+    with pytest.raises(InvalidRequest):
+        await PAYIN.send(shop.services, await read_attempt(shop.services, started.attempt_id), _refused())
     await execute(shop, "UPDATE product SET stock = :left", left=left)
     await polling.handle_notification(shop.services, TransactionKind.PAYIN, payin)
     assert await state_of(shop, started.attempt_id) == "failed"

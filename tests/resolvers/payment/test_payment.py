@@ -64,7 +64,7 @@ async def test_fifty_completions_at_once_make_one_order(shop: Shop) -> None:
     payin = await shop.payin_of(started.attempt_id)
     calls = [
         *(payment.settle_payment(shop.context, key.session_id, started.attempt_id) for _ in range(20)),
-        *(polling.poll_attempt(shop.services, started.attempt_id) for _ in range(20)),
+        *(polling.CHECKS.poll(shop.services, started.attempt_id) for _ in range(20)),
         *(polling.handle_notification(shop.services, TransactionKind.PAYIN, payin) for _ in range(10)),
     ]
     await asyncio.gather(*calls)
@@ -167,12 +167,12 @@ async def test_a_customer_who_never_comes_back_gets_the_order(shop: Shop) -> Non
     key, seen = await shop.ready(ProductChoice((await shop.product()).id, 1))
     started = await shop.start(key, seen)
     await shop.pay(started)
-    assert await polling.sweep(shop.services) == 0
+    assert await polling.CHECKS.sweep(shop.services) == 0
     clock.advance(dt.timedelta(minutes=2))
-    assert await polling.sweep(shop.services) == 1
-    assert await polling.sweep(shop.services) in {0, 1}
+    assert await polling.CHECKS.sweep(shop.services) == 1
+    assert await polling.CHECKS.sweep(shop.services) in {0, 1}
     assert await shop.count("pgqueuer") == 1
-    await polling.poll_attempt(shop.services, started.attempt_id)
+    await polling.CHECKS.poll(shop.services, started.attempt_id)
     assert await shop.count("shop_order") == 1
 
 
@@ -217,7 +217,7 @@ async def test_a_given_up_payment_that_is_paid_after_all_still_becomes_the_order
     await payment.cancel_payment(shop.context, key)
     assert await shop.one("SELECT stock FROM product") == 1
     await shop.pay(started)
-    await polling.poll_attempt(shop.services, started.attempt_id)
+    await polling.CHECKS.poll(shop.services, started.attempt_id)
     assert await shop.count("shop_order") == 1
     assert await shop.one("SELECT stock FROM product") == 0
 
@@ -249,6 +249,6 @@ async def test_order_numbers_have_no_gaps(shop: Shop) -> None:
     for one in good[:5]:
         await shop.pay(one)
     await shop.pay(good[5], DECLINED_CARD)
-    await asyncio.gather(*(polling.poll_attempt(shop.services, one.attempt_id) for one in good))
+    await asyncio.gather(*(polling.CHECKS.poll(shop.services, one.attempt_id) for one in good))
     numbers = [row[0] for row in await shop.services.db.rows(text("SELECT number FROM shop_order ORDER BY 1"))]
     assert numbers == [1, 2, 3, 4, 5]

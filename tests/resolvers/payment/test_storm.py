@@ -101,7 +101,7 @@ class Storm:
     async def later(self, _key: CheckoutKey) -> None:
         """Time passes, and the worker sweeps."""
         clock.advance(dt.timedelta(minutes=self.chance.choice((0, 0, 1, 20))))
-        await polling.sweep(self.shop.services)
+        await polling.CHECKS.sweep(self.shop.services)
 
     async def some_attempt(self) -> Any:
         """The id and pay-in of some attempt."""
@@ -127,7 +127,7 @@ class Storm:
             for attempt_id, payin in await self.shop.services.db.rows(
                 text("SELECT id, payin_id FROM checkout_attempt")
             ):
-                await polling.poll_attempt(self.shop.services, attempt_id)
+                await polling.CHECKS.poll(self.shop.services, attempt_id)
                 if payin:
                     await polling.handle_notification(self.shop.services, TransactionKind.PAYIN, payin)
             clock.advance(dt.timedelta(minutes=30))

@@ -30,6 +30,7 @@ from store.checkout.offers import DeliveryWithRates
 from store.checkout.quotes import BasketQuote
 from store.coupon.coupons import CouponRow
 from store.gift_card.gift_cards import UsableCard
+from store.payment.snapshot import VoucherPurchase
 from tests.store.checkout.baskets import card, coupon, mode
 
 OFFER = OfferedGiftCards((), Decimal("10.00"), Decimal("1000.00"), 12)
@@ -189,20 +190,18 @@ def test_sums_add_up_to_the_cent(
     asked = basket(wanted, prototypes, [*reductions, *cards])
     quote = BasketQuote.from_priced(asked, price_basket(asked))
     totals, lines = quote.totals, quote.attempt_lines()
-    made = [line.get("voucher") or line["gift_card"] for line in lines]
-    assert totals.products == sum(Decimal(line["total"]) for line in lines)
+    made = [purchase for line in lines if (purchase := line.voucher or line.gift_card)]
+    assert totals.products == sum(line.total for line in lines)
     assert totals.total == totals.products - totals.discount == totals.gift_cards + totals.by_card
-    assert sum(Decimal(each["paid"]) for each in made) == totals.total
+    assert sum(each.paid for each in made) == totals.total
     assert sum(code.amount for code in quote.codes) == totals.discount + totals.gift_cards
-    assert sum(Decimal(each["value"]) for each in made) == totals.products + sum(
-        code.added_value for code in quote.codes
-    )
+    assert sum(each.value for each in made) == totals.products + sum(code.added_value for code in quote.codes)
     for line, each in zip(lines, made, strict=True):
-        assert Decimal(0) <= Decimal(each["paid"]) <= Decimal(line["total"]) <= Decimal(each["value"])
-        if "paid_rent" in each:
-            left = Decimal(each["paid"]) - Decimal(each["paid_rent"])  # what is paid for its options
-            assert Decimal(0) <= Decimal(each["paid_rent"]) <= Decimal(each["rent"])
-            assert Decimal(0) <= left <= Decimal(line["total"]) - Decimal(each["rent"])
+        assert 0 <= each.paid <= line.total <= each.value
+        if isinstance(each, VoucherPurchase):
+            left = each.paid - each.paid_rent  # what is paid for its options
+            assert 0 <= each.paid_rent <= each.rent
+            assert 0 <= left <= line.total - each.rent
     if asked.kind is ShopKind.VOUCHERS:
         assert sum(vat.gross for vat in totals.vat) == totals.total
     else:

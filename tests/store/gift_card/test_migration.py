@@ -12,9 +12,10 @@ from store.checkout.reservations import consume_reservations, reserve
 from store.core.clock import clock
 from store.gift_card.gift_cards import GiftCardRow
 from store.order.orders import OrderRow
-from store.payment import AttemptRow, AttemptState
+from store.payment.attempts import AttemptState
 from tests.changes import Direct
 from tests.fixtures.gift_card import gift_card
+from tests.fixtures.payment import paid_by, stored_attempt
 from tests.fixtures.tenants import Tenants, open_tenants
 from tests.store.migrations.revisions import at
 
@@ -28,10 +29,7 @@ async def _order(tenants: Tenants, card: GiftCardRow, paid: str) -> None:
         f"{n}_amount": Decimal(paid if n in {"products", "total", "gift_card"} else 0) for n in NAMES
     }
     of: dict[str, Any] = {"partner_id": card.partner_id, "cart_id": uuid4(), **amounts}
-    attempt = AttemptRow(
-        **of, cart_last_modified=1, session_digest="", lines=[], buyer={}, delivery={}, vat=[], currency="EUR",
-        state=AttemptState.COMPLETED, cards=[{"id": card.id, "code": card.normal_code, "amount": paid}],
-    )  # fmt: skip
+    attempt = stored_attempt(**{**of, **paid_by(card, paid)}, state=AttemptState.COMPLETED)
     async with tenants.services.db.sessions() as db, db.begin():
         db.add(attempt)
         await db.flush()

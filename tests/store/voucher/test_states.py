@@ -38,7 +38,7 @@ def test_the_table_is_the_documented_one() -> None:
         for old, _, to in (line.strip().partition(": ") for line in WRITTEN.strip().splitlines())
         for new in to.split()
     }
-    assert set(TRANSITIONS) == documented
+    assert {move for move in itertools.product(VoucherState, repeat=2) if TRANSITIONS.allows(*move)} == documented
     for old, new in itertools.product(VoucherState, repeat=2):
         if old is new:
             assert transition_permission(old, new) is None
@@ -80,7 +80,7 @@ FACTS = st.builds(
 @given(FACTS)
 def test_the_rules_do_not_contradict_each_other_or_the_table(voucher: Facts) -> None:
     if is_usable(voucher, NOW):
-        assert (voucher.state, VoucherState.USED) in TRANSITIONS
+        assert TRANSITIONS.allows(voucher.state, VoucherState.USED)
         assert voucher.activated_on is not None
         assert voucher.activated_on <= NOW
         assert voucher.expires_on is None or voucher.expires_on > NOW

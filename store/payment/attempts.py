@@ -3,15 +3,18 @@
 import datetime as dt
 import enum
 from decimal import Decimal
-from typing import Any
 from uuid import UUID, uuid4
 
 from sqlalchemy import BigInteger, CheckConstraint, Index, text
-from sqlmodel import Field, SQLModel
+from sqlmodel import Field
 
-from schema.checkout.checkout import ShopKind
-from schema.core.columns import amount_column, datetime_column, enum_column, json_column
+from schema.checkout.checkout import Buyer, ShopKind, VatAmount
+from schema.core.columns import amount_column, datetime_column, enum_column
 from store.core.clock import now
+from store.core.provider_process import CheckedRow
+from store.core.state_machine import StateMachine
+from store.core.typed_json import typed_json_column
+from store.payment.snapshot import BUYER, CODES, DELIVERY, LINES, VAT, AttemptCode, AttemptDelivery, AttemptLine
 
 
 class AttemptState(enum.StrEnum):
@@ -37,23 +40,33 @@ class AttemptState(enum.StrEnum):
 
 
 LIVE = (AttemptState.STARTING, AttemptState.OPEN)
-POLLED = (*LIVE, AttemptState.ABANDONED, AttemptState.REFUNDING)
-TRANSITIONS: dict[AttemptState, frozenset[AttemptState]] = {
-    AttemptState.STARTING: frozenset(
-        {AttemptState.OPEN, AttemptState.ABANDONED, AttemptState.COMPLETED, AttemptState.FAILED, AttemptState.REFUNDING}
-    ),
-    AttemptState.OPEN: frozenset(
-        {AttemptState.ABANDONED, AttemptState.COMPLETED, AttemptState.FAILED, AttemptState.REFUNDING}
-    ),
-    AttemptState.ABANDONED: frozenset({AttemptState.COMPLETED, AttemptState.FAILED, AttemptState.REFUNDING}),
-    AttemptState.FAILED: frozenset({AttemptState.ABANDONED}),
-    AttemptState.REFUNDING: frozenset({AttemptState.REFUNDED}),
-    AttemptState.COMPLETED: frozenset(),
-    AttemptState.REFUNDED: frozenset(),
-}
+UNSETTLED = (*LIVE, AttemptState.ABANDONED)
+"""The pay-in could still be paid."""
+POLLED = (*UNSETTLED, AttemptState.REFUNDING)
+TRANSITIONS = StateMachine(
+    "A checkout attempt",
+    {
+        AttemptState.STARTING: {
+            AttemptState.OPEN,
+            AttemptState.ABANDONED,
+            AttemptState.COMPLETED,
+            AttemptState.FAILED,
+            AttemptState.REFUNDING,
+        },
+        AttemptState.OPEN: {
+            AttemptState.ABANDONED,
+            AttemptState.COMPLETED,
+            AttemptState.FAILED,
+            AttemptState.REFUNDING,
+        },
+        AttemptState.ABANDONED: {AttemptState.COMPLETED, AttemptState.FAILED, AttemptState.REFUNDING},
+        AttemptState.FAILED: {AttemptState.ABANDONED},
+        AttemptState.REFUNDING: {AttemptState.REFUNDED},
+    },
+)
 
 
-class AttemptRow(SQLModel, table=True):
+class AttemptRow(CheckedRow, table=True):
     """A payment attempt. A session and cart have at most one live attempt."""
 
     __tablename__ = "checkout_attempt"
@@ -84,12 +97,12 @@ class AttemptRow(SQLModel, table=True):
     session_digest: str = Field(max_length=64, description="Digest of the session id.")
     language: str = Field(default="en", max_length=2)
     return_url: str = Field(default="", max_length=2048)
-    lines: list[dict[str, Any]] = json_column("The ordered lines with the names and prices at the time of the attempt.")
-    buyer: dict[str, Any] = json_column("The buyer.")
-    delivery: dict[str, Any] = json_column("The chosen delivery.")
-    vat: list[dict[str, Any]] = json_column("The VAT contained in the total.")
-    coupons: list[dict[str, Any]] = json_column("The coupons with their discounts.", default_factory=list)
-    cards: list[dict[str, Any]] = json_column("The gift cards with the amount that each pays.", default_factory=list)
+    lines: tuple[AttemptLine, ...] = typed_json_column(LINES, "The ordered lines.")
+    buyer: Buyer = typed_json_column(BUYER, "The buyer.")
+    delivery: AttemptDelivery = typed_json_column(DELIVERY, "The chosen delivery.")
+    vat: tuple[VatAmount, ...] = typed_json_column(VAT, "The VAT contained in the total.")
+    coupons: tuple[AttemptCode, ...] = typed_json_column(CODES, "The coupons with their discounts.", default=())
+    cards: tuple[AttemptCode, ...] = typed_json_column(CODES, "The gift cards that pay a part of it.", default=())
     held: bool = Field(default=False, description="True while reservations are held, and after they were spent.")
     round: int = Field(default=0, description="How often reservations were taken.")
     currency: str = Field(max_length=3)
@@ -103,7 +116,6 @@ class AttemptRow(SQLModel, table=True):
     link_expires_on: dt.datetime | None = datetime_column(
         "When the provider's link expires.", default=None, nullable=True
     )
-    check_on: dt.datetime | None = datetime_column("When the worker checks it next.", default=None, nullable=True)
     payer_key: UUID = Field(default_factory=uuid4)
     payin_key: UUID = Field(default_factory=uuid4)
     refund_key: UUID | None = Field(default=None)
@@ -123,10 +135,8 @@ class AttemptRow(SQLModel, table=True):
 
 
 def transition(attempt: AttemptRow, to: AttemptState) -> None:
-    """Change the state of a locked attempt. Raises RuntimeError for a transition that TRANSITIONS does not allow."""
-    if to not in TRANSITIONS[attempt.state]:
-        raise RuntimeError(f"A checkout attempt does not go from {attempt.state} to {to}.")
-    attempt.state = to
+    """Change the state of a locked attempt. Raises RuntimeError for a transition that is not allowed."""
+    attempt.state = TRANSITIONS.require(attempt.state, to)
 
 
 LINK_LIFE = dt.timedelta(minutes=15)

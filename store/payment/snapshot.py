@@ -1,0 +1,135 @@
+"""What a payment attempt stores of its checkout, as it was when the customer agreed to it.
+
+Keys are added, never renamed: attempts stored by older releases are read. What they lack has a default.
+"""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Annotated
+
+from schema.checkout.basket import Giftee
+from schema.checkout.checkout import Buyer, VatAmount
+from schema.core.text import Text
+from schema.coupon.coupon import ReceptionMode
+from schema.delivery.delivery import DeliveryKind
+from store.core.typed_json import OMITTED_IF_NONE, TEXT_AS_STORED, TypedJson
+
+StoredText = Annotated[Text, TEXT_AS_STORED]
+
+
+@dataclass(frozen=True, slots=True)
+class PurchasedOption:
+    """An option of a purchased voucher."""
+
+    id: int
+    count: int
+    unit_price: Decimal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Purchase:
+    """What a voucher and a gift card have in common until they are issued."""
+
+    value: Decimal
+    paid: Decimal
+    """The value, less the discounts."""
+    self_gifted: bool
+    giftee: Giftee
+    message: str
+    coupon_id: int | None
+    validity: str
+    """The period of validity that a coupon grants; empty for the usual one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GiftCardPurchase(Purchase):
+    """A gift card to issue."""
+
+    validity_months: int = 12
+    """Attempts without it were stored before partners could set it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoucherPurchase(Purchase):
+    """A voucher to issue."""
+
+    prototype_id: int
+    adults: int
+    children: int
+    babies: int
+    nights: int
+    options: tuple[PurchasedOption, ...]
+    rent: Decimal
+    paid_rent: Decimal
+    """The rent, less its part of the discounts."""
+    to_giftee: str
+    from_gifter: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptLine:
+    """An ordered line with its names and prices: goods, or a voucher or gift card to issue."""
+
+    product_id: int | None = None
+    """None for a voucher or gift card."""
+    variant_id: int | None = None
+    name: StoredText
+    variant: StoredText | None = None
+    choices: StoredText | None
+    """The chosen attributes of goods, or the guests and options of a voucher."""
+    quantity: int
+    unit_price: Decimal
+    total: Decimal
+    vat_rate: Decimal
+    picture_url: str
+    voucher: Annotated[VoucherPurchase | None, OMITTED_IF_NONE] = None
+    gift_card: Annotated[GiftCardPurchase | None, OMITTED_IF_NONE] = None
+    counted: Annotated[bool | None, OMITTED_IF_NONE] = None
+    """True if stock was taken for it, False if its stock is unlimited; None before the reservation."""
+    voucher_id: Annotated[int | None, OMITTED_IF_NONE] = None
+    """The issued voucher."""
+    gift_card_id: Annotated[int | None, OMITTED_IF_NONE] = None
+    """The issued gift card."""
+
+    @property
+    def details(self) -> tuple[Text, ...]:
+        """The variant and the choices, as far as they say something."""
+        return tuple(text for text in (self.variant, self.choices) if text is not None and text != Text())
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptDelivery:
+    """The chosen delivery."""
+
+    mode_id: int
+    kind: DeliveryKind
+    name: StoredText
+    description: StoredText
+    to_giftees: bool = False
+    reception: ReceptionMode | None = None
+    """How vouchers and gift cards are delivered; None for goods."""
+
+    @property
+    def is_posted_to_buyer(self) -> bool:
+        """True if goods are sent to the buyer's address."""
+        return self.kind is DeliveryKind.HOME_DELIVERY and not self.to_giftees
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptCode:
+    """A coupon with its discount, or a gift card with the amount that it pays."""
+
+    id: int
+    code: str
+    amount: Decimal
+    adds: Decimal = Decimal("0.00")
+    """The value that a coupon adds to the purchase."""
+    frees: bool = False
+    """True if a coupon makes click and collect free."""
+
+
+LINES = TypedJson(tuple[AttemptLine, ...])
+BUYER = TypedJson(Buyer)
+DELIVERY = TypedJson(AttemptDelivery)
+VAT = TypedJson(tuple[VatAmount, ...])
+CODES = TypedJson(tuple[AttemptCode, ...])
