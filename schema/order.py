@@ -2,7 +2,7 @@
 
 import datetime as dt
 from decimal import Decimal
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import strawberry
 from pydantic import BaseModel
@@ -11,7 +11,7 @@ from sqlalchemy import Numeric
 from sqlmodel import Field
 
 from schema.checkout.checkout import ShopKind
-from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum
+from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
 from schema.core.derived import derived
 from schema.core.field_permission import FieldPermission
 from schema.core.money import money
@@ -52,7 +52,7 @@ class PaymentMethod(DescribedEnum):
 
 @strawberry.pydantic.type(description="The variant and the chosen attribute values of a sold product.")
 class OrderVariant(SchemaModel):
-    id: int = Field(description="The row's id.")
+    id: int = id_column("The row's id.")
     variant_id: int | None = Field(default=None, description="The variant's id; null for a product without variants.")
     name: Text | None = translated_text_column(
         "The variant's name at the time of the order; null for a product without variants.", default=None, nullable=True
@@ -65,7 +65,7 @@ class OrderVariant(SchemaModel):
 
 @strawberry.pydantic.type(description="A line of an order: a product, a voucher or a gift card.")
 class OrderProduct(SchemaModel):
-    id: int = Field(description="The line's id.")
+    id: int = id_column("The line's id.")
     product_id: int | None = Field(default=None, description="The product's id; null for vouchers and gift cards.")
     voucher = relation(
         Voucher,
@@ -100,7 +100,7 @@ class OrderProduct(SchemaModel):
 
 @strawberry.pydantic.type(description="The VAT of an order at one rate.")
 class OrderVat(SchemaModel):
-    id: int = Field(description="The row's id.")
+    id: int = id_column("The row's id.")
     rate: Decimal = Field(sa_type=Numeric(5, 2), description="VAT rate in percent.")
     net = money("net_amount", description="The amount without VAT.")
     vat = money("vat_amount", description="The VAT.")
@@ -110,7 +110,7 @@ class OrderVat(SchemaModel):
 
 @strawberry.pydantic.type(description="A coupon used by an order.")
 class OrderDiscount(SchemaModel):
-    id: int = Field(description="The row's id.")
+    id: int = id_column("The row's id.")
     coupon_id: int = Field(description="The coupon's id.")
     code: str = Field(max_length=40, description="The code as the customer typed it.")
     amount = money("discount_amount", description="The amount it deducted.")
@@ -119,7 +119,7 @@ class OrderDiscount(SchemaModel):
 
 @strawberry.pydantic.type(description="A payment of an order, from one source.")
 class OrderPayment(SchemaModel):
-    id: UUID = Field(description="The payment's id.")
+    id: UUID = Field(default_factory=uuid4, primary_key=True, description="The payment's id.")
     method: PaymentMethod = enum_column(PaymentMethod, "The source of the money.")
     status: PaymentStatus = enum_column(PaymentStatus, "The payment's status.")
     amount = money("paid_amount", description="The amount.")
@@ -159,8 +159,10 @@ class OrderDelivery(BaseModel):
 
 @strawberry.pydantic.type(description="A customer's order in a partner's shop.")
 class Order(SchemaModel):
-    id: int = Field(description="The order's id.")
-    uuid: UUID = Field(description="The order's uuid, which does not reveal the number of orders.")
+    id: int = id_column("The order's id.")
+    uuid: UUID = Field(
+        default_factory=uuid4, unique=True, description="The order's uuid, which does not reveal the number of orders."
+    )
     number: int = Field(description="The order's number: 1, 2, 3 … per partner, without gaps.")
     status: OrderStatus = enum_column(OrderStatus, "The order's status.", default=OrderStatus.PAID)
     kind: ShopKind = enum_column(ShopKind, "What was ordered.", default=ShopKind.PRODUCTS)

@@ -14,8 +14,8 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from schema.core.columns import datetime_column, enum_column, json_column
 from schema.kyc.document import KycDocument
 from schema.kyc.kyc import KycCheckStatus
-from store.core.clock import now
 from store.core.return_paths import PATH_LENGTH, new_path
+from store.core.row import CreatedOn, PartnerOwned
 from store.partner.partners import PartnerRow
 from store.providers.accounts import KycLevel
 
@@ -66,7 +66,7 @@ class PartnerKycRow(SQLModel, table=True):
     )
 
 
-class KycDocumentRow(KycDocument, table=True):
+class KycDocumentRow(PartnerOwned, CreatedOn, KycDocument, table=True):
     """A document. Its file is not stored; the digest detects a repeated file."""
 
     __tablename__ = "kyc_document"
@@ -84,9 +84,7 @@ class KycDocumentRow(KycDocument, table=True):
         Index("kyc_document_provider_id_key", "provider_id", unique=True, postgresql_where=text("provider_id <> ''")),
         CheckConstraint("step IN ('begun', 'abandoned') OR provider_id <> ''", name="known_once_made"),
     )
-    partner_id: int = Field(foreign_key="partner.id")
     account_id: str = Field(max_length=128)
-    id: int = Field(default=None, primary_key=True)
     request: UUID | None = Field(default=None, unique=True)
     reference: UUID = Field(default_factory=uuid4)
     provider_id: str = Field(default="", max_length=128)
@@ -95,10 +93,9 @@ class KycDocumentRow(KycDocument, table=True):
     create_key: UUID = Field(default_factory=uuid4)
     page_key: UUID = Field(default_factory=uuid4)
     refusals: list[dict[str, str]] = json_column("Each with `reason`, `code`, `message`.", default_factory=list)
-    created_on: dt.datetime = datetime_column("When it was submitted here.", default_factory=now)
 
 
-class IdentityCheckRow(SQLModel, table=True):
+class IdentityCheckRow(PartnerOwned, CreatedOn, table=True):
     """An identity check session of a representative. The provider's URL is read when it is needed."""
 
     __tablename__ = "identity_check"
@@ -113,7 +110,6 @@ class IdentityCheckRow(SQLModel, table=True):
             postgresql_where=text("provider_id = ''"),
         ),
     )
-    partner_id: int = Field(foreign_key="partner.id")
     account_id: str = Field(max_length=128)
     id: int = Field(default=None, primary_key=True)
     provider_id: str = Field(default="", max_length=128)
@@ -121,7 +117,6 @@ class IdentityCheckRow(SQLModel, table=True):
     key: UUID = Field(default_factory=uuid4)
     status: KycCheckStatus = enum_column(KycCheckStatus, "Status.", default=KycCheckStatus.PENDING)
     refusals: list[dict[str, str]] = json_column("Each with `reason`, `code`, `message`.", default_factory=list)
-    created_on: dt.datetime = datetime_column("When it was opened.", default_factory=now)
 
 
 NEWEST_DOCUMENT = (col(KycDocumentRow.created_on).desc(), col(KycDocumentRow.id).desc())

@@ -12,7 +12,7 @@ from sqlalchemy import Enum, Integer
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlmodel import Field
 
-from schema.core.columns import DescribedEnum, datetime_column, graphql_enum
+from schema.core.columns import DescribedEnum, datetime_column, graphql_enum, id_column
 from schema.core.derived import derived
 from schema.core.money import Money, money_value
 from schema.core.ownership import partner_relation
@@ -94,7 +94,7 @@ def enum_list_column(kind: type[enum.Enum], description: str = "") -> Any:
 
 @strawberry.pydantic.type(description="A discount code.")
 class Coupon(SchemaModel):
-    id: int = Field(description="The coupon's id.")
+    id: int = id_column("The coupon's id.")
     code: str = Field(max_length=40, description="The code that customers enter; case, spaces and hyphens are ignored.")
     type: str = Field(default="discount", max_length=40, description="The type of campaign it belongs to.")
     is_active: bool = Field(default=True, description="Whether it is active.")

@@ -7,7 +7,7 @@ import strawberry
 from sqlalchemy import Numeric
 from sqlmodel import Field
 
-from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum
+from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
 from schema.core.money import money
 from schema.core.ownership import partner_relation
 from schema.core.resource import SchemaModel, relations
@@ -26,7 +26,7 @@ class DeliveryKind(DescribedEnum):
 
 @strawberry.pydantic.type(description="The price of home delivery to a country, up to a weight.")
 class DeliveryRate(SchemaModel):
-    id: int = Field(description="The rate's id.")
+    id: int = id_column("The rate's id.")
     country: str = Field(
         default="", max_length=2, description="ISO 3166 alpha-2 code; empty for every country without rates of its own."
     )
@@ -39,7 +39,7 @@ class DeliveryRate(SchemaModel):
 
 @strawberry.pydantic.type(description="A delivery mode that a partner offers.")
 class DeliveryMode(SchemaModel):
-    id: int = Field(description="The delivery mode's id.")
+    id: int = id_column("The delivery mode's id.")
     kind: DeliveryKind = enum_column(DeliveryKind, "How goods reach the customer.")
     name: Translated = translated_text_column("The name that customers see.")
     description: Translated = translated_text_column("More information, such as opening hours and delivery times.")

@@ -7,7 +7,7 @@ from pydantic import BaseModel
 from pydantic import Field as PydanticField
 from sqlmodel import Field
 
-from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum
+from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
 from schema.core.derived import derived
 from schema.core.money import money
 from schema.core.ownership import partner_relation
@@ -66,7 +66,7 @@ class GiftCardGiftee(BaseModel):
 
 @strawberry.pydantic.type(description="One movement of a gift card's balance. Movements are immutable.")
 class GiftCardMovement(SchemaModel):
-    id: int = Field(description="The movement's id.")
+    id: int = id_column("The movement's id.")
     kind: GiftCardMovementKind = enum_column(GiftCardMovementKind, "The kind of movement.")
     change = money("amount", description="The change of the balance; negative for debits.")
     reference: str = Field(
@@ -74,6 +74,7 @@ class GiftCardMovement(SchemaModel):
     )
     hold_id: int | None = Field(
         default=None,
+        foreign_key="gift_card_hold.id",
         description="The id of the hold it belongs to; null if none, and for payments in the partner's own shop.",
     )
     created_on: dt.datetime = datetime_column("When it happened.")
@@ -84,7 +85,7 @@ class GiftCardMovement(SchemaModel):
     description="An amount that is deducted from a gift card for a payment that is not final yet."
 )
 class GiftCardHold(SchemaModel):
-    id: int = Field(description="The hold's id.")
+    id: int = id_column("The hold's id.")
     state: GiftCardHoldState = enum_column(GiftCardHoldState, "The hold's state.", default=GiftCardHoldState.RUNNING)
     amount = money("held_amount", description="The amount that was deducted from the card.")
     captured = money("captured_amount", description="The part of the amount that was spent.")
@@ -96,14 +97,14 @@ class GiftCardHold(SchemaModel):
     closed_on: dt.datetime | None = datetime_column(
         "When it was captured, released or expired; null while it is running.", default=None, nullable=True
     )
-    gift_card_id: int = Field(description="The gift card's id.")
+    gift_card_id: int = Field(foreign_key="gift_card.id", index=True, description="The gift card's id.")
     gift_card = relation("schema.gift_card.gift_card:GiftCard", by="gift_card_id", description="The gift card.")
     partner = partner_relation()
 
 
 @strawberry.pydantic.type(description="Prepaid money that can be spent in the shop of the partner that issued it.")
 class GiftCard(SchemaModel):
-    id: int = Field(description="The gift card's id.")
+    id: int = id_column("The gift card's id.")
     code: str = Field(max_length=40, description="The code printed on it, in groups of four characters.")
     status: GiftCardStatus = enum_column(GiftCardStatus, "The gift card's status.", default=GiftCardStatus.DRAFT)
     created_on: dt.datetime = datetime_column("When it was issued.")
@@ -129,7 +130,12 @@ class GiftCard(SchemaModel):
         ReceptionMode, "How it reaches its recipient.", length=40, default=ReceptionMode.PRINT_AT_HOME
     )
     language: str = Field(default="en", max_length=2, description="The language it was bought in.")
-    order_id: int | None = Field(default=None, description="The id of the order it was sold with; null if none.")
+    order_id: int | None = Field(
+        default=None,
+        foreign_key="shop_order.id",
+        index=True,
+        description="The id of the order it was sold with; null if none.",
+    )
     document_url = derived(
         str | None,
         ("status", "document_token"),

@@ -1,13 +1,13 @@
 """Partners: the sellers of a marketplace."""
 
 import datetime as dt
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import strawberry
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, VARCHAR
 from sqlmodel import Field
 
-from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum
+from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
 from schema.core.resource import SchemaModel, computed, embedded, embedded_value, relation, restricted
 from schema.kyc.capability import PaymentCapability
 from schema.kyc.kyc import Kyc
@@ -37,8 +37,10 @@ class PartnerStatus(DescribedEnum):
 
 @strawberry.pydantic.type(description="A seller, such as a resort, a restaurant, a spa or a shop.")
 class Partner(SchemaModel):
-    id: int = Field(description="The partner's id.")
-    uuid: UUID = Field(description="The partner's uuid, which the payment operations use.")
+    id: int = id_column("The partner's id.")
+    uuid: UUID = Field(
+        default_factory=uuid4, unique=True, description="The partner's uuid, which the payment operations use."
+    )
     source_id: str = Field(max_length=40, description="The partner's id in the network's own systems.")
     status: PartnerStatus = enum_column(PartnerStatus, "Whether it sells.", default=PartnerStatus.INACTIVE)
     name: str = Field(default="", max_length=120, description="Legal name.")

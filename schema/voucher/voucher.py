@@ -9,7 +9,7 @@ from sqlmodel import Field
 
 from schema.catalogue.option import VoucherOption
 from schema.catalogue.prototype import VoucherPrototype, VoucherPrototypeType
-from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum
+from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
 from schema.core.derived import derived
 from schema.core.money import money
 from schema.core.ownership import partner_relation
@@ -82,30 +82,30 @@ class VoucherExpedition(BaseModel):
 
 @strawberry.pydantic.type(description="An option that was bought with a voucher.")
 class VoucherChosenOption(SchemaModel):
-    id: int = Field(description="The row's id.")
+    id: int = id_column("The row's id.")
     name: Text = translated_text_column("The option's name at the time of purchase.")
     count: int = Field(description="The quantity.")
     unit_price = money("unit_price_amount", description="The unit price, VAT included.")
     total_price = money("total_price_amount", description="The total price, VAT included.")
-    option_id: int = Field(description="The option's id.")
+    option_id: int = Field(foreign_key="voucher_option.id", index=True, description="The option's id.")
     option = relation(VoucherOption, by="option_id", description="The option as it is now.")
     partner = partner_relation()
 
 
 @strawberry.pydantic.type(description="An option that is included in the price of a voucher's prototype.")
 class VoucherIncludedOption(SchemaModel):
-    id: int = Field(description="The row's id.")
+    id: int = id_column("The row's id.")
     name: Text = translated_text_column("The option's name at the time of purchase.")
     source_id: str = Field(default="", max_length=80, description="Its id in the partner's own system; empty if none.")
     count: int = Field(description="The quantity.")
-    option_id: int = Field(description="The option's id.")
+    option_id: int = Field(foreign_key="voucher_option.id", index=True, description="The option's id.")
     option = relation(VoucherOption, by="option_id", description="The option as it is now.")
     partner = partner_relation()
 
 
 @strawberry.pydantic.type(description="A booking that uses a voucher.")
 class VoucherRental(SchemaModel):
-    id: int = Field(description="The booking's id.")
+    id: int = id_column("The booking's id.")
     starts_on: dt.date = Field(description="The first day.")
     ends_on: dt.date | None = Field(default=None, description="The last day; null if it is the first day.")
     reference: str = Field(default="", max_length=80, description="Its number in the booking engine; empty if none.")
@@ -116,7 +116,7 @@ class VoucherRental(SchemaModel):
 
 @strawberry.pydantic.type(description="An experience, bought for oneself or as a gift.")
 class Voucher(SchemaModel):
-    id: int = Field(description="The voucher's id.")
+    id: int = id_column("The voucher's id.")
     code: str = Field(max_length=40, description="The code printed on it, in groups of four characters.")
     state: VoucherState = enum_column(VoucherState, "The voucher's state.", default=VoucherState.DRAFT)
     kind: VoucherKind = enum_column(
@@ -130,7 +130,7 @@ class Voucher(SchemaModel):
     prototype_description: Text = translated_text_column("The prototype's description at the time of purchase.")
     prototype_rent_conditions: Text = translated_text_column("The conditions of use at the time of purchase.")
     prototype_type: VoucherPrototypeType = enum_column(VoucherPrototypeType, "The type of experience.")
-    voucher_prototype_id: int = Field(description="The prototype's id.")
+    voucher_prototype_id: int = Field(foreign_key="voucher_prototype.id", index=True, description="The prototype's id.")
     prototype = relation(VoucherPrototype, by="voucher_prototype_id", description="The prototype as it is now.")
     nb_nights: int = Field(default=0, description="The number of nights.")
     nb_adults: int = Field(default=0, description="The number of adults.")
@@ -165,7 +165,12 @@ class Voucher(SchemaModel):
     )
     payment_type: str = Field(default="", max_length=40, description="The payment method; empty if unknown.")
     is_group_payment: bool = Field(default=False, description="Whether several people paid for it.")
-    coupon_id: int | None = Field(default=None, description="The id of the coupon it was bought with; null if none.")
+    coupon_id: int | None = Field(
+        default=None,
+        foreign_key="coupon.id",
+        index=True,
+        description="The id of the coupon it was bought with; null if none.",
+    )
     coupon = relation(Coupon, by="coupon_id", description="The coupon it was bought with; null if none.", nullable=True)
     expedition = embedded(
         embedded_value(
@@ -182,7 +187,12 @@ class Voucher(SchemaModel):
     used_on: dt.datetime | None = datetime_column("When it was used; null if it was not.", default=None, nullable=True)
     expires_on: dt.datetime | None = datetime_column("When it expires; null if never.", default=None, nullable=True)
     updated_on: dt.datetime = datetime_column("When it was last updated.")
-    order_id: int | None = Field(default=None, description="The id of the order it was sold with; null if none.")
+    order_id: int | None = Field(
+        default=None,
+        foreign_key="shop_order.id",
+        index=True,
+        description="The id of the order it was sold with; null if none.",
+    )
     last_day = derived(
         dt.date | None,
         ("expires_on",),

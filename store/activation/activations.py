@@ -4,7 +4,7 @@ import datetime as dt
 from uuid import UUID, uuid4
 
 from sqlalchemy import Index, text
-from sqlmodel import Field, SQLModel, col, select
+from sqlmodel import Field, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.activation import ActivationFailureReason, ActivationStatus
@@ -12,6 +12,7 @@ from schema.core.columns import datetime_column, enum_column
 from schema.partner.parts import CompanyType
 from store.activation.account_requests import account_digest, missing_fields
 from store.core.clock import now
+from store.core.row import CreatedOn, PartnerOwned
 from store.partner.partners import PartnerRow
 
 LIVE = (ActivationStatus.PENDING_USER_ACTION, ActivationStatus.PROCESSING)
@@ -24,7 +25,7 @@ TRANSITIONS: dict[ActivationStatus, frozenset[ActivationStatus]] = {
 """COMPLETED becomes FAILED only when the provider closes the account. A closed account cannot be reopened."""
 
 
-class ActivationRow(SQLModel, table=True):
+class ActivationRow(PartnerOwned, CreatedOn, table=True):
     """A payment activation. A partner has at most one live activation."""
 
     __tablename__ = "payment_activation"
@@ -38,10 +39,8 @@ class ActivationRow(SQLModel, table=True):
         Index("payment_activation_latest_idx", "partner_id", "created_on"),
         Index("payment_activation_due_idx", "check_on", postgresql_where=text("check_on IS NOT NULL")),
     )
-    partner_id: int = Field(foreign_key="partner.id")
     id: UUID = Field(default_factory=uuid4, primary_key=True)
     status: ActivationStatus = enum_column(ActivationStatus, "Status.", default=ActivationStatus.PENDING_USER_ACTION)
-    created_on: dt.datetime = datetime_column("When it was started.", default_factory=now)
     ended_on: dt.datetime | None = datetime_column("When it reached a final status.", default=None, nullable=True)
 
     account_key: UUID = Field(default_factory=uuid4, index=True)

@@ -2,29 +2,26 @@
 
 import datetime as dt
 from decimal import Decimal
-from uuid import UUID, uuid4
 
 from sqlalchemy import CheckConstraint, Index, Numeric, UniqueConstraint
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlmodel import Field, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.core.columns import amount_column, datetime_column, enum_column
+from schema.core.columns import amount_column, enum_column
 from schema.core.errors import CONSTRAINT_ERRORS, AlreadyTaken
 from schema.partner.marketplace import Marketplace
 from schema.partner.partner import Partner, PartnerStatus
 from schema.partner.parts import PayoutFrequency
-from store.core.clock import now
+from store.core.row import CreatedOn
 
 
 class MarketplaceRow(Marketplace, table=True):
     __tablename__ = "marketplace"
     __table_args__ = (Index("marketplace_name_list_idx", "name", "id"),)
-    id: int = Field(default=None, primary_key=True)
-    uuid: UUID = Field(default_factory=uuid4, unique=True)
 
 
-class PartnerRow(Partner, table=True):
+class PartnerRow(CreatedOn, Partner, table=True):
     __tablename__ = "partner"
     __table_args__ = (
         UniqueConstraint("marketplace_id", "source_id", name="partner_source_id_key"),
@@ -44,8 +41,6 @@ class PartnerRow(Partner, table=True):
         ),
         CheckConstraint("gift_card_offer_validity_months BETWEEN 1 AND 120", name="gift_card_offer_validity"),
     )
-    id: int = Field(default=None, primary_key=True)
-    uuid: UUID = Field(default_factory=uuid4, unique=True)
     marketplace_id: int = Field(foreign_key="marketplace.id")
     siret_number: str = Field(default="", max_length=40)
     rcs: str = Field(default="", max_length=80)
@@ -86,7 +81,6 @@ class PartnerRow(Partner, table=True):
     gift_card_offer_minimum: Decimal = amount_column(default=Decimal("10.00"))
     gift_card_offer_maximum: Decimal = amount_column(default=Decimal("1000.00"))
     gift_card_offer_validity_months: int = Field(default=12)
-    created_on: dt.datetime = datetime_column("When it was created.", default_factory=now)
 
 
 CONSTRAINT_ERRORS["partner_site_domain_key"] = lambda: AlreadyTaken("site_domain", what="site domain")
