@@ -14,7 +14,7 @@ from schema.checkout.checkout import ShopKind
 from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
 from schema.core.derived import derived
 from schema.core.field_permission import FieldPermission
-from schema.core.money import money
+from schema.core.money import money, money_column
 from schema.core.ownership import partner_relation
 from schema.core.permission import Permission
 from schema.core.resource import SchemaModel, embedded, embedded_value, relation, relations
@@ -83,7 +83,9 @@ class OrderProduct(SchemaModel):
     )
     name: Text = translated_text_column("The name at the time of the order.")
     quantity: int = Field(description="The quantity.")
+    unit_price_amount: Decimal = money_column()
     unit_price = money("unit_price_amount", description="The unit price at the time of the order, VAT included.")
+    total_amount: Decimal = money_column()
     total = money("total_amount", description="quantity × unit price, before discounts.")
     vat_rate: Decimal = Field(sa_type=Numeric(5, 2), description="VAT rate in percent, included in the price.")
     picture_address = derived(
@@ -102,8 +104,11 @@ class OrderProduct(SchemaModel):
 class OrderVat(SchemaModel):
     id: int = id_column("The row's id.")
     rate: Decimal = Field(sa_type=Numeric(5, 2), description="VAT rate in percent.")
+    net_amount: Decimal = money_column()
     net = money("net_amount", description="The amount without VAT.")
+    vat_amount: Decimal = money_column()
     vat = money("vat_amount", description="The VAT.")
+    gross_amount: Decimal = money_column()
     gross = money("gross_amount", description="The amount with VAT.")
     partner = partner_relation()
 
@@ -113,6 +118,7 @@ class OrderDiscount(SchemaModel):
     id: int = id_column("The row's id.")
     coupon_id: int = Field(description="The coupon's id.")
     code: str = Field(max_length=40, description="The code as the customer typed it.")
+    discount_amount: Decimal = money_column()
     amount = money("discount_amount", description="The amount it deducted.")
     partner = partner_relation()
 
@@ -122,6 +128,7 @@ class OrderPayment(SchemaModel):
     id: UUID = Field(default_factory=uuid4, primary_key=True, description="The payment's id.")
     method: PaymentMethod = enum_column(PaymentMethod, "The source of the money.")
     status: PaymentStatus = enum_column(PaymentStatus, "The payment's status.")
+    paid_amount: Decimal = money_column()
     amount = money("paid_amount", description="The amount.")
     gift_card_id: int | None = Field(
         default=None, description="The gift card's id; null if it was not paid with a gift card."
@@ -190,10 +197,16 @@ class Order(SchemaModel):
     vat = relations(OrderVat, by="order_id", description="The included VAT, one entry per rate.", order="rate")
     discounts = relations(OrderDiscount, by="order_id", description="The coupons it used.")
     payments = relations(OrderPayment, by="order_id", description="The payments of the order.", order="created_on")
+    products_amount: Decimal = money_column()
     products_total = money("products_amount", description="The total of the lines, before discounts.")
+    discount_amount: Decimal = money_column()
     discount_total = money("discount_amount", description="The total that coupons deducted.")
+    delivery_amount: Decimal = money_column()
     delivery_total = money("delivery_amount", description="The price of delivery.")
+    total_amount: Decimal = money_column()
     total = money("total_amount", description="products − discount + delivery.")
+    gift_card_amount: Decimal = money_column()
     gift_card_total = money("gift_card_amount", description="The part that was paid with gift cards.")
+    card_amount: Decimal = money_column()
     card_total = money("card_amount", description="The part that was paid by bank card.")
     partner = partner_relation()

@@ -1,11 +1,8 @@
 """The tables of delivery modes and rates."""
 
-from decimal import Decimal
-
 from sqlalchemy import CheckConstraint, Index, UniqueConstraint
 from sqlmodel import Field
 
-from schema.core.columns import amount_column
 from schema.core.errors import CONSTRAINT_ERRORS, AlreadyTaken
 from schema.delivery.delivery import DeliveryMode, DeliveryRate
 from store.core.row import InCurrency, PartnerIndexed, UpdatedOn
@@ -14,7 +11,6 @@ from store.core.row import InCurrency, PartnerIndexed, UpdatedOn
 class DeliveryModeRow(PartnerIndexed, InCurrency, UpdatedOn, DeliveryMode, table=True):
     __tablename__ = "delivery_mode"
     __table_args__ = (Index("delivery_mode_ranking_list_idx", "partner_id", "ranking", "id"),)
-    free_above_amount: Decimal | None = amount_column(default=None, nullable=True)
 
 
 class DeliveryRateRow(PartnerIndexed, InCurrency, DeliveryRate, table=True):
@@ -32,7 +28,6 @@ class DeliveryRateRow(PartnerIndexed, InCurrency, DeliveryRate, table=True):
         CheckConstraint("price_amount >= 0", name="price_not_negative"),
     )
     delivery_mode_id: int = Field(foreign_key="delivery_mode.id", index=True)
-    price_amount: Decimal = amount_column()
 
 
 CONSTRAINT_ERRORS["delivery_rate_band_key"] = lambda: AlreadyTaken("rates", what="country and weight")

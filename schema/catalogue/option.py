@@ -10,7 +10,7 @@ from sqlmodel import Field
 
 from schema.core.columns import datetime_column, id_column
 from schema.core.json_lists import json_list_column
-from schema.core.money import Money, money
+from schema.core.money import Money, money, money_column
 from schema.core.ownership import partner_relation
 from schema.core.resource import SchemaModel, relation, relations
 from schema.core.text import Text, translated_text_column
@@ -47,6 +47,7 @@ class VoucherOption(SchemaModel):
     id: int = id_column("The option's id.")
     name: Text = translated_text_column("The name that customers see.")
     description: Text = translated_text_column("A short description.")
+    selling_price_amount: Decimal = money_column()
     selling_price = money("selling_price_amount", description="The unit price, VAT included.")
     is_active: bool = Field(default=True, description="Whether it is on sale.")
     countable: bool = Field(default=False, description="Whether it can be chosen more than once.")

@@ -9,7 +9,7 @@ from sqlmodel import Field
 from schema.catalogue.option import VoucherOptionLink
 from schema.catalogue.taxonomy import Environment, Universe
 from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
-from schema.core.money import money
+from schema.core.money import money, money_column
 from schema.core.ownership import partner_relation
 from schema.core.resource import SchemaModel, computed, relation, relations
 from schema.core.text import Text, translated_text_column
@@ -55,13 +55,17 @@ class VoucherPrototype(SchemaModel):
     nb_nights: int = Field(
         default=0, description="The number of nights: exact for a fixed stay, the minimum for a stay, 0 without nights."
     )
+    stay_price_amount: Decimal = money_column()
     stay_price = money("stay_price_amount", description="The price, VAT included; for a stay, per night.")
+    adults_price_amount: Decimal | None = money_column(default=None, nullable=True)
     adults_price = money(
         "adults_price_amount", description="The price of an additional adult; null if not sold.", nullable=True
     )
+    children_price_amount: Decimal | None = money_column(default=None, nullable=True)
     children_price = money(
         "children_price_amount", description="The price of an additional child; null if not sold.", nullable=True
     )
+    baby_price_amount: Decimal | None = money_column(default=None, nullable=True)
     baby_price = money(
         "baby_price_amount", description="The price of an additional baby; null if not sold.", nullable=True
     )

@@ -1,10 +1,12 @@
 """The taxonomy of a marketplace: universes, environments and price ranges."""
 
+from decimal import Decimal
+
 import strawberry
 from sqlmodel import Field
 
 from schema.core.columns import id_column
-from schema.core.money import money
+from schema.core.money import money, money_column
 from schema.core.ownership import marketplace_relation
 from schema.core.resource import SchemaModel
 from schema.core.text import Text, translated_text_column
@@ -34,7 +36,9 @@ class Environment(SchemaModel):
 class PriceRange(SchemaModel):
     id: int = id_column("The price range's id.")
     name: Text = translated_text_column("The name that customers see.")
+    minimum_amount: Decimal = money_column()
     minimum = money("minimum_amount", description="The lower bound, inclusive.")
+    maximum_amount: Decimal | None = money_column(default=None, nullable=True)
     maximum = money("maximum_amount", description="The upper bound, exclusive; null if unlimited.", nullable=True)
     is_active: bool = Field(default=True, description="Whether customers can choose it.")
     ranking: int = Field(default=1, description="Its position in the list; lower values come first.")

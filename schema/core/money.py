@@ -7,6 +7,7 @@ import strawberry
 from pydantic import BaseModel
 from sqlmodel import Field
 
+from schema.core.columns import amount_column
 from schema.core.field_source import EmbeddedValue
 from schema.core.resource import embedded, embedded_value
 
@@ -15,6 +16,11 @@ from schema.core.resource import embedded, embedded_value
 class Money(BaseModel):
     amount: Decimal = Field(description="The amount in units of the currency, with two decimals: `12.50`.")
     currency: str = Field(description="ISO 4217 currency code.")
+
+
+def money_column(**options: Any) -> Any:
+    """The column of an amount. It is not published itself: `money`, on the next line, publishes it with its currency."""
+    return amount_column(exclude=True, **options)
 
 
 def money_value(amount: str, currency: str = "currency") -> EmbeddedValue:

@@ -8,7 +8,7 @@ from sqlalchemy import Numeric
 from sqlmodel import Field
 
 from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
-from schema.core.money import money
+from schema.core.money import money, money_column
 from schema.core.ownership import partner_relation
 from schema.core.resource import SchemaModel, relations
 from schema.core.text import Text as Translated
@@ -33,6 +33,7 @@ class DeliveryRate(SchemaModel):
     max_weight_grams: int | None = Field(
         default=None, ge=1, description="The maximum weight in grams; null for any weight."
     )
+    price_amount: Decimal = money_column()
     price = money("price_amount", description="The price.")
     partner = partner_relation()
 
@@ -48,6 +49,7 @@ class DeliveryMode(SchemaModel):
     vat_rate: Decimal = Field(
         sa_type=Numeric(5, 2), default=Decimal("20.00"), description="VAT rate in percent, included in the price."
     )
+    free_above_amount: Decimal | None = money_column(default=None, nullable=True)
     free_above = money(
         "free_above_amount", description="The total of products from which it is free; null if never.", nullable=True
     )

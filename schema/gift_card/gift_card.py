@@ -1,6 +1,7 @@
 """Gift cards: prepaid money of one partner."""
 
 import datetime as dt
+from decimal import Decimal
 
 import strawberry
 from pydantic import BaseModel
@@ -9,7 +10,7 @@ from sqlmodel import Field
 
 from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
 from schema.core.derived import derived
-from schema.core.money import money
+from schema.core.money import money, money_column
 from schema.core.ownership import partner_relation
 from schema.core.resource import SchemaModel, embedded, embedded_value, relation, relations
 from schema.coupon.coupon import ReceptionMode
@@ -68,6 +69,7 @@ class GiftCardGiftee(BaseModel):
 class GiftCardMovement(SchemaModel):
     id: int = id_column("The movement's id.")
     kind: GiftCardMovementKind = enum_column(GiftCardMovementKind, "The kind of movement.")
+    amount: Decimal = money_column()
     change = money("amount", description="The change of the balance; negative for debits.")
     reference: str = Field(
         default="", max_length=80, description="The caller's own reference for the payment; empty if none."
@@ -87,7 +89,9 @@ class GiftCardMovement(SchemaModel):
 class GiftCardHold(SchemaModel):
     id: int = id_column("The hold's id.")
     state: GiftCardHoldState = enum_column(GiftCardHoldState, "The hold's state.", default=GiftCardHoldState.RUNNING)
+    held_amount: Decimal = money_column()
     amount = money("held_amount", description="The amount that was deducted from the card.")
+    captured_amount: Decimal = money_column(default=Decimal("0.00"))
     captured = money("captured_amount", description="The part of the amount that was spent.")
     reference: str = Field(
         default="", max_length=80, description="The caller's own reference for the payment; empty if none."
@@ -109,7 +113,9 @@ class GiftCard(SchemaModel):
     status: GiftCardStatus = enum_column(GiftCardStatus, "The gift card's status.", default=GiftCardStatus.DRAFT)
     created_on: dt.datetime = datetime_column("When it was issued.")
     expires_on: dt.datetime | None = datetime_column("When it expires; null if never.", default=None, nullable=True)
+    value_amount: Decimal = money_column()
     value = money("value_amount", description="The amount it was issued with.")
+    remaining_amount: Decimal = money_column()
     remaining_value = money(
         "remaining_amount",
         description="The available balance, holds deducted: the sum of all movements, whatever the status; see "

@@ -10,7 +10,7 @@ from sqlmodel import Field
 
 from schema.core.columns import datetime_column, id_column
 from schema.core.derived import derived
-from schema.core.money import money
+from schema.core.money import money, money_column
 from schema.core.ownership import partner_relation
 from schema.core.resource import SchemaModel, relations
 from schema.core.text import Text, translated_text_column
@@ -38,6 +38,7 @@ def reference_column(what: str) -> Any:
 class ProductVariant(SchemaModel):
     id: int = id_column("The variant's id, as sent in carts.")
     name: Text = translated_text_column("The name that customers choose.")
+    price_amount: Decimal = money_column()
     price = money("price_amount", description="The unit price, VAT included.")
     stock: int | None = Field(default=None, description="The stock left; null if unlimited.")
     weight_grams: int = Field(default=0, description="The unit weight in grams, for delivery prices.")
@@ -75,6 +76,7 @@ class Product(SchemaModel):
     id: int = id_column("The product's id, as sent in carts.")
     name: Text = translated_text_column("The product's name.")
     description: Text = translated_text_column("A short description.")
+    price_amount: Decimal = money_column()
     price = money("price_amount", description="The unit price, VAT included; variants have their own prices.")
     vat_rate: Decimal = vat_rate_column()
     stock: int | None = Field(

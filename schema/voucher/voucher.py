@@ -1,6 +1,7 @@
 """Vouchers: experiences bought for oneself or as a gift."""
 
 import datetime as dt
+from decimal import Decimal
 
 import strawberry
 from pydantic import BaseModel
@@ -11,7 +12,7 @@ from schema.catalogue.option import VoucherOption
 from schema.catalogue.prototype import VoucherPrototype, VoucherPrototypeType
 from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
 from schema.core.derived import derived
-from schema.core.money import money
+from schema.core.money import money, money_column
 from schema.core.ownership import partner_relation
 from schema.core.resource import SchemaModel, embedded, embedded_value, relation, relations
 from schema.core.text import Text, translated_text_column
@@ -85,7 +86,9 @@ class VoucherChosenOption(SchemaModel):
     id: int = id_column("The row's id.")
     name: Text = translated_text_column("The option's name at the time of purchase.")
     count: int = Field(description="The quantity.")
+    unit_price_amount: Decimal = money_column()
     unit_price = money("unit_price_amount", description="The unit price, VAT included.")
+    total_price_amount: Decimal = money_column()
     total_price = money("total_price_amount", description="The total price, VAT included.")
     option_id: int = Field(foreign_key="voucher_option.id", index=True, description="The option's id.")
     option = relation(VoucherOption, by="option_id", description="The option as it is now.")
@@ -157,9 +160,13 @@ class Voucher(SchemaModel):
     giftee = relation(
         Customer, by="giftee_id", description="The customer who received it; null if unknown.", nullable=True
     )
+    total_price_amount: Decimal = money_column()
     total_price = money("total_price_amount", description="Its price with options, before coupons.")
+    purchase_price_amount: Decimal = money_column()
     purchase_price = money("purchase_price_amount", description="The price that was paid.")
+    rent_price_amount: Decimal = money_column()
     rent_price = money("rent_price_amount", description="The price of the prototype, without options.")
+    bought_rent_price_amount: Decimal = money_column()
     bought_rent_price = money(
         "bought_rent_price_amount", description="The price that was paid for the prototype, without options."
     )

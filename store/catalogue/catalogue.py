@@ -1,14 +1,11 @@
 """The tables of the voucher catalogue: prototypes, options, categories, and the marketplace's taxonomy."""
 
-from decimal import Decimal
-
 from sqlalchemy import CheckConstraint, Index, UniqueConstraint
 from sqlmodel import Field
 
 from schema.catalogue.option import VoucherOption, VoucherOptionCategory, VoucherOptionLink
 from schema.catalogue.prototype import PrototypeImage, VoucherPrototype
 from schema.catalogue.taxonomy import Environment, PriceRange, Universe
-from schema.core.columns import amount_column
 from schema.core.errors import CONSTRAINT_ERRORS, AlreadyTaken
 from store.core.row import CreatedOn, InCurrency, MarketplaceIndexed, PartnerIndexed, UpdatedOn
 
@@ -29,8 +26,6 @@ class PriceRangeRow(MarketplaceIndexed, InCurrency, PriceRange, table=True):
         Index("price_range_ranking_list_idx", "marketplace_id", "ranking", "id"),
         CheckConstraint("minimum_amount >= 0 AND maximum_amount > minimum_amount", name="is_a_range"),
     )
-    minimum_amount: Decimal = amount_column()
-    maximum_amount: Decimal | None = amount_column(default=None, nullable=True)
 
 
 class VoucherOptionCategoryRow(PartnerIndexed, CreatedOn, UpdatedOn, VoucherOptionCategory, table=True):
@@ -50,7 +45,6 @@ class VoucherOptionRow(PartnerIndexed, InCurrency, CreatedOn, UpdatedOn, Voucher
         Index("voucher_option_ranking_list_idx", "partner_id", "ranking", "id"),
         CheckConstraint("selling_price_amount >= 0", name="price_not_negative"),
     )
-    selling_price_amount: Decimal = amount_column()
 
 
 class VoucherPrototypeRow(PartnerIndexed, InCurrency, CreatedOn, UpdatedOn, VoucherPrototype, table=True):
@@ -70,10 +64,6 @@ class VoucherPrototypeRow(PartnerIndexed, InCurrency, CreatedOn, UpdatedOn, Vouc
             "min_capacity >= 0 AND (max_capacity = 0 OR max_capacity >= min_capacity)", name="capacity_is_a_range"
         ),
     )
-    stay_price_amount: Decimal = amount_column()
-    adults_price_amount: Decimal | None = amount_column(default=None, nullable=True)
-    children_price_amount: Decimal | None = amount_column(default=None, nullable=True)
-    baby_price_amount: Decimal | None = amount_column(default=None, nullable=True)
 
 
 class PrototypeImageRow(PartnerIndexed, PrototypeImage, table=True):

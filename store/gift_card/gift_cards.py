@@ -8,7 +8,6 @@ from uuid import UUID
 from sqlalchemy import CheckConstraint, Index, Table, UniqueConstraint, text
 from sqlmodel import Field
 
-from schema.core.columns import amount_column
 from schema.core.errors import CONSTRAINT_ERRORS, AlreadyTaken, InsufficientBalance
 from schema.gift_card.gift_card import GiftCard, GiftCardHold, GiftCardMovement
 from store.core.codes import document_token
@@ -41,8 +40,6 @@ class GiftCardRow(PartnerOwned, InCurrency, CreatedOn, GiftCard, table=True):
     giftee_last_name: str | None = Field(default=None, max_length=80)
     giftee_email: str | None = Field(default=None, max_length=254)
     recipient_address: str | None = Field(default=None, max_length=600)
-    value_amount: Decimal = amount_column()
-    remaining_amount: Decimal = amount_column()
 
 
 SEARCH_COLUMNS = {
@@ -75,8 +72,6 @@ class GiftCardHoldRow(PartnerIndexed, InCurrency, CreatedOn, GiftCardHold, table
         CheckConstraint("captured_amount BETWEEN 0 AND held_amount", name="captures_no_more"),
         CheckConstraint("(state = 'running') = (closed_on IS NULL)", name="is_closed_once"),
     )
-    held_amount: Decimal = amount_column()
-    captured_amount: Decimal = amount_column(default=Decimal("0.00"))
 
 
 class GiftCardEntryRow(PartnerIndexed, InCurrency, CreatedOn, GiftCardMovement, table=True):
@@ -92,7 +87,6 @@ class GiftCardEntryRow(PartnerIndexed, InCurrency, CreatedOn, GiftCardMovement, 
         UniqueConstraint("hold_id", "kind", name="gift_card_entry_once_a_hold_key"),
     )
     gift_card_id: int = Field(foreign_key="gift_card.id", index=True)
-    amount: Decimal = amount_column()
     attempt_id: UUID | None = Field(default=None, foreign_key="checkout_attempt.id", index=True)
     round: int = Field(default=0)
 

@@ -1,12 +1,11 @@
 """The tables of orders. Rows are written once, when a payment attempt completes."""
 
-from decimal import Decimal
 from uuid import UUID
 
 from sqlalchemy import CheckConstraint, Index, UniqueConstraint
 from sqlmodel import Field
 
-from schema.core.columns import amount_column, enum_column
+from schema.core.columns import enum_column
 from schema.core.text import Text, translated_text_column
 from schema.delivery.delivery import DeliveryKind
 from schema.order import Order, OrderDiscount, OrderPayment, OrderProduct, OrderVariant, OrderVat
@@ -42,12 +41,6 @@ class OrderRow(PartnerIndexed, InCurrency, CreatedOn, Order, table=True):
     postal_code: str | None = Field(default=None, max_length=20)
     city: str | None = Field(default=None, max_length=80)
     country: str | None = Field(default=None, max_length=2)
-    products_amount: Decimal = amount_column()
-    discount_amount: Decimal = amount_column()
-    delivery_amount: Decimal = amount_column()
-    total_amount: Decimal = amount_column()
-    gift_card_amount: Decimal = amount_column()
-    card_amount: Decimal = amount_column()
 
 
 class OrderProductRow(PartnerIndexed, InCurrency, OrderProduct, table=True):
@@ -61,8 +54,6 @@ class OrderProductRow(PartnerIndexed, InCurrency, OrderProduct, table=True):
     gift_card_id: int | None = Field(default=None, foreign_key="gift_card.id", index=True)
     picture_url: str = Field(default="", max_length=300)
     """Path of the picture on this service; empty if none."""
-    unit_price_amount: Decimal = amount_column()
-    total_amount: Decimal = amount_column()
 
 
 class OrderVariantRow(PartnerIndexed, OrderVariant, table=True):
@@ -75,9 +66,6 @@ class OrderVariantRow(PartnerIndexed, OrderVariant, table=True):
 class OrderVatRow(PartnerIndexed, InCurrency, OrderVat, table=True):
     __tablename__ = "order_vat"
     order_id: int = Field(foreign_key="shop_order.id", index=True)
-    net_amount: Decimal = amount_column()
-    vat_amount: Decimal = amount_column()
-    gross_amount: Decimal = amount_column()
 
 
 class OrderDiscountRow(PartnerIndexed, InCurrency, OrderDiscount, table=True):
@@ -85,7 +73,6 @@ class OrderDiscountRow(PartnerIndexed, InCurrency, OrderDiscount, table=True):
 
     __tablename__ = "order_discount"
     order_id: int = Field(foreign_key="shop_order.id", index=True)
-    discount_amount: Decimal = amount_column()
 
 
 class OrderPaymentRow(PartnerIndexed, InCurrency, CreatedOn, OrderPayment, table=True):
@@ -93,5 +80,4 @@ class OrderPaymentRow(PartnerIndexed, InCurrency, CreatedOn, OrderPayment, table
 
     __tablename__ = "order_payment"
     order_id: int = Field(foreign_key="shop_order.id", index=True)
-    paid_amount: Decimal = amount_column()
     provider_id: str = Field(default="", max_length=128)

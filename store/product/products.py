@@ -1,12 +1,10 @@
 """The tables of products, variants and attributes."""
 
-from decimal import Decimal
 from functools import partial
 
 from sqlalchemy import CheckConstraint, Index, UniqueConstraint, text
 from sqlmodel import Field
 
-from schema.core.columns import amount_column
 from schema.core.errors import CONSTRAINT_ERRORS, AlreadyTaken, OutOfStock
 from schema.product.product import AttributeValue, Product, ProductAttribute, ProductVariant
 from store.core.row import CreatedOn, InCurrency, PartnerIndexed, UpdatedOn
@@ -35,7 +33,6 @@ class ProductRow(PartnerIndexed, InCurrency, CreatedOn, UpdatedOn, Product, tabl
         Index("product_price_amount_list_idx", "partner_id", "price_amount", "id"),
         *unique_identifier_indexes("product"),
     )
-    price_amount: Decimal = amount_column()
     picture_url: str = Field(default="", max_length=300)
     """Path of the picture on this service; empty if none."""
 
@@ -50,7 +47,6 @@ class ProductVariantRow(PartnerIndexed, InCurrency, ProductVariant, table=True):
         *unique_identifier_indexes("product_variant"),
     )
     product_id: int = Field(foreign_key="product.id", index=True)
-    price_amount: Decimal = amount_column()
 
 
 class ProductAttributeRow(PartnerIndexed, ProductAttribute, table=True):

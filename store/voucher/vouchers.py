@@ -1,13 +1,12 @@
 """The tables of vouchers."""
 
 import datetime as dt
-from decimal import Decimal
 from typing import cast
 
 from sqlalchemy import CheckConstraint, Index, Table, UniqueConstraint, text
 from sqlmodel import Field
 
-from schema.core.columns import amount_column, datetime_column, enum_column
+from schema.core.columns import datetime_column, enum_column
 from schema.core.errors import CONSTRAINT_ERRORS, AlreadyTaken
 from schema.validation.languages import LANGUAGES
 from schema.voucher.voucher import ExpeditionStatus, Voucher, VoucherChosenOption, VoucherIncludedOption, VoucherRental
@@ -56,10 +55,6 @@ class VoucherRow(PartnerOwned, InCurrency, CreatedOn, UpdatedOn, Voucher, table=
     giftee_email: str | None = Field(default=None, max_length=254)
     giftee_phone_number: str | None = Field(default=None, max_length=40)
     recipient_address: str | None = Field(default=None, max_length=600)
-    total_price_amount: Decimal = amount_column()
-    purchase_price_amount: Decimal = amount_column()
-    rent_price_amount: Decimal = amount_column()
-    bought_rent_price_amount: Decimal = amount_column()
     expedition_status: ExpeditionStatus = enum_column(ExpeditionStatus, "", default=ExpeditionStatus.NONE)
     expedition_date: dt.datetime | None = datetime_column("", default=None, nullable=True)
     cover_letter_url: str = Field(default="", max_length=300)
@@ -89,8 +84,6 @@ class VoucherChosenOptionRow(PartnerIndexed, InCurrency, VoucherChosenOption, ta
 
     __tablename__ = "voucher_chosen_option"
     voucher_id: int = Field(foreign_key="voucher.id", index=True)
-    unit_price_amount: Decimal = amount_column()
-    total_price_amount: Decimal = amount_column()
 
 
 class VoucherIncludedOptionRow(PartnerIndexed, VoucherIncludedOption, table=True):
