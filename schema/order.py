@@ -5,8 +5,6 @@ from decimal import Decimal
 from uuid import UUID, uuid4
 
 import strawberry
-from pydantic import BaseModel
-from pydantic import Field as PydanticField
 from sqlalchemy import Numeric
 from sqlmodel import Field
 
@@ -17,7 +15,7 @@ from schema.core.field_permission import FieldPermission
 from schema.core.money import money, money_column
 from schema.core.ownership import partner_relation
 from schema.core.permission import Permission
-from schema.core.resource import SchemaModel, embedded, embedded_value, relation, relations
+from schema.core.resource import EmbeddedColumns, SchemaModel, embedded, embedded_type, relation, relations
 from schema.core.text import Text, translated_text_column
 from schema.delivery.delivery import DeliveryKind
 from schema.gift_card.gift_card import GiftCard
@@ -137,30 +135,36 @@ class OrderPayment(SchemaModel):
     partner = partner_relation()
 
 
-@strawberry.pydantic.type(description="The buyer of an order.")
-class OrderBuyer(BaseModel):
-    first_name: str = PydanticField(description="First name.")
-    last_name: str = PydanticField(description="Last name.")
-    email: str = PydanticField(description="E-mail address.")
-    phone: str = PydanticField(description="Telephone number; empty if not given.")
+@embedded_type("The buyer of an order.", prefix="buyer_")
+class OrderBuyer(EmbeddedColumns):
+    buyer_first_name: str = Field(default="", max_length=80, description="First name.")
+    buyer_last_name: str = Field(default="", max_length=80, description="Last name.")
+    buyer_email: str = Field(default="", max_length=254, description="E-mail address.")
+    buyer_phone: str = Field(default="", max_length=40, description="Telephone number; empty if not given.")
 
 
-@strawberry.pydantic.type(description="A postal address.")
-class PostalAddress(BaseModel):
-    line_1: str = PydanticField(description="Street and number.")
-    line_2: str = PydanticField(description="Building, floor or company; empty if none.")
-    postal_code: str = PydanticField(description="Postal code.")
-    city: str = PydanticField(description="Town.")
-    country: str = PydanticField(description="ISO 3166 alpha-2 code.")
+@embedded_type("A postal address.", prefix="address_", unless_null="address_line_1")
+class PostalAddress(EmbeddedColumns):
+    address_line_1: str | None = Field(default=None, max_length=120, description="Street and number.")
+    address_line_2: str | None = Field(
+        default=None, max_length=120, description="Building, floor or company; empty if none."
+    )
+    postal_code: str | None = Field(default=None, max_length=20, description="Postal code.")
+    city: str | None = Field(default=None, max_length=80, description="Town.")
+    country: str | None = Field(default=None, max_length=2, description="ISO 3166 alpha-2 code.")
 
 
-@strawberry.pydantic.type(description="The delivery of an order.")
-class OrderDelivery(BaseModel):
-    kind: DeliveryKind = PydanticField(description="The kind of delivery.")
-    name: Text = PydanticField(description="The delivery mode's name at the time of the order.")
-    recipient_name: str = PydanticField(description="The recipient of the parcel; empty if it is the buyer.")
-    address: PostalAddress | None = PydanticField(
-        description="The address for home delivery; null for other kinds, and if it is sent to the giftees."
+@embedded_type("The delivery of an order.", prefix="delivery_")
+class OrderDelivery(EmbeddedColumns):
+    delivery_kind: DeliveryKind = enum_column(DeliveryKind, "The kind of delivery.")
+    delivery_name: Text = translated_text_column("The delivery mode's name at the time of the order.")
+    recipient_name: str = Field(
+        default="", max_length=160, description="The recipient of the parcel; empty if it is the buyer."
+    )
+    address = embedded(
+        PostalAddress,
+        "The address for home delivery; null for other kinds, and if it is sent to the giftees.",
+        nullable=True,
     )
 
 
@@ -177,22 +181,8 @@ class Order(SchemaModel):
     language: str = Field(default="en", max_length=2, description="The buyer's language.")
     cart_id: UUID = Field(description="The id of the cart or basket it was created from.")
     message: str = Field(default="", max_length=1000, description="The buyer's message; empty if none.")
-    buyer = embedded(embedded_value(OrderBuyer, prefix="buyer_"), "The buyer.")
-    delivery = embedded(
-        embedded_value(
-            OrderDelivery,
-            {
-                "recipient_name": "recipient_name",
-                "address": embedded_value(
-                    PostalAddress,
-                    {"line_1": "address_line_1", "line_2": "address_line_2"},
-                    unless_null="address_line_1",
-                ),
-            },
-            prefix="delivery_",
-        ),
-        "How it is delivered.",
-    )
+    buyer = embedded(OrderBuyer, "The buyer.")
+    delivery = embedded(OrderDelivery, "How it is delivered.")
     products = relations(OrderProduct, by="order_id", description="The lines of the order.")
     vat = relations(OrderVat, by="order_id", description="The included VAT, one entry per rate.", order="rate")
     discounts = relations(OrderDiscount, by="order_id", description="The coupons it used.")

@@ -229,11 +229,15 @@ async def _voucher(
 
 def _gifter(content: DemoVoucher) -> VoucherGifter:
     return VoucherGifter(
-        first_name=content.gifter_first_name, last_name=content.gifter_last_name, email=content.gifter_email
+        gifter_first_name=content.gifter_first_name,
+        gifter_last_name=content.gifter_last_name,
+        gifter_email=content.gifter_email,
     )
 
 
 def _giftee(content: DemoVoucher) -> VoucherGiftee:
     return VoucherGiftee(
-        first_name=content.giftee_first_name, last_name=content.giftee_last_name, email=content.giftee_email
+        giftee_first_name=content.giftee_first_name,
+        giftee_last_name=content.giftee_last_name,
+        giftee_email=content.giftee_email,
     )

@@ -25,7 +25,7 @@ from store.customer import Person, customers_for
 from store.database.db import violated_constraint
 from store.database.loaders import is_any_of
 from store.partner.partners import PartnerRow
-from store.voucher.issuing import giftee_columns, gifter_columns, prototype_columns
+from store.voucher.issuing import prototype_columns
 from store.voucher.vouchers import VoucherRow
 
 SHORTEST_CODE, LONGEST_CODE = 3, 40
@@ -230,8 +230,8 @@ def _date_problems(voucher: ImportedVoucher, now: dt.datetime) -> Sequence[Probl
 def _people(voucher: ImportedVoucher) -> tuple[Person, Person]:
     """The gifter and the giftee. A self-gifted voucher has the gifter as giftee."""
     gifter, giftee = gifter_of(voucher), giftee_of(voucher)
-    gives = Person(gifter.first_name, gifter.last_name, gifter.email)
-    gets = Person(giftee.first_name or "", giftee.last_name or "", giftee.email or "")
+    gives = Person(gifter.gifter_first_name, gifter.gifter_last_name, gifter.gifter_email)
+    gets = Person(giftee.giftee_first_name or "", giftee.giftee_last_name or "", giftee.giftee_email or "")
     return gives, gives if voucher.self_gifted else gets
 
 
@@ -265,6 +265,6 @@ def _row(
         bought_rent_price_amount=paid,
         **{name: getattr(voucher, name) for name in COPIED_FIELDS},
         **known,
-        **gifter_columns(gifter_of(voucher)),
-        **giftee_columns(giftee_of(voucher)),
+        **gifter_of(voucher).model_dump(),
+        **giftee_of(voucher).model_dump(),
     )

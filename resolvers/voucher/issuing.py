@@ -5,6 +5,7 @@ from decimal import ROUND_HALF_UP, Decimal
 
 from sqlmodel import col, select
 
+from resolvers.core.input_mapping import embedded_of
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import visible_conditions
 from schema.checkout.basket import VoucherChoice
@@ -82,7 +83,7 @@ def _check_state(input: IssueVoucher) -> None:
 
 def _check_country(input: IssueVoucher) -> None:
     """Imported vouchers may have any text as country; issued ones may not."""
-    country = gifter_of(input).country
+    country = gifter_of(input).gifter_country
     if country and country_code(country) is None:
         raise InvalidInput.at(("gifter_details", "country"), "Send a country: its ISO 3166 code, or its name.")
 
@@ -112,15 +113,15 @@ def recipient_problems(input: VoucherIssueFields) -> Sequence[Problem]:
     gifter, giftee = gifter_of(input), giftee_of(input)
     if input.self_gifted and input.giftee_details is not None:
         return (Problem(("giftee_details",), "INVALID", "A self-gifted voucher has no giftee."),)
-    email = gifter.email if input.self_gifted else giftee.email
-    address = gifter.address if input.self_gifted else giftee.address
+    email = gifter.gifter_email if input.self_gifted else giftee.giftee_email
+    address = gifter.gifter_address if input.self_gifted else giftee.recipient_address
     side = "gifter_details" if input.self_gifted else "giftee_details"
     match input.reception_mode:
         case ReceptionMode.GIFTEE_EMAIL if not email:
             return (Problem((side, "email"), "REQUIRED", "The voucher is sent by e-mail: send the address."),)
         case ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY if not address:
             return (Problem((side, "address"), "REQUIRED", "The voucher is sent by post: send the address."),)
-        case ReceptionMode.EXPEDITION if not gifter.address:
+        case ReceptionMode.EXPEDITION if not gifter.gifter_address:
             return (
                 Problem(("gifter_details", "address"), "REQUIRED", "The voucher is sent by post: send the address."),
             )
@@ -129,16 +130,13 @@ def recipient_problems(input: VoucherIssueFields) -> Sequence[Problem]:
 
 
 def gifter_of(input: VoucherIssueFields) -> VoucherGifter:
-    details = input.gifter_details
-    return VoucherGifter() if details is None else VoucherGifter(**details.model_dump())
+    return embedded_of(VoucherGifter, input.gifter_details)
 
 
 def giftee_of(input: VoucherIssueFields) -> VoucherGiftee:
     """The giftee; empty texts become None."""
-    details = input.giftee_details
-    return (
-        VoucherGiftee() if details is None else VoucherGiftee(**{k: v or None for k, v in details.model_dump().items()})
-    )
+    sent = embedded_of(VoucherGiftee, input.giftee_details)
+    return VoucherGiftee(**{column: value or None for column, value in sent})
 
 
 def _new_voucher(partner_id: int, sold: ShopPrototype, input: IssueVoucher) -> NewVoucher:

@@ -14,6 +14,7 @@ from schema.core.errors import Problem
 from schema.core.field_source import EmbeddedValue
 from schema.core.input_errors import PartialInput, partial_inputs
 from schema.core.messages import problems_of
+from schema.core.resource import EmbeddedColumns
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -43,7 +44,8 @@ def graphql_input(cls: type[M]) -> type[M]:
 
 def graphql_input_for(resource: type[BaseModel]) -> Callable[[type[M]], type[M]]:
     """Publish an input with the fields of a resource. Fields without a description take the resource's."""
-    return lambda cls: _publish_input(cls, resource)
+    published = resource.embedded_value.kind if issubclass(resource, EmbeddedColumns) else resource
+    return lambda cls: _publish_input(cls, published)
 
 
 def _publish_input(cls: type[M], resource: type[BaseModel] | None) -> type[M]:

@@ -4,15 +4,13 @@ import datetime as dt
 from decimal import Decimal
 
 import strawberry
-from pydantic import BaseModel
-from pydantic import Field as PydanticField
 from sqlmodel import Field
 
 from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
 from schema.core.derived import derived
 from schema.core.money import money, money_column
 from schema.core.ownership import partner_relation
-from schema.core.resource import SchemaModel, embedded, embedded_value, relation, relations
+from schema.core.resource import EmbeddedColumns, SchemaModel, embedded, embedded_type, relation, relations
 from schema.coupon.coupon import ReceptionMode
 
 
@@ -50,19 +48,21 @@ class GiftCardHoldState(DescribedEnum):
     REVERSED = "reversed", "It was captured and then reversed within a day; the spent amount was returned to the card."
 
 
-@strawberry.pydantic.type(description="The gifter of a gift card.")
-class GiftCardGifter(BaseModel):
-    first_name: str = PydanticField(default="", description="First name; empty if not given.")
-    last_name: str = PydanticField(default="", description="Last name; empty if not given.")
-    email: str = PydanticField(default="", description="E-mail address; empty if unknown.")
+@embedded_type("The gifter of a gift card.", prefix="gifter_")
+class GiftCardGifter(EmbeddedColumns):
+    gifter_first_name: str = Field(default="", max_length=80, description="First name; empty if not given.")
+    gifter_last_name: str = Field(default="", max_length=80, description="Last name; empty if not given.")
+    gifter_email: str = Field(default="", max_length=254, description="E-mail address; empty if unknown.")
 
 
-@strawberry.pydantic.type(description="The giftee of a gift card.")
-class GiftCardGiftee(BaseModel):
-    first_name: str | None = PydanticField(default=None, description="First name; null if not given.")
-    last_name: str | None = PydanticField(default=None, description="Last name; null if not given.")
-    email: str | None = PydanticField(default=None, description="E-mail address; null if not given.")
-    address: str | None = PydanticField(default=None, description="Postal address in lines; null if not given.")
+@embedded_type("The giftee of a gift card.", prefix="giftee_", names={"recipient_address": "address"})
+class GiftCardGiftee(EmbeddedColumns):
+    giftee_first_name: str | None = Field(default=None, max_length=80, description="First name; null if not given.")
+    giftee_last_name: str | None = Field(default=None, max_length=80, description="Last name; null if not given.")
+    giftee_email: str | None = Field(default=None, max_length=254, description="E-mail address; null if not given.")
+    recipient_address: str | None = Field(
+        default=None, max_length=600, description="Postal address in lines; null if not given."
+    )
 
 
 @strawberry.pydantic.type(description="One movement of a gift card's balance. Movements are immutable.")
@@ -126,11 +126,8 @@ class GiftCard(SchemaModel):
         ("status", "expires_on", "remaining_amount"),
         "Whether it can be spent now: paid, not expired, not cancelled, and with a balance above zero.",
     )
-    gifter_details = embedded(embedded_value(GiftCardGifter, prefix="gifter_"), "The gifter, as given at purchase.")
-    giftee_details = embedded(
-        embedded_value(GiftCardGiftee, {"address": "recipient_address"}, prefix="giftee_"),
-        "The giftee, as given at purchase.",
-    )
+    gifter_details = embedded(GiftCardGifter, "The gifter, as given at purchase.")
+    giftee_details = embedded(GiftCardGiftee, "The giftee, as given at purchase.")
     message: str | None = Field(default=None, max_length=1000, description="The gifter's message; null if none.")
     reception_mode: ReceptionMode = enum_column(
         ReceptionMode, "How it reaches its recipient.", length=40, default=ReceptionMode.PRINT_AT_HOME

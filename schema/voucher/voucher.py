@@ -4,8 +4,6 @@ import datetime as dt
 from decimal import Decimal
 
 import strawberry
-from pydantic import BaseModel
-from pydantic import Field as PydanticField
 from sqlmodel import Field
 
 from schema.catalogue.option import VoucherOption
@@ -14,7 +12,7 @@ from schema.core.columns import DescribedEnum, datetime_column, enum_column, gra
 from schema.core.derived import derived
 from schema.core.money import money, money_column
 from schema.core.ownership import partner_relation
-from schema.core.resource import SchemaModel, embedded, embedded_value, relation, relations
+from schema.core.resource import EmbeddedColumns, SchemaModel, embedded, embedded_type, relation, relations
 from schema.core.text import Text, translated_text_column
 from schema.coupon.coupon import Coupon, ReceptionMode
 from schema.customer import Customer
@@ -49,36 +47,52 @@ class ExpeditionStatus(DescribedEnum):
     SENT = "sent", "It was sent."
 
 
-@strawberry.pydantic.type(description="The gifter of a voucher, as given at purchase.")
-class VoucherGifter(BaseModel):
-    civility: str = PydanticField(default="", description="Form of address; empty if none.")
-    first_name: str = PydanticField(default="", description="First name.")
-    last_name: str = PydanticField(default="", description="Last name.")
-    email: str = PydanticField(default="", description="E-mail address; empty if unknown.")
-    address: str = PydanticField(default="", description="Street and number; empty if unknown.")
-    postal_code: str = PydanticField(default="", description="Postal code; empty if unknown.")
-    city: str = PydanticField(default="", description="Town; empty if unknown.")
-    country: str = PydanticField(
-        default="", description="ISO 3166 alpha-2 code, or the country as an import named it; empty if unknown."
+@embedded_type("The gifter of a voucher, as given at purchase.", prefix="gifter_")
+class VoucherGifter(EmbeddedColumns):
+    gifter_civility: str = Field(default="", max_length=20, description="Form of address; empty if none.")
+    gifter_first_name: str = Field(default="", max_length=80, description="First name.")
+    gifter_last_name: str = Field(default="", max_length=80, description="Last name.")
+    gifter_email: str = Field(default="", max_length=254, description="E-mail address; empty if unknown.")
+    gifter_address: str = Field(default="", max_length=255, description="Street and number; empty if unknown.")
+    gifter_postal_code: str = Field(default="", max_length=20, description="Postal code; empty if unknown.")
+    gifter_city: str = Field(default="", max_length=80, description="Town; empty if unknown.")
+    gifter_country: str = Field(
+        default="",
+        max_length=80,
+        description="ISO 3166 alpha-2 code, or the country as an import named it; empty if unknown.",
     )
-    wired_phone: str | None = PydanticField(default=None, description="Telephone number; null if unknown.")
-    mobile_phone: str | None = PydanticField(default=None, description="Mobile telephone number; null if unknown.")
+    gifter_wired_phone: str | None = Field(
+        default=None, max_length=40, description="Telephone number; null if unknown."
+    )
+    gifter_mobile_phone: str | None = Field(
+        default=None, max_length=40, description="Mobile telephone number; null if unknown."
+    )
 
 
-@strawberry.pydantic.type(description="The giftee of a voucher, as given at purchase.")
-class VoucherGiftee(BaseModel):
-    first_name: str | None = PydanticField(default=None, description="First name; null if not given.")
-    last_name: str | None = PydanticField(default=None, description="Last name; null if not given.")
-    email: str | None = PydanticField(default=None, description="E-mail address; null if not given.")
-    phone_number: str | None = PydanticField(default=None, description="Telephone number; null if not given.")
-    address: str | None = PydanticField(default=None, description="Postal address in lines; null if not given.")
+@embedded_type(
+    "The giftee of a voucher, as given at purchase.", prefix="giftee_", names={"recipient_address": "address"}
+)
+class VoucherGiftee(EmbeddedColumns):
+    giftee_first_name: str | None = Field(default=None, max_length=80, description="First name; null if not given.")
+    giftee_last_name: str | None = Field(default=None, max_length=80, description="Last name; null if not given.")
+    giftee_email: str | None = Field(default=None, max_length=254, description="E-mail address; null if not given.")
+    giftee_phone_number: str | None = Field(
+        default=None, max_length=40, description="Telephone number; null if not given."
+    )
+    recipient_address: str | None = Field(
+        default=None, max_length=600, description="Postal address in lines; null if not given."
+    )
 
 
-@strawberry.pydantic.type(description="The expedition of a voucher by post.")
-class VoucherExpedition(BaseModel):
-    status: ExpeditionStatus = PydanticField(description="The status of the expedition.")
-    sent_on: dt.datetime | None = PydanticField(description="When it was sent; null if it was not.")
-    cover_letter_url: str = PydanticField(description="The URL of the cover letter; empty if none.")
+@embedded_type("The expedition of a voucher by post.", prefix="expedition_", names={"expedition_date": "sent_on"})
+class VoucherExpedition(EmbeddedColumns):
+    expedition_status: ExpeditionStatus = enum_column(
+        ExpeditionStatus, "The status of the expedition.", default=ExpeditionStatus.NONE
+    )
+    expedition_date: dt.datetime | None = datetime_column(
+        "When it was sent; null if it was not.", default=None, nullable=True
+    )
+    cover_letter_url: str = Field(default="", max_length=300, description="The URL of the cover letter; empty if none.")
 
 
 @strawberry.pydantic.type(description="An option that was bought with a voucher.")
@@ -151,11 +165,8 @@ class Voucher(SchemaModel):
     message: str | None = Field(default=None, max_length=1000, description="The gifter's message; null if none.")
     to_giftee: str = Field(default="", max_length=160, description='The name printed after "for"; empty if none.')
     from_gifter: str = Field(default="", max_length=160, description='The name printed after "from"; empty if none.')
-    gifter_details = embedded(embedded_value(VoucherGifter, prefix="gifter_"), "The gifter, as given at purchase.")
-    giftee_details = embedded(
-        embedded_value(VoucherGiftee, {"address": "recipient_address"}, prefix="giftee_"),
-        "The giftee, as given at purchase.",
-    )
+    gifter_details = embedded(VoucherGifter, "The gifter, as given at purchase.")
+    giftee_details = embedded(VoucherGiftee, "The giftee, as given at purchase.")
     gifter = relation(Customer, by="gifter_id", description="The customer who gave it; null if unknown.", nullable=True)
     giftee = relation(
         Customer, by="giftee_id", description="The customer who received it; null if unknown.", nullable=True
@@ -179,14 +190,7 @@ class Voucher(SchemaModel):
         description="The id of the coupon it was bought with; null if none.",
     )
     coupon = relation(Coupon, by="coupon_id", description="The coupon it was bought with; null if none.", nullable=True)
-    expedition = embedded(
-        embedded_value(
-            VoucherExpedition,
-            {"sent_on": "expedition_date", "cover_letter_url": "cover_letter_url"},
-            prefix="expedition_",
-        ),
-        "Its expedition by post.",
-    )
+    expedition = embedded(VoucherExpedition, "Its expedition by post.")
     created_on: dt.datetime = datetime_column("When it was created.")
     activated_on: dt.datetime | None = datetime_column(
         "When it becomes usable; null if it is not paid.", default=None, nullable=True

@@ -190,24 +190,24 @@ def reception_of(attempt: AttemptRow) -> ReceptionMode:
 
 def _gifter(buyer: Mapping[str, str]) -> VoucherGifter:
     return VoucherGifter(
-        first_name=buyer["first_name"],
-        last_name=buyer["last_name"],
-        email=buyer["email"],
-        address=" ".join(buyer[name] for name in ADDRESS_LINES if buyer[name]),
-        postal_code=buyer["postal_code"],
-        city=buyer["city"],
-        country=buyer["country"],
-        mobile_phone=buyer["phone"] or None,
+        gifter_first_name=buyer["first_name"],
+        gifter_last_name=buyer["last_name"],
+        gifter_email=buyer["email"],
+        gifter_address=" ".join(buyer[name] for name in ADDRESS_LINES if buyer[name]),
+        gifter_postal_code=buyer["postal_code"],
+        gifter_city=buyer["city"],
+        gifter_country=buyer["country"],
+        gifter_mobile_phone=buyer["phone"] or None,
     )
 
 
 def _giftee(giftee: Giftee, attempt: AttemptRow) -> VoucherGiftee:
     return VoucherGiftee(
-        first_name=giftee.first_name or None,
-        last_name=giftee.last_name or None,
-        email=giftee.email or None,
-        phone_number=giftee.phone or None,
-        address=_postal_address(giftee, attempt),
+        giftee_first_name=giftee.first_name or None,
+        giftee_last_name=giftee.last_name or None,
+        giftee_email=giftee.email or None,
+        giftee_phone_number=giftee.phone or None,
+        recipient_address=_postal_address(giftee, attempt),
     )
 
 

@@ -9,13 +9,13 @@ from sqlalchemy import CheckConstraint, Index, Table, UniqueConstraint, text
 from sqlmodel import Field
 
 from schema.core.errors import CONSTRAINT_ERRORS, AlreadyTaken, InsufficientBalance
-from schema.gift_card.gift_card import GiftCard, GiftCardHold, GiftCardMovement
+from schema.gift_card.gift_card import GiftCard, GiftCardGiftee, GiftCardGifter, GiftCardHold, GiftCardMovement
 from store.core.codes import document_token
 from store.core.row import CreatedOn, InCurrency, PartnerIndexed, PartnerOwned
 from store.database.text_search import declare_searchable
 
 
-class GiftCardRow(PartnerOwned, InCurrency, CreatedOn, GiftCard, table=True):
+class GiftCardRow(PartnerOwned, InCurrency, CreatedOn, GiftCardGifter, GiftCardGiftee, GiftCard, table=True):
     """A gift card. `normal_code` is the code as it is matched: upper case, without spaces and hyphens."""
 
     __tablename__ = "gift_card"
@@ -33,13 +33,6 @@ class GiftCardRow(PartnerOwned, InCurrency, CreatedOn, GiftCard, table=True):
     )
     normal_code: str = Field(max_length=40)
     document_token: str = Field(default_factory=document_token, max_length=64)
-    gifter_first_name: str = Field(default="", max_length=80)
-    gifter_last_name: str = Field(default="", max_length=80)
-    gifter_email: str = Field(default="", max_length=254)
-    giftee_first_name: str | None = Field(default=None, max_length=80)
-    giftee_last_name: str | None = Field(default=None, max_length=80)
-    giftee_email: str | None = Field(default=None, max_length=254)
-    recipient_address: str | None = Field(default=None, max_length=600)
 
 
 SEARCH_COLUMNS = {

@@ -5,14 +5,21 @@ from uuid import UUID
 from sqlalchemy import CheckConstraint, Index, UniqueConstraint
 from sqlmodel import Field
 
-from schema.core.columns import enum_column
-from schema.core.text import Text, translated_text_column
-from schema.delivery.delivery import DeliveryKind
-from schema.order import Order, OrderDiscount, OrderPayment, OrderProduct, OrderVariant, OrderVat
+from schema.order import (
+    Order,
+    OrderBuyer,
+    OrderDelivery,
+    OrderDiscount,
+    OrderPayment,
+    OrderProduct,
+    OrderVariant,
+    OrderVat,
+    PostalAddress,
+)
 from store.core.row import CreatedOn, InCurrency, PartnerIndexed
 
 
-class OrderRow(PartnerIndexed, InCurrency, CreatedOn, Order, table=True):
+class OrderRow(PartnerIndexed, InCurrency, CreatedOn, OrderBuyer, OrderDelivery, PostalAddress, Order, table=True):
     """An order. A payment attempt has at most one; numbers have no gaps within a partner."""
 
     __tablename__ = "shop_order"
@@ -29,18 +36,6 @@ class OrderRow(PartnerIndexed, InCurrency, CreatedOn, Order, table=True):
         ),
     )
     attempt_id: UUID = Field(foreign_key="checkout_attempt.id")
-    buyer_first_name: str = Field(default="", max_length=80)
-    buyer_last_name: str = Field(default="", max_length=80)
-    buyer_email: str = Field(default="", max_length=254)
-    buyer_phone: str = Field(default="", max_length=40)
-    delivery_kind: DeliveryKind = enum_column(DeliveryKind, "Kind of delivery.")
-    delivery_name: Text = translated_text_column("The delivery mode's name at the time of the order.")
-    recipient_name: str = Field(default="", max_length=160)
-    address_line_1: str | None = Field(default=None, max_length=120)
-    address_line_2: str | None = Field(default=None, max_length=120)
-    postal_code: str | None = Field(default=None, max_length=20)
-    city: str | None = Field(default=None, max_length=80)
-    country: str | None = Field(default=None, max_length=2)
 
 
 class OrderProductRow(PartnerIndexed, InCurrency, OrderProduct, table=True):

@@ -77,7 +77,7 @@ class NewVoucher:
 
     @property
     def gifter_person(self) -> Person:
-        return Person(self.gifter.first_name, self.gifter.last_name, self.gifter.email)
+        return Person(self.gifter.gifter_first_name, self.gifter.gifter_last_name, self.gifter.gifter_email)
 
     @property
     def giftee_person(self) -> Person:
@@ -86,7 +86,7 @@ class NewVoucher:
         return (
             self.gifter_person
             if self.self_gifted
-            else Person(got.first_name or "", got.last_name or "", got.email or "")
+            else Person(got.giftee_first_name or "", got.giftee_last_name or "", got.giftee_email or "")
         )
 
 
@@ -146,8 +146,8 @@ def _row(
         expedition_status=ExpeditionStatus.TO_SEND if new.reception_mode in POSTAL_MODES else ExpeditionStatus.NONE,
         **{name: getattr(new, name) for name in COPIED_COLUMNS},
         **prototype_columns(prototype),
-        **gifter_columns(new.gifter),
-        **giftee_columns(new.giftee),
+        **new.gifter.model_dump(),
+        **new.giftee.model_dump(),
     )
 
 
@@ -160,15 +160,6 @@ def prototype_columns(prototype: VoucherPrototypeRow) -> dict[str, Any]:
         "prototype_rent_conditions": prototype.rent_conditions,
         "prototype_type": prototype.type,
     }
-
-
-def gifter_columns(gifter: VoucherGifter) -> dict[str, Any]:
-    return {f"gifter_{name}": value for name, value in gifter.model_dump().items()}
-
-
-def giftee_columns(giftee: VoucherGiftee) -> dict[str, Any]:
-    columns = {"address": "recipient_address"}
-    return {columns.get(name, f"giftee_{name}"): value for name, value in giftee.model_dump().items()}
 
 
 async def _add_options(db: AsyncSession, new: Sequence[NewVoucher], rows: Sequence[VoucherRow]) -> None:

@@ -1,21 +1,29 @@
 """The tables of vouchers."""
 
-import datetime as dt
 from typing import cast
 
 from sqlalchemy import CheckConstraint, Index, Table, UniqueConstraint, text
 from sqlmodel import Field
 
-from schema.core.columns import datetime_column, enum_column
 from schema.core.errors import CONSTRAINT_ERRORS, AlreadyTaken
 from schema.validation.languages import LANGUAGES
-from schema.voucher.voucher import ExpeditionStatus, Voucher, VoucherChosenOption, VoucherIncludedOption, VoucherRental
+from schema.voucher.voucher import (
+    Voucher,
+    VoucherChosenOption,
+    VoucherExpedition,
+    VoucherGiftee,
+    VoucherGifter,
+    VoucherIncludedOption,
+    VoucherRental,
+)
 from store.core.codes import document_token
 from store.core.row import CreatedOn, InCurrency, PartnerIndexed, PartnerOwned, UpdatedOn
 from store.database.text_search import declare_searchable
 
 
-class VoucherRow(PartnerOwned, InCurrency, CreatedOn, UpdatedOn, Voucher, table=True):
+class VoucherRow(
+    PartnerOwned, InCurrency, CreatedOn, UpdatedOn, VoucherGifter, VoucherGiftee, VoucherExpedition, Voucher, table=True
+):
     """A voucher. `normal_code` is the code as it is matched: upper case, without spaces and hyphens."""
 
     __tablename__ = "voucher"
@@ -40,24 +48,6 @@ class VoucherRow(PartnerOwned, InCurrency, CreatedOn, UpdatedOn, Voucher, table=
     document_token: str = Field(default_factory=document_token, max_length=64)
     gifter_id: int | None = Field(default=None, foreign_key="customer.id", index=True)
     giftee_id: int | None = Field(default=None, foreign_key="customer.id", index=True)
-    gifter_civility: str = Field(default="", max_length=20)
-    gifter_first_name: str = Field(default="", max_length=80)
-    gifter_last_name: str = Field(default="", max_length=80)
-    gifter_email: str = Field(default="", max_length=254)
-    gifter_address: str = Field(default="", max_length=255)
-    gifter_postal_code: str = Field(default="", max_length=20)
-    gifter_city: str = Field(default="", max_length=80)
-    gifter_country: str = Field(default="", max_length=80)
-    gifter_wired_phone: str | None = Field(default=None, max_length=40)
-    gifter_mobile_phone: str | None = Field(default=None, max_length=40)
-    giftee_first_name: str | None = Field(default=None, max_length=80)
-    giftee_last_name: str | None = Field(default=None, max_length=80)
-    giftee_email: str | None = Field(default=None, max_length=254)
-    giftee_phone_number: str | None = Field(default=None, max_length=40)
-    recipient_address: str | None = Field(default=None, max_length=600)
-    expedition_status: ExpeditionStatus = enum_column(ExpeditionStatus, "", default=ExpeditionStatus.NONE)
-    expedition_date: dt.datetime | None = datetime_column("", default=None, nullable=True)
-    cover_letter_url: str = Field(default="", max_length=300)
 
 
 def _joined_lines(*values: str) -> str:
