@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import NoneType
-from typing import Any, ClassVar, TypeVar, get_args, get_origin
+from typing import Any, ClassVar, TypeVar, Union, get_args, get_origin
 
 import strawberry
 from pydantic import BaseModel, create_model
@@ -133,7 +133,7 @@ def embedded_type(
             if not info.exclude:
                 name = named.get(column, column.removeprefix(prefix))
                 columns[name] = column
-                kind = info.annotation if unless_null is None else _without_null(info.annotation)
+                kind = info.annotation if unless_null is None else without_null(info.annotation)
                 fields[name] = (kind, PydanticField(description=info.description))
         for name, attribute in vars(cls).items():
             if (inner := get_resolver_field(attribute)) is not None and inner.type_annotation is not None:
@@ -176,6 +176,7 @@ def restricted(columns: type[EmbeddedColumns], field_permission: FieldPermission
     )
 
 
-def _without_null(annotation: Any) -> Any:
-    kinds = [kind for kind in get_args(annotation) if kind is not NoneType]
-    return kinds[0] if len(kinds) == 1 else annotation
+def without_null(kind: Any) -> Any:
+    """`str` for `str | None`, and any other type as it is."""
+    others = tuple(each for each in get_args(kind) if each is not NoneType)
+    return Union[others] if NoneType in get_args(kind) else kind  # noqa: UP007 - a union that is made at runtime
