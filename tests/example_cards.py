@@ -31,6 +31,7 @@ from store.core.clock import clock
 from store.core.settings import Settings
 from store.database.db import Database
 from store.database.loaders import is_any_of
+from store.tables import declare_table
 
 METADATA = MetaData()
 START = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
@@ -169,6 +170,10 @@ class UseRow(Use, table=True):
     id: int = Field(default=None, primary_key=True)
     card_id: int = 0
     issuer_id: int | None = None
+
+
+for _row in (IssuerRow, CardRow, UseRow):
+    declare_table(_row)
 
 
 @strawberry.enum(description="Orders of cards.")

@@ -38,6 +38,11 @@ class SchemaModel(SQLModel):
         return super().model_validate(obj, **options)
 
 
+def published_type(row: type) -> type | None:
+    """The published type whose rows a class has; None if they are not published."""
+    return next((base for base in row.__mro__ if "__strawberry_definition__" in vars(base)), None)
+
+
 # ---- published fields ------------------------------------------------------------------------------------------------
 
 

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 from graphql import GraphQLInputObjectType, GraphQLObjectType, get_named_type
-from sqlmodel import SQLModel
 from strawberry.types import get_object_definition
 
 from resolvers.core.listing import Listing
 from schema.core.field_source import Relation
+from schema.core.resource import published_type
 from schema.graph.fields import ORIGINS
 from schema.root import Query, schema
-from store.migrations.tables import metadata
+from store.tables import ROW_CLASSES
 from tests.contract.declarations import declared
 
 GRAPH = schema._schema
@@ -32,18 +32,7 @@ NOT_PUBLISHED = frozenset(
 """Tables that no type of the schema has rows of."""
 
 
-ROWS = {
-    mapper.class_.__tablename__: mapper.class_
-    for mapper in SQLModel._sa_registry.mappers
-    if mapper.class_.__module__.startswith("store.") and mapper.class_.__tablename__ in metadata.tables
-}
-
-
-def published_type(row: type) -> type | None:
-    """The published type whose rows a table has; None if it is not published."""
-    return next((base for base in row.__mro__ if "__strawberry_definition__" in vars(base)), None)
-
-
+ROWS: dict[str, Any] = {str(row.__tablename__): row for row in ROW_CLASSES}
 KINDS = {name: kind for name, row in ROWS.items() if (kind := published_type(row)) is not None}
 
 
