@@ -1,11 +1,11 @@
 """Vouchers that a partner issues itself, without a checkout: by telephone, at a venue, or as a goodwill gesture."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 
 from sqlmodel import col, select
 
-from resolvers.core.input_mapping import embedded_of
+from resolvers.core.input_mapping import embedded_of, values_of
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import visible_conditions
 from schema.checkout.basket import VoucherChoice
@@ -23,6 +23,7 @@ from store.catalogue.prices import nights_of, rent_price
 from store.checkout.basket_lines import chosen_options, party_of, voucher_problems
 from store.voucher.issuing import NewVoucher, NewVoucherOption, issue_vouchers
 from store.voucher.payment import zone_of
+from store.voucher.vouchers import VoucherRow
 
 ISSUABLE_STATES = (VoucherState.PAID, VoucherState.DRAFT)
 INPUT_FIELDS = {"adults": "nb_adults", "children": "nb_children", "babies": "nb_babies", "nights": "nb_nights"}
@@ -134,9 +135,7 @@ def gifter_of(input: VoucherIssueFields) -> VoucherGifter:
 
 
 def giftee_of(input: VoucherIssueFields) -> VoucherGiftee:
-    """The giftee; empty texts become None."""
-    sent = embedded_of(VoucherGiftee, input.giftee_details)
-    return VoucherGiftee(**{column: value or None for column, value in sent})
+    return embedded_of(VoucherGiftee, input.giftee_details)
 
 
 def _new_voucher(partner_id: int, sold: ShopPrototype, input: IssueVoucher) -> NewVoucher:
@@ -147,29 +146,22 @@ def _new_voucher(partner_id: int, sold: ShopPrototype, input: IssueVoucher) -> N
     if total > LARGEST_AMOUNT:
         raise InvalidInput.at("voucher_prototype_id", f"A voucher costs at most {LARGEST_AMOUNT}.", "OUT_OF_RANGE")
     paid = total if input.purchase_price is None else input.purchase_price
-    return NewVoucher(
-        partner_id=partner_id,
-        prototype_id=input.voucher_prototype_id,
-        options=[NewVoucherOption(chosen.option.id, chosen.count, chosen.option.price) for chosen in options],
-        nb_nights=nights_of(sold.offered, party_of(choice)),
-        rent_price=rent,
-        total_price=total,
-        bought_rent_price=rent_part(paid, rent, total),
-        purchase_price=paid,
-        gifter=gifter_of(input),
-        giftee=giftee_of(input),
-        state=input.state,
-        nb_adults=input.nb_adults,
-        nb_children=input.nb_children,
-        nb_babies=input.nb_babies,
-        self_gifted=input.self_gifted,
-        message=input.message or None,
-        to_giftee=input.to_giftee,
-        from_gifter=input.from_gifter,
-        reception_mode=input.reception_mode,
-        language=input.language,
-        payment_type=input.payment_type,
-    )
+    row = voucher_row(input, skip={"options", "purchase_price", "nb_nights"})
+    row.partner_id = partner_id
+    row.nb_nights = nights_of(sold.offered, party_of(choice))
+    row.total_price_amount, row.purchase_price_amount = total, paid
+    row.rent_price_amount, row.bought_rent_price_amount = rent, rent_part(paid, rent, total)
+    return NewVoucher(row, [NewVoucherOption(each.option.id, each.count, each.option.price) for each in options])
+
+
+def voucher_row(input: VoucherIssueFields, *, skip: Collection[str]) -> VoucherRow:
+    """The row of a voucher with the fields of its input. Empty texts about the giftee, and an empty message, are
+    null.
+    """
+    row = VoucherRow(**values_of(input, skip))
+    for column in ("message", *VoucherGiftee.model_fields):
+        setattr(row, column, getattr(row, column) or None)
+    return row
 
 
 def rent_part(paid: Decimal, rent: Decimal, total: Decimal) -> Decimal:

@@ -10,7 +10,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.checkout.basket import BasketLine, GiftCardChoice, Giftee, OfferedGiftCards, VoucherChoice
 from schema.coupon.coupon import ReceptionMode
-from schema.voucher.voucher import VoucherGiftee, VoucherGifter
+from schema.voucher.voucher import VoucherGiftee, VoucherGifter, VoucherState
 from store.core.sale_texts import GIFT_CARD_NAME, voucher_details
 from store.coupon.coupons import CouponRow
 from store.coupon.rules import split_proportionally
@@ -138,20 +138,18 @@ def _voucher(
 ) -> NewVoucher:
     giftee, buyer = Giftee(**data["giftee"]), attempt.buyer
     options = [NewVoucherOption(o["id"], o["count"], Decimal(o["unit_price"])) for o in data["options"]]
-    return NewVoucher(
+    row = VoucherRow(
         partner_id=attempt.partner_id,
-        prototype_id=data["prototype_id"],
-        options=options,
+        voucher_prototype_id=data["prototype_id"],
+        state=VoucherState.PAID,
         nb_nights=data["nights"],
         nb_adults=data["adults"],
         nb_children=data["children"],
         nb_babies=data["babies"],
-        rent_price=Decimal(data["rent"]),
-        total_price=Decimal(data["value"]),
-        bought_rent_price=Decimal(data["paid_rent"]),
-        purchase_price=Decimal(data["paid"]),
-        gifter=_gifter(buyer),
-        giftee=_giftee(giftee, attempt),
+        rent_price_amount=Decimal(data["rent"]),
+        total_price_amount=Decimal(data["value"]),
+        bought_rent_price_amount=Decimal(data["paid_rent"]),
+        purchase_price_amount=Decimal(data["paid"]),
         self_gifted=data["self_gifted"],
         message=data["message"] or None,
         to_giftee=data["to_giftee"] or _full_name(giftee.first_name, giftee.last_name),
@@ -163,7 +161,10 @@ def _voucher(
         coupon_id=data["coupon_id"],
         order_id=order.id,
         expires_on=until,
+        **_gifter(buyer).model_dump(),
+        **_giftee(giftee, attempt).model_dump(),
     )
+    return NewVoucher(row, options)
 
 
 def _gift_card(data: Mapping[str, Any], order: OrderRow, attempt: AttemptRow, until: dt.datetime) -> NewGiftCard:
