@@ -6,7 +6,6 @@ from uuid import UUID
 
 from pydantic import Field
 
-import store.order.orders  # noqa: F401 - the table of orders
 from resolvers.core.filters import OfPartner, Where
 from resolvers.core.listing import Listing, Lookup
 from schema.checkout.checkout import ShopKind

@@ -4,11 +4,12 @@ import datetime as dt
 from typing import Annotated, Any
 
 import strawberry
+from sqlalchemy import BigInteger
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlmodel import Field
 from strawberry.scalars import JSON
 
-from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum
+from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
 from schema.core.ownership import marketplace_relation, partner_relation
 from schema.core.resource import SchemaModel
 
@@ -31,8 +32,8 @@ class AuditActor(DescribedEnum):
     description="A change, or a refused log-in. Entries are written with the change and never altered."
 )
 class AuditEntry(SchemaModel):
-    id: Annotated[int, strawberry.field(graphql_type=strawberry.ID)] = Field(
-        description="The entry's id; later entries do not always have higher ids."
+    id: Annotated[int, strawberry.field(graphql_type=strawberry.ID)] = id_column(
+        "The entry's id; later entries do not always have higher ids.", sa_type=BigInteger
     )
     occurred_on: dt.datetime = datetime_column("When it happened.")
     operation: str = Field(max_length=80, description="The operation: the name of the GraphQL mutation in snake case.")

@@ -6,7 +6,7 @@ from uuid import UUID
 import strawberry
 from sqlmodel import Field
 
-from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum
+from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
 from schema.core.inputs import graphql_input
 from schema.core.ownership import partner_relation
 from schema.core.resource import SchemaModel
@@ -31,7 +31,7 @@ class BankAccountStatus(DescribedEnum):
     description="A bank account that is registered with the payment provider, or is being registered."
 )
 class RegisteredBankAccount(SchemaModel):
-    id: int = Field(description="The bank account's id.")
+    id: int = id_column("The bank account's id.")
     status: BankAccountStatus = enum_column(
         BankAccountStatus, "Whether money can be sent to it.", default=BankAccountStatus.CREATED
     )

@@ -5,7 +5,7 @@ import datetime as dt
 import strawberry
 from sqlmodel import Field
 
-from schema.core.columns import datetime_column
+from schema.core.columns import datetime_column, id_column
 from schema.core.ownership import partner_relation
 from schema.core.resource import SchemaModel
 
@@ -14,7 +14,7 @@ from schema.core.resource import SchemaModel
     description="A person who gives or receives a partner's vouchers or gift cards, identified by e-mail address."
 )
 class Customer(SchemaModel):
-    id: int = Field(description="The customer's id.")
+    id: int = id_column("The customer's id.")
     first_name: str = Field(default="", max_length=80, description="First name, as last given.")
     last_name: str = Field(default="", max_length=80, description="Last name, as last given.")
     email: str = Field(default="", max_length=254, description="E-mail address; empty if unknown.")

@@ -4,10 +4,11 @@ import datetime as dt
 from typing import Annotated, Any
 
 import strawberry
+from sqlalchemy import BigInteger
 from sqlmodel import Field
 from strawberry.scalars import JSON
 
-from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum
+from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
 from schema.core.resource import SchemaModel
 
 
@@ -24,7 +25,7 @@ class JobState(DescribedEnum):
     description="A background job. It is deleted when it completes; failed jobs are stored for a while."
 )
 class Job(SchemaModel):
-    id: int = Field(description="The job's id.")
+    id: int = id_column("The job's id.", sa_type=BigInteger)
     kind: str = Field(description="The kind of job, such as `settle_attempt`.")
     state: JobState = enum_column(JobState, "The job's state.")
     attempts: int = Field(description="How often it has failed since it was queued or last retried by hand.")

@@ -1,12 +1,12 @@
 """Mail: the messages that are sent, and their delivery state."""
 
 import datetime as dt
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import strawberry
 from sqlmodel import Field
 
-from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum
+from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
 from schema.core.ownership import marketplace_relation, partner_relation
 from schema.core.resource import SchemaModel
 
@@ -35,8 +35,10 @@ class MailState(DescribedEnum):
 
 @strawberry.pydantic.type(description="A mail message. Messages are deleted after a retention period.")
 class Mail(SchemaModel):
-    id: int = Field(description="The message's id.")
-    uuid: UUID = Field(description="The message's uuid; its Message-ID begins with it.")
+    id: int = id_column("The message's id.")
+    uuid: UUID = Field(
+        default_factory=uuid4, unique=True, description="The message's uuid; its Message-ID begins with it."
+    )
     kind: MailKind = enum_column(MailKind, "The kind of message.")
     recipient: str = Field(max_length=320, description="The recipient's e-mail address.")
     language: str = Field(max_length=2, description="The language it is written in.")

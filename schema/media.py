@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import strawberry
 from sqlmodel import Field
 from starlette.datastructures import UploadFile
 from strawberry.file_uploads import Upload
 
-from schema.core.columns import datetime_column
+from schema.core.columns import datetime_column, id_column
 from schema.core.derived import derived
 from schema.core.inputs import graphql_input_for
 from schema.core.ownership import PARTNER_DESCRIPTION, partner_relation
@@ -41,8 +41,8 @@ LONGEST_SIDES: Mapping[MediaSize, int] = {
 
 @strawberry.pydantic.type(description="A picture of what a partner sells.")
 class Media(SchemaModel):
-    id: int = Field(description="The picture's id.")
-    uuid: UUID = Field(description="The picture's uuid, which is part of its URLs.")
+    id: int = id_column("The picture's id.")
+    uuid: UUID = Field(default_factory=uuid4, unique=True, description="The picture's uuid, which is part of its URLs.")
     name: str = Field(max_length=200, description="The picture's name, visible only to its partner.")
     created_on: dt.datetime = datetime_column("When it was uploaded.")
     updated_on: dt.datetime = datetime_column("When it was last updated.")

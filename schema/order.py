@@ -2,22 +2,20 @@
 
 import datetime as dt
 from decimal import Decimal
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import strawberry
-from pydantic import BaseModel
-from pydantic import Field as PydanticField
 from sqlalchemy import Numeric
 from sqlmodel import Field
 
 from schema.checkout.checkout import ShopKind
-from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum
+from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
 from schema.core.derived import derived
 from schema.core.field_permission import FieldPermission
-from schema.core.money import money
+from schema.core.money import money, money_column
 from schema.core.ownership import partner_relation
 from schema.core.permission import Permission
-from schema.core.resource import SchemaModel, embedded, embedded_value, relation, relations
+from schema.core.resource import EmbeddedColumns, SchemaModel, embedded, embedded_type, relation, relations
 from schema.core.text import Text, translated_text_column
 from schema.delivery.delivery import DeliveryKind
 from schema.gift_card.gift_card import GiftCard
@@ -52,7 +50,7 @@ class PaymentMethod(DescribedEnum):
 
 @strawberry.pydantic.type(description="The variant and the chosen attribute values of a sold product.")
 class OrderVariant(SchemaModel):
-    id: int = Field(description="The row's id.")
+    id: int = id_column("The row's id.")
     variant_id: int | None = Field(default=None, description="The variant's id; null for a product without variants.")
     name: Text | None = translated_text_column(
         "The variant's name at the time of the order; null for a product without variants.", default=None, nullable=True
@@ -65,7 +63,7 @@ class OrderVariant(SchemaModel):
 
 @strawberry.pydantic.type(description="A line of an order: a product, a voucher or a gift card.")
 class OrderProduct(SchemaModel):
-    id: int = Field(description="The line's id.")
+    id: int = id_column("The line's id.")
     product_id: int | None = Field(default=None, description="The product's id; null for vouchers and gift cards.")
     voucher = relation(
         Voucher,
@@ -83,7 +81,9 @@ class OrderProduct(SchemaModel):
     )
     name: Text = translated_text_column("The name at the time of the order.")
     quantity: int = Field(description="The quantity.")
+    unit_price_amount: Decimal = money_column()
     unit_price = money("unit_price_amount", description="The unit price at the time of the order, VAT included.")
+    total_amount: Decimal = money_column()
     total = money("total_amount", description="quantity × unit price, before discounts.")
     vat_rate: Decimal = Field(sa_type=Numeric(5, 2), description="VAT rate in percent, included in the price.")
     picture_address = derived(
@@ -100,28 +100,33 @@ class OrderProduct(SchemaModel):
 
 @strawberry.pydantic.type(description="The VAT of an order at one rate.")
 class OrderVat(SchemaModel):
-    id: int = Field(description="The row's id.")
+    id: int = id_column("The row's id.")
     rate: Decimal = Field(sa_type=Numeric(5, 2), description="VAT rate in percent.")
+    net_amount: Decimal = money_column()
     net = money("net_amount", description="The amount without VAT.")
+    vat_amount: Decimal = money_column()
     vat = money("vat_amount", description="The VAT.")
+    gross_amount: Decimal = money_column()
     gross = money("gross_amount", description="The amount with VAT.")
     partner = partner_relation()
 
 
 @strawberry.pydantic.type(description="A coupon used by an order.")
 class OrderDiscount(SchemaModel):
-    id: int = Field(description="The row's id.")
+    id: int = id_column("The row's id.")
     coupon_id: int = Field(description="The coupon's id.")
     code: str = Field(max_length=40, description="The code as the customer typed it.")
+    discount_amount: Decimal = money_column()
     amount = money("discount_amount", description="The amount it deducted.")
     partner = partner_relation()
 
 
 @strawberry.pydantic.type(description="A payment of an order, from one source.")
 class OrderPayment(SchemaModel):
-    id: UUID = Field(description="The payment's id.")
+    id: UUID = Field(default_factory=uuid4, primary_key=True, description="The payment's id.")
     method: PaymentMethod = enum_column(PaymentMethod, "The source of the money.")
     status: PaymentStatus = enum_column(PaymentStatus, "The payment's status.")
+    paid_amount: Decimal = money_column()
     amount = money("paid_amount", description="The amount.")
     gift_card_id: int | None = Field(
         default=None, description="The gift card's id; null if it was not paid with a gift card."
@@ -130,37 +135,45 @@ class OrderPayment(SchemaModel):
     partner = partner_relation()
 
 
-@strawberry.pydantic.type(description="The buyer of an order.")
-class OrderBuyer(BaseModel):
-    first_name: str = PydanticField(description="First name.")
-    last_name: str = PydanticField(description="Last name.")
-    email: str = PydanticField(description="E-mail address.")
-    phone: str = PydanticField(description="Telephone number; empty if not given.")
+@embedded_type("The buyer of an order.", prefix="buyer_")
+class OrderBuyer(EmbeddedColumns):
+    buyer_first_name: str = Field(default="", max_length=80, description="First name.")
+    buyer_last_name: str = Field(default="", max_length=80, description="Last name.")
+    buyer_email: str = Field(default="", max_length=254, description="E-mail address.")
+    buyer_phone: str = Field(default="", max_length=40, description="Telephone number; empty if not given.")
 
 
-@strawberry.pydantic.type(description="A postal address.")
-class PostalAddress(BaseModel):
-    line_1: str = PydanticField(description="Street and number.")
-    line_2: str = PydanticField(description="Building, floor or company; empty if none.")
-    postal_code: str = PydanticField(description="Postal code.")
-    city: str = PydanticField(description="Town.")
-    country: str = PydanticField(description="ISO 3166 alpha-2 code.")
+@embedded_type("A postal address.", prefix="address_", unless_null="address_line_1")
+class PostalAddress(EmbeddedColumns):
+    address_line_1: str | None = Field(default=None, max_length=120, description="Street and number.")
+    address_line_2: str | None = Field(
+        default=None, max_length=120, description="Building, floor or company; empty if none."
+    )
+    postal_code: str | None = Field(default=None, max_length=20, description="Postal code.")
+    city: str | None = Field(default=None, max_length=80, description="Town.")
+    country: str | None = Field(default=None, max_length=2, description="ISO 3166 alpha-2 code.")
 
 
-@strawberry.pydantic.type(description="The delivery of an order.")
-class OrderDelivery(BaseModel):
-    kind: DeliveryKind = PydanticField(description="The kind of delivery.")
-    name: Text = PydanticField(description="The delivery mode's name at the time of the order.")
-    recipient_name: str = PydanticField(description="The recipient of the parcel; empty if it is the buyer.")
-    address: PostalAddress | None = PydanticField(
-        description="The address for home delivery; null for other kinds, and if it is sent to the giftees."
+@embedded_type("The delivery of an order.", prefix="delivery_")
+class OrderDelivery(EmbeddedColumns):
+    delivery_kind: DeliveryKind = enum_column(DeliveryKind, "The kind of delivery.")
+    delivery_name: Text = translated_text_column("The delivery mode's name at the time of the order.")
+    recipient_name: str = Field(
+        default="", max_length=160, description="The recipient of the parcel; empty if it is the buyer."
+    )
+    address = embedded(
+        PostalAddress,
+        "The address for home delivery; null for other kinds, and if it is sent to the giftees.",
+        nullable=True,
     )
 
 
 @strawberry.pydantic.type(description="A customer's order in a partner's shop.")
 class Order(SchemaModel):
-    id: int = Field(description="The order's id.")
-    uuid: UUID = Field(description="The order's uuid, which does not reveal the number of orders.")
+    id: int = id_column("The order's id.")
+    uuid: UUID = Field(
+        default_factory=uuid4, unique=True, description="The order's uuid, which does not reveal the number of orders."
+    )
     number: int = Field(description="The order's number: 1, 2, 3 … per partner, without gaps.")
     status: OrderStatus = enum_column(OrderStatus, "The order's status.", default=OrderStatus.PAID)
     kind: ShopKind = enum_column(ShopKind, "What was ordered.", default=ShopKind.PRODUCTS)
@@ -168,30 +181,22 @@ class Order(SchemaModel):
     language: str = Field(default="en", max_length=2, description="The buyer's language.")
     cart_id: UUID = Field(description="The id of the cart or basket it was created from.")
     message: str = Field(default="", max_length=1000, description="The buyer's message; empty if none.")
-    buyer = embedded(embedded_value(OrderBuyer, prefix="buyer_"), "The buyer.")
-    delivery = embedded(
-        embedded_value(
-            OrderDelivery,
-            {
-                "recipient_name": "recipient_name",
-                "address": embedded_value(
-                    PostalAddress,
-                    {"line_1": "address_line_1", "line_2": "address_line_2"},
-                    unless_null="address_line_1",
-                ),
-            },
-            prefix="delivery_",
-        ),
-        "How it is delivered.",
-    )
+    buyer = embedded(OrderBuyer, "The buyer.")
+    delivery = embedded(OrderDelivery, "How it is delivered.")
     products = relations(OrderProduct, by="order_id", description="The lines of the order.")
     vat = relations(OrderVat, by="order_id", description="The included VAT, one entry per rate.", order="rate")
     discounts = relations(OrderDiscount, by="order_id", description="The coupons it used.")
     payments = relations(OrderPayment, by="order_id", description="The payments of the order.", order="created_on")
+    products_amount: Decimal = money_column()
     products_total = money("products_amount", description="The total of the lines, before discounts.")
+    discount_amount: Decimal = money_column()
     discount_total = money("discount_amount", description="The total that coupons deducted.")
+    delivery_amount: Decimal = money_column()
     delivery_total = money("delivery_amount", description="The price of delivery.")
+    total_amount: Decimal = money_column()
     total = money("total_amount", description="products − discount + delivery.")
+    gift_card_amount: Decimal = money_column()
     gift_card_total = money("gift_card_amount", description="The part that was paid with gift cards.")
+    card_amount: Decimal = money_column()
     card_total = money("card_amount", description="The part that was paid by bank card.")
     partner = partner_relation()

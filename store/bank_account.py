@@ -1,6 +1,5 @@
 """The table of bank accounts registered at the payment provider."""
 
-import datetime as dt
 from collections.abc import Sequence
 from uuid import UUID, uuid4
 
@@ -9,10 +8,9 @@ from sqlmodel import Field, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.bank_account import BankAccountStatus, RegisteredBankAccount
-from schema.core.columns import datetime_column
-from store.core.clock import now
 from store.core.provider_process import ReferencedRow
 from store.core.return_paths import PATH_LENGTH, new_path
+from store.core.row import CreatedOn, PartnerOwned
 from store.core.state_machine import StateMachine
 from store.kyc import of_current_account
 from store.partner.partners import PartnerRow
@@ -33,7 +31,7 @@ TRANSITIONS = StateMachine(
 """A status never goes back: responses of the provider may arrive out of order."""
 
 
-class BankAccountRow(RegisteredBankAccount, ReferencedRow, table=True):
+class BankAccountRow(PartnerOwned, CreatedOn, ReferencedRow, RegisteredBankAccount, table=True):
     """A bank account at the provider. A partner whose IBAN changes gets another one.
 
     Of several active ones the newest counts; the provider is asked to deactivate the others until it has done so.
@@ -52,13 +50,10 @@ class BankAccountRow(RegisteredBankAccount, ReferencedRow, table=True):
             postgresql_where=text("status = 'created'"),
         ),
     )
-    partner_id: int = Field(foreign_key="partner.id")
     account_id: str = Field(max_length=128)
-    id: int = Field(default=None, primary_key=True)
     iban: str = Field(max_length=34)
     path: str = Field(default_factory=new_path, max_length=PATH_LENGTH, unique=True)
     key: UUID = Field(default_factory=uuid4)
-    created_on: dt.datetime = datetime_column("When it was registered.", default_factory=now)
 
 
 async def bank_accounts_of(db: AsyncSession, partner: PartnerRow) -> Sequence[BankAccountRow]:

@@ -1,6 +1,5 @@
 """Customers of a partner: one for each e-mail address, and a new one each time for people without an address."""
 
-import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,21 +8,18 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlmodel import Field, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.core.columns import datetime_column
 from schema.customer import Customer
 from store.core.clock import now
+from store.core.row import CreatedOn, PartnerOwned
 from store.database.loaders import is_any_of
 
 
-class CustomerRow(Customer, table=True):
+class CustomerRow(PartnerOwned, CreatedOn, Customer, table=True):
     """A customer. `normal_email` is the e-mail address in lower case for look-ups; null if there is none."""
 
     __tablename__ = "customer"
     __table_args__ = (Index("customer_email_key", "partner_id", "normal_email", unique=True),)
-    partner_id: int = Field(foreign_key="partner.id")
-    id: int = Field(default=None, primary_key=True)
     normal_email: str | None = Field(default=None, max_length=254)
-    created_on: dt.datetime = datetime_column("When the customer first appeared.", default_factory=now)
 
 
 @dataclass(frozen=True, slots=True)

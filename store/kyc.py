@@ -14,9 +14,9 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from schema.core.columns import datetime_column, enum_column
 from schema.kyc.document import KycDocument
 from schema.kyc.kyc import KycCheckStatus
-from store.core.clock import now
 from store.core.provider_process import KEY_LIFE, CheckedRow, ReferencedRow
 from store.core.return_paths import PATH_LENGTH, new_path
+from store.core.row import CreatedOn, PartnerOwned
 from store.core.state_machine import StateMachine
 from store.core.typed_json import TypedJson, typed_json_column
 from store.partner.partners import PartnerRow
@@ -78,7 +78,7 @@ class PartnerKycRow(CheckedRow, table=True):
     )
 
 
-class KycDocumentRow(KycDocument, ReferencedRow, table=True):
+class KycDocumentRow(PartnerOwned, CreatedOn, ReferencedRow, KycDocument, table=True):
     """A document. Its file is not stored; the digest detects a repeated file."""
 
     __tablename__ = "kyc_document"
@@ -96,9 +96,7 @@ class KycDocumentRow(KycDocument, ReferencedRow, table=True):
         Index("kyc_document_provider_id_key", "provider_id", unique=True, postgresql_where=text("provider_id <> ''")),
         CheckConstraint("step IN ('begun', 'abandoned') OR provider_id <> ''", name="known_once_made"),
     )
-    partner_id: int = Field(foreign_key="partner.id")
     account_id: str = Field(max_length=128)
-    id: int = Field(default=None, primary_key=True)
     request: UUID | None = Field(default=None, unique=True)
     reference: UUID = Field(default_factory=uuid4)
     step: DocumentStep = enum_column(DocumentStep, "Last completed step of the submission.", default=DocumentStep.BEGUN)
@@ -106,10 +104,9 @@ class KycDocumentRow(KycDocument, ReferencedRow, table=True):
     create_key: UUID = Field(default_factory=uuid4)
     page_key: UUID = Field(default_factory=uuid4)
     refusals: tuple[Refusal, ...] = typed_json_column(REFUSALS, "Why it was refused.", default=())
-    created_on: dt.datetime = datetime_column("When it was submitted here.", default_factory=now)
 
 
-class IdentityCheckRow(ReferencedRow, table=True):
+class IdentityCheckRow(PartnerOwned, CreatedOn, ReferencedRow, table=True):
     """An identity check session of a representative. The provider's URL is read when it is needed."""
 
     __tablename__ = "identity_check"
@@ -124,14 +121,12 @@ class IdentityCheckRow(ReferencedRow, table=True):
             postgresql_where=text("provider_id = ''"),
         ),
     )
-    partner_id: int = Field(foreign_key="partner.id")
     account_id: str = Field(max_length=128)
     id: int = Field(default=None, primary_key=True)
     path: str = Field(default_factory=new_path, max_length=PATH_LENGTH, unique=True)
     key: UUID = Field(default_factory=uuid4)
     status: KycCheckStatus = enum_column(KycCheckStatus, "Status.", default=KycCheckStatus.PENDING)
     refusals: tuple[Refusal, ...] = typed_json_column(REFUSALS, "Why it was refused.", default=())
-    created_on: dt.datetime = datetime_column("When it was opened.", default_factory=now)
 
 
 NEWEST_DOCUMENT = (col(KycDocumentRow.created_on).desc(), col(KycDocumentRow.id).desc())

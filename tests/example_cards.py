@@ -25,12 +25,13 @@ from schema.core.field_permission import FieldPermission
 from schema.core.inputs import graphql_input
 from schema.core.money import money
 from schema.core.permission import Permission
-from schema.core.resource import SchemaModel, computed, embedded_value, relation, relations, restricted
+from schema.core.resource import EmbeddedColumns, SchemaModel, computed, embedded_type, relation, relations, restricted
 from schema.core.text import Text, translated_text_column
 from store.core.clock import clock
 from store.core.settings import Settings
 from store.database.db import Database
 from store.database.loaders import is_any_of
+from store.tables import declare_table
 
 METADATA = MetaData()
 START = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
@@ -44,11 +45,11 @@ class CardStatus(enum.StrEnum):
     BLOCKED = "b"
 
 
-@strawberry.pydantic.type(description="What only the owner of an issuer sees.")
-class Vault(BaseModel):
+@embedded_type("What only the owner of an issuer sees.", prefix="secret_")
+class Vault(EmbeddedColumns):
     """What only the owner of an issuer sees."""
 
-    note: str = Limits(description="A note.")
+    secret_note: str = Field(default="hidden", description="A note.")
 
 
 @strawberry.pydantic.type(description="How an issuer is.")
@@ -68,7 +69,7 @@ class Issuer(SchemaModel):
     id: int
     slug: str = Field(max_length=40, description="The name used in addresses.")
     name: Text = translated_text_column("The name customers see.")
-    vault = restricted(embedded_value(Vault, {"note": "secret_note"}), OWNERS, "What only its owner sees.")
+    vault = restricted(Vault, OWNERS, "What only its owner sees.")
     mood = computed(Mood, "How it is.")
     moods = computed(list[Mood], "How it has been.", field_permission=OWNERS)
 
@@ -119,14 +120,13 @@ class Card(SchemaModel):
         return self.code * times
 
 
-class IssuerRow(Issuer, table=True):
+class IssuerRow(Vault, Issuer, table=True):
     """Issuers."""
 
     __tablename__ = "example_issuer"
     metadata = METADATA
     id: int = Field(default=None, primary_key=True)
     name: Text = translated_text_column("The name customers see.", nullable=True)
-    secret_note: str = "hidden"
     partner_id: int = 1
     marketplace_id: int = 1
 
@@ -170,6 +170,10 @@ class UseRow(Use, table=True):
     id: int = Field(default=None, primary_key=True)
     card_id: int = 0
     issuer_id: int | None = None
+
+
+for _row in (IssuerRow, CardRow, UseRow):
+    declare_table(_row)
 
 
 @strawberry.enum(description="Orders of cards.")

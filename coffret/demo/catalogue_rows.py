@@ -200,20 +200,19 @@ async def _voucher(
     counted = [(options[each.key], each.count) for each in content.options]
     chosen = [NewVoucherOption(option.id, count, option.selling_price_amount) for option, count in counted]
     total = rent + sum(each.unit_price * each.count for each in chosen)
-    new = NewVoucher(
+    sold = VoucherRow(
         partner_id=prototype.partner_id,
-        prototype_id=prototype.id,
-        options=chosen,
+        voucher_prototype_id=prototype.id,
         nb_nights=nights,
         nb_adults=content.adults,
         nb_children=content.children,
-        rent_price=rent,
-        total_price=total,
-        bought_rent_price=rent,
-        purchase_price=total,
+        rent_price_amount=rent,
+        total_price_amount=total,
+        bought_rent_price_amount=rent,
+        purchase_price_amount=total,
         state=content.state if content.state in ISSUED_STATES else VoucherState.PAID,
-        gifter=_gifter(content),
-        giftee=_giftee(content),
+        **_gifter(content).model_dump(),
+        **_giftee(content).model_dump(),
         self_gifted=content.giftee_first_name is None,
         message=content.message,
         to_giftee=content.giftee_first_name or "",
@@ -221,7 +220,7 @@ async def _voucher(
         language=content.language,
         payment_type="credit_card",
     )
-    row = await issue_voucher(db, new, sold_on)
+    row = await issue_voucher(db, NewVoucher(sold, chosen), sold_on)
     if content.state not in ISSUED_STATES:
         await transition(db, row, content.state, max(sold_on, now - ONE_MONTH))
     return row
@@ -229,11 +228,15 @@ async def _voucher(
 
 def _gifter(content: DemoVoucher) -> VoucherGifter:
     return VoucherGifter(
-        first_name=content.gifter_first_name, last_name=content.gifter_last_name, email=content.gifter_email
+        gifter_first_name=content.gifter_first_name,
+        gifter_last_name=content.gifter_last_name,
+        gifter_email=content.gifter_email,
     )
 
 
 def _giftee(content: DemoVoucher) -> VoucherGiftee:
     return VoucherGiftee(
-        first_name=content.giftee_first_name, last_name=content.giftee_last_name, email=content.giftee_email
+        giftee_first_name=content.giftee_first_name,
+        giftee_last_name=content.giftee_last_name,
+        giftee_email=content.giftee_email,
     )

@@ -17,6 +17,7 @@ from schema.core.field_source import Computed
 from schema.core.permission import AccessRule, Permission, RequiredAccess
 from store.database.loaders import Loaders
 from store.database.transaction_reader import DatabaseReader, TransactionReader
+from store.tables import table_of
 
 
 @dataclass
@@ -52,7 +53,7 @@ class Context:
     def loaders(self) -> Loaders:
         """Load related rows in batches."""
         if self._loaders is None:  # `cached_property` takes a lock in Python 3.11, which costs more than the loaders
-            self._loaders = Loaders(self.db, self)
+            self._loaders = Loaders(self.db, self, table_of)
         return self._loaders
 
     def is_visible(self, guard: FieldPermission, owner: tuple[()] | tuple[int | None, int | None]) -> bool:

@@ -18,12 +18,13 @@ from schema.core.field_source import EmbeddedValue
 from schema.core.input_errors import ProblemCollector, already_reported
 from schema.core.inputs import column_of
 from schema.core.money import Money
-from schema.core.resource import SchemaModel
+from schema.core.resource import EmbeddedColumns, SchemaModel
 from schema.core.text import Text, TextInput
 from schema.validation.numbers import LARGEST_ID
 from store.partner.partners import MarketplaceRow, PartnerRow
 
 T = TypeVar("T")
+E = TypeVar("E", bound=EmbeddedColumns)
 
 NOT_COLUMNS = frozenset({"id", "partner_uuid"})
 
@@ -56,6 +57,11 @@ def apply(row: Any, input: SchemaModel, skip: Collection[str] = ()) -> None:
             continue
         for column, value in _columns_of(column_of(input.resource, name), change.value).items():
             setattr(row, column, getattr(row, column).merge(value) if isinstance(value, TextInput) else value)
+
+
+def embedded_of(kind: type[E], input: SchemaModel | None) -> E:
+    """The columns that a new row embeds, from their input; without one, they have their defaults."""
+    return kind() if input is None else kind(**_columns_of(kind.embedded_value, input))
 
 
 def change_of(input: SchemaModel, name: str) -> strawberry.Some[Any] | None:

@@ -21,8 +21,9 @@ from schema.core.inputs import RejectedInput
 from schema.core.permission import RequiredAccess
 from store.core.codes import normalize
 from store.database.keyset import InvalidCursor, KeysetOrder, Position
-from store.database.loaders import column, table_of
+from store.database.loaders import column
 from store.database.statement_cache import Condition
+from store.tables import table_of
 
 T = TypeVar("T")
 

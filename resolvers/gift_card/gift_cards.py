@@ -17,7 +17,6 @@ from schema.gift_card.gift_card import GiftCard, GiftCardStatus
 from store.core.codes import normalize
 from store.document.addresses import DocumentKind, document_url
 from store.document.source import UNPRINTABLE_STATES
-from store.gift_card.gift_cards import GiftCardRow  # noqa: F401 - the table of gift cards
 from store.gift_card.states import is_spendable
 
 LONGEST_TERM = 200

@@ -7,7 +7,7 @@ from typing import Any
 from sqlmodel import col, select
 
 from resolvers.core.brute_force import throttled_code_lookup
-from resolvers.core.input_mapping import check_later_expiry, collect_owner, currency_of, id_from_input
+from resolvers.core.input_mapping import check_later_expiry, collect_owner, currency_of, embedded_of, id_from_input
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible
 from schema.core.errors import GiftCardNotSpendable, InvalidInput, NotExtendable
@@ -74,15 +74,15 @@ async def issue_gift_card(call: Call, input: IssueGiftCard) -> GiftCard:
         until: dt.datetime | None = end_of_validity(now, partner.gift_card_offer_validity_months, zone)
     else:
         until = input.expires_on.value
-    gifter = GiftCardGifter() if input.gifter_details is None else input.gifter_details
-    giftee = GiftCardGiftee() if input.giftee_details is None else input.giftee_details
+    gifter = embedded_of(GiftCardGifter, input.gifter_details)
+    giftee = embedded_of(GiftCardGiftee, input.giftee_details)
     new = NewGiftCard(
         partner_id=partner.id,
         value=input.value,
         currency=await currency_of(call, partner),
-        gifter=Person(gifter.first_name, gifter.last_name, gifter.email),
-        giftee=Person(giftee.first_name or "", giftee.last_name or "", giftee.email or ""),
-        recipient_address=giftee.address or "",
+        gifter=Person(gifter.gifter_first_name, gifter.gifter_last_name, gifter.gifter_email),
+        giftee=Person(giftee.giftee_first_name or "", giftee.giftee_last_name or "", giftee.giftee_email or ""),
+        recipient_address=giftee.recipient_address or "",
         message=input.message or "",
         reception_mode=input.reception_mode,
         language=input.language,
@@ -108,12 +108,12 @@ def _check_expiry(input: IssueGiftCard, now: dt.datetime) -> None:
 
 
 def _check_reception(input: IssueGiftCard, now: dt.datetime) -> None:  # noqa: ARG001
-    giftee = GiftCardGiftee() if input.giftee_details is None else input.giftee_details
-    if input.reception_mode is ReceptionMode.GIFTEE_EMAIL and not giftee.email:
+    giftee = embedded_of(GiftCardGiftee, input.giftee_details)
+    if input.reception_mode is ReceptionMode.GIFTEE_EMAIL and not giftee.giftee_email:
         raise InvalidInput.at(
             ("giftee_details", "email"), "The gift card is sent by e-mail: send the address.", "REQUIRED"
         )
-    if input.reception_mode in BY_POST and not giftee.address:
+    if input.reception_mode in BY_POST and not giftee.recipient_address:
         raise InvalidInput.at(
             ("giftee_details", "address"), "The gift card is sent by post: send the address.", "REQUIRED"
         )

@@ -12,7 +12,7 @@ from sqlmodel import col, select
 from resolvers.core.brute_force import throttled_lookup
 from resolvers.core.input_mapping import collect_owner, text_of
 from resolvers.core.operation import Call, operation
-from resolvers.voucher.issuing import giftee_of, gifter_of
+from resolvers.voucher.issuing import voucher_row
 from schema.core.errors import InvalidInput, Problem, ProblemPath
 from schema.core.input_errors import ProblemCollector, raise_if_problems
 from schema.core.permission import Permission
@@ -21,22 +21,16 @@ from schema.voucher.issue_input import ImportedVoucher, ImportVoucher, ImportVou
 from schema.voucher.voucher import Voucher, VoucherKind, VoucherState
 from store.catalogue.catalogue import VoucherPrototypeRow
 from store.core.codes import format_code, is_mistyped, normalize
-from store.customer import Person, customers_for
 from store.database.db import violated_constraint
 from store.database.loaders import is_any_of
 from store.partner.partners import PartnerRow
-from store.voucher.issuing import giftee_columns, gifter_columns, prototype_columns
+from store.voucher.issuing import copy_prototype, put_customers
 from store.voucher.vouchers import VoucherRow
 
 SHORTEST_CODE, LONGEST_CODE = 3, 40
 TAKEN = "A voucher with this code exists already."
 ONE_IS_TAKEN = "Vouchers with one or more of these codes exist already. Import them one by one to find out which."
 NEVER_PAID = (VoucherState.DRAFT, VoucherState.ERROR)
-COPIED_FIELDS = (
-    *("state", "summary", "origin", "imported_from", "language", "nb_nights", "nb_adults", "nb_children", "nb_babies"),
-    *("reception_mode", "self_gifted", "to_giftee", "from_gifter", "payment_type", "used_on", "expires_on"),
-)
-"""Fields with the same name in the input and in the row."""
 
 
 @operation(Permission.UPDATE_VOUCHER)
@@ -105,8 +99,8 @@ async def _import_rows(
     """
     now = call.services.clock.now()
     await _check_hidden_codes(call, [normalize(each.code) for each in vouchers], under)
-    people = await customers_for(call.db, partner.id, (who for each in vouchers for who in _people(each)))
-    rows = [_row(partner.id, each, prototypes[each.voucher_prototype_id], people, now) for each in vouchers]
+    rows = [_row(partner.id, each, prototypes[each.voucher_prototype_id], now) for each in vouchers]
+    await put_customers(call.db, partner.id, rows)
     await _add(call, rows, under)
     return rows
 
@@ -227,44 +221,16 @@ def _date_problems(voucher: ImportedVoucher, now: dt.datetime) -> Sequence[Probl
     return [Problem((field,), code, message) for is_wrong, field, code, message in checks if is_wrong]
 
 
-def _people(voucher: ImportedVoucher) -> tuple[Person, Person]:
-    """The gifter and the giftee. A self-gifted voucher has the gifter as giftee."""
-    gifter, giftee = gifter_of(voucher), giftee_of(voucher)
-    gives = Person(gifter.first_name, gifter.last_name, gifter.email)
-    gets = Person(giftee.first_name or "", giftee.last_name or "", giftee.email or "")
-    return gives, gives if voucher.self_gifted else gets
-
-
-def _row(
-    partner_id: int,
-    voucher: ImportedVoucher,
-    prototype: VoucherPrototypeRow,
-    people: Mapping[Person, int | None],
-    now: dt.datetime,
-) -> VoucherRow:
-    gives, gets = _people(voucher)
-    created = voucher.created_on or now
-    paid = voucher.total_price if voucher.purchase_price is None else voucher.purchase_price
-    known = prototype_columns(prototype)
+def _row(partner_id: int, voucher: ImportedVoucher, prototype: VoucherPrototypeRow, now: dt.datetime) -> VoucherRow:
+    row = voucher_row(voucher, skip={"code", "created_on", "activated_on", "prototype_name"})
+    row.partner_id, row.kind = partner_id, VoucherKind.IMPORTED
+    row.code, row.normal_code = format_code(voucher.code.strip()), normalize(voucher.code)
+    row.created_on = voucher.created_on or now
+    row.activated_on = None if voucher.state in NEVER_PAID else voucher.activated_on or row.created_on
+    if voucher.purchase_price is None:
+        row.purchase_price_amount = voucher.total_price
+    row.rent_price_amount, row.bought_rent_price_amount = row.total_price_amount, row.purchase_price_amount
+    copy_prototype(row, prototype)
     if voucher.prototype_name is not None:
-        known["prototype_name"] = text_of(voucher.prototype_name)
-    return VoucherRow(
-        partner_id=partner_id,
-        kind=VoucherKind.IMPORTED,
-        code=format_code(voucher.code.strip()),
-        normal_code=normalize(voucher.code),
-        created_on=created,
-        activated_on=None if voucher.state in NEVER_PAID else voucher.activated_on or created,
-        message=voucher.message or None,
-        gifter_id=people[gives],
-        giftee_id=people[gets],
-        currency=prototype.currency,
-        total_price_amount=voucher.total_price,
-        purchase_price_amount=paid,
-        rent_price_amount=voucher.total_price,
-        bought_rent_price_amount=paid,
-        **{name: getattr(voucher, name) for name in COPIED_FIELDS},
-        **known,
-        **gifter_columns(gifter_of(voucher)),
-        **giftee_columns(giftee_of(voucher)),
-    )
+        row.prototype_name = text_of(voucher.prototype_name)
+    return row

@@ -1,10 +1,11 @@
 """Vouchers that a partner issues itself, without a checkout: by telephone, at a venue, or as a goodwill gesture."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 
 from sqlmodel import col, select
 
+from resolvers.core.input_mapping import embedded_of, values_of
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import visible_conditions
 from schema.checkout.basket import VoucherChoice
@@ -22,6 +23,7 @@ from store.catalogue.prices import nights_of, rent_price
 from store.checkout.basket_lines import chosen_options, party_of, voucher_problems
 from store.voucher.issuing import NewVoucher, NewVoucherOption, issue_vouchers
 from store.voucher.payment import zone_of
+from store.voucher.vouchers import VoucherRow
 
 ISSUABLE_STATES = (VoucherState.PAID, VoucherState.DRAFT)
 INPUT_FIELDS = {"adults": "nb_adults", "children": "nb_children", "babies": "nb_babies", "nights": "nb_nights"}
@@ -82,7 +84,7 @@ def _check_state(input: IssueVoucher) -> None:
 
 def _check_country(input: IssueVoucher) -> None:
     """Imported vouchers may have any text as country; issued ones may not."""
-    country = gifter_of(input).country
+    country = gifter_of(input).gifter_country
     if country and country_code(country) is None:
         raise InvalidInput.at(("gifter_details", "country"), "Send a country: its ISO 3166 code, or its name.")
 
@@ -112,15 +114,15 @@ def recipient_problems(input: VoucherIssueFields) -> Sequence[Problem]:
     gifter, giftee = gifter_of(input), giftee_of(input)
     if input.self_gifted and input.giftee_details is not None:
         return (Problem(("giftee_details",), "INVALID", "A self-gifted voucher has no giftee."),)
-    email = gifter.email if input.self_gifted else giftee.email
-    address = gifter.address if input.self_gifted else giftee.address
+    email = gifter.gifter_email if input.self_gifted else giftee.giftee_email
+    address = gifter.gifter_address if input.self_gifted else giftee.recipient_address
     side = "gifter_details" if input.self_gifted else "giftee_details"
     match input.reception_mode:
         case ReceptionMode.GIFTEE_EMAIL if not email:
             return (Problem((side, "email"), "REQUIRED", "The voucher is sent by e-mail: send the address."),)
         case ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY if not address:
             return (Problem((side, "address"), "REQUIRED", "The voucher is sent by post: send the address."),)
-        case ReceptionMode.EXPEDITION if not gifter.address:
+        case ReceptionMode.EXPEDITION if not gifter.gifter_address:
             return (
                 Problem(("gifter_details", "address"), "REQUIRED", "The voucher is sent by post: send the address."),
             )
@@ -129,16 +131,11 @@ def recipient_problems(input: VoucherIssueFields) -> Sequence[Problem]:
 
 
 def gifter_of(input: VoucherIssueFields) -> VoucherGifter:
-    details = input.gifter_details
-    return VoucherGifter() if details is None else VoucherGifter(**details.model_dump())
+    return embedded_of(VoucherGifter, input.gifter_details)
 
 
 def giftee_of(input: VoucherIssueFields) -> VoucherGiftee:
-    """The giftee; empty texts become None."""
-    details = input.giftee_details
-    return (
-        VoucherGiftee() if details is None else VoucherGiftee(**{k: v or None for k, v in details.model_dump().items()})
-    )
+    return embedded_of(VoucherGiftee, input.giftee_details)
 
 
 def _new_voucher(partner_id: int, sold: ShopPrototype, input: IssueVoucher) -> NewVoucher:
@@ -149,29 +146,22 @@ def _new_voucher(partner_id: int, sold: ShopPrototype, input: IssueVoucher) -> N
     if total > LARGEST_AMOUNT:
         raise InvalidInput.at("voucher_prototype_id", f"A voucher costs at most {LARGEST_AMOUNT}.", "OUT_OF_RANGE")
     paid = total if input.purchase_price is None else input.purchase_price
-    return NewVoucher(
-        partner_id=partner_id,
-        prototype_id=input.voucher_prototype_id,
-        options=[NewVoucherOption(chosen.option.id, chosen.count, chosen.option.price) for chosen in options],
-        nb_nights=nights_of(sold.offered, party_of(choice)),
-        rent_price=rent,
-        total_price=total,
-        bought_rent_price=rent_part(paid, rent, total),
-        purchase_price=paid,
-        gifter=gifter_of(input),
-        giftee=giftee_of(input),
-        state=input.state,
-        nb_adults=input.nb_adults,
-        nb_children=input.nb_children,
-        nb_babies=input.nb_babies,
-        self_gifted=input.self_gifted,
-        message=input.message or None,
-        to_giftee=input.to_giftee,
-        from_gifter=input.from_gifter,
-        reception_mode=input.reception_mode,
-        language=input.language,
-        payment_type=input.payment_type,
-    )
+    row = voucher_row(input, skip={"options", "purchase_price", "nb_nights"})
+    row.partner_id = partner_id
+    row.nb_nights = nights_of(sold.offered, party_of(choice))
+    row.total_price_amount, row.purchase_price_amount = total, paid
+    row.rent_price_amount, row.bought_rent_price_amount = rent, rent_part(paid, rent, total)
+    return NewVoucher(row, [NewVoucherOption(each.option.id, each.count, each.option.price) for each in options])
+
+
+def voucher_row(input: VoucherIssueFields, *, skip: Collection[str]) -> VoucherRow:
+    """The row of a voucher with the fields of its input. Empty texts about the giftee, and an empty message, are
+    null.
+    """
+    row = VoucherRow(**values_of(input, skip))
+    for column in ("message", *VoucherGiftee.model_fields):
+        setattr(row, column, getattr(row, column) or None)
+    return row
 
 
 def rent_part(paid: Decimal, rent: Decimal, total: Decimal) -> Decimal:

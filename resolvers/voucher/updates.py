@@ -26,7 +26,6 @@ from store.core.codes import normalize
 from store.customer import Person, customer_for
 from store.voucher.events import emit_voucher_extended
 from store.voucher.giftees import correct_own_giftee
-from store.voucher.issuing import giftee_columns
 from store.voucher.rules import is_extendable
 from store.voucher.states import transition, transition_permission
 from store.voucher.vouchers import VoucherRentalRow, VoucherRow
@@ -41,7 +40,6 @@ UNDO_MOVES = frozenset(
     }
 )
 """Transitions that undo a use."""
-GIFTEE = tuple(giftee_columns(VoucherGiftee()))
 
 
 async def find_voucher(call: Call, input: Any, *, lock: bool = False) -> VoucherRow:
@@ -172,7 +170,7 @@ async def update_voucher_details(call: Call, input: UpdateVoucherDetails) -> Vou
 
 async def _update_giftee_customer(call: Call, row: VoucherRow, giftee: VoucherGifteeInput) -> None:
     """Update the customer record of the giftee. The giftee of a self-gifted voucher stays the buyer."""
-    for column in GIFTEE:
+    for column in VoucherGiftee.model_fields:
         setattr(row, column, getattr(row, column) or None)
     if not row.self_gifted and any(part is not None for part in (giftee.first_name, giftee.last_name, giftee.email)):
         who = Person(row.giftee_first_name or "", row.giftee_last_name or "", row.giftee_email or "")

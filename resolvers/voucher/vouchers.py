@@ -19,7 +19,6 @@ from store.core.codes import normalize
 from store.document.addresses import DocumentKind, document_url
 from store.document.source import UNPRINTABLE_STATES
 from store.voucher import rules
-from store.voucher.vouchers import VoucherRow  # noqa: F401 - the table of vouchers
 
 LONGEST_TERM = 200
 """Longest search text, in characters."""

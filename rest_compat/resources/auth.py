@@ -1,6 +1,6 @@
 """Tokens and permissions."""
 
-from rest_compat.shapes.keys import FieldKey
+from rest_compat.shapes.keys import FieldKey, same
 from rest_compat.shapes.shape import Nested, ResourceShape
 from rest_compat.shapes.writers import ValueWriter
 from schema.account.token import IssuedToken, Viewer
@@ -17,13 +17,13 @@ PERMISSION_NAME = ValueWriter(
 USER = ResourceShape(
     "User",
     User,
-    {"id": "id", "first_name": "first_name", "username": "username", "email": "email"},
+    same("id", "first_name", "username", "email"),
     example={"id": 12, "first_name": "Ada", "username": "ada@shop.example", "email": "ada@shop.example"},
 )
 TOKEN = ResourceShape(
     "Token",
     IssuedToken,
-    {"token": "token", "uuid": "uuid", "user": Nested("user", USER)},
+    {**same("token", "uuid"), "user": Nested("user", USER)},
     example={"token": "coffret_kXp4…"},
 )
 PERMISSIONS = ResourceShape(

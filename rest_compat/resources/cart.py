@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from rest_compat.shapes.keys import FieldKey
+from rest_compat.shapes.keys import FieldKey, same
 from rest_compat.shapes.shape import Nested, ResourceShape
 from rest_compat.shapes.writers import MILLISECONDS, ValueWriter
 from schema.cart.ecommerce_cart import AttributeChoice, EcommerceCart, EcommerceCartItem
@@ -31,9 +31,7 @@ CART_ITEM = ResourceShape(
     "CartItem",
     EcommerceCartItem,
     {
-        "product_id": "product_id",
-        "quantity": "quantity",
-        "variant_id": "variant_id",
+        **same("product_id", "quantity", "variant_id"),
         "attribute_values": FieldKey("attribute_values", BY_ATTRIBUTE),
     },
     example={"product_id": 7, "quantity": 2, "variant_id": 31, "attribute_values": {"3": "red"}},
@@ -42,12 +40,12 @@ CART = ResourceShape(
     "Cart",
     EcommerceCart,
     {
-        "id": "id",
+        **same("id"),
         "items": Nested("items", CART_ITEM),
         "return_url": FieldKey(
             "return_url", description="URL that the customer is sent to after the order; empty if none."
         ),
-        "funnel_url": "funnel_url",
+        **same("funnel_url"),
         "last_modified": FieldKey(
             "last_modified", MILLISECONDS, description="Time of the last write, in milliseconds since 1970."
         ),

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 import resolvers.coupon  # noqa: F401 - registers the computed fields
-from rest_compat.shapes.keys import ComputedKey, FieldKey, decimal_string
+from rest_compat.shapes.keys import ComputedKey, FieldKey, decimal_string, same
 from rest_compat.shapes.shape import ResourceShape, Spec
 from schema.coupon.coupon import Coupon, CouponTarget, ReceptionMode
 
@@ -47,15 +47,13 @@ def discount_text(path: str = "") -> ComputedKey:
 
 
 COUPON_KEYS: Mapping[str, Spec] = {
-    "id": "id",
+    **same("id"),
     "valid": "is_running",
     "discount_text": discount_text(),
     "number_of_usage": "usage_count",
-    "new_validity_period": "new_validity_period",
-    "booking_engine_id": "booking_engine_id",
+    **same("new_validity_period", "booking_engine_id"),
     "is_activated": "is_active",
-    "code": "code",
-    "type": "type",
+    **same("code", "type"),
     "start": FieldKey("starts_on", description="Start of validity; empty: immediately."),
     "end": FieldKey("ends_on", description="End of validity; empty: never."),
     "discount": ComputedKey(

@@ -2,7 +2,7 @@
 
 import resolvers.gift_card.gift_cards  # noqa: F401 - registers the computed fields
 from rest_compat.http.parameters import Ordering, between, since, until
-from rest_compat.shapes.keys import FieldKey, decimal_string
+from rest_compat.shapes.keys import FieldKey, decimal_string, same
 from rest_compat.shapes.shape import ResourceShape
 from schema.gift_card.gift_card import GiftCard
 
@@ -10,10 +10,7 @@ GIFT_CARD = ResourceShape(
     "GiftCard",
     GiftCard,
     {
-        "id": "id",
-        "code": "code",
-        "status": "status",
-        "created_on": "created_on",
+        **same("id", "code", "status", "created_on"),
         "expires_on": FieldKey("expires_on", description="When the gift card expires; empty: never."),
         "value": decimal_string("value.amount"),
         "remaining_value": decimal_string("remaining_value.amount"),

@@ -1,6 +1,6 @@
 """KYC documents of a partner, its KYC level, and the page for identity verification."""
 
-from rest_compat.shapes.keys import FieldKey
+from rest_compat.shapes.keys import FieldKey, same
 from rest_compat.shapes.shape import Nested, ResourceShape
 from schema.kyc.document import KycDocument
 from schema.kyc.identity import IdentityVerification
@@ -12,11 +12,10 @@ KYC_DOCUMENT = ResourceShape(
     "KycDocument",
     KycDocument,
     {
-        "id": "id",
+        **same("id"),
         "partner": "partner.id",
         "partner_uuid": "partner.uuid",
-        "comment": "comment",
-        "document_type": "document_type",
+        **same("comment", "document_type"),
     },
     example={"id": 12, "partner": 41, "partner_uuid": PARTNER_UUID, "comment": "Passport of the director"},
 )
@@ -24,11 +23,9 @@ KYC_CHECK = ResourceShape(
     "KycCheck",
     KycCheck,
     {
-        "id": "id",
+        **same("id"),
         "partner": "partner_id",
-        "partner_uuid": "partner_uuid",
-        "refused_reason": "refused_reason",
-        "document_type": "document_type",
+        **same("partner_uuid", "refused_reason", "document_type"),
         "status": FieldKey("status", description="Status of the document; empty if it is missing."),
     },
     example={
@@ -43,10 +40,9 @@ KYC_LEVEL = ResourceShape(
     "KycLevel",
     Kyc,
     {
-        "status": "status",
-        "detail": "detail",
+        **same("status", "detail"),
         "partner": "partner_id",
-        "partner_uuid": "partner_uuid",
+        **same("partner_uuid"),
         "errors": Nested("errors", KYC_CHECK),
     },
     example={
@@ -60,6 +56,6 @@ KYC_LEVEL = ResourceShape(
 IDENTITY_VERIFICATION = ResourceShape(
     "IdentityVerification",
     IdentityVerification,
-    {"redirect_url": "redirect_url"},
+    same("redirect_url"),
     example={"redirect_url": "https://provider.example/identity/8f0a3d2f"},
 )

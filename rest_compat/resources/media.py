@@ -1,13 +1,13 @@
 """Pictures of a partner's catalogue."""
 
-from rest_compat.shapes.keys import or_null
+from rest_compat.shapes.keys import or_null, same
 from rest_compat.shapes.shape import ResourceShape
 from schema.media import Media
 
 MEDIA = ResourceShape(
     "Media",
     Media,
-    {"id": "id", "uuid": "uuid", "name": "name", "created_on": "created_on", "archived_on": or_null("archived_on")},
+    {**same("id", "uuid", "name", "created_on"), "archived_on": or_null("archived_on")},
     example={
         "id": 7,
         "uuid": "1b9c2f4e-58f5-4cbb-a7b0-2f6f3e5a0a0d",

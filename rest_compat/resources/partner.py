@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import AfterValidator, Field
 
-from rest_compat.shapes.keys import FieldKey, or_null
+from rest_compat.shapes.keys import FieldKey, or_null, same
 from rest_compat.shapes.shape import ResourceShape, Spec, path_of
 from rest_compat.shapes.writers import DATE_AS_MOMENT, ValueWriter
 from schema.activation import PaymentActivation
@@ -44,9 +44,7 @@ HEAD_OFFICE = {
     "hq_country": "head_office.country",
 }
 COMPANY: Mapping[str, Spec] = {
-    "name": "name",
-    "commercial_name": "commercial_name",
-    "short_name": "short_name",
+    **same("name", "commercial_name", "short_name"),
     "company_type": FieldKey("company_type", description="Legal form; empty if unknown."),
     "siret_number": "registration.siret_number",
     **REPRESENTATIVE,
@@ -54,9 +52,7 @@ COMPANY: Mapping[str, Spec] = {
     "rcs": "registration.rcs",
     "ape": "registration.ape",
     "vat_id": "registration.vat_id",
-    "agency_email": "agency_email",
-    "agency_phone": "agency_phone",
-    "website": "website",
+    **same("agency_email", "agency_phone", "website"),
 }
 """Keys of partners and of network partners."""
 PAYOUT: Mapping[str, Spec] = {
@@ -68,9 +64,7 @@ PAYOUT: Mapping[str, Spec] = {
     "bic": "bank_account.bic",
 }
 SETTINGS: Mapping[str, Spec] = {
-    "hide_from_stats": "hide_from_stats",
-    "third_party_sales_only": "third_party_sales_only",
-    "referrer": "referrer",
+    **same("hide_from_stats", "third_party_sales_only", "referrer"),
 }
 
 COMPANY_EXAMPLE = {
@@ -110,7 +104,7 @@ PARTNER_EXAMPLE = {
     "bic": "PSSTFRPPPAR",
 }
 
-PARTNER_KEYS: Mapping[str, Spec] = {"id": "id", "uuid": "uuid", "status": "status", **COMPANY, **PAYOUT, **SETTINGS}
+PARTNER_KEYS: Mapping[str, Spec] = {**same("id", "uuid", "status"), **COMPANY, **PAYOUT, **SETTINGS}
 PARTNER = ResourceShape("Partner", Partner, PARTNER_KEYS, example=PARTNER_EXAMPLE)
 CREATED_PARTNER = ResourceShape(
     "CreatedPartner",
@@ -148,10 +142,7 @@ NETWORK_PARTNER = ResourceShape(
     "NetworkPartner",
     Partner,
     {
-        "id": "id",
-        "uuid": "uuid",
-        "status": "status",
-        "source_id": "source_id",
+        **same("id", "uuid", "status", "source_id"),
         **COMPANY,
         **SETTINGS,
         "link_to_nv_settings": "network_links.vouchers",
@@ -164,16 +155,15 @@ UPDATED_NETWORK_PARTNER = ResourceShape(
     "UpdatedNetworkPartner",
     Partner,
     {
-        "id": "id",
-        "status": "status",
+        **same("id", "status"),
         **SETTINGS,
-        "name": "name",
+        **same("name"),
         "linked_to_nv_settings": "network_links.vouchers",
         "linked_to_ngc_settings": "network_links.gift_cards",
     },
     example={"id": 57, "status": "n", "hide_from_stats": False, "referrer": None, "name": "La Tisane SARL"},
 )
-FOUND_PARTNER = ResourceShape("FoundPartner", Partner, {"id": "id"}, example={"id": 57})
+FOUND_PARTNER = ResourceShape("FoundPartner", Partner, same("id"), example={"id": 57})
 
 
 def _nested_keys(keys: Mapping[str, Spec]) -> dict[str, str]:
@@ -239,7 +229,7 @@ NETWORK_CHANGE = {"source_id": "57", "status": "i", "link_to_nv_settings": True}
 PAYMENT_ACTIVATION = ResourceShape(
     "PaymentActivation",
     PaymentActivation,
-    {"status": "status", "id": "id", "pending_user_action": or_null("pending_user_action")},
+    {**same("status", "id"), "pending_user_action": or_null("pending_user_action")},
     example={
         "status": "PENDING_USER_ACTION",
         "id": "3c1d9c56-6a55-4f0e-9d0d-0d4f4f7a3b52",

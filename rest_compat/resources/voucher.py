@@ -6,7 +6,7 @@ import resolvers.voucher.vouchers  # noqa: F401 - registers the computed fields
 from rest_compat.http.parameters import Ordering, between, exactly, since, until
 from rest_compat.resources.coupon import COUPON, discount_text
 from rest_compat.resources.voucher_option import ORDERED_OPTION
-from rest_compat.shapes.keys import ComputedKey, FieldKey, decimal_string, number, or_null, per_language
+from rest_compat.shapes.keys import ComputedKey, FieldKey, decimal_string, number, or_null, per_language, same
 from rest_compat.shapes.shape import Nested, ResourceShape, Spec
 from rest_compat.shapes.writers import DIGITS, ValueWriter, enum_codes
 from schema.catalogue.prototype import VoucherPrototypeType
@@ -47,30 +47,29 @@ def _in_language(language: str, *texts: str | None) -> str:
 CHOSEN_OPTION = ResourceShape(
     "VoucherChosenOption",
     VoucherChosenOption,
-    {"option": Nested("option", ORDERED_OPTION), "count": "count", "total_price": number("total_price.amount")},
+    {"option": Nested("option", ORDERED_OPTION), **same("count"), "total_price": number("total_price.amount")},
     example={"count": 2, "total_price": 180.0},
 )
 INCLUDED_OPTION_ITSELF = ResourceShape(
     "IncludedOption",
     VoucherIncludedOption,
-    {**per_language("name"), "source_id": "source_id"},
+    {**per_language("name"), **same("source_id")},
     example={"name_en": "Breakfast", "name_fr": "Petit-déjeuner", "source_id": "BRK"},
 )
 INCLUDED_OPTION = ResourceShape(
     "VoucherIncludedOption",
     VoucherIncludedOption,
-    {"option": Nested("", INCLUDED_OPTION_ITSELF), "count": "count"},
+    {"option": Nested("", INCLUDED_OPTION_ITSELF), **same("count")},
     example={"count": 2},
 )
 RENTAL = ResourceShape(
     "VoucherRental",
     VoucherRental,
     {
-        "id": "id",
+        **same("id"),
         "start_date": "starts_on",
         "end_date": "ends_on",
-        "reference": "reference",
-        "comment": "comment",
+        **same("reference", "comment"),
         "creation_date": "created_on",
     },
     example={
@@ -94,10 +93,7 @@ EXPERIENCE: Mapping[str, Spec] = {
     **per_language("voucher_prototype_description", "prototype_description", nullable=True),
     **per_language("voucher_prototype_rent_conditions", "prototype_rent_conditions", nullable=True),
     "voucher_prototype_type": FieldKey("prototype_type", TYPES),
-    "nb_nights": "nb_nights",
-    "nb_babies": "nb_babies",
-    "nb_children": "nb_children",
-    "nb_adults": "nb_adults",
+    **same("nb_nights", "nb_babies", "nb_children", "nb_adults"),
     "options": Nested("options", CHOSEN_OPTION),
     "voucher_prototype_included_options": Nested("included_options", INCLUDED_OPTION),
 }
@@ -122,7 +118,7 @@ PEOPLE: Mapping[str, Spec] = {
     ),
     "gifter_wired_phone": or_null("gifter_details.wired_phone"),
     "gifter_mobile_phone": or_null("gifter_details.mobile_phone"),
-    "self_gifted": "self_gifted",
+    **same("self_gifted"),
     "giftee_first_name": or_null("giftee_details.first_name"),
     "giftee_last_name": or_null("giftee_details.last_name"),
     "giftee_email": or_null("giftee_details.email"),
@@ -148,16 +144,15 @@ VOUCHER = ResourceShape(
     "Voucher",
     Voucher,
     {
-        "id": "id",
-        "code": "code",
+        **same("id", "code"),
         "summary": or_null("summary"),
-        "origin": "origin",
+        **same("origin"),
         **EXPERIENCE,
         **PEOPLE,
         **PRICES_AND_TIMES,
         "gifter": FieldKey("gifter.id", description="Id of the gifter's customer; null if unknown."),
         "giftee": FieldKey("giftee.id", description="Id of the giftee's customer; null if unknown."),
-        "state": "state",
+        **same("state"),
         "rentals": Nested("rentals", RENTAL),
         "printable_pdf_file": FieldKey(
             "document_url", description="URL of the printable document; empty if there is none yet."
@@ -167,18 +162,19 @@ VOUCHER = ResourceShape(
         "coupon_for_email_details": Nested("coupon", COUPON),
         "api_version": FieldKey("id", ALWAYS_ONE, description="Version of this format."),
         "type": FieldKey("kind", KINDS),
-        "to_giftee": "to_giftee",
-        "from_gifter": "from_gifter",
+        **same("to_giftee", "from_gifter"),
         "expedition_status": "expedition.status",
         "expedition_date": FieldKey("expedition.sent_on", description="When the voucher was sent; empty if not sent."),
         "cover_letter_url": "expedition.cover_letter_url",
-        "language": "language",
-        "is_group_payment": "is_group_payment",
-        "is_usable": "is_usable",
-        "is_extendable": "is_extendable",
-        "is_refundable": "is_refundable",
-        "payment_type": "payment_type",
-        "imported_from": "imported_from",
+        **same(
+            "language",
+            "is_group_payment",
+            "is_usable",
+            "is_extendable",
+            "is_refundable",
+            "payment_type",
+            "imported_from",
+        ),
     },
     example={
         "id": 4711,

@@ -8,7 +8,7 @@ import strawberry
 from pydantic import Field
 
 from rest_compat.http.inputs import Renamed
-from rest_compat.shapes.keys import FieldKey, ScalarList, number, per_language
+from rest_compat.shapes.keys import FieldKey, ScalarList, number, per_language, same
 from rest_compat.shapes.shape import Nested, ResourceShape, Spec
 from rest_compat.shapes.writers import STORED_NUMBER
 from schema.catalogue.option import OptionService, VoucherOption, VoucherOptionCategory, VoucherOptionLink
@@ -58,19 +58,16 @@ CATEGORY_TEXTS = {
 }
 
 OPTION_KEYS: Mapping[str, Spec] = {
-    "id": "id",
+    **same("id"),
     **per_language("name"),
     **per_language("description"),
     "selling_price": number("selling_price.amount"),
-    "is_active": "is_active",
-    "countable": "countable",
-    "is_global": "is_global",
-    "ranking": "ranking",
+    **same("is_active", "countable", "is_global", "ranking"),
     **PARTNER,
     "voucher_prototypes_ids": ScalarList(
         "prototype_links.voucher_prototype_id", description="Ids of the prototypes that offer the option."
     ),
-    "category_id": "category_id",
+    **same("category_id"),
 }
 NEW_OPTION = {
     **OPTION_TEXTS,
@@ -109,7 +106,7 @@ ORDERED_OPTION = ResourceShape(
     VoucherOption,
     {
         **OPTION_KEYS,
-        "has_been_ordered": "has_been_ordered",
+        **same("has_been_ordered"),
         "services_info": Nested("services", SERVICE),
         "price": number("selling_price.amount"),
         "category": "category_id",
@@ -122,7 +119,7 @@ ORDERED_OPTION = ResourceShape(
 LINK = ResourceShape(
     "VoucherOptionLink",
     VoucherOptionLink,
-    {"id": "id", "count": "count", "included": "included", "option": Nested("option", OPTION)},
+    {**same("id", "count", "included"), "option": Nested("option", OPTION)},
     example={"id": 64, "count": 1, "included": False},
 )
 NEW_CATEGORY = {
@@ -138,13 +135,10 @@ CATEGORY = ResourceShape(
     "VoucherOptionCategory",
     VoucherOptionCategory,
     {
-        "id": "id",
+        **same("id"),
         **per_language("name"),
         **per_language("description"),
-        "is_active": "is_active",
-        "ranking": "ranking",
-        "min_number_options": "min_number_options",
-        "max_number_options": "max_number_options",
+        **same("is_active", "ranking", "min_number_options", "max_number_options"),
         **PARTNER,
     },
     example={"id": 3, **NEW_CATEGORY, "partner": 41},

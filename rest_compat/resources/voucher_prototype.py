@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from rest_compat.resources.voucher_option import PARTNER_UUID
-from rest_compat.shapes.keys import FieldKey, ScalarList, number, per_language
+from rest_compat.shapes.keys import FieldKey, ScalarList, number, per_language, same
 from rest_compat.shapes.shape import ResourceShape, Spec
 from schema.catalogue.prototype import VoucherPrototype
 
@@ -77,14 +77,9 @@ NEW_PROTOTYPE = {
 """An example request for the documentation."""
 
 PROTOTYPE_KEYS: Mapping[str, Spec] = {
-    "id": "id",
+    **same("id"),
     **per_language("name"),
-    "is_active": "is_active",
-    "type": "type",
-    "is_highlight": "is_highlight",
-    "price_scope": "price_scope",
-    "max_capacity": "max_capacity",
-    "min_capacity": "min_capacity",
+    **same("is_active", "type", "is_highlight", "price_scope", "max_capacity", "min_capacity"),
     "stay_price": number("stay_price.amount"),
     "adults_price": number("adults_price.amount"),
     "children_price": number("children_price.amount"),
@@ -99,10 +94,9 @@ PROTOTYPE_KEYS: Mapping[str, Spec] = {
     "universe": "universe_id",
     "environment": "environment_id",
     "last_active_day": FieldKey("last_active_day", nullable=True),
-    "ranking": "ranking",
+    **same("ranking"),
     "images": ScalarList("images.media_id", description="Ids of the pictures, in order."),
-    "cover_image": "cover_image",
-    "nb_orders": "nb_orders",
+    **same("cover_image", "nb_orders"),
 }
 PROTOTYPE = ResourceShape(
     "VoucherPrototype",

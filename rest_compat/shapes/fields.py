@@ -16,8 +16,8 @@ from strawberry.types.lazy_type import LazyType
 
 from schema.core.derived import Derived
 from schema.core.field_source import Computed, EmbeddedValue, Relation, RowItself
-from store.database.loaders import find_table
 from store.database.projection import field_access
+from store.tables import find_table
 
 _SEQUENCES = (list, tuple, collections.abc.Sequence)
 

@@ -54,6 +54,11 @@ class ComputedKey:
         return self.paths[0]
 
 
+def same(*names: str) -> dict[str, str]:
+    """Keys with the names of the fields that they are read from."""
+    return dict(zip(names, names, strict=True))
+
+
 def decimal_string(path: str) -> FieldKey:
     """An amount as `"100.00"`."""
     return FieldKey(path, writers.DECIMAL_STRING)

@@ -5,7 +5,7 @@ import datetime as dt
 import strawberry
 from sqlmodel import Field
 
-from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum
+from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
 from schema.core.permission import Permission
 from schema.core.resource import SchemaModel, computed, relation, relations
 from schema.partner.marketplace import Marketplace
@@ -23,7 +23,7 @@ class UserRole(DescribedEnum):
 
 @strawberry.pydantic.type(description="A token of a user. Its secret is shown once, when it is created.")
 class Token(SchemaModel):
-    id: int = Field(description="The token's id; unrelated to its secret.")
+    id: int = id_column("The token's id; unrelated to its secret.")
     label: str = Field(default="", max_length=80, description="What the token is for.")
     hint: str = Field(
         default="", max_length=12, description="The first characters of the secret, to tell tokens apart."
@@ -40,7 +40,7 @@ class Token(SchemaModel):
 
 @strawberry.pydantic.type(description="A person or program that logs in.")
 class User(SchemaModel):
-    id: int = Field(description="The user's id.")
+    id: int = id_column("The user's id.")
     first_name: str = Field(default="", max_length=80, description="The user's name.")
     username: str = Field(max_length=254, unique=True, description="The name to log in with; often the e-mail address.")
     email: str = Field(default="", max_length=254, description="The user's e-mail address; empty if none.")

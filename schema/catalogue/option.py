@@ -8,9 +8,9 @@ from pydantic import BaseModel
 from pydantic import Field as PydanticField
 from sqlmodel import Field
 
-from schema.core.columns import datetime_column
+from schema.core.columns import datetime_column, id_column
 from schema.core.json_lists import json_list_column
-from schema.core.money import Money, money
+from schema.core.money import Money, money, money_column
 from schema.core.ownership import partner_relation
 from schema.core.resource import SchemaModel, relation, relations
 from schema.core.text import Text, translated_text_column
@@ -18,7 +18,7 @@ from schema.core.text import Text, translated_text_column
 
 @strawberry.pydantic.type(description="A group of options, with the minimum and maximum that a buyer chooses from it.")
 class VoucherOptionCategory(SchemaModel):
-    id: int = Field(description="The category's id.")
+    id: int = id_column("The category's id.")
     name: Text = translated_text_column("The name that customers see.")
     description: Text = translated_text_column("A short description.")
     is_active: bool = Field(default=True, description="Whether its options are on sale.")
@@ -44,9 +44,10 @@ class OptionService(BaseModel):
 
 @strawberry.pydantic.type(description="An option that a buyer can add to a voucher.")
 class VoucherOption(SchemaModel):
-    id: int = Field(description="The option's id.")
+    id: int = id_column("The option's id.")
     name: Text = translated_text_column("The name that customers see.")
     description: Text = translated_text_column("A short description.")
+    selling_price_amount: Decimal = money_column()
     selling_price = money("selling_price_amount", description="The unit price, VAT included.")
     is_active: bool = Field(default=True, description="Whether it is on sale.")
     countable: bool = Field(default=False, description="Whether it can be chosen more than once.")
@@ -55,7 +56,12 @@ class VoucherOption(SchemaModel):
     source_id: str = Field(default="", max_length=80, description="Its id in the partner's own system; empty if none.")
     has_been_ordered: bool = Field(default=False, description="Whether a voucher was sold with it.")
     services: list[OptionService] = json_list_column(OptionService, "The services it consists of.")
-    category_id: int | None = Field(default=None, description="The id of its category; null if none.")
+    category_id: int | None = Field(
+        default=None,
+        foreign_key="voucher_option_category.id",
+        index=True,
+        description="The id of its category; null if none.",
+    )
     category = relation(
         VoucherOptionCategory, by="category_id", description="Its category; null if none.", nullable=True
     )
@@ -72,11 +78,11 @@ class VoucherOption(SchemaModel):
 
 @strawberry.pydantic.type(description="The link between an option and a prototype.")
 class VoucherOptionLink(SchemaModel):
-    id: int = Field(description="The link's id.")
+    id: int = id_column("The link's id.")
     count: int = Field(default=1, description="The quantity that is included or suggested.")
     included: bool = Field(default=True, description="Whether it is included in the prototype's price.")
-    option_id: int = Field(description="The option's id.")
-    voucher_prototype_id: int = Field(description="The prototype's id.")
+    option_id: int = Field(foreign_key="voucher_option.id", index=True, description="The option's id.")
+    voucher_prototype_id: int = Field(foreign_key="voucher_prototype.id", description="The prototype's id.")
     option = relation(VoucherOption, by="option_id", description="The option.")
     prototype = relation(
         "schema.catalogue.prototype:VoucherPrototype", by="voucher_prototype_id", description="The prototype."

@@ -7,7 +7,7 @@ import strawberry
 from pydantic import Field
 
 from schema.catalogue.option import OptionService, VoucherOption, VoucherOptionCategory, VoucherOptionLink
-from schema.core.inputs import graphql_input_for
+from schema.core.inputs import graphql_input_for, update_input_of
 from schema.core.ownership import FIXED_PARTNER_DESCRIPTION, PARTNER_DESCRIPTION
 from schema.core.resource import SchemaModel
 from schema.core.text import TextInput
@@ -133,15 +133,11 @@ class CreateVoucherOptionCategory(SchemaModel):
     max_number_options: OptionalLimit = None
 
 
-@graphql_input_for(VoucherOptionCategory)
+@update_input_of(CreateVoucherOptionCategory)
 class UpdateVoucherOptionCategory(SchemaModel):
     """Update a category of options. Omitted fields stay unchanged; null clears."""
 
     id: int
     partner_uuid: strawberry.Maybe[UUID] = Field(description=FIXED_PARTNER_DESCRIPTION)
-    name: strawberry.Maybe[Name]
-    description: strawberry.Maybe[Description]
-    is_active: strawberry.Maybe[bool]
-    ranking: strawberry.Maybe[Ranking]
     min_number_options: strawberry.Maybe[OptionalLimit]
     max_number_options: strawberry.Maybe[OptionalLimit]

@@ -8,8 +8,8 @@ from sqlmodel import Field
 
 from schema.catalogue.option import VoucherOptionLink
 from schema.catalogue.taxonomy import Environment, Universe
-from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum
-from schema.core.money import money
+from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
+from schema.core.money import money, money_column
 from schema.core.ownership import partner_relation
 from schema.core.resource import SchemaModel, computed, relation, relations
 from schema.core.text import Text, translated_text_column
@@ -28,16 +28,16 @@ class VoucherPrototypeType(DescribedEnum):
 
 @strawberry.pydantic.type(description="A picture of a prototype, with its position.")
 class PrototypeImage(SchemaModel):
-    id: int = Field(description="The row's id.")
+    id: int = id_column("The row's id.")
     position: int = Field(description="Its position, from 1.")
-    media_id: int = Field(description="The picture's id.")
+    media_id: int = Field(foreign_key="media.id", description="The picture's id.")
     media = relation(Media, by="media_id", description="The picture.")
     partner = partner_relation()
 
 
 @strawberry.pydantic.type(description="An experience that a partner sells; vouchers are created from it.")
 class VoucherPrototype(SchemaModel):
-    id: int = Field(description="The prototype's id.")
+    id: int = id_column("The prototype's id.")
     name: Text = translated_text_column("The name that customers see.")
     description: Text = translated_text_column("A short description.")
     long_description: Text = translated_text_column("The full description.")
@@ -55,13 +55,17 @@ class VoucherPrototype(SchemaModel):
     nb_nights: int = Field(
         default=0, description="The number of nights: exact for a fixed stay, the minimum for a stay, 0 without nights."
     )
+    stay_price_amount: Decimal = money_column()
     stay_price = money("stay_price_amount", description="The price, VAT included; for a stay, per night.")
+    adults_price_amount: Decimal | None = money_column(default=None, nullable=True)
     adults_price = money(
         "adults_price_amount", description="The price of an additional adult; null if not sold.", nullable=True
     )
+    children_price_amount: Decimal | None = money_column(default=None, nullable=True)
     children_price = money(
         "children_price_amount", description="The price of an additional child; null if not sold.", nullable=True
     )
+    baby_price_amount: Decimal | None = money_column(default=None, nullable=True)
     baby_price = money(
         "baby_price_amount", description="The price of an additional baby; null if not sold.", nullable=True
     )
@@ -71,8 +75,10 @@ class VoucherPrototype(SchemaModel):
     ranking: int = Field(default=1, description="Its position in the checkout; lower values come first.")
     cover_image: int = Field(default=1, description="The position of the cover among its pictures, from 1.")
     nb_orders: int = Field(default=0, description="The number of vouchers sold.")
-    universe_id: int = Field(description="The id of its universe.")
-    environment_id: int | None = Field(default=None, description="The id of its environment; null if none.")
+    universe_id: int = Field(foreign_key="universe.id", index=True, description="The id of its universe.")
+    environment_id: int | None = Field(
+        default=None, foreign_key="environment.id", index=True, description="The id of its environment; null if none."
+    )
     universe = relation(Universe, by="universe_id", description="Its universe.")
     environment = relation(
         Environment, by="environment_id", description="Its environment; null if none.", nullable=True

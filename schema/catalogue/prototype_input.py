@@ -7,7 +7,7 @@ import strawberry
 from pydantic import Field
 
 from schema.catalogue.prototype import VoucherPrototype, VoucherPrototypeType
-from schema.core.inputs import graphql_input_for
+from schema.core.inputs import graphql_input_for, update_input_of
 from schema.core.ownership import FIXED_PARTNER_DESCRIPTION, PARTNER_DESCRIPTION
 from schema.core.resource import SchemaModel
 from schema.core.text import TextInput
@@ -76,34 +76,15 @@ class CreateVoucherPrototype(SchemaModel):
     cover_image: Position = Field(default=1, description=COVER_DESCRIPTION)
 
 
-@graphql_input_for(VoucherPrototype)
+@update_input_of(CreateVoucherPrototype)
 class UpdateVoucherPrototype(SchemaModel):
     """Update a prototype. Omitted fields stay unchanged; null clears. Sold vouchers keep their texts."""
 
     id: int
     partner_uuid: strawberry.Maybe[UUID] = Field(description=FIXED_PARTNER_DESCRIPTION)
-    name: strawberry.Maybe[Name]
-    is_active: strawberry.Maybe[bool]
     type: strawberry.Maybe[VoucherPrototypeType]
-    is_highlight: strawberry.Maybe[bool]
-    price_scope: strawberry.Maybe[PositivePersons]
     max_capacity: strawberry.Maybe[Persons]
     min_capacity: strawberry.Maybe[Persons]
     nb_nights: strawberry.Maybe[Nights] = Field(description=NIGHTS_DESCRIPTION)
-    stay_price: strawberry.Maybe[MoneyAmount]
-    adults_price: strawberry.Maybe[OptionalPrice]
-    children_price: strawberry.Maybe[OptionalPrice]
-    baby_price: strawberry.Maybe[OptionalPrice]
-    vat_rate: strawberry.Maybe[VatRate]
-    description: strawberry.Maybe[Description]
-    long_description: strawberry.Maybe[LongText]
-    rent_conditions: strawberry.Maybe[LongText]
-    how_to_book_html: strawberry.Maybe[Html]
-    pdf_description: strawberry.Maybe[PdfDescription]
-    universe_id: strawberry.Maybe[RowId]
-    environment_id: strawberry.Maybe[OptionalId]
-    validity_months: strawberry.Maybe[Months]
-    last_active_day: strawberry.Maybe[OptionalDay]
-    ranking: strawberry.Maybe[Ranking]
     image_ids: strawberry.Maybe[ImageIds] = Field(description=IMAGES_DESCRIPTION)
     cover_image: strawberry.Maybe[Position] = Field(description=COVER_DESCRIPTION)

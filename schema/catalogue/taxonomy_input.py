@@ -7,7 +7,7 @@ import strawberry
 from pydantic import Field
 
 from schema.catalogue.taxonomy import Environment, PriceRange, Universe
-from schema.core.inputs import graphql_input_for
+from schema.core.inputs import graphql_input_for, update_input_of
 from schema.core.ownership import MARKETPLACE_DESCRIPTION
 from schema.core.resource import SchemaModel
 from schema.core.text import TextInput
@@ -28,14 +28,11 @@ class CreateUniverse(SchemaModel):
     ranking: Ranking = 1
 
 
-@graphql_input_for(Universe)
+@update_input_of(CreateUniverse, without={"marketplace_uuid"})
 class UpdateUniverse(SchemaModel):
     """Update a universe. Omitted fields stay unchanged."""
 
     id: int
-    name: strawberry.Maybe[Name]
-    is_active: strawberry.Maybe[bool]
-    ranking: strawberry.Maybe[Ranking]
 
 
 @graphql_input_for(Environment)
@@ -48,14 +45,11 @@ class CreateEnvironment(SchemaModel):
     ranking: Ranking = 1
 
 
-@graphql_input_for(Environment)
+@update_input_of(CreateEnvironment, without={"marketplace_uuid"})
 class UpdateEnvironment(SchemaModel):
     """Update an environment. Omitted fields stay unchanged."""
 
     id: int
-    name: strawberry.Maybe[Name]
-    is_active: strawberry.Maybe[bool]
-    ranking: strawberry.Maybe[Ranking]
 
 
 @graphql_input_for(PriceRange)
@@ -72,15 +66,12 @@ class CreatePriceRange(SchemaModel):
     ranking: Ranking = 1
 
 
-@graphql_input_for(PriceRange)
+@update_input_of(CreatePriceRange, without={"marketplace_uuid"})
 class UpdatePriceRange(SchemaModel):
     """Update a price range. Omitted fields stay unchanged; null removes the upper bound."""
 
     id: int
-    name: strawberry.Maybe[Name]
     minimum: strawberry.Maybe[MoneyAmount] = Field(description=f"The lower bound, inclusive. {CURRENCY_DESCRIPTION}")
     maximum: strawberry.Maybe[MoneyAmount | None] = Field(
         description=f"The upper bound, exclusive; null if unlimited. {CURRENCY_DESCRIPTION}"
     )
-    is_active: strawberry.Maybe[bool]
-    ranking: strawberry.Maybe[Ranking]

@@ -33,6 +33,11 @@ def graphql_enum(cls: type[C]) -> type[C]:
     return cls
 
 
+def id_column(description: str, **options: Any) -> Any:
+    """The primary key, a number that the database assigns."""
+    return Field(default=None, primary_key=True, description=description, **options)
+
+
 def enum_column(kind: type[enum.Enum], description: str, *, length: int = 20, **options: Any) -> Any:
     """An enum, stored as its values (`a`) in a text column. SQLModel's default is a native enum of names."""
     stored = Enum(kind, native_enum=False, length=length, values_callable=lambda e: [m.value for m in e])

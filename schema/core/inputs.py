@@ -1,19 +1,22 @@
 """Inputs: classes published by Strawberry and validated by pydantic."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Self, TypeVar
+from typing import Annotated, Any, Self, TypeVar
 
 import strawberry
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError, create_model
+from pydantic.fields import FieldInfo
 from strawberry.pydantic.error import InputValidationError
 from strawberry.types import get_object_definition
+from strawberry.types.base import StrawberryOptional
 
 from schema.core.columns import _docstring_of
 from schema.core.errors import Problem
 from schema.core.field_source import EmbeddedValue
 from schema.core.input_errors import PartialInput, partial_inputs
 from schema.core.messages import problems_of
+from schema.core.resource import EmbeddedColumns, SchemaModel, without_null
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -43,7 +46,40 @@ def graphql_input(cls: type[M]) -> type[M]:
 
 def graphql_input_for(resource: type[BaseModel]) -> Callable[[type[M]], type[M]]:
     """Publish an input with the fields of a resource. Fields without a description take the resource's."""
-    return lambda cls: _publish_input(cls, resource)
+    published = resource.embedded_value.kind if issubclass(resource, EmbeddedColumns) else resource
+    return lambda cls: _publish_input(cls, published)
+
+
+def update_input_of(create: type[SchemaModel], *, without: Collection[str] = ()) -> Callable[[type[M]], type[M]]:
+    """Publish an input that updates what `create` creates, with the same fields, those in `without` excepted. Each may
+    be omitted, and is null only where the resource's field may be.
+
+    The class itself declares what the update has besides, and what its operation reads by name.
+    """
+
+    def publish(cls: type[M]) -> type[M]:
+        assert create.resource is not None
+        fields: dict[str, Any] = {
+            name: (strawberry.Maybe[_kind_in_update(create.resource, name, info)], Field(description=info.description))  # type: ignore[misc]  # a type that is made at runtime
+            for name, info in create.model_fields.items()
+            if name not in cls.model_fields and name not in without
+        }
+        made = create_model(cls.__name__, __base__=cls, __module__=cls.__module__, __doc__=cls.__doc__, **fields)
+        published = _publish_input(made, create.resource)
+        position = {name: at for at, name in enumerate(create.model_fields)}
+        get_object_definition(published, strict=True).fields.sort(key=lambda field: position.get(field.python_name, -1))
+        return published
+
+    return publish
+
+
+def _kind_in_update(resource: type[BaseModel], name: str, info: FieldInfo) -> Any:
+    """The type of a field of a create input, in which null may only mean that it is omitted, as one of an update."""
+    field = get_object_definition(resource, strict=True).get_field(name)
+    kind: Any = info.annotation
+    if field is not None and not isinstance(field.type, StrawberryOptional):
+        kind = without_null(kind)
+    return Annotated[kind, *info.metadata] if info.metadata else kind
 
 
 def _publish_input(cls: type[M], resource: type[BaseModel] | None) -> type[M]:

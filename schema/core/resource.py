@@ -2,15 +2,20 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, get_origin
+from types import NoneType
+from typing import Any, ClassVar, TypeVar, Union, get_args, get_origin
 
 import strawberry
-from pydantic import BaseModel
+from pydantic import BaseModel, create_model
+from pydantic import Field as PydanticField
 from sqlmodel import SQLModel
+from strawberry.pydantic.resolver_field import get_resolver_field
 
 from schema.core import lazy
 from schema.core.field_permission import FieldPermission
 from schema.core.field_source import Computed, EmbeddedValue, Relation
+
+E = TypeVar("E", bound="EmbeddedColumns")
 
 SQLModel.metadata.naming_convention = {
     "ix": "%(table_name)s_%(column_0_N_name)s_idx",
@@ -31,6 +36,11 @@ class SchemaModel(SQLModel):
     def model_validate(cls, obj: Any, *, by_alias: Any = None, by_name: Any = None, **options: Any) -> Any:  # noqa: ARG003
         """Validate. `by_alias` and `by_name`, which SQLModel refuses, are ignored."""
         return super().model_validate(obj, **options)
+
+
+def published_type(row: type) -> type | None:
+    """The published type whose rows a class has; None if they are not published."""
+    return next((base for base in row.__mro__ if "__strawberry_definition__" in vars(base)), None)
 
 
 # ---- published fields ------------------------------------------------------------------------------------------------
@@ -103,38 +113,63 @@ def relations(to: Any, by: str, description: str | None = None, *, order: str = 
 # ---- embedded values -------------------------------------------------------------------------------------------------
 
 
-def embedded_value(
-    kind: type[BaseModel],
-    columns: Mapping[str, str | EmbeddedValue] | None = None,
-    *,
-    prefix: str = "",
-    unless_null: str | None = None,
-) -> EmbeddedValue:
-    """An embedded value: each field of `kind` is the column of its own name after `prefix`, unless `columns` names
-    another.
+class EmbeddedColumns(SchemaModel):
+    """The base of columns that a resource publishes as one value. The row class inherits them."""
+
+    embedded_value: ClassVar[EmbeddedValue]
+
+
+def embedded_type(
+    description: str, *, prefix: str = "", names: Mapping[str, str] | None = None, unless_null: str | None = None
+) -> Callable[[type[E]], type[E]]:
+    """Publish columns as one value: a type of the name of the class, with a field for each column.
+
+    A field has the name of its column without `prefix`, or the one in `names`. `unless_null` names a column: if it is
+    null, all columns are, and so is the value; the fields themselves are never null then.
     """
-    named = {name: f"{prefix}{name}" for name in kind.model_fields}
-    if unknown := set(columns or ()) - set(named):
-        raise TypeError(f"{kind.__name__} has no {', '.join(sorted(unknown))}.")
-    return EmbeddedValue(kind, {**named, **(columns or {})}, unless_null)
+
+    def publish(cls: type[E]) -> type[E]:
+        named = names or {}
+        if unknown := set(named) - set(cls.model_fields):
+            raise TypeError(f"{cls.__name__} has no {', '.join(sorted(unknown))}.")
+        columns: dict[str, str | EmbeddedValue] = {}
+        fields: dict[str, Any] = {}
+        for column, info in cls.model_fields.items():
+            if not info.exclude:
+                name = named.get(column, column.removeprefix(prefix))
+                columns[name] = column
+                kind = info.annotation if unless_null is None else without_null(info.annotation)
+                fields[name] = (kind, PydanticField(description=info.description))
+        for name, attribute in vars(cls).items():
+            if (inner := get_resolver_field(attribute)) is not None and inner.type_annotation is not None:
+                columns[name] = inner.metadata["compiled"]
+                fields[name] = (inner.type_annotation.raw_annotation, PydanticField(description=inner.description))
+        published = create_model(cls.__name__, __module__=cls.__module__, **fields)
+        cls.embedded_value = EmbeddedValue(
+            strawberry.pydantic.type(published, description=description), columns, unless_null
+        )
+        return cls
+
+    return publish
 
 
-def embedded(value: EmbeddedValue, description: str, *, nullable: bool = False) -> Any:
+def embedded(value: EmbeddedValue | type[EmbeddedColumns], description: str, *, nullable: bool = False) -> Any:
     """Publish several columns as one value."""
-    kind = value.kind | None if nullable else value.kind
+    place = value if isinstance(value, EmbeddedValue) else value.embedded_value
+    kind = place.kind | None if nullable else place.kind
 
     def resolve(self: Any) -> Any:
-        return value.read_from(self)
+        return place.read_from(self)
 
-    return strawberry.pydantic.field(resolve, graphql_type=kind, metadata={"compiled": value}, description=description)
+    return strawberry.pydantic.field(resolve, graphql_type=kind, metadata={"compiled": place}, description=description)
 
 
-def restricted(value: EmbeddedValue, field_permission: FieldPermission, description: str) -> Any:
+def restricted(columns: type[EmbeddedColumns], field_permission: FieldPermission, description: str) -> Any:
     """Publish several columns as one value that is null for rows of other tenants, and refused without the permission.
 
     Relations run no operation and so check no permission; the fields themselves have to check it.
     """
-    kept = replace(value, field_permission=field_permission)
+    kept = replace(columns.embedded_value, field_permission=field_permission)
 
     def resolve(self: Any, info: strawberry.Info) -> Any:
         return (
@@ -142,5 +177,11 @@ def restricted(value: EmbeddedValue, field_permission: FieldPermission, descript
         )
 
     return strawberry.pydantic.field(
-        resolve, graphql_type=value.kind | None, metadata={"compiled": kept}, description=description
+        resolve, graphql_type=kept.kind | None, metadata={"compiled": kept}, description=description
     )
+
+
+def without_null(kind: Any) -> Any:
+    """`str` for `str | None`, and any other type as it is."""
+    others = tuple(each for each in get_args(kind) if each is not NoneType)
+    return Union[others] if NoneType in get_args(kind) else kind  # noqa: UP007 - a union that is made at runtime

@@ -6,17 +6,15 @@ from decimal import Decimal
 from typing import Any
 
 import strawberry
-from pydantic import BaseModel
-from pydantic import Field as PydanticField
-from sqlalchemy import Enum, Integer
+from sqlalchemy import Enum, Integer, Numeric
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlmodel import Field
 
-from schema.core.columns import DescribedEnum, datetime_column, graphql_enum
+from schema.core.columns import DescribedEnum, datetime_column, graphql_enum, id_column
 from schema.core.derived import derived
-from schema.core.money import Money, money_value
+from schema.core.money import money, money_column
 from schema.core.ownership import partner_relation
-from schema.core.resource import SchemaModel, embedded, embedded_value
+from schema.core.resource import EmbeddedColumns, SchemaModel, embedded, embedded_type
 
 
 @graphql_enum
@@ -49,52 +47,67 @@ class ReceptionMode(DescribedEnum):
     ON_SITE = "on_site", "It is collected from the partner."
 
 
-@strawberry.pydantic.type(description="The discount of a coupon: a percentage or an amount, never both.")
-class CouponDiscount(BaseModel):
-    percentage: Decimal | None = PydanticField(
-        description="Percentage of the price: `10.00`; null if the discount is an amount."
-    )
-    amount: Money | None = PydanticField(description="The amount; null if the discount is a percentage.")
+def id_list_column(description: str) -> Any:
+    """A PostgreSQL array of ids."""
+    return Field(default_factory=list, sa_type=ARRAY(Integer), description=description)
 
 
-@strawberry.pydantic.type(description="What a coupon is limited to. An empty list sets no limit.")
-class CouponScope(BaseModel):
-    product_ids: list[int] = PydanticField(description="Ids of products of the shop.")
-    voucher_prototype_ids: list[int] = PydanticField(description="Ids of voucher prototypes.")
-    click_and_collect_offer_ids: list[int] = PydanticField(description="Ids of click and collect offers.")
-    experience_offer_ids: list[int] = PydanticField(description="Ids of experience offers.")
-    workshop_ids: list[int] = PydanticField(description="Ids of workshops.")
-    workshop_category_ids: list[int] = PydanticField(description="Ids of workshop categories.")
-    event_ids: list[int] = PydanticField(description="Ids of events.")
-    flash_sale_offer_ids: list[int] = PydanticField(description="Ids of flash sale offers.")
-    reception_modes: list[ReceptionMode] = PydanticField(description="Reception modes.")
-
-
-@strawberry.pydantic.type(description="The conditions for using a coupon.")
-class CouponConditions(BaseModel):
-    email: str = PydanticField(description="The buyer's e-mail address, or its domain as `@domain`; empty for any.")
-    minimum_payment: Money | None = PydanticField(
-        description="The minimum amount left to pay, without delivery, after the coupons before it; null for any."
-    )
-    minimum_basket: Money | None = PydanticField(description="The minimum total of all products; null for any.")
-    minimum_product_price: Money | None = PydanticField(
-        description="The minimum price of a discounted product; null for any."
-    )
-
-
-def id_list_column() -> Any:
-    return Field(default_factory=list, sa_type=ARRAY(Integer))
-
-
-def enum_list_column(kind: type[enum.Enum], description: str = "") -> Any:
+def enum_list_column(kind: type[enum.Enum], description: str) -> Any:
     """A PostgreSQL array of an enum's values."""
     stored = Enum(kind, native_enum=False, length=40, values_callable=lambda e: [m.value for m in e])
     return Field(default_factory=list, sa_type=ARRAY(stored), description=description)
 
 
+@embedded_type("The discount of a coupon: a percentage or an amount, never both.", prefix="discount_")
+class CouponDiscount(EmbeddedColumns):
+    discount_percentage: Decimal | None = Field(
+        default=None,
+        sa_type=Numeric(5, 2),
+        description="Percentage of the price: `10.00`; null if the discount is an amount.",
+    )
+    discount_amount: Decimal | None = money_column(default=None, nullable=True)
+    amount = money("discount_amount", description="The amount; null if the discount is a percentage.", nullable=True)
+
+
+@embedded_type("What a coupon is limited to. An empty list sets no limit.")
+class CouponScope(EmbeddedColumns):
+    product_ids: list[int] = id_list_column("Ids of products of the shop.")
+    voucher_prototype_ids: list[int] = id_list_column("Ids of voucher prototypes.")
+    click_and_collect_offer_ids: list[int] = id_list_column("Ids of click and collect offers.")
+    experience_offer_ids: list[int] = id_list_column("Ids of experience offers.")
+    workshop_ids: list[int] = id_list_column("Ids of workshops.")
+    workshop_category_ids: list[int] = id_list_column("Ids of workshop categories.")
+    event_ids: list[int] = id_list_column("Ids of events.")
+    flash_sale_offer_ids: list[int] = id_list_column("Ids of flash sale offers.")
+    reception_modes: list[ReceptionMode] = enum_list_column(ReceptionMode, "Reception modes.")
+
+
+@embedded_type("The conditions for using a coupon.", names={"email_condition": "email"})
+class CouponConditions(EmbeddedColumns):
+    email_condition: str = Field(
+        default="", max_length=254, description="The buyer's e-mail address, or its domain as `@domain`; empty for any."
+    )
+    minimum_payment_amount: Decimal | None = money_column(default=None, nullable=True)
+    minimum_payment = money(
+        "minimum_payment_amount",
+        description="The minimum amount left to pay, without delivery, after the coupons before it; null for any.",
+        nullable=True,
+    )
+    minimum_basket_amount: Decimal | None = money_column(default=None, nullable=True)
+    minimum_basket = money(
+        "minimum_basket_amount", description="The minimum total of all products; null for any.", nullable=True
+    )
+    minimum_product_price_amount: Decimal | None = money_column(default=None, nullable=True)
+    minimum_product_price = money(
+        "minimum_product_price_amount",
+        description="The minimum price of a discounted product; null for any.",
+        nullable=True,
+    )
+
+
 @strawberry.pydantic.type(description="A discount code.")
 class Coupon(SchemaModel):
-    id: int = Field(description="The coupon's id.")
+    id: int = id_column("The coupon's id.")
     code: str = Field(max_length=40, description="The code that customers enter; case, spaces and hyphens are ignored.")
     type: str = Field(default="discount", max_length=40, description="The type of campaign it belongs to.")
     is_active: bool = Field(default=True, description="Whether it is active.")
@@ -122,23 +135,9 @@ class Coupon(SchemaModel):
         description="Whether it increases the value of every line; otherwise only of the most expensive one.",
     )
     free_click_and_collect: bool = Field(default=False, description="Whether it makes click and collect free.")
-    discount = embedded(
-        embedded_value(CouponDiscount, {"amount": money_value("discount_amount")}, prefix="discount_"),
-        "The discount.",
-    )
-    limited_to = embedded(embedded_value(CouponScope), "What it is limited to.")
-    conditions = embedded(
-        embedded_value(
-            CouponConditions,
-            {
-                "email": "email_condition",
-                "minimum_payment": money_value("minimum_payment_amount"),
-                "minimum_basket": money_value("minimum_basket_amount"),
-                "minimum_product_price": money_value("minimum_product_price_amount"),
-            },
-        ),
-        "The conditions for using it.",
-    )
+    discount = embedded(CouponDiscount, "The discount.")
+    limited_to = embedded(CouponScope, "What it is limited to.")
+    conditions = embedded(CouponConditions, "The conditions for using it.")
     partner = partner_relation("The partner whose shops accept it.")
     is_running = derived(
         bool,

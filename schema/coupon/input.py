@@ -9,7 +9,7 @@ import strawberry
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-from schema.core.inputs import graphql_input_for
+from schema.core.inputs import graphql_input_for, update_input_of
 from schema.core.ownership import PARTNER_DESCRIPTION
 from schema.core.resource import SchemaModel
 from schema.coupon.coupon import Coupon, CouponConditions, CouponDiscount, CouponScope, CouponTarget, ReceptionMode
@@ -98,22 +98,11 @@ class CreateCoupon(SchemaModel):
     free_click_and_collect: bool = False
 
 
-@graphql_input_for(Coupon)
+@update_input_of(CreateCoupon, without={"partner_uuid", "code", "type"})
 class UpdateCoupon(SchemaModel):
     """Update a coupon. Omitted fields stay unchanged; null clears. The code cannot be changed: create a new coupon
     instead.
     """
 
     id: int
-    discount: strawberry.Maybe[CouponDiscountInput]
-    is_active: strawberry.Maybe[bool]
-    starts_on: strawberry.Maybe[dt.datetime | None]
-    ends_on: strawberry.Maybe[dt.datetime | None]
-    max_usages: strawberry.Maybe[Usages | None]
     targets: strawberry.Maybe[list[CouponTarget]]
-    limited_to: strawberry.Maybe[CouponScopeInput]
-    conditions: strawberry.Maybe[CouponConditionsInput]
-    new_validity_period: strawberry.Maybe[Validity] = Field(description=VALIDITY_DESCRIPTION)
-    increases_value: strawberry.Maybe[bool]
-    increases_value_repeatedly: strawberry.Maybe[bool]
-    free_click_and_collect: strawberry.Maybe[bool]

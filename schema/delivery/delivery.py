@@ -7,8 +7,8 @@ import strawberry
 from sqlalchemy import Numeric
 from sqlmodel import Field
 
-from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum
-from schema.core.money import money
+from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
+from schema.core.money import money, money_column
 from schema.core.ownership import partner_relation
 from schema.core.resource import SchemaModel, relations
 from schema.core.text import Text as Translated
@@ -26,20 +26,21 @@ class DeliveryKind(DescribedEnum):
 
 @strawberry.pydantic.type(description="The price of home delivery to a country, up to a weight.")
 class DeliveryRate(SchemaModel):
-    id: int = Field(description="The rate's id.")
+    id: int = id_column("The rate's id.")
     country: str = Field(
         default="", max_length=2, description="ISO 3166 alpha-2 code; empty for every country without rates of its own."
     )
     max_weight_grams: int | None = Field(
         default=None, ge=1, description="The maximum weight in grams; null for any weight."
     )
+    price_amount: Decimal = money_column()
     price = money("price_amount", description="The price.")
     partner = partner_relation()
 
 
 @strawberry.pydantic.type(description="A delivery mode that a partner offers.")
 class DeliveryMode(SchemaModel):
-    id: int = Field(description="The delivery mode's id.")
+    id: int = id_column("The delivery mode's id.")
     kind: DeliveryKind = enum_column(DeliveryKind, "How goods reach the customer.")
     name: Translated = translated_text_column("The name that customers see.")
     description: Translated = translated_text_column("More information, such as opening hours and delivery times.")
@@ -48,6 +49,7 @@ class DeliveryMode(SchemaModel):
     vat_rate: Decimal = Field(
         sa_type=Numeric(5, 2), default=Decimal("20.00"), description="VAT rate in percent, included in the price."
     )
+    free_above_amount: Decimal | None = money_column(default=None, nullable=True)
     free_above = money(
         "free_above_amount", description="The total of products from which it is free; null if never.", nullable=True
     )

@@ -6,7 +6,7 @@ from uuid import UUID
 import strawberry
 from pydantic import Field
 
-from schema.core.inputs import graphql_input_for
+from schema.core.inputs import graphql_input_for, update_input_of
 from schema.core.ownership import PARTNER_DESCRIPTION
 from schema.core.resource import SchemaModel
 from schema.core.text import TextInput
@@ -44,15 +44,9 @@ class CreateDeliveryMode(SchemaModel):
     ranking: Count = 1
 
 
-@graphql_input_for(DeliveryMode)
+@update_input_of(CreateDeliveryMode, without={"partner_uuid", "kind"})
 class UpdateDeliveryMode(SchemaModel):
     """Update a delivery mode. Omitted fields stay unchanged; null clears. Rates, if sent, replace the current ones."""
 
     id: int
-    name: strawberry.Maybe[Name]
-    description: strawberry.Maybe[TextInput]
     rates: strawberry.Maybe[Annotated[list[DeliveryRateInput], Field(max_length=1000)]]
-    free_above: strawberry.Maybe[MoneyAmount | None] = Field(description=FREE_ABOVE_DESCRIPTION)
-    vat_rate: strawberry.Maybe[VatRate]
-    is_active: strawberry.Maybe[bool]
-    ranking: strawberry.Maybe[Count]

@@ -1,17 +1,16 @@
 """Gift cards: prepaid money of one partner."""
 
 import datetime as dt
+from decimal import Decimal
 
 import strawberry
-from pydantic import BaseModel
-from pydantic import Field as PydanticField
 from sqlmodel import Field
 
-from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum
+from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
 from schema.core.derived import derived
-from schema.core.money import money
+from schema.core.money import money, money_column
 from schema.core.ownership import partner_relation
-from schema.core.resource import SchemaModel, embedded, embedded_value, relation, relations
+from schema.core.resource import EmbeddedColumns, SchemaModel, embedded, embedded_type, relation, relations
 from schema.coupon.coupon import ReceptionMode
 
 
@@ -49,31 +48,35 @@ class GiftCardHoldState(DescribedEnum):
     REVERSED = "reversed", "It was captured and then reversed within a day; the spent amount was returned to the card."
 
 
-@strawberry.pydantic.type(description="The gifter of a gift card.")
-class GiftCardGifter(BaseModel):
-    first_name: str = PydanticField(default="", description="First name; empty if not given.")
-    last_name: str = PydanticField(default="", description="Last name; empty if not given.")
-    email: str = PydanticField(default="", description="E-mail address; empty if unknown.")
+@embedded_type("The gifter of a gift card.", prefix="gifter_")
+class GiftCardGifter(EmbeddedColumns):
+    gifter_first_name: str = Field(default="", max_length=80, description="First name; empty if not given.")
+    gifter_last_name: str = Field(default="", max_length=80, description="Last name; empty if not given.")
+    gifter_email: str = Field(default="", max_length=254, description="E-mail address; empty if unknown.")
 
 
-@strawberry.pydantic.type(description="The giftee of a gift card.")
-class GiftCardGiftee(BaseModel):
-    first_name: str | None = PydanticField(default=None, description="First name; null if not given.")
-    last_name: str | None = PydanticField(default=None, description="Last name; null if not given.")
-    email: str | None = PydanticField(default=None, description="E-mail address; null if not given.")
-    address: str | None = PydanticField(default=None, description="Postal address in lines; null if not given.")
+@embedded_type("The giftee of a gift card.", prefix="giftee_", names={"recipient_address": "address"})
+class GiftCardGiftee(EmbeddedColumns):
+    giftee_first_name: str | None = Field(default=None, max_length=80, description="First name; null if not given.")
+    giftee_last_name: str | None = Field(default=None, max_length=80, description="Last name; null if not given.")
+    giftee_email: str | None = Field(default=None, max_length=254, description="E-mail address; null if not given.")
+    recipient_address: str | None = Field(
+        default=None, max_length=600, description="Postal address in lines; null if not given."
+    )
 
 
 @strawberry.pydantic.type(description="One movement of a gift card's balance. Movements are immutable.")
 class GiftCardMovement(SchemaModel):
-    id: int = Field(description="The movement's id.")
+    id: int = id_column("The movement's id.")
     kind: GiftCardMovementKind = enum_column(GiftCardMovementKind, "The kind of movement.")
+    amount: Decimal = money_column()
     change = money("amount", description="The change of the balance; negative for debits.")
     reference: str = Field(
         default="", max_length=80, description="The caller's own reference for the payment; empty if none."
     )
     hold_id: int | None = Field(
         default=None,
+        foreign_key="gift_card_hold.id",
         description="The id of the hold it belongs to; null if none, and for payments in the partner's own shop.",
     )
     created_on: dt.datetime = datetime_column("When it happened.")
@@ -84,9 +87,11 @@ class GiftCardMovement(SchemaModel):
     description="An amount that is deducted from a gift card for a payment that is not final yet."
 )
 class GiftCardHold(SchemaModel):
-    id: int = Field(description="The hold's id.")
+    id: int = id_column("The hold's id.")
     state: GiftCardHoldState = enum_column(GiftCardHoldState, "The hold's state.", default=GiftCardHoldState.RUNNING)
+    held_amount: Decimal = money_column()
     amount = money("held_amount", description="The amount that was deducted from the card.")
+    captured_amount: Decimal = money_column(default=Decimal("0.00"))
     captured = money("captured_amount", description="The part of the amount that was spent.")
     reference: str = Field(
         default="", max_length=80, description="The caller's own reference for the payment; empty if none."
@@ -96,19 +101,21 @@ class GiftCardHold(SchemaModel):
     closed_on: dt.datetime | None = datetime_column(
         "When it was captured, released or expired; null while it is running.", default=None, nullable=True
     )
-    gift_card_id: int = Field(description="The gift card's id.")
+    gift_card_id: int = Field(foreign_key="gift_card.id", index=True, description="The gift card's id.")
     gift_card = relation("schema.gift_card.gift_card:GiftCard", by="gift_card_id", description="The gift card.")
     partner = partner_relation()
 
 
 @strawberry.pydantic.type(description="Prepaid money that can be spent in the shop of the partner that issued it.")
 class GiftCard(SchemaModel):
-    id: int = Field(description="The gift card's id.")
+    id: int = id_column("The gift card's id.")
     code: str = Field(max_length=40, description="The code printed on it, in groups of four characters.")
     status: GiftCardStatus = enum_column(GiftCardStatus, "The gift card's status.", default=GiftCardStatus.DRAFT)
     created_on: dt.datetime = datetime_column("When it was issued.")
     expires_on: dt.datetime | None = datetime_column("When it expires; null if never.", default=None, nullable=True)
+    value_amount: Decimal = money_column()
     value = money("value_amount", description="The amount it was issued with.")
+    remaining_amount: Decimal = money_column()
     remaining_value = money(
         "remaining_amount",
         description="The available balance, holds deducted: the sum of all movements, whatever the status; see "
@@ -119,17 +126,19 @@ class GiftCard(SchemaModel):
         ("status", "expires_on", "remaining_amount"),
         "Whether it can be spent now: paid, not expired, not cancelled, and with a balance above zero.",
     )
-    gifter_details = embedded(embedded_value(GiftCardGifter, prefix="gifter_"), "The gifter, as given at purchase.")
-    giftee_details = embedded(
-        embedded_value(GiftCardGiftee, {"address": "recipient_address"}, prefix="giftee_"),
-        "The giftee, as given at purchase.",
-    )
+    gifter_details = embedded(GiftCardGifter, "The gifter, as given at purchase.")
+    giftee_details = embedded(GiftCardGiftee, "The giftee, as given at purchase.")
     message: str | None = Field(default=None, max_length=1000, description="The gifter's message; null if none.")
     reception_mode: ReceptionMode = enum_column(
         ReceptionMode, "How it reaches its recipient.", length=40, default=ReceptionMode.PRINT_AT_HOME
     )
     language: str = Field(default="en", max_length=2, description="The language it was bought in.")
-    order_id: int | None = Field(default=None, description="The id of the order it was sold with; null if none.")
+    order_id: int | None = Field(
+        default=None,
+        foreign_key="shop_order.id",
+        index=True,
+        description="The id of the order it was sold with; null if none.",
+    )
     document_url = derived(
         str | None,
         ("status", "document_token"),

@@ -22,7 +22,6 @@ from resolvers.core.connection import Connection
 from schema.core.derived import Derived
 from schema.core.field_source import Computed, EmbeddedValue, Relation, RowItself
 from schema.graph.scalars import format_datetime, require_finite
-from store.database.loaders import find_table
 from store.database.projection import Projection, enum_names_of, field_access
 from store.database.projection_fields import (
     CannotCompile,
@@ -36,6 +35,7 @@ from store.database.projection_fields import (
     SelectedField,
     ValueSerializer,
 )
+from store.tables import find_table
 
 STRAWBERRY_DEFINITION = "strawberry-definition"
 Details: TypeAlias = list[Any]

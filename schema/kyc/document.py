@@ -10,7 +10,7 @@ from sqlmodel import Field
 from starlette.datastructures import UploadFile
 from strawberry.file_uploads import Upload
 
-from schema.core.columns import datetime_column, enum_column
+from schema.core.columns import datetime_column, enum_column, id_column
 from schema.core.inputs import graphql_input_for
 from schema.core.ownership import partner_relation
 from schema.core.resource import SchemaModel
@@ -22,7 +22,7 @@ DOCUMENT_TYPE_ENUM = Enum(KycDocumentType, native_enum=False, length=30, values_
 
 @strawberry.pydantic.type(description="A document that was submitted to the payment provider. Its file is not stored.")
 class KycDocument(SchemaModel):
-    id: int = Field(description="The document's id.")
+    id: int = id_column("The document's id.")
     document_type: KycDocumentType = Field(sa_type=DOCUMENT_TYPE_ENUM, description="What it proves.")
     comment: str = Field(default="", max_length=1000, description="Your own comment. It is not sent to the provider.")
     status: KycCheckStatus = enum_column(KycCheckStatus, "The document's status.", default=KycCheckStatus.CREATED)

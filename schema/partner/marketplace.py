@@ -1,17 +1,18 @@
 """Marketplaces: networks of partners."""
 
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import strawberry
 from sqlmodel import Field
 
+from schema.core.columns import id_column
 from schema.core.resource import SchemaModel
 
 
 @strawberry.pydantic.type(description="A network of partners that accept each other's gift cards and vouchers.")
 class Marketplace(SchemaModel):
-    id: int = Field(description="The marketplace's id.")
-    uuid: UUID = Field(description="The marketplace's uuid.")
+    id: int = id_column("The marketplace's id.")
+    uuid: UUID = Field(default_factory=uuid4, unique=True, description="The marketplace's uuid.")
     name: str = Field(max_length=120, description="The name that customers see.")
     domain: str = Field(default="", max_length=253, description="The host name of its site, without a scheme.")
     currency: str = Field(default="EUR", max_length=3, description="ISO 4217 currency code of all its prices.")

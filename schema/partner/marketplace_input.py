@@ -4,11 +4,10 @@ import zoneinfo
 from typing import Annotated
 from uuid import UUID
 
-import strawberry
 from pydantic import AfterValidator, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
-from schema.core.inputs import graphql_input, graphql_input_for
+from schema.core.inputs import graphql_input, graphql_input_for, update_input_of
 from schema.core.resource import SchemaModel
 from schema.partner.marketplace import Marketplace
 from schema.validation.characters import line_up_to
@@ -39,14 +38,11 @@ class CreateMarketplace(SchemaModel):
     time_zone: TimeZone = "Europe/Paris"
 
 
-@graphql_input_for(Marketplace)
+@update_input_of(CreateMarketplace, without={"currency"})
 class UpdateMarketplace(SchemaModel):
     """Update a marketplace. Omitted fields stay unchanged."""
 
     id: int
-    name: strawberry.Maybe[Name]
-    domain: strawberry.Maybe[Domain]
-    time_zone: strawberry.Maybe[TimeZone]
 
 
 @graphql_input

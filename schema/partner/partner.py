@@ -1,14 +1,14 @@
 """Partners: the sellers of a marketplace."""
 
 import datetime as dt
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import strawberry
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, VARCHAR
 from sqlmodel import Field
 
-from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum
-from schema.core.resource import SchemaModel, computed, embedded, embedded_value, relation, restricted
+from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
+from schema.core.resource import SchemaModel, computed, embedded, relation, restricted
 from schema.kyc.capability import PaymentCapability
 from schema.kyc.kyc import Kyc
 from schema.partner.marketplace import Marketplace
@@ -37,8 +37,10 @@ class PartnerStatus(DescribedEnum):
 
 @strawberry.pydantic.type(description="A seller, such as a resort, a restaurant, a spa or a shop.")
 class Partner(SchemaModel):
-    id: int = Field(description="The partner's id.")
-    uuid: UUID = Field(description="The partner's uuid, which the payment operations use.")
+    id: int = id_column("The partner's id.")
+    uuid: UUID = Field(
+        default_factory=uuid4, unique=True, description="The partner's uuid, which the payment operations use."
+    )
     source_id: str = Field(max_length=40, description="The partner's id in the network's own systems.")
     status: PartnerStatus = enum_column(PartnerStatus, "Whether it sells.", default=PartnerStatus.INACTIVE)
     name: str = Field(default="", max_length=120, description="Legal name.")
@@ -83,39 +85,22 @@ class Partner(SchemaModel):
     )
     created_on: dt.datetime = datetime_column("When it was created.")
     marketplace = relation(Marketplace, by="marketplace_id", description="The marketplace it belongs to.")
-    registration = embedded(embedded_value(Registration), "The company's registration.")
+    registration = embedded(Registration, "The company's registration.")
     head_office = restricted(
-        embedded_value(HeadOffice, prefix="hq_"),
-        PARTNER_FIELD_PERMISSION,
-        "The head office; null for callers who may not see it.",
+        HeadOffice, PARTNER_FIELD_PERMISSION, "The head office; null for callers who may not see it."
     )
     legal_representative = restricted(
-        embedded_value(LegalRepresentative, prefix="legal_representative_"),
+        LegalRepresentative,
         PARTNER_FIELD_PERMISSION,
         "The legal representative; null for callers who may not see it.",
     )
     bank_account = restricted(
-        embedded_value(BankDetails),
-        PARTNER_FIELD_PERMISSION,
-        "The bank account for payouts; null for callers who may not see it.",
+        BankDetails, PARTNER_FIELD_PERMISSION, "The bank account for payouts; null for callers who may not see it."
     )
     payout_settings = restricted(
-        embedded_value(
-            PayoutSettings,
-            {
-                "frequency": "payout_frequency",
-                "auto_validate": "auto_validate_payout",
-                "may_freeze": "freeze_payout",
-                "block_validation": "block_payout_validation",
-            },
-        ),
-        PARTNER_FIELD_PERMISSION,
-        "The payout settings; null for callers who may not see them.",
+        PayoutSettings, PARTNER_FIELD_PERMISSION, "The payout settings; null for callers who may not see them."
     )
-    network_links = embedded(
-        embedded_value(NetworkLinks, {"vouchers": "linked_to_nv_settings", "gift_cards": "linked_to_ngc_settings"}),
-        "Which products of its network it takes part in.",
-    )
+    network_links = embedded(NetworkLinks, "Which products of its network it takes part in.")
     gift_card_offer = computed(GiftCardOffer, "The gift cards it sells in its shop.")
     kyc = computed(
         Kyc,

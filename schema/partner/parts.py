@@ -5,11 +5,13 @@ import datetime as dt
 import strawberry
 from pydantic import BaseModel
 from pydantic import Field as PydanticField
+from sqlmodel import Field
 
-from schema.core.columns import DescribedEnum, graphql_enum
+from schema.core.columns import DescribedEnum, enum_column, graphql_enum
 from schema.core.field_permission import FieldPermission
 from schema.core.money import Money
 from schema.core.permission import Permission
+from schema.core.resource import EmbeddedColumns, embedded_type
 
 PARTNER_FIELD_PERMISSION = FieldPermission(Permission.VIEW_PARTNER, owner_columns=("id", "marketplace_id"))
 """Limits a field to callers who may see partners, and this partner, whichever relation leads to it."""
@@ -34,57 +36,88 @@ class PayoutFrequency(DescribedEnum):
     MONTH = "month", "Every month."
 
 
-@strawberry.pydantic.type(description="The registration numbers of a company. Empty if unknown.")
-class Registration(BaseModel):
-    siret_number: str = PydanticField(description="The company number: in France the SIRET, 14 digits.")
-    rcs: str = PydanticField(description="The entry in the trade register.")
-    ape: str = PydanticField(description="The activity code.")
-    vat_id: str = PydanticField(description="The VAT number, including the country prefix.")
-
-
-@strawberry.pydantic.type(description="The head office of a partner. Empty if unknown.")
-class HeadOffice(BaseModel):
-    address_line_1: str = PydanticField(description="Street and number.")
-    address_line_2: str = PydanticField(description="Second line of the address.")
-    postal_code: str = PydanticField(description="Postal code.")
-    city: str = PydanticField(description="Town.")
-    region: str = PydanticField(
-        description="State or province; payment providers require it in the United States, Canada and Mexico."
+@embedded_type("The registration numbers of a company. Empty if unknown.")
+class Registration(EmbeddedColumns):
+    siret_number: str = Field(
+        default="", max_length=40, description="The company number: in France the SIRET, 14 digits."
     )
-    country: str = PydanticField(description="The country as it was sent: a code, or a name in a supported language.")
-    country_code: str = PydanticField(description="The country as an ISO 3166 alpha-2 code.")
+    rcs: str = Field(default="", max_length=80, description="The entry in the trade register.")
+    ape: str = Field(default="", max_length=20, description="The activity code.")
+    vat_id: str = Field(default="", max_length=40, description="The VAT number, including the country prefix.")
 
 
-@strawberry.pydantic.type(description="The legal representative of a partner. Empty if unknown.")
-class LegalRepresentative(BaseModel):
-    first_name: str = PydanticField(description="First name.")
-    last_name: str = PydanticField(description="Last name.")
-    birthday: dt.date | None = PydanticField(description="Date of birth; null if unknown.")
-    email: str = PydanticField(description="The e-mail address for the links of the payment provider.")
-    nationality: str = PydanticField(description="Nationality, ISO 3166 alpha-2.")
-    country_of_residence: str = PydanticField(description="Country of residence, ISO 3166 alpha-2.")
-
-
-@strawberry.pydantic.type(description="The bank account for a partner's payouts. Empty if unknown.")
-class BankDetails(BaseModel):
-    iban: str = PydanticField(description="IBAN, without spaces.")
-    bic: str = PydanticField(description="BIC of the bank.")
-
-
-@strawberry.pydantic.type(description="The payout settings of a partner.")
-class PayoutSettings(BaseModel):
-    frequency: PayoutFrequency | None = PydanticField(description="How often it is paid out; null if not set.")
-    auto_validate: bool = PydanticField(description="Whether payouts are validated automatically.")
-    may_freeze: bool = PydanticField(
-        description="Whether the partner may change the date on which a sale counts for a payout."
+@embedded_type("The head office of a partner. Empty if unknown.", prefix="hq_")
+class HeadOffice(EmbeddedColumns):
+    hq_address_line_1: str = Field(default="", max_length=255, description="Street and number.")
+    hq_address_line_2: str = Field(default="", max_length=255, description="Second line of the address.")
+    hq_postal_code: str = Field(default="", max_length=20, description="Postal code.")
+    hq_city: str = Field(default="", max_length=120, description="Town.")
+    hq_region: str = Field(
+        default="",
+        max_length=120,
+        description="State or province; payment providers require it in the United States, Canada and Mexico.",
     )
-    block_validation: bool = PydanticField(description="Whether the validation of payouts is blocked.")
+    hq_country: str = Field(
+        default="",
+        max_length=100,
+        description="The country as it was sent: a code, or a name in a supported language.",
+    )
+    hq_country_code: str = Field(default="", max_length=2, description="The country as an ISO 3166 alpha-2 code.")
 
 
-@strawberry.pydantic.type(description="Which products of its network a partner takes part in.")
-class NetworkLinks(BaseModel):
-    vouchers: bool = PydanticField(description="Whether it takes part in the vouchers of its network.")
-    gift_cards: bool = PydanticField(description="Whether it takes part in the gift cards of its network.")
+@embedded_type("The legal representative of a partner. Empty if unknown.", prefix="legal_representative_")
+class LegalRepresentative(EmbeddedColumns):
+    legal_representative_first_name: str = Field(default="", max_length=100, description="First name.")
+    legal_representative_last_name: str = Field(default="", max_length=100, description="Last name.")
+    legal_representative_birthday: dt.date | None = Field(default=None, description="Date of birth; null if unknown.")
+    legal_representative_email: str = Field(
+        default="", max_length=254, description="The e-mail address for the links of the payment provider."
+    )
+    legal_representative_nationality: str = Field(
+        default="", max_length=2, description="Nationality, ISO 3166 alpha-2."
+    )
+    legal_representative_country_of_residence: str = Field(
+        default="", max_length=2, description="Country of residence, ISO 3166 alpha-2."
+    )
+
+
+@embedded_type("The bank account for a partner's payouts. Empty if unknown.")
+class BankDetails(EmbeddedColumns):
+    iban: str = Field(default="", max_length=34, description="IBAN, without spaces.")
+    bic: str = Field(default="", max_length=11, description="BIC of the bank.")
+
+
+@embedded_type(
+    "The payout settings of a partner.",
+    names={
+        "payout_frequency": "frequency",
+        "auto_validate_payout": "auto_validate",
+        "freeze_payout": "may_freeze",
+        "block_payout_validation": "block_validation",
+    },
+)
+class PayoutSettings(EmbeddedColumns):
+    payout_frequency: PayoutFrequency | None = enum_column(
+        PayoutFrequency, "How often it is paid out; null if not set.", default=None, nullable=True
+    )
+    auto_validate_payout: bool = Field(default=False, description="Whether payouts are validated automatically.")
+    freeze_payout: bool = Field(
+        default=False, description="Whether the partner may change the date on which a sale counts for a payout."
+    )
+    block_payout_validation: bool = Field(default=False, description="Whether the validation of payouts is blocked.")
+
+
+@embedded_type(
+    "Which products of its network a partner takes part in.",
+    names={"linked_to_nv_settings": "vouchers", "linked_to_ngc_settings": "gift_cards"},
+)
+class NetworkLinks(EmbeddedColumns):
+    linked_to_nv_settings: bool = Field(
+        default=False, description="Whether it takes part in the vouchers of its network."
+    )
+    linked_to_ngc_settings: bool = Field(
+        default=False, description="Whether it takes part in the gift cards of its network."
+    )
 
 
 @strawberry.pydantic.type(description="The gift cards that a partner sells in its shop.")

@@ -7,7 +7,7 @@ from uuid import UUID
 import strawberry
 from pydantic import Field
 
-from schema.core.inputs import graphql_input_for
+from schema.core.inputs import graphql_input_for, update_input_of
 from schema.core.ownership import PARTNER_DESCRIPTION
 from schema.core.resource import SchemaModel
 from schema.core.text import TextInput
@@ -57,22 +57,11 @@ class CreateProduct(SchemaModel):
     picture_url: PicturePath = Field(default="", description=PICTURE_DESCRIPTION)
 
 
-@graphql_input_for(Product)
+@update_input_of(CreateProduct, without={"partner_uuid"})
 class UpdateProduct(SchemaModel):
     """Update a product. Omitted fields stay unchanged; null clears."""
 
     id: int
-    name: strawberry.Maybe[Name]
-    description: strawberry.Maybe[TextInput]
-    price: strawberry.Maybe[MoneyAmount] = Field(description=PRICE_DESCRIPTION)
-    vat_rate: strawberry.Maybe[VatRate]
-    stock: strawberry.Maybe[Count | None]
-    weight_grams: strawberry.Maybe[Count]
-    is_physical: strawberry.Maybe[bool]
-    is_active: strawberry.Maybe[bool]
-    ranking: strawberry.Maybe[Count]
-    sku: strawberry.Maybe[ProductReference]
-    source_id: strawberry.Maybe[ProductReference]
     picture_url: strawberry.Maybe[PicturePath] = Field(description=PICTURE_DESCRIPTION)
 
 
@@ -91,19 +80,11 @@ class CreateProductVariant(SchemaModel):
     source_id: ProductReference = ""
 
 
-@graphql_input_for(ProductVariant)
+@update_input_of(CreateProductVariant, without={"product_id"})
 class UpdateProductVariant(SchemaModel):
     """Update a variant. Omitted fields stay unchanged; null clears."""
 
     id: int
-    name: strawberry.Maybe[Name]
-    price: strawberry.Maybe[MoneyAmount] = Field(description=PRICE_DESCRIPTION)
-    stock: strawberry.Maybe[Count | None]
-    weight_grams: strawberry.Maybe[Count]
-    is_active: strawberry.Maybe[bool]
-    ranking: strawberry.Maybe[Count]
-    sku: strawberry.Maybe[ProductReference]
-    source_id: strawberry.Maybe[ProductReference]
 
 
 @graphql_input_for(AttributeValue)
@@ -125,17 +106,14 @@ class CreateProductAttribute(SchemaModel):
     ranking: Count = 1
 
 
-@graphql_input_for(ProductAttribute)
+@update_input_of(CreateProductAttribute, without={"product_id"})
 class UpdateProductAttribute(SchemaModel):
     """Update an attribute. Omitted fields stay unchanged. Values, if sent, replace the current ones; equal values
     keep their ids.
     """
 
     id: int
-    name: strawberry.Maybe[Name]
     values: strawberry.Maybe[Annotated[list[AttributeValueInput], Field(min_length=1, max_length=200)]]
-    is_required: strawberry.Maybe[bool]
-    ranking: strawberry.Maybe[Count]
 
 
 @graphql_input_for(ProductAttribute)

@@ -8,9 +8,9 @@ import strawberry
 from sqlalchemy import Numeric
 from sqlmodel import Field
 
-from schema.core.columns import datetime_column
+from schema.core.columns import datetime_column, id_column
 from schema.core.derived import derived
-from schema.core.money import money
+from schema.core.money import money, money_column
 from schema.core.ownership import partner_relation
 from schema.core.resource import SchemaModel, relations
 from schema.core.text import Text, translated_text_column
@@ -36,8 +36,9 @@ def reference_column(what: str) -> Any:
     description="A variant of a product with its own price and stock, such as a size or a number of persons."
 )
 class ProductVariant(SchemaModel):
-    id: int = Field(description="The variant's id, as sent in carts.")
+    id: int = id_column("The variant's id, as sent in carts.")
     name: Text = translated_text_column("The name that customers choose.")
+    price_amount: Decimal = money_column()
     price = money("price_amount", description="The unit price, VAT included.")
     stock: int | None = Field(default=None, description="The stock left; null if unlimited.")
     weight_grams: int = Field(default=0, description="The unit weight in grams, for delivery prices.")
@@ -50,7 +51,7 @@ class ProductVariant(SchemaModel):
 
 @strawberry.pydantic.type(description="A value of an attribute.")
 class AttributeValue(SchemaModel):
-    id: int = Field(description="The value's id.")
+    id: int = id_column("The value's id.")
     value: str = Field(max_length=120, description="The value, as sent in carts.")
     label: Text = translated_text_column("The label that customers see.")
     ranking: int = Field(default=1, description="Its position in the list; lower values come first.")
@@ -62,7 +63,7 @@ class AttributeValue(SchemaModel):
     "stock, such as an engraving."
 )
 class ProductAttribute(SchemaModel):
-    id: int = Field(description="The attribute's id, as sent in carts.")
+    id: int = id_column("The attribute's id, as sent in carts.")
     name: Text = translated_text_column("The name that customers see.")
     is_required: bool = Field(default=False, description="Whether a value must be chosen.")
     ranking: int = Field(default=1, description="Its position in the list; lower values come first.")
@@ -72,9 +73,10 @@ class ProductAttribute(SchemaModel):
 
 @strawberry.pydantic.type(description="A product of a partner's shop.")
 class Product(SchemaModel):
-    id: int = Field(description="The product's id, as sent in carts.")
+    id: int = id_column("The product's id, as sent in carts.")
     name: Text = translated_text_column("The product's name.")
     description: Text = translated_text_column("A short description.")
+    price_amount: Decimal = money_column()
     price = money("price_amount", description="The unit price, VAT included; variants have their own prices.")
     vat_rate: Decimal = vat_rate_column()
     stock: int | None = Field(

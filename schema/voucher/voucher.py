@@ -1,19 +1,18 @@
 """Vouchers: experiences bought for oneself or as a gift."""
 
 import datetime as dt
+from decimal import Decimal
 
 import strawberry
-from pydantic import BaseModel
-from pydantic import Field as PydanticField
 from sqlmodel import Field
 
 from schema.catalogue.option import VoucherOption
 from schema.catalogue.prototype import VoucherPrototype, VoucherPrototypeType
-from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum
+from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
 from schema.core.derived import derived
-from schema.core.money import money
+from schema.core.money import money, money_column
 from schema.core.ownership import partner_relation
-from schema.core.resource import SchemaModel, embedded, embedded_value, relation, relations
+from schema.core.resource import EmbeddedColumns, SchemaModel, embedded, embedded_type, relation, relations
 from schema.core.text import Text, translated_text_column
 from schema.coupon.coupon import Coupon, ReceptionMode
 from schema.customer import Customer
@@ -48,64 +47,82 @@ class ExpeditionStatus(DescribedEnum):
     SENT = "sent", "It was sent."
 
 
-@strawberry.pydantic.type(description="The gifter of a voucher, as given at purchase.")
-class VoucherGifter(BaseModel):
-    civility: str = PydanticField(default="", description="Form of address; empty if none.")
-    first_name: str = PydanticField(default="", description="First name.")
-    last_name: str = PydanticField(default="", description="Last name.")
-    email: str = PydanticField(default="", description="E-mail address; empty if unknown.")
-    address: str = PydanticField(default="", description="Street and number; empty if unknown.")
-    postal_code: str = PydanticField(default="", description="Postal code; empty if unknown.")
-    city: str = PydanticField(default="", description="Town; empty if unknown.")
-    country: str = PydanticField(
-        default="", description="ISO 3166 alpha-2 code, or the country as an import named it; empty if unknown."
+@embedded_type("The gifter of a voucher, as given at purchase.", prefix="gifter_")
+class VoucherGifter(EmbeddedColumns):
+    gifter_civility: str = Field(default="", max_length=20, description="Form of address; empty if none.")
+    gifter_first_name: str = Field(default="", max_length=80, description="First name.")
+    gifter_last_name: str = Field(default="", max_length=80, description="Last name.")
+    gifter_email: str = Field(default="", max_length=254, description="E-mail address; empty if unknown.")
+    gifter_address: str = Field(default="", max_length=255, description="Street and number; empty if unknown.")
+    gifter_postal_code: str = Field(default="", max_length=20, description="Postal code; empty if unknown.")
+    gifter_city: str = Field(default="", max_length=80, description="Town; empty if unknown.")
+    gifter_country: str = Field(
+        default="",
+        max_length=80,
+        description="ISO 3166 alpha-2 code, or the country as an import named it; empty if unknown.",
     )
-    wired_phone: str | None = PydanticField(default=None, description="Telephone number; null if unknown.")
-    mobile_phone: str | None = PydanticField(default=None, description="Mobile telephone number; null if unknown.")
+    gifter_wired_phone: str | None = Field(
+        default=None, max_length=40, description="Telephone number; null if unknown."
+    )
+    gifter_mobile_phone: str | None = Field(
+        default=None, max_length=40, description="Mobile telephone number; null if unknown."
+    )
 
 
-@strawberry.pydantic.type(description="The giftee of a voucher, as given at purchase.")
-class VoucherGiftee(BaseModel):
-    first_name: str | None = PydanticField(default=None, description="First name; null if not given.")
-    last_name: str | None = PydanticField(default=None, description="Last name; null if not given.")
-    email: str | None = PydanticField(default=None, description="E-mail address; null if not given.")
-    phone_number: str | None = PydanticField(default=None, description="Telephone number; null if not given.")
-    address: str | None = PydanticField(default=None, description="Postal address in lines; null if not given.")
+@embedded_type(
+    "The giftee of a voucher, as given at purchase.", prefix="giftee_", names={"recipient_address": "address"}
+)
+class VoucherGiftee(EmbeddedColumns):
+    giftee_first_name: str | None = Field(default=None, max_length=80, description="First name; null if not given.")
+    giftee_last_name: str | None = Field(default=None, max_length=80, description="Last name; null if not given.")
+    giftee_email: str | None = Field(default=None, max_length=254, description="E-mail address; null if not given.")
+    giftee_phone_number: str | None = Field(
+        default=None, max_length=40, description="Telephone number; null if not given."
+    )
+    recipient_address: str | None = Field(
+        default=None, max_length=600, description="Postal address in lines; null if not given."
+    )
 
 
-@strawberry.pydantic.type(description="The expedition of a voucher by post.")
-class VoucherExpedition(BaseModel):
-    status: ExpeditionStatus = PydanticField(description="The status of the expedition.")
-    sent_on: dt.datetime | None = PydanticField(description="When it was sent; null if it was not.")
-    cover_letter_url: str = PydanticField(description="The URL of the cover letter; empty if none.")
+@embedded_type("The expedition of a voucher by post.", prefix="expedition_", names={"expedition_date": "sent_on"})
+class VoucherExpedition(EmbeddedColumns):
+    expedition_status: ExpeditionStatus = enum_column(
+        ExpeditionStatus, "The status of the expedition.", default=ExpeditionStatus.NONE
+    )
+    expedition_date: dt.datetime | None = datetime_column(
+        "When it was sent; null if it was not.", default=None, nullable=True
+    )
+    cover_letter_url: str = Field(default="", max_length=300, description="The URL of the cover letter; empty if none.")
 
 
 @strawberry.pydantic.type(description="An option that was bought with a voucher.")
 class VoucherChosenOption(SchemaModel):
-    id: int = Field(description="The row's id.")
+    id: int = id_column("The row's id.")
     name: Text = translated_text_column("The option's name at the time of purchase.")
     count: int = Field(description="The quantity.")
+    unit_price_amount: Decimal = money_column()
     unit_price = money("unit_price_amount", description="The unit price, VAT included.")
+    total_price_amount: Decimal = money_column()
     total_price = money("total_price_amount", description="The total price, VAT included.")
-    option_id: int = Field(description="The option's id.")
+    option_id: int = Field(foreign_key="voucher_option.id", index=True, description="The option's id.")
     option = relation(VoucherOption, by="option_id", description="The option as it is now.")
     partner = partner_relation()
 
 
 @strawberry.pydantic.type(description="An option that is included in the price of a voucher's prototype.")
 class VoucherIncludedOption(SchemaModel):
-    id: int = Field(description="The row's id.")
+    id: int = id_column("The row's id.")
     name: Text = translated_text_column("The option's name at the time of purchase.")
     source_id: str = Field(default="", max_length=80, description="Its id in the partner's own system; empty if none.")
     count: int = Field(description="The quantity.")
-    option_id: int = Field(description="The option's id.")
+    option_id: int = Field(foreign_key="voucher_option.id", index=True, description="The option's id.")
     option = relation(VoucherOption, by="option_id", description="The option as it is now.")
     partner = partner_relation()
 
 
 @strawberry.pydantic.type(description="A booking that uses a voucher.")
 class VoucherRental(SchemaModel):
-    id: int = Field(description="The booking's id.")
+    id: int = id_column("The booking's id.")
     starts_on: dt.date = Field(description="The first day.")
     ends_on: dt.date | None = Field(default=None, description="The last day; null if it is the first day.")
     reference: str = Field(default="", max_length=80, description="Its number in the booking engine; empty if none.")
@@ -116,7 +133,7 @@ class VoucherRental(SchemaModel):
 
 @strawberry.pydantic.type(description="An experience, bought for oneself or as a gift.")
 class Voucher(SchemaModel):
-    id: int = Field(description="The voucher's id.")
+    id: int = id_column("The voucher's id.")
     code: str = Field(max_length=40, description="The code printed on it, in groups of four characters.")
     state: VoucherState = enum_column(VoucherState, "The voucher's state.", default=VoucherState.DRAFT)
     kind: VoucherKind = enum_column(
@@ -130,7 +147,7 @@ class Voucher(SchemaModel):
     prototype_description: Text = translated_text_column("The prototype's description at the time of purchase.")
     prototype_rent_conditions: Text = translated_text_column("The conditions of use at the time of purchase.")
     prototype_type: VoucherPrototypeType = enum_column(VoucherPrototypeType, "The type of experience.")
-    voucher_prototype_id: int = Field(description="The prototype's id.")
+    voucher_prototype_id: int = Field(foreign_key="voucher_prototype.id", index=True, description="The prototype's id.")
     prototype = relation(VoucherPrototype, by="voucher_prototype_id", description="The prototype as it is now.")
     nb_nights: int = Field(default=0, description="The number of nights.")
     nb_adults: int = Field(default=0, description="The number of adults.")
@@ -148,33 +165,32 @@ class Voucher(SchemaModel):
     message: str | None = Field(default=None, max_length=1000, description="The gifter's message; null if none.")
     to_giftee: str = Field(default="", max_length=160, description='The name printed after "for"; empty if none.')
     from_gifter: str = Field(default="", max_length=160, description='The name printed after "from"; empty if none.')
-    gifter_details = embedded(embedded_value(VoucherGifter, prefix="gifter_"), "The gifter, as given at purchase.")
-    giftee_details = embedded(
-        embedded_value(VoucherGiftee, {"address": "recipient_address"}, prefix="giftee_"),
-        "The giftee, as given at purchase.",
-    )
+    gifter_details = embedded(VoucherGifter, "The gifter, as given at purchase.")
+    giftee_details = embedded(VoucherGiftee, "The giftee, as given at purchase.")
     gifter = relation(Customer, by="gifter_id", description="The customer who gave it; null if unknown.", nullable=True)
     giftee = relation(
         Customer, by="giftee_id", description="The customer who received it; null if unknown.", nullable=True
     )
+    total_price_amount: Decimal = money_column()
     total_price = money("total_price_amount", description="Its price with options, before coupons.")
+    purchase_price_amount: Decimal = money_column()
     purchase_price = money("purchase_price_amount", description="The price that was paid.")
+    rent_price_amount: Decimal = money_column()
     rent_price = money("rent_price_amount", description="The price of the prototype, without options.")
+    bought_rent_price_amount: Decimal = money_column()
     bought_rent_price = money(
         "bought_rent_price_amount", description="The price that was paid for the prototype, without options."
     )
     payment_type: str = Field(default="", max_length=40, description="The payment method; empty if unknown.")
     is_group_payment: bool = Field(default=False, description="Whether several people paid for it.")
-    coupon_id: int | None = Field(default=None, description="The id of the coupon it was bought with; null if none.")
-    coupon = relation(Coupon, by="coupon_id", description="The coupon it was bought with; null if none.", nullable=True)
-    expedition = embedded(
-        embedded_value(
-            VoucherExpedition,
-            {"sent_on": "expedition_date", "cover_letter_url": "cover_letter_url"},
-            prefix="expedition_",
-        ),
-        "Its expedition by post.",
+    coupon_id: int | None = Field(
+        default=None,
+        foreign_key="coupon.id",
+        index=True,
+        description="The id of the coupon it was bought with; null if none.",
     )
+    coupon = relation(Coupon, by="coupon_id", description="The coupon it was bought with; null if none.", nullable=True)
+    expedition = embedded(VoucherExpedition, "Its expedition by post.")
     created_on: dt.datetime = datetime_column("When it was created.")
     activated_on: dt.datetime | None = datetime_column(
         "When it becomes usable; null if it is not paid.", default=None, nullable=True
@@ -182,7 +198,12 @@ class Voucher(SchemaModel):
     used_on: dt.datetime | None = datetime_column("When it was used; null if it was not.", default=None, nullable=True)
     expires_on: dt.datetime | None = datetime_column("When it expires; null if never.", default=None, nullable=True)
     updated_on: dt.datetime = datetime_column("When it was last updated.")
-    order_id: int | None = Field(default=None, description="The id of the order it was sold with; null if none.")
+    order_id: int | None = Field(
+        default=None,
+        foreign_key="shop_order.id",
+        index=True,
+        description="The id of the order it was sold with; null if none.",
+    )
     last_day = derived(
         dt.date | None,
         ("expires_on",),

@@ -8,7 +8,7 @@ from sqlalchemy import Enum
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlmodel import Field
 
-from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum
+from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
 from schema.core.ownership import marketplace_relation, partner_relation
 from schema.core.resource import SchemaModel, relation, relations
 from schema.event import LONGEST_TYPE, Event, EventType
@@ -46,7 +46,7 @@ class AttemptOutcome(DescribedEnum):
 
 @strawberry.pydantic.type(description="A URL that receives events.")
 class WebhookEndpoint(SchemaModel):
-    id: int = Field(description="The endpoint's id.")
+    id: int = id_column("The endpoint's id.")
     url: str = Field(max_length=2048, description="The URL that messages are sent to, by POST.")
     description: str = Field(default="", max_length=200, description="What it is for; empty if not given.")
     event_types: list[EventType] = Field(

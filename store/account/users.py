@@ -1,6 +1,5 @@
 """The tables of users and tokens."""
 
-import datetime as dt
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -9,29 +8,26 @@ from sqlalchemy.dialects.postgresql import ARRAY, VARCHAR
 from sqlmodel import Field
 
 from schema.account.user import Token, User
-from schema.core.columns import datetime_column
 from schema.core.errors import CONSTRAINT_ERRORS, AlreadyTaken
 from store.account.confusables import skeleton_digest
-from store.core.clock import now
+from store.core.row import CreatedOn
 
 
 def _default_skeleton(context: Any) -> bytes:
     return skeleton_digest(context.get_current_parameters()["username"])
 
 
-class UserRow(User, table=True):
+class UserRow(CreatedOn, User, table=True):
     __tablename__ = "app_user"
     __table_args__ = (
         Index("app_user_username_list_idx", "partner_id", "username", "id"),
         Index("app_user_created_on_list_idx", "partner_id", "created_on", "id"),
     )
-    id: int = Field(default=None, primary_key=True)
     uuid: UUID = Field(default_factory=uuid4, unique=True)
     partner_id: int | None = Field(default=None, foreign_key="partner.id", index=True)
     marketplace_id: int | None = Field(default=None, foreign_key="marketplace.id", index=True)
     password_hash: str = Field(default="", max_length=255)
     permissions: list[str] | None = Field(default=None, sa_column=Column(ARRAY(VARCHAR(60)), nullable=True))
-    created_on: dt.datetime = datetime_column("When the user was created.", default_factory=now)
     username_skeleton: bytes | None = Field(
         default=None, sa_column=Column(LargeBinary, unique=True, nullable=True, default=_default_skeleton)
     )
@@ -42,7 +38,6 @@ class TokenRow(Token, table=True):
     """A token. Only the digest of its secret is stored."""
 
     __tablename__ = "token"
-    id: int = Field(default=None, primary_key=True)
     user_id: int = Field(foreign_key="app_user.id", index=True)
     digest: bytes = Field(unique=True)
 

@@ -13,6 +13,7 @@ from schema.partner.parts import CompanyType
 from store.activation.account_requests import account_digest, missing_fields
 from store.core.clock import now
 from store.core.provider_process import LeasedRow
+from store.core.row import CreatedOn, PartnerOwned
 from store.core.state_machine import StateMachine
 from store.partner.partners import PartnerRow
 
@@ -28,7 +29,7 @@ TRANSITIONS = StateMachine(
 """COMPLETED becomes FAILED only when the provider closes the account. A closed account cannot be reopened."""
 
 
-class ActivationRow(LeasedRow, table=True):
+class ActivationRow(PartnerOwned, CreatedOn, LeasedRow, table=True):
     """A payment activation. A partner has at most one live activation."""
 
     __tablename__ = "payment_activation"
@@ -42,10 +43,8 @@ class ActivationRow(LeasedRow, table=True):
         Index("payment_activation_latest_idx", "partner_id", "created_on"),
         Index("payment_activation_due_idx", "check_on", postgresql_where=text("check_on IS NOT NULL")),
     )
-    partner_id: int = Field(foreign_key="partner.id")
     id: UUID = Field(default_factory=uuid4, primary_key=True)
     status: ActivationStatus = enum_column(ActivationStatus, "Status.", default=ActivationStatus.PENDING_USER_ACTION)
-    created_on: dt.datetime = datetime_column("When it was started.", default_factory=now)
     ended_on: dt.datetime | None = datetime_column("When it reached a final status.", default=None, nullable=True)
 
     account_key: UUID = Field(default_factory=uuid4, index=True)

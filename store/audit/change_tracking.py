@@ -9,8 +9,8 @@ from sqlalchemy import event, inspect
 from sqlalchemy.orm import Session, UOWTransaction
 from sqlmodel import SQLModel
 from sqlmodel.ext.asyncio.session import AsyncSession
-from strawberry.types import get_object_definition
 
+from schema.core.resource import published_type
 from store.audit.masking import mask
 
 
@@ -79,11 +79,8 @@ def resource_of(row: object) -> str | None:
     """The published type of a row, such as `Product`; None if it is no row or not published."""
     if not isinstance(row, SQLModel) or not hasattr(type(row), "__table__"):
         return None
-    bases = type(row).__mro__[1:]
-    return next(
-        (kind.__name__ for kind in bases if "__strawberry_definition__" in vars(kind) and get_object_definition(kind)),
-        None,
-    )
+    kind = published_type(type(row))
+    return None if kind is None else kind.__name__
 
 
 def _previous_values(row: Any) -> dict[str, Any]:

@@ -5,9 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
-from sqlalchemy import BigInteger, Index, text
+from sqlalchemy import Index, text
 from sqlalchemy.ext.asyncio import AsyncConnection
-from sqlmodel import Field
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.audit import AuditEntry
@@ -68,7 +67,6 @@ class AuditEntryRow(AuditEntry, table=True):
         Index("audit_entry_of_all_idx", "occurred_on", "id"),
         Index("audit_entry_subject_idx", "subject_type", "subject_id"),
     )
-    id: int = Field(default=None, primary_key=True, sa_type=BigInteger)
 
 
 async def write_entry(db: AsyncSession | AsyncConnection, entry: bytes) -> None:

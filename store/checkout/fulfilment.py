@@ -9,7 +9,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from schema.checkout.basket import BasketLine, Giftee, OfferedGiftCards, VoucherChoice
 from schema.checkout.checkout import Buyer, Contact
 from schema.coupon.coupon import ReceptionMode
-from schema.voucher.voucher import VoucherGiftee, VoucherGifter
+from schema.voucher.voucher import VoucherGiftee, VoucherGifter, VoucherState
 from store.core.sale_texts import GIFT_CARD_NAME, voucher_details
 from store.coupon.coupons import CouponRow
 from store.coupon.rules import split_proportionally
@@ -146,20 +146,18 @@ def _voucher(
     bought: VoucherPurchase, order: OrderRow, attempt: AttemptRow, origin: str, until: dt.datetime | None
 ) -> NewVoucher:
     giftee, buyer = bought.giftee, attempt.buyer
-    return NewVoucher(
+    row = VoucherRow(
         partner_id=attempt.partner_id,
-        prototype_id=bought.prototype_id,
-        options=[NewVoucherOption(option.id, option.count, option.unit_price) for option in bought.options],
+        voucher_prototype_id=bought.prototype_id,
+        state=VoucherState.PAID,
         nb_nights=bought.nights,
         nb_adults=bought.adults,
         nb_children=bought.children,
         nb_babies=bought.babies,
-        rent_price=bought.rent,
-        total_price=bought.value,
-        bought_rent_price=bought.paid_rent,
-        purchase_price=bought.paid,
-        gifter=_gifter(buyer),
-        giftee=_giftee(giftee, attempt),
+        rent_price_amount=bought.rent,
+        total_price_amount=bought.value,
+        bought_rent_price_amount=bought.paid_rent,
+        purchase_price_amount=bought.paid,
         self_gifted=bought.self_gifted,
         message=bought.message or None,
         to_giftee=bought.to_giftee or _full_name(giftee),
@@ -171,7 +169,10 @@ def _voucher(
         coupon_id=bought.coupon_id,
         order_id=order.id,
         expires_on=until,
+        **_gifter(buyer).model_dump(),
+        **_giftee(giftee, attempt).model_dump(),
     )
+    return NewVoucher(row, [NewVoucherOption(option.id, option.count, option.unit_price) for option in bought.options])
 
 
 def _gift_card(bought: GiftCardPurchase, order: OrderRow, attempt: AttemptRow, until: dt.datetime) -> NewGiftCard:
@@ -199,24 +200,24 @@ def reception_of(attempt: AttemptRow) -> ReceptionMode:
 
 def _gifter(buyer: Buyer) -> VoucherGifter:
     return VoucherGifter(
-        first_name=buyer.first_name,
-        last_name=buyer.last_name,
-        email=buyer.email,
-        address=" ".join(line for line in (buyer.address_line_1, buyer.address_line_2) if line),
-        postal_code=buyer.postal_code,
-        city=buyer.city,
-        country=buyer.country,
-        mobile_phone=buyer.phone or None,
+        gifter_first_name=buyer.first_name,
+        gifter_last_name=buyer.last_name,
+        gifter_email=buyer.email,
+        gifter_address=" ".join(line for line in (buyer.address_line_1, buyer.address_line_2) if line),
+        gifter_postal_code=buyer.postal_code,
+        gifter_city=buyer.city,
+        gifter_country=buyer.country,
+        gifter_mobile_phone=buyer.phone or None,
     )
 
 
 def _giftee(giftee: Giftee, attempt: AttemptRow) -> VoucherGiftee:
     return VoucherGiftee(
-        first_name=giftee.first_name or None,
-        last_name=giftee.last_name or None,
-        email=giftee.email or None,
-        phone_number=giftee.phone or None,
-        address=_postal_address(giftee, attempt),
+        giftee_first_name=giftee.first_name or None,
+        giftee_last_name=giftee.last_name or None,
+        giftee_email=giftee.email or None,
+        giftee_phone_number=giftee.phone or None,
+        recipient_address=_postal_address(giftee, attempt),
     )
 
 

@@ -1,18 +1,16 @@
 """The table of coupons."""
 
-import datetime as dt
-from decimal import Decimal
-
-from sqlalchemy import CheckConstraint, Index, Numeric, UniqueConstraint
+from sqlalchemy import CheckConstraint, Index, UniqueConstraint
 from sqlmodel import Field
 
-from schema.core.columns import amount_column, datetime_column
 from schema.core.errors import CONSTRAINT_ERRORS, AlreadyTaken, CouponUsedUp
-from schema.coupon.coupon import Coupon, ReceptionMode, enum_list_column, id_list_column
-from store.core.clock import now
+from schema.coupon.coupon import Coupon, CouponConditions, CouponDiscount, CouponScope
+from store.core.row import CreatedOn, InCurrency, PartnerIndexed, UpdatedOn
 
 
-class CouponRow(Coupon, table=True):
+class CouponRow(
+    PartnerIndexed, InCurrency, CreatedOn, UpdatedOn, CouponDiscount, CouponScope, CouponConditions, Coupon, table=True
+):
     """A coupon. `normal_code` is the normalized code used for look-ups."""
 
     __tablename__ = "coupon"
@@ -24,29 +22,7 @@ class CouponRow(Coupon, table=True):
         CheckConstraint("num_nonnulls(discount_percentage, discount_amount) = 1", name="discount_of_one_kind"),
         CheckConstraint("discount_percentage BETWEEN 0 AND 100 OR discount_amount >= 0", name="discount_sensible"),
     )
-    partner_id: int = Field(foreign_key="partner.id", index=True)
-    id: int = Field(default=None, primary_key=True)
     normal_code: str = Field(max_length=40)
-    currency: str = Field(default="EUR", max_length=3)
-    discount_percentage: Decimal | None = Field(default=None, sa_type=Numeric(5, 2))
-    discount_amount: Decimal | None = amount_column(default=None, nullable=True)
-    email_condition: str = Field(default="", max_length=254)
-    minimum_payment_amount: Decimal | None = amount_column(default=None, nullable=True)
-    minimum_basket_amount: Decimal | None = amount_column(default=None, nullable=True)
-    minimum_product_price_amount: Decimal | None = amount_column(default=None, nullable=True)
-    product_ids: list[int] = id_list_column()
-    voucher_prototype_ids: list[int] = id_list_column()
-    click_and_collect_offer_ids: list[int] = id_list_column()
-    experience_offer_ids: list[int] = id_list_column()
-    workshop_ids: list[int] = id_list_column()
-    workshop_category_ids: list[int] = id_list_column()
-    event_ids: list[int] = id_list_column()
-    flash_sale_offer_ids: list[int] = id_list_column()
-    reception_modes: list[ReceptionMode] = enum_list_column(ReceptionMode)
-    created_on: dt.datetime = datetime_column("When it was created.", default_factory=now)
-    updated_on: dt.datetime = datetime_column(
-        "When it last changed.", default_factory=now, sa_column_kwargs={"onupdate": now}
-    )
 
 
 CONSTRAINT_ERRORS["coupon_code_key"] = lambda: AlreadyTaken("code", what="code")

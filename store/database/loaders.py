@@ -1,8 +1,8 @@
-"""Rows of published resources: their tables and columns, and one statement per level of a query."""
+"""Rows of published resources: their columns, and one statement per level of a query."""
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from sqlalchemy import ARRAY, ColumnElement, any_, bindparam
 from sqlmodel import select
@@ -16,19 +16,6 @@ from store.database.statement_cache import Statement
 from store.database.transaction_reader import DatabaseReader
 
 
-def find_table(kind: Any) -> Any | None:
-    """The table class of a published type; None for a type without a table."""
-    return next((s for s in kind.__subclasses__() if hasattr(s, "__table__")), None)
-
-
-def table_of(kind: Any) -> Any:
-    """The table class of a published resource; LookupError if there is none."""
-    table = find_table(kind)
-    if table is None:
-        raise LookupError(f"{kind.__name__} has no table: import the module of store/ that declares its row class.")
-    return table
-
-
 def column(table: Any, name: str) -> Any:
     return table.__table__.c[name]
 
@@ -37,6 +24,10 @@ def is_any_of(tested: Any, values: Sequence[Any] | None = None, name: str | None
     """`column = ANY(values)`: one parameter for any number of values, so that the statement can be cached."""
     condition: ColumnElement[bool] = tested == any_(bindparam(name, values, type_=ARRAY(tested.type), required=False))
     return condition
+
+
+TableOf: TypeAlias = Callable[[Any], Any]
+"""The table class of a published resource: `table_of` of `store/tables.py`, which is above this package."""
 
 
 class LoaderContext(Protocol):
@@ -55,9 +46,10 @@ class LoaderContext(Protocol):
 class Loaders:
     """Related rows and computed values in batches, one load per level; created anew for each request."""
 
-    def __init__(self, db: DatabaseReader, context: LoaderContext) -> None:
+    def __init__(self, db: DatabaseReader, context: LoaderContext, table_of: TableOf) -> None:
         self.db = db
         self.context = context
+        self.table_of = table_of
         self.loaders: dict[Relation | Computed, DataLoader[Any, Any]] = {}
 
     async def load(
@@ -102,18 +94,18 @@ class Loaders:
         return {(row[-1], row[0]): row[:-1] for row in rows}
 
     async def _objects(self, link: Relation, keys: list[Any]) -> Sequence[Any]:
-        table = table_of(link.target)
-        statement: Any = select(table).where(is_any_of(column(table, _key(link)), keys)).order_by(*_order(link))
+        table = self.table_of(link.target)
+        statement: Any = select(table).where(is_any_of(column(table, _key(link)), keys)).order_by(*self._order(link))
         async with self.db.sessions() as session:
             rows: Sequence[Any] = (await session.exec(statement)).all()
         return rows
 
     async def _tuples(self, link: Relation, keys: list[Any], columns: tuple[str, ...]) -> Sequence[Any]:
         def build() -> Statement:
-            table = table_of(link.target)
+            table = self.table_of(link.target)
             key = column(table, _key(link))
             selected = (column(table, name) for name in ("id", *columns))
-            query: Statement = select(key, *selected).where(is_any_of(key, name="keys")).order_by(*_order(link))
+            query: Statement = select(key, *selected).where(is_any_of(key, name="keys")).order_by(*self._order(link))
             return query
 
         return await self.db.statements.rows((link, columns), build, {"keys": keys})
@@ -130,27 +122,25 @@ class Loaders:
             self.loaders[link] = DataLoader(load_fn=load, cache=False)  # a later mutation may change the row
         return self.loaders[link]
 
+    def _order(self, link: Relation) -> list[Any]:
+        return [self._order_column(link.target, name) for name in dict.fromkeys((link.order, "id"))]
+
+    def _order_column(self, kind: Any, name: str) -> Any:
+        """The column that orders related rows: their own, or `option.ranking`, a column of the single row they are
+        related to.
+        """
+        step, _, rest = name.rpartition(".")
+        table = self.table_of(kind)
+        if not step:
+            return column(table, rest)
+        field = get_object_definition(kind, strict=True).get_field(step)
+        related = None if field is None else field.metadata["compiled"]
+        if not isinstance(related, Relation) or related.many:
+            raise LookupError(f"{kind.__name__}.{step} is no single row to be ordered by.")
+        other = self.table_of(related.target)
+        one = select(column(other, rest)).where(column(other, "id") == column(table, related.by))
+        return one.correlate(table).scalar_subquery()
+
 
 def _key(link: Relation) -> str:
     return link.by if link.many else "id"
-
-
-def _order(link: Relation) -> list[Any]:
-    return [_order_column(link.target, name) for name in dict.fromkeys((link.order, "id"))]
-
-
-def _order_column(kind: Any, name: str) -> Any:
-    """The column that orders related rows: their own, or `option.ranking`, a column of the single row they are related
-    to.
-    """
-    step, _, rest = name.rpartition(".")
-    table = table_of(kind)
-    if not step:
-        return column(table, rest)
-    field = get_object_definition(kind, strict=True).get_field(step)
-    related = None if field is None else field.metadata["compiled"]
-    if not isinstance(related, Relation) or related.many:
-        raise LookupError(f"{kind.__name__}.{step} is no single row to be ordered by.")
-    other = table_of(related.target)
-    one = select(column(other, rest)).where(column(other, "id") == column(table, related.by))
-    return one.correlate(table).scalar_subquery()

@@ -13,11 +13,12 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from schema.core.columns import datetime_column
 from schema.event import EVENT_DATA_KEYS, Event, EventType
 from store.core.clock import now
+from store.core.row import PartnerOwned
 from store.job.jobs import JobKind, enqueue_job
 from store.partner.partners import PartnerRow
 
 
-class EventRow(Event, table=True):
+class EventRow(PartnerOwned, Event, table=True):
     """An event. Ids follow the order of the changes: an event that depends on a committed change has a higher id."""
 
     __tablename__ = "event"
@@ -29,7 +30,6 @@ class EventRow(Event, table=True):
         Index("event_unsorted_idx", "id", postgresql_where=text("NOT is_sorted")),
     )
     id: int = Field(default=None, sa_type=BigInteger, primary_key=True)
-    partner_id: int = Field(foreign_key="partner.id")
     marketplace_id: int = Field(foreign_key="marketplace.id")
     occurred_on: dt.datetime = datetime_column("When it happened.", default_factory=now, index=True)
     once: str | None = Field(default=None, max_length=200)

@@ -1,6 +1,5 @@
 """The tables of gift cards, holds and entries. A card caches the sum of its immutable entries as its balance."""
 
-import datetime as dt
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import cast
@@ -9,15 +8,14 @@ from uuid import UUID
 from sqlalchemy import CheckConstraint, Index, Table, UniqueConstraint, text
 from sqlmodel import Field
 
-from schema.core.columns import amount_column, datetime_column
 from schema.core.errors import CONSTRAINT_ERRORS, AlreadyTaken, InsufficientBalance
-from schema.gift_card.gift_card import GiftCard, GiftCardHold, GiftCardMovement
-from store.core.clock import now
+from schema.gift_card.gift_card import GiftCard, GiftCardGiftee, GiftCardGifter, GiftCardHold, GiftCardMovement
 from store.core.codes import document_token
+from store.core.row import CreatedOn, InCurrency, PartnerIndexed, PartnerOwned
 from store.database.text_search import declare_searchable
 
 
-class GiftCardRow(GiftCard, table=True):
+class GiftCardRow(PartnerOwned, InCurrency, CreatedOn, GiftCardGifter, GiftCardGiftee, GiftCard, table=True):
     """A gift card. `normal_code` is the code as it is matched: upper case, without spaces and hyphens."""
 
     __tablename__ = "gift_card"
@@ -33,22 +31,8 @@ class GiftCardRow(GiftCard, table=True):
         CheckConstraint("remaining_amount >= 0", name="never_below_zero"),
         CheckConstraint("remaining_amount <= value_amount", name="never_above_value"),
     )
-    partner_id: int = Field(foreign_key="partner.id")
-    id: int = Field(default=None, primary_key=True)
     normal_code: str = Field(max_length=40)
     document_token: str = Field(default_factory=document_token, max_length=64)
-    gifter_first_name: str = Field(default="", max_length=80)
-    gifter_last_name: str = Field(default="", max_length=80)
-    gifter_email: str = Field(default="", max_length=254)
-    giftee_first_name: str | None = Field(default=None, max_length=80)
-    giftee_last_name: str | None = Field(default=None, max_length=80)
-    giftee_email: str | None = Field(default=None, max_length=254)
-    recipient_address: str | None = Field(default=None, max_length=600)
-    order_id: int | None = Field(default=None, foreign_key="shop_order.id", index=True)
-    value_amount: Decimal = amount_column()
-    remaining_amount: Decimal = amount_column()
-    currency: str = Field(default="EUR", max_length=3)
-    created_on: dt.datetime = datetime_column("When it was issued.", default_factory=now)
 
 
 SEARCH_COLUMNS = {
@@ -71,7 +55,7 @@ class UsableCard:
     remaining: Decimal
 
 
-class GiftCardHoldRow(GiftCardHold, table=True):
+class GiftCardHoldRow(PartnerIndexed, InCurrency, CreatedOn, GiftCardHold, table=True):
     """A hold placed through the API. It changes only under the lock of its card."""
 
     __tablename__ = "gift_card_hold"
@@ -81,16 +65,9 @@ class GiftCardHoldRow(GiftCardHold, table=True):
         CheckConstraint("captured_amount BETWEEN 0 AND held_amount", name="captures_no_more"),
         CheckConstraint("(state = 'running') = (closed_on IS NULL)", name="is_closed_once"),
     )
-    partner_id: int = Field(foreign_key="partner.id", index=True)
-    id: int = Field(default=None, primary_key=True)
-    gift_card_id: int = Field(foreign_key="gift_card.id", index=True)
-    held_amount: Decimal = amount_column()
-    captured_amount: Decimal = amount_column(default=Decimal("0.00"))
-    currency: str = Field(max_length=3)
-    created_on: dt.datetime = datetime_column("When it was placed.", default_factory=now)
 
 
-class GiftCardEntryRow(GiftCardMovement, table=True):
+class GiftCardEntryRow(PartnerIndexed, InCurrency, CreatedOn, GiftCardMovement, table=True):
     """One movement of a card: positive for credits, negative for debits.
 
     A hold ends with a release of its full amount and a capture of what was spent. Holds and releases therefore sum to
@@ -102,15 +79,9 @@ class GiftCardEntryRow(GiftCardMovement, table=True):
         UniqueConstraint("gift_card_id", "attempt_id", "round", "kind", name="gift_card_entry_once_key"),
         UniqueConstraint("hold_id", "kind", name="gift_card_entry_once_a_hold_key"),
     )
-    partner_id: int = Field(foreign_key="partner.id", index=True)
-    id: int = Field(default=None, primary_key=True)
     gift_card_id: int = Field(foreign_key="gift_card.id", index=True)
-    amount: Decimal = amount_column()
-    currency: str = Field(default="EUR", max_length=3)
-    hold_id: int | None = Field(default=None, foreign_key="gift_card_hold.id")
     attempt_id: UUID | None = Field(default=None, foreign_key="checkout_attempt.id", index=True)
     round: int = Field(default=0)
-    created_on: dt.datetime = datetime_column("When it moved.", default_factory=now)
 
 
 CONSTRAINT_ERRORS["gift_card_code_key"] = lambda: AlreadyTaken("code", what="code")

@@ -3,7 +3,7 @@
 from typing import Any
 
 import orjson
-from sqlalchemy import BigInteger, Dialect, LargeBinary
+from sqlalchemy import Dialect, LargeBinary
 from sqlalchemy.types import TypeDecorator
 from sqlmodel import Field
 
@@ -36,5 +36,4 @@ class JobRow(Job, table=True):
 
     __tablename__ = "job"
     __table_args__ = ({"info": ENGINE_TABLE},)
-    id: int = Field(primary_key=True, sa_type=BigInteger)
     payload: dict[str, Any] = Field(sa_type=MaskedPayload)

@@ -1,32 +1,28 @@
 """Messages as rows. The content is stored as data and rendered when the message is sent."""
 
-import datetime as dt
 from typing import Any
-from uuid import UUID, uuid4
 
 from sqlalchemy import Index, text
 from sqlmodel import Field
 
-from schema.core.columns import datetime_column, json_column
+from schema.core.columns import json_column
 from schema.mail import Mail
-from store.core.clock import now
+from store.core.row import CreatedOn
 
 
-class MailRow(Mail, table=True):
+class MailRow(CreatedOn, Mail, table=True):
     """A message of a partner, of a marketplace, or of the installation."""
 
     __tablename__ = "mail"
     __table_args__ = (
+        Index("mail_created_on_idx", "created_on"),
         Index("mail_created_on_list_idx", "partner_id", "created_on", "id"),
         Index("mail_due_on_idx", "due_on", postgresql_where=text("state = 'queued'")),
     )
     partner_id: int | None = Field(default=None, foreign_key="partner.id", index=True)
     marketplace_id: int | None = Field(default=None, foreign_key="marketplace.id", index=True)
-    id: int = Field(default=None, primary_key=True)
-    uuid: UUID = Field(default_factory=uuid4, unique=True)
     content: dict[str, Any] = json_column("The data that its template shows.")
     once: str | None = Field(
         default=None, max_length=200, unique=True, description="The deduplication key: there is one message per key."
     )
     message_id: str = Field(default="", max_length=320, description="Its Message-ID, from the first try on.")
-    created_on: dt.datetime = datetime_column("When it was written.", default_factory=now, index=True)

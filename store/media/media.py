@@ -1,24 +1,22 @@
 """Pictures of a partner's catalogue as rows. Their bytes are in the file store."""
 
-import datetime as dt
 import re
 from collections.abc import Collection
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from sqlalchemy import Index
 from sqlmodel import Field, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.core.columns import datetime_column
 from schema.media import Media, MediaSize
-from store.core.clock import now
+from store.core.row import CreatedOn, PartnerIndexed, UpdatedOn
 
 FOLDER = "media"
 """The folder in the file store."""
 _FILE = re.compile(rf"{FOLDER}/([0-9a-f-]{{36}})/({'|'.join(MediaSize)})\.webp")
 
 
-class MediaRow(Media, table=True):
+class MediaRow(PartnerIndexed, CreatedOn, UpdatedOn, Media, table=True):
     """A picture. `digest` is the SHA-256 of the bytes of its largest file, in hexadecimal."""
 
     __tablename__ = "media"
@@ -26,14 +24,7 @@ class MediaRow(Media, table=True):
         Index("media_created_on_list_idx", "partner_id", "created_on", "id"),
         Index("media_name_list_idx", "partner_id", "name", "id"),
     )
-    partner_id: int = Field(foreign_key="partner.id", index=True)
-    id: int = Field(default=None, primary_key=True)
-    uuid: UUID = Field(default_factory=uuid4, unique=True)
     digest: str = Field(max_length=64)
-    created_on: dt.datetime = datetime_column("When it was uploaded.", default_factory=now)
-    updated_on: dt.datetime = datetime_column(
-        "When it last changed.", default_factory=now, sa_column_kwargs={"onupdate": now}
-    )
 
 
 def media_key_of(uuid: UUID, size: MediaSize) -> str:

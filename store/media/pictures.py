@@ -4,18 +4,19 @@ import hashlib
 import re
 
 from sqlalchemy.dialects.postgresql import insert
-from sqlmodel import Field, SQLModel
+from sqlmodel import Field
 from sqlmodel.ext.asyncio.session import AsyncSession
+
+from store.core.row import PartnerIndexed
 
 TYPES = {"svg": "image/svg+xml", "png": "image/png", "jpg": "image/jpeg", "webp": "image/webp"}
 _NAME = re.compile(rf"[0-9a-f]{{40}}\.({'|'.join(TYPES)})")
 
 
-class PictureRow(SQLModel, table=True):
+class PictureRow(PartnerIndexed, table=True):
     """A picture. Its name is the digest of its content plus its type, so its content never changes."""
 
     __tablename__ = "picture"
-    partner_id: int = Field(foreign_key="partner.id", index=True)
     name: str = Field(primary_key=True, max_length=80)
     content: bytes
 

@@ -7,7 +7,8 @@ from alembic import context
 from sqlmodel.sql.sqltypes import AutoString
 
 from schema.core.text import TextColumn
-from store.migrations.tables import COMPARE_OPTIONS, metadata
+from store.migrations.tables import COMPARE_OPTIONS
+from store.tables import metadata
 
 
 def plain(kind: str, item: Any, _context: Any) -> str | Literal[False]:

@@ -1,26 +1,32 @@
 """The tables of orders. Rows are written once, when a payment attempt completes."""
 
-import datetime as dt
-from decimal import Decimal
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from sqlalchemy import CheckConstraint, Index, UniqueConstraint
 from sqlmodel import Field
 
-from schema.core.columns import amount_column, datetime_column, enum_column
-from schema.core.text import Text, translated_text_column
-from schema.delivery.delivery import DeliveryKind
-from schema.order import Order, OrderDiscount, OrderPayment, OrderProduct, OrderVariant, OrderVat
-from store.core.clock import now
+from schema.order import (
+    Order,
+    OrderBuyer,
+    OrderDelivery,
+    OrderDiscount,
+    OrderPayment,
+    OrderProduct,
+    OrderVariant,
+    OrderVat,
+    PostalAddress,
+)
+from store.core.row import CreatedOn, InCurrency, PartnerIndexed
 
 
-class OrderRow(Order, table=True):
+class OrderRow(PartnerIndexed, InCurrency, CreatedOn, OrderBuyer, OrderDelivery, PostalAddress, Order, table=True):
     """An order. A payment attempt has at most one; numbers have no gaps within a partner."""
 
     __tablename__ = "shop_order"
     __table_args__ = (
         UniqueConstraint("partner_id", "number", name="order_number_key"),
         UniqueConstraint("attempt_id", name="order_attempt_key"),
+        Index("shop_order_created_on_idx", "created_on"),
         Index("shop_order_created_on_list_idx", "partner_id", "created_on", "id"),
         Index("shop_order_total_amount_list_idx", "partner_id", "total_amount", "id"),
         CheckConstraint("total_amount = products_amount - discount_amount + delivery_amount", name="adds_up"),
@@ -29,89 +35,44 @@ class OrderRow(Order, table=True):
             "num_nulls(address_line_1, address_line_2, postal_code, city, country) IN (0, 5)", name="whole_address"
         ),
     )
-    partner_id: int = Field(foreign_key="partner.id", index=True)
-    id: int = Field(default=None, primary_key=True)
-    uuid: UUID = Field(default_factory=uuid4, unique=True)
     attempt_id: UUID = Field(foreign_key="checkout_attempt.id")
-    created_on: dt.datetime = datetime_column("When it was created.", default_factory=now, index=True)
-    buyer_first_name: str = Field(default="", max_length=80)
-    buyer_last_name: str = Field(default="", max_length=80)
-    buyer_email: str = Field(default="", max_length=254)
-    buyer_phone: str = Field(default="", max_length=40)
-    delivery_kind: DeliveryKind = enum_column(DeliveryKind, "Kind of delivery.")
-    delivery_name: Text = translated_text_column("The delivery mode's name at the time of the order.")
-    recipient_name: str = Field(default="", max_length=160)
-    address_line_1: str | None = Field(default=None, max_length=120)
-    address_line_2: str | None = Field(default=None, max_length=120)
-    postal_code: str | None = Field(default=None, max_length=20)
-    city: str | None = Field(default=None, max_length=80)
-    country: str | None = Field(default=None, max_length=2)
-    currency: str = Field(default="EUR", max_length=3)
-    products_amount: Decimal = amount_column()
-    discount_amount: Decimal = amount_column()
-    delivery_amount: Decimal = amount_column()
-    total_amount: Decimal = amount_column()
-    gift_card_amount: Decimal = amount_column()
-    card_amount: Decimal = amount_column()
 
 
-class OrderProductRow(OrderProduct, table=True):
+class OrderProductRow(PartnerIndexed, InCurrency, OrderProduct, table=True):
     __tablename__ = "order_product"
     __table_args__ = (
         CheckConstraint("num_nonnulls(product_id, voucher_id, gift_card_id) = 1", name="sells_one_thing"),
     )
-    partner_id: int = Field(foreign_key="partner.id", index=True)
-    id: int = Field(default=None, primary_key=True)
     order_id: int = Field(foreign_key="shop_order.id", index=True)
     order_variant_id: int | None = Field(default=None, foreign_key="order_variant.id")
     voucher_id: int | None = Field(default=None, foreign_key="voucher.id", index=True)
     gift_card_id: int | None = Field(default=None, foreign_key="gift_card.id", index=True)
     picture_url: str = Field(default="", max_length=300)
     """Path of the picture on this service; empty if none."""
-    currency: str = Field(default="EUR", max_length=3)
-    unit_price_amount: Decimal = amount_column()
-    total_amount: Decimal = amount_column()
 
 
-class OrderVariantRow(OrderVariant, table=True):
+class OrderVariantRow(PartnerIndexed, OrderVariant, table=True):
     """The variant and the chosen attribute values of an ordered product."""
 
     __tablename__ = "order_variant"
-    partner_id: int = Field(foreign_key="partner.id", index=True)
-    id: int = Field(default=None, primary_key=True)
     order_id: int = Field(foreign_key="shop_order.id", index=True)
 
 
-class OrderVatRow(OrderVat, table=True):
+class OrderVatRow(PartnerIndexed, InCurrency, OrderVat, table=True):
     __tablename__ = "order_vat"
-    partner_id: int = Field(foreign_key="partner.id", index=True)
-    id: int = Field(default=None, primary_key=True)
     order_id: int = Field(foreign_key="shop_order.id", index=True)
-    currency: str = Field(default="EUR", max_length=3)
-    net_amount: Decimal = amount_column()
-    vat_amount: Decimal = amount_column()
-    gross_amount: Decimal = amount_column()
 
 
-class OrderDiscountRow(OrderDiscount, table=True):
+class OrderDiscountRow(PartnerIndexed, InCurrency, OrderDiscount, table=True):
     """A coupon's discount on an order."""
 
     __tablename__ = "order_discount"
-    partner_id: int = Field(foreign_key="partner.id", index=True)
-    id: int = Field(default=None, primary_key=True)
     order_id: int = Field(foreign_key="shop_order.id", index=True)
-    currency: str = Field(default="EUR", max_length=3)
-    discount_amount: Decimal = amount_column()
 
 
-class OrderPaymentRow(OrderPayment, table=True):
+class OrderPaymentRow(PartnerIndexed, InCurrency, CreatedOn, OrderPayment, table=True):
     """A payment of an order: one for the bank card, one for each gift card."""
 
     __tablename__ = "order_payment"
-    partner_id: int = Field(foreign_key="partner.id", index=True)
-    id: UUID = Field(default_factory=uuid4, primary_key=True)
     order_id: int = Field(foreign_key="shop_order.id", index=True)
-    currency: str = Field(default="EUR", max_length=3)
-    paid_amount: Decimal = amount_column()
-    created_on: dt.datetime = datetime_column("When it was started.", default_factory=now)
     provider_id: str = Field(default="", max_length=128)

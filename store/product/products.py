@@ -1,16 +1,13 @@
 """The tables of products, variants and attributes."""
 
-import datetime as dt
-from decimal import Decimal
 from functools import partial
 
 from sqlalchemy import CheckConstraint, Index, UniqueConstraint, text
 from sqlmodel import Field
 
-from schema.core.columns import amount_column, datetime_column
 from schema.core.errors import CONSTRAINT_ERRORS, AlreadyTaken, OutOfStock
 from schema.product.product import AttributeValue, Product, ProductAttribute, ProductVariant
-from store.core.clock import now
+from store.core.row import CreatedOn, InCurrency, PartnerIndexed, UpdatedOn
 
 IDENTIFIER_LABELS = {"sku": "SKU", "source_id": "source id"}
 """Columns that identify products and variants besides their ids -> label in error messages."""
@@ -24,7 +21,7 @@ def unique_identifier_indexes(table: str) -> list[Index]:
     ]
 
 
-class ProductRow(Product, table=True):
+class ProductRow(PartnerIndexed, InCurrency, CreatedOn, UpdatedOn, Product, table=True):
     """A product. `stock` excludes pieces reserved by running payments."""
 
     __tablename__ = "product"
@@ -36,19 +33,11 @@ class ProductRow(Product, table=True):
         Index("product_price_amount_list_idx", "partner_id", "price_amount", "id"),
         *unique_identifier_indexes("product"),
     )
-    partner_id: int = Field(foreign_key="partner.id", index=True)
-    id: int = Field(default=None, primary_key=True)
-    price_amount: Decimal = amount_column()
-    currency: str = Field(default="EUR", max_length=3)
     picture_url: str = Field(default="", max_length=300)
     """Path of the picture on this service; empty if none."""
-    created_on: dt.datetime = datetime_column("When it was created.", default_factory=now)
-    updated_on: dt.datetime = datetime_column(
-        "When it last changed.", default_factory=now, sa_column_kwargs={"onupdate": now}
-    )
 
 
-class ProductVariantRow(ProductVariant, table=True):
+class ProductVariantRow(PartnerIndexed, InCurrency, ProductVariant, table=True):
     """A variant, with a stock of its own."""
 
     __tablename__ = "product_variant"
@@ -57,25 +46,17 @@ class ProductVariantRow(ProductVariant, table=True):
         CheckConstraint("price_amount >= 0", name="price_not_negative"),
         *unique_identifier_indexes("product_variant"),
     )
-    partner_id: int = Field(foreign_key="partner.id", index=True)
-    id: int = Field(default=None, primary_key=True)
     product_id: int = Field(foreign_key="product.id", index=True)
-    price_amount: Decimal = amount_column()
-    currency: str = Field(default="EUR", max_length=3)
 
 
-class ProductAttributeRow(ProductAttribute, table=True):
+class ProductAttributeRow(PartnerIndexed, ProductAttribute, table=True):
     __tablename__ = "product_attribute"
-    partner_id: int = Field(foreign_key="partner.id", index=True)
-    id: int = Field(default=None, primary_key=True)
     product_id: int = Field(foreign_key="product.id", index=True)
 
 
-class AttributeValueRow(AttributeValue, table=True):
+class AttributeValueRow(PartnerIndexed, AttributeValue, table=True):
     __tablename__ = "attribute_value"
     __table_args__ = (UniqueConstraint("attribute_id", "value", name="attribute_value_value_key"),)
-    partner_id: int = Field(foreign_key="partner.id", index=True)
-    id: int = Field(default=None, primary_key=True)
     attribute_id: int = Field(foreign_key="product_attribute.id", index=True)
 
 

@@ -2,15 +2,14 @@
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.coupon.coupon import ReceptionMode
-from schema.voucher.voucher import ExpeditionStatus, VoucherGiftee, VoucherGifter, VoucherState
+from schema.voucher.voucher import ExpeditionStatus, VoucherState
 from store.catalogue.catalogue import VoucherOptionLinkRow, VoucherOptionRow, VoucherPrototypeRow
 from store.customer import Person, customers_for
 from store.database.loaders import is_any_of
@@ -20,13 +19,6 @@ from store.voucher.payment import activate_vouchers
 from store.voucher.vouchers import VoucherChosenOptionRow, VoucherIncludedOptionRow, VoucherRow
 
 POSTAL_MODES = (ReceptionMode.EXPEDITION, ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY)
-
-COPIED_COLUMNS = (
-    *("nb_nights", "nb_adults", "nb_children", "nb_babies", "state", "self_gifted", "message", "to_giftee"),
-    *("from_gifter", "reception_mode", "language", "origin", "payment_type", "is_group_payment"),
-    *("coupon_id", "order_id", "expires_on"),
-)
-"""Columns with the same name in NewVoucher and VoucherRow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,56 +30,36 @@ class NewVoucherOption:
     unit_price: Decimal
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class NewVoucher:
-    """A voucher to issue. The caller has set the prices, in the partner's currency."""
+    """A voucher to issue: its row with all that the seller decides, the prices included, and the options chosen with
+    it.
 
-    partner_id: int
-    prototype_id: int
+    Issuing adds the code, the customers, the currency, and the texts of the prototype. A row without an expiry is valid
+    as long as its prototype says; one in state `DRAFT` is activated and counted as sold once it is paid.
+    """
+
+    row: VoucherRow
     options: Sequence[NewVoucherOption] = ()
-    nb_nights: int = 0
-    nb_adults: int = 0
-    nb_children: int = 0
-    nb_babies: int = 0
-    rent_price: Decimal
-    """Price of the prototype without options."""
-    total_price: Decimal
-    """Price with options, before coupons."""
-    bought_rent_price: Decimal
-    """Amount paid for the prototype."""
-    purchase_price: Decimal
-    """Amount paid in total."""
-    state: VoucherState = VoucherState.PAID
-    """`PAID`, or `DRAFT` for a voucher that is activated and counted as sold once it is paid."""
-    gifter: VoucherGifter = field(default_factory=VoucherGifter)
-    giftee: VoucherGiftee = field(default_factory=VoucherGiftee)
-    self_gifted: bool = False
-    message: str | None = None
-    to_giftee: str = ""
-    from_gifter: str = ""
-    reception_mode: ReceptionMode = ReceptionMode.PRINT_AT_HOME
-    language: str = "en"
-    origin: str = ""
-    payment_type: str = ""
-    is_group_payment: bool = False
-    coupon_id: int | None = None
-    order_id: int | None = None
-    expires_on: dt.datetime | None = None
-    """When it expires; None: by the validity of its prototype."""
 
-    @property
-    def gifter_person(self) -> Person:
-        return Person(self.gifter.first_name, self.gifter.last_name, self.gifter.email)
 
-    @property
-    def giftee_person(self) -> Person:
-        """The giftee as a customer; the gifter if the voucher is self-gifted."""
-        got = self.giftee
-        return (
-            self.gifter_person
-            if self.self_gifted
-            else Person(got.first_name or "", got.last_name or "", got.email or "")
-        )
+def gifter_person(voucher: VoucherRow) -> Person:
+    return Person(voucher.gifter_first_name, voucher.gifter_last_name, voucher.gifter_email)
+
+
+def giftee_person(voucher: VoucherRow) -> Person:
+    """The giftee as a customer; the gifter if the voucher is self-gifted."""
+    if voucher.self_gifted:
+        return gifter_person(voucher)
+    return Person(voucher.giftee_first_name or "", voucher.giftee_last_name or "", voucher.giftee_email or "")
+
+
+async def put_customers(db: AsyncSession, partner_id: int, vouchers: Sequence[VoucherRow]) -> None:
+    """Set the customers of new vouchers of one partner, creating those that are not there yet."""
+    people = [(gifter_person(row), giftee_person(row)) for row in vouchers]
+    found = await customers_for(db, partner_id, (who for both in people for who in both))
+    for row, (gifter, giftee) in zip(vouchers, people, strict=True):
+        row.gifter_id, row.giftee_id = found[gifter], found[giftee]
 
 
 async def issue_voucher(db: AsyncSession, new: NewVoucher, now: dt.datetime) -> VoucherRow:
@@ -106,12 +78,16 @@ async def issue_vouchers(db: AsyncSession, new: Sequence[NewVoucher], now: dt.da
     """
     if not new:
         return []
-    partner_id = new[0].partner_id
-    prototypes = await _prototypes(db, partner_id, new)
-    people = await customers_for(
-        db, partner_id, (who for each in new for who in (each.gifter_person, each.giftee_person))
-    )
-    rows = [_row(each, prototypes[each.prototype_id], people, now) for each in new]
+    rows = [each.row for each in new]
+    partner_id = rows[0].partner_id
+    prototypes = await _prototypes(db, partner_id, rows)
+    await put_customers(db, partner_id, rows)
+    for row in rows:
+        row.created_on = now
+        row.expedition_status = (
+            ExpeditionStatus.TO_SEND if row.reception_mode in POSTAL_MODES else ExpeditionStatus.NONE
+        )
+        copy_prototype(row, prototypes[row.voucher_prototype_id])
     for row in rows:
         await add_with_unique_code(db, row, "voucher_code_key")
     await _add_options(db, new, rows)
@@ -122,53 +98,21 @@ async def issue_vouchers(db: AsyncSession, new: Sequence[NewVoucher], now: dt.da
 
 
 async def _prototypes(
-    db: AsyncSession, partner_id: int, new: Sequence[NewVoucher]
+    db: AsyncSession, partner_id: int, vouchers: Sequence[VoucherRow]
 ) -> Mapping[int, VoucherPrototypeRow]:
     table = VoucherPrototypeRow
-    is_named = is_any_of(col(table.id), [each.prototype_id for each in new])
+    is_named = is_any_of(col(table.id), [row.voucher_prototype_id for row in vouchers])
     rows = (await db.exec(select(table).where(col(table.partner_id) == partner_id, is_named))).all()
     return {row.id: row for row in rows}
 
 
-def _row(
-    new: NewVoucher, prototype: VoucherPrototypeRow, people: Mapping[Person, int | None], now: dt.datetime
-) -> VoucherRow:
-    return VoucherRow(
-        partner_id=new.partner_id,
-        created_on=now,
-        gifter_id=people[new.gifter_person],
-        giftee_id=people[new.giftee_person],
-        currency=prototype.currency,
-        total_price_amount=new.total_price,
-        purchase_price_amount=new.purchase_price,
-        rent_price_amount=new.rent_price,
-        bought_rent_price_amount=new.bought_rent_price,
-        expedition_status=ExpeditionStatus.TO_SEND if new.reception_mode in POSTAL_MODES else ExpeditionStatus.NONE,
-        **{name: getattr(new, name) for name in COPIED_COLUMNS},
-        **prototype_columns(prototype),
-        **gifter_columns(new.gifter),
-        **giftee_columns(new.giftee),
-    )
-
-
-def prototype_columns(prototype: VoucherPrototypeRow) -> dict[str, Any]:
-    """The prototype columns that a voucher copies at the time of issue."""
-    return {
-        "voucher_prototype_id": prototype.id,
-        "prototype_name": prototype.name,
-        "prototype_description": prototype.description,
-        "prototype_rent_conditions": prototype.rent_conditions,
-        "prototype_type": prototype.type,
-    }
-
-
-def gifter_columns(gifter: VoucherGifter) -> dict[str, Any]:
-    return {f"gifter_{name}": value for name, value in gifter.model_dump().items()}
-
-
-def giftee_columns(giftee: VoucherGiftee) -> dict[str, Any]:
-    columns = {"address": "recipient_address"}
-    return {columns.get(name, f"giftee_{name}"): value for name, value in giftee.model_dump().items()}
+def copy_prototype(voucher: VoucherRow, prototype: VoucherPrototypeRow) -> None:
+    """Copy what a voucher keeps of its prototype, as it is at the time of issue."""
+    voucher.currency = prototype.currency
+    voucher.prototype_name = prototype.name
+    voucher.prototype_description = prototype.description
+    voucher.prototype_rent_conditions = prototype.rent_conditions
+    voucher.prototype_type = prototype.type
 
 
 async def _add_options(db: AsyncSession, new: Sequence[NewVoucher], rows: Sequence[VoucherRow]) -> None:

@@ -1,22 +1,29 @@
 """The tables of vouchers."""
 
-import datetime as dt
-from decimal import Decimal
 from typing import cast
 
 from sqlalchemy import CheckConstraint, Index, Table, UniqueConstraint, text
 from sqlmodel import Field
 
-from schema.core.columns import amount_column, datetime_column, enum_column
 from schema.core.errors import CONSTRAINT_ERRORS, AlreadyTaken
 from schema.validation.languages import LANGUAGES
-from schema.voucher.voucher import ExpeditionStatus, Voucher, VoucherChosenOption, VoucherIncludedOption, VoucherRental
-from store.core.clock import now
+from schema.voucher.voucher import (
+    Voucher,
+    VoucherChosenOption,
+    VoucherExpedition,
+    VoucherGiftee,
+    VoucherGifter,
+    VoucherIncludedOption,
+    VoucherRental,
+)
 from store.core.codes import document_token
+from store.core.row import CreatedOn, InCurrency, PartnerIndexed, PartnerOwned, UpdatedOn
 from store.database.text_search import declare_searchable
 
 
-class VoucherRow(Voucher, table=True):
+class VoucherRow(
+    PartnerOwned, InCurrency, CreatedOn, UpdatedOn, VoucherGifter, VoucherGiftee, VoucherExpedition, Voucher, table=True
+):
     """A voucher. `normal_code` is the code as it is matched: upper case, without spaces and hyphens."""
 
     __tablename__ = "voucher"
@@ -37,42 +44,10 @@ class VoucherRow(Voucher, table=True):
         ),
         CheckConstraint("(state = 'used') = (used_on IS NOT NULL)", name="used_has_its_day"),
     )
-    partner_id: int = Field(foreign_key="partner.id")
-    id: int = Field(default=None, primary_key=True)
     normal_code: str = Field(max_length=40)
     document_token: str = Field(default_factory=document_token, max_length=64)
-    voucher_prototype_id: int = Field(foreign_key="voucher_prototype.id", index=True)
     gifter_id: int | None = Field(default=None, foreign_key="customer.id", index=True)
     giftee_id: int | None = Field(default=None, foreign_key="customer.id", index=True)
-    coupon_id: int | None = Field(default=None, foreign_key="coupon.id", index=True)
-    order_id: int | None = Field(default=None, foreign_key="shop_order.id", index=True)
-    gifter_civility: str = Field(default="", max_length=20)
-    gifter_first_name: str = Field(default="", max_length=80)
-    gifter_last_name: str = Field(default="", max_length=80)
-    gifter_email: str = Field(default="", max_length=254)
-    gifter_address: str = Field(default="", max_length=255)
-    gifter_postal_code: str = Field(default="", max_length=20)
-    gifter_city: str = Field(default="", max_length=80)
-    gifter_country: str = Field(default="", max_length=80)
-    gifter_wired_phone: str | None = Field(default=None, max_length=40)
-    gifter_mobile_phone: str | None = Field(default=None, max_length=40)
-    giftee_first_name: str | None = Field(default=None, max_length=80)
-    giftee_last_name: str | None = Field(default=None, max_length=80)
-    giftee_email: str | None = Field(default=None, max_length=254)
-    giftee_phone_number: str | None = Field(default=None, max_length=40)
-    recipient_address: str | None = Field(default=None, max_length=600)
-    currency: str = Field(default="EUR", max_length=3)
-    total_price_amount: Decimal = amount_column()
-    purchase_price_amount: Decimal = amount_column()
-    rent_price_amount: Decimal = amount_column()
-    bought_rent_price_amount: Decimal = amount_column()
-    expedition_status: ExpeditionStatus = enum_column(ExpeditionStatus, "", default=ExpeditionStatus.NONE)
-    expedition_date: dt.datetime | None = datetime_column("", default=None, nullable=True)
-    cover_letter_url: str = Field(default="", max_length=300)
-    created_on: dt.datetime = datetime_column("When it was created.", default_factory=now)
-    updated_on: dt.datetime = datetime_column(
-        "When it last changed.", default_factory=now, sa_column_kwargs={"onupdate": now}
-    )
 
 
 def _joined_lines(*values: str) -> str:
@@ -94,35 +69,23 @@ SEARCH_COLUMNS = {
 declare_searchable(cast("Table", VoucherRow.__table__), SEARCH_COLUMNS)  # type: ignore[attr-defined]  # SQLModel's type stubs lack __table__
 
 
-class VoucherChosenOptionRow(VoucherChosenOption, table=True):
+class VoucherChosenOptionRow(PartnerIndexed, InCurrency, VoucherChosenOption, table=True):
     """A chosen option of a voucher."""
 
     __tablename__ = "voucher_chosen_option"
-    partner_id: int = Field(foreign_key="partner.id", index=True)
-    id: int = Field(default=None, primary_key=True)
     voucher_id: int = Field(foreign_key="voucher.id", index=True)
-    option_id: int = Field(foreign_key="voucher_option.id", index=True)
-    currency: str = Field(default="EUR", max_length=3)
-    unit_price_amount: Decimal = amount_column()
-    total_price_amount: Decimal = amount_column()
 
 
-class VoucherIncludedOptionRow(VoucherIncludedOption, table=True):
+class VoucherIncludedOptionRow(PartnerIndexed, VoucherIncludedOption, table=True):
     """An option included with a voucher's prototype."""
 
     __tablename__ = "voucher_included_option"
-    partner_id: int = Field(foreign_key="partner.id", index=True)
-    id: int = Field(default=None, primary_key=True)
     voucher_id: int = Field(foreign_key="voucher.id", index=True)
-    option_id: int = Field(foreign_key="voucher_option.id", index=True)
 
 
-class VoucherRentalRow(VoucherRental, table=True):
+class VoucherRentalRow(PartnerIndexed, CreatedOn, VoucherRental, table=True):
     __tablename__ = "voucher_rental"
-    partner_id: int = Field(foreign_key="partner.id", index=True)
-    id: int = Field(default=None, primary_key=True)
     voucher_id: int = Field(foreign_key="voucher.id", index=True)
-    created_on: dt.datetime = datetime_column("When it was recorded.", default_factory=now)
 
 
 CONSTRAINT_ERRORS["voucher_code_key"] = lambda: AlreadyTaken("code", what="code")

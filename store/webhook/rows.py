@@ -9,10 +9,10 @@ from sqlmodel import Field
 from schema.core.columns import datetime_column
 from schema.event import LONGEST_TYPE, EventType
 from schema.webhook.webhook import WebhookAttempt, WebhookDelivery, WebhookEndpoint
-from store.core.clock import now
+from store.core.row import CreatedOn
 
 
-class WebhookEndpointRow(WebhookEndpoint, table=True):
+class WebhookEndpointRow(CreatedOn, WebhookEndpoint, table=True):
     """An endpoint of a partner or, without one, of a whole marketplace.
 
     The secret is not stored: `store.order.signing_secrets` derives it from the salt and the installation's secret. A
@@ -30,17 +30,15 @@ class WebhookEndpointRow(WebhookEndpoint, table=True):
     )
     partner_id: int | None = Field(default=None, foreign_key="partner.id")
     marketplace_id: int = Field(foreign_key="marketplace.id")
-    id: int = Field(default=None, primary_key=True)
     uuid: UUID = Field(default_factory=uuid4, unique=True)
     host: str = Field(max_length=253)
-    created_on: dt.datetime = datetime_column("When it was created.", default_factory=now)
     secret_salt: bytes
     previous_secret_salt: bytes | None = Field(default=None)
     leased_by: UUID | None = Field(default=None)
     leased_until: dt.datetime | None = datetime_column("When the lease ends.", default=None, nullable=True)
 
 
-class WebhookDeliveryRow(WebhookDelivery, table=True):
+class WebhookDeliveryRow(CreatedOn, WebhookDelivery, table=True):
     """A message. There is at most one per event and endpoint; the owner of the endpoint owns it."""
 
     __tablename__ = "webhook_delivery"
@@ -59,7 +57,6 @@ class WebhookDeliveryRow(WebhookDelivery, table=True):
     event_type: EventType = Field(
         sa_type=Enum(EventType, native_enum=False, length=LONGEST_TYPE, values_callable=lambda e: [m.value for m in e])
     )
-    created_on: dt.datetime = datetime_column("When it was first queued.", default_factory=now)
 
 
 class WebhookAttemptRow(WebhookAttempt, table=True):

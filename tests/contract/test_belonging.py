@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 from graphql import GraphQLInputObjectType, GraphQLObjectType, get_named_type
-from sqlmodel import SQLModel
 from strawberry.types import get_object_definition
 
 from resolvers.core.listing import Listing
 from schema.core.field_source import Relation
+from schema.core.resource import published_type
 from schema.graph.fields import ORIGINS
 from schema.root import Query, schema
-from store.migrations.tables import metadata
+from store.tables import ROW_CLASSES
 from tests.contract.declarations import declared
 
 GRAPH = schema._schema
@@ -32,12 +32,8 @@ NOT_PUBLISHED = frozenset(
 """Tables that no type of the schema has rows of."""
 
 
-ROWS = {
-    mapper.class_.__tablename__: mapper.class_
-    for mapper in SQLModel._sa_registry.mappers
-    if mapper.class_.__module__.startswith("store.") and mapper.class_.__tablename__ in metadata.tables
-}
-KINDS = {name: row for name, row in ROWS.items() if get_object_definition(row.__mro__[1]) is not None}
+ROWS: dict[str, Any] = {str(row.__tablename__): row for row in ROW_CLASSES}
+KINDS = {name: kind for name, row in ROWS.items() if (kind := published_type(row)) is not None}
 
 
 def test_each_table_is_published_or_said_not_to_be() -> None:
@@ -46,8 +42,7 @@ def test_each_table_is_published_or_said_not_to_be() -> None:
 
 @pytest.mark.parametrize("table", sorted(KINDS))
 def test_every_type_leads_to_whose_its_rows_are(table: str) -> None:
-    columns = KINDS[table].__table__.c
-    kind = KINDS[table].__mro__[1]
+    columns, kind = ROWS[table].__table__.c, KINDS[table]
     definition = get_object_definition(kind, strict=True)
     published = GRAPH.type_map[definition.name]
     assert isinstance(published, GraphQLObjectType)

@@ -4,6 +4,7 @@ import ast
 import builtins
 import importlib
 import pathlib
+import pkgutil
 import re
 import tomllib
 from collections import defaultdict
@@ -13,11 +14,11 @@ from typing import Any
 
 import pytest
 from sqlalchemy import text
-from sqlmodel import SQLModel
 
+import store
 from schema.core.errors import CONSTRAINT_ERRORS, AppError
 from store.database.db import Database
-from store.migrations.tables import metadata
+from store.tables import ROW_CLASSES, metadata
 from tests.contract.declarations import ROOT
 
 PROGRAM = ("schema", "resolvers", "rest_compat", "funnel", "store", "coffret")
@@ -361,17 +362,12 @@ def test_every_error_says_what_is_wrong_and_has_a_code_of_its_own() -> None:
 # ---- tables
 
 
-def rows_of(kind: Any = SQLModel) -> Iterator[Any]:
-    """Every class whose instances are rows."""
-    for sub in kind.__subclasses__():
-        if hasattr(sub, "__table__") and sub.metadata is metadata:
-            yield sub
-        yield from rows_of(sub)
-
-
 async def test_every_table_has_a_row_class_and_the_database_has_no_other(database: Database) -> None:
-    classes = {row.__table__.name: row for row in rows_of()}
-    assert set(classes) == set(metadata.tables), "Import the module of the row class in store/migrations/tables.py."
+    classes: dict[str, Any] = {str(row.__tablename__): row for row in ROW_CLASSES}
+    for module in pkgutil.walk_packages(store.__path__, "store."):
+        if "versions" not in module.name and not module.name.endswith("migrations.env"):
+            importlib.import_module(module.name)
+    assert set(classes) == set(metadata.tables), "Add the row class to ROW_CLASSES in store/tables.py."
     for name, row in classes.items():
         assert row.__name__.endswith("Row"), f"{row.__name__}: name the row class of {name} …Row."
         assert row.__module__.startswith("store."), f"{row.__name__} belongs in store/."

@@ -20,6 +20,7 @@ from schema.core.permission import Permission
 from schema.core.text import Text
 from schema.delivery.delivery import DeliveryKind
 from schema.product.input import UpdateProduct
+from schema.voucher.voucher import VoucherState
 from store.catalogue.catalogue import UniverseRow, VoucherPrototypeRow
 from store.core.clock import clock
 from store.gift_card.gift_cards import GiftCardRow
@@ -163,11 +164,17 @@ async def issued_with_the_order(tenants: Tenants) -> tuple[VoucherRow, GiftCardR
     partner, order_id = tenants.partners["a1"], tenants.owned["a1"].order
     price = Decimal("90.00")
     prototype_id = await massage(tenants, partner, price)
-    prices = ("rent_price", "total_price", "bought_rent_price", "purchase_price")
+    prices = ("rent_price_amount", "total_price_amount", "bought_rent_price_amount", "purchase_price_amount")
     paid: dict[str, Any] = dict.fromkeys(prices, price)
     async with tenants.services.db.sessions() as db, db.begin():
-        new = NewVoucher(partner_id=partner.id, prototype_id=prototype_id, order_id=order_id, **paid)
-        voucher = await issue_voucher(db, new, clock.now())
+        sold = VoucherRow(
+            partner_id=partner.id,
+            voucher_prototype_id=prototype_id,
+            order_id=order_id,
+            state=VoucherState.PAID,
+            **paid,
+        )
+        voucher = await issue_voucher(db, NewVoucher(sold), clock.now())
         card = await issue_gift_card(
             db, NewGiftCard(partner_id=partner.id, value=price, currency="EUR", order_id=order_id), clock.now()
         )

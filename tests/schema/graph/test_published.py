@@ -21,12 +21,14 @@ from schema.graph.pages import PagePlan
 from schema.graph.selection import is_published_by
 from schema.graph.server import GraphQLRequest, GraphQLServer
 from schema.root import schema
+from schema.voucher.voucher import VoucherState
 from store.account.users import UserRow
 from store.bank_account import BankAccountRow
 from store.catalogue.catalogue import EnvironmentRow, PriceRangeRow, PrototypeImageRow
 from store.core.clock import clock
 from store.media.media import MediaRow
 from store.voucher.issuing import NewVoucher, NewVoucherOption, issue_voucher
+from store.voucher.vouchers import VoucherRow
 from tests.fixtures.basket import experiences
 from tests.fixtures.shop import Shop
 from tests.fixtures.webhook import Hooks
@@ -117,17 +119,19 @@ async def experienced(shop: Shop) -> None:
     await shop.add(EnvironmentRow(marketplace_id=marketplace, name=Text(en="The sea")))
     await shop.add(PriceRangeRow(marketplace_id=marketplace, name=Text(en="From 50"), minimum_amount=Decimal(50)))
     price, oil = Decimal("90.00"), NewVoucherOption(sold.rose.id, 1, Decimal("5.00"))
-    new = NewVoucher(
+    row = VoucherRow(
         partner_id=shop.partner.id,
-        prototype_id=sold.massage.id,
-        options=[oil],
-        rent_price=price,
-        bought_rent_price=price,
-        total_price=price + oil.unit_price,
-        purchase_price=price + oil.unit_price,
+        voucher_prototype_id=sold.massage.id,
+        code="",
+        normal_code="",
+        state=VoucherState.PAID,
+        rent_price_amount=price,
+        bought_rent_price_amount=price,
+        total_price_amount=price + oil.unit_price,
+        purchase_price_amount=price + oil.unit_price,
     )
     async with shop.services.db.sessions() as db, db.begin():
-        await issue_voucher(db, new, clock.now())
+        await issue_voucher(db, NewVoucher(row, [oil]), clock.now())
 
 
 @pytest.mark.parametrize(("name", "kind"), list(lists()), ids=lambda value: value if isinstance(value, str) else "")

@@ -11,7 +11,8 @@ from sqlalchemy import Column, Connection, Integer, String, Table, text
 
 from store.database.db import Database
 from store.migrations.migrate import FOLDER, current_revision, head_revision, migrate, write_revision
-from store.migrations.tables import COMPARE_OPTIONS, metadata
+from store.migrations.tables import COMPARE_OPTIONS
+from store.tables import metadata
 
 
 async def test_the_revisions_make_what_the_code_declares(database: Database) -> None:

@@ -1,0 +1,125 @@
+"""All tables, and the table of each published resource."""
+
+from typing import Any
+
+from sqlmodel import SQLModel
+
+from schema.core.resource import published_type
+from store.account.users import TokenRow, UserRow
+from store.activation.activations import ActivationRow
+from store.audit.entries import AuditEntryRow
+from store.bank_account import BankAccountRow
+from store.catalogue.catalogue import (
+    EnvironmentRow,
+    PriceRangeRow,
+    PrototypeImageRow,
+    UniverseRow,
+    VoucherOptionCategoryRow,
+    VoucherOptionLinkRow,
+    VoucherOptionRow,
+    VoucherPrototypeRow,
+)
+from store.coupon.coupons import CouponRow
+from store.customer import CustomerRow
+from store.database.shared_clock import DevelopmentClockRow
+from store.delivery import DeliveryModeRow, DeliveryRateRow
+from store.event.events import EventRow
+from store.gift_card.gift_cards import GiftCardEntryRow, GiftCardHoldRow, GiftCardRow
+from store.idempotency import StoredResponseRow
+from store.job.rows import JobRow
+from store.kyc import IdentityCheckRow, KycDocumentRow, PartnerKycRow
+from store.mail.rows import MailRow
+from store.media.media import MediaRow
+from store.media.pictures import PictureRow
+from store.order.orders import (
+    OrderDiscountRow,
+    OrderPaymentRow,
+    OrderProductRow,
+    OrderRow,
+    OrderVariantRow,
+    OrderVatRow,
+)
+from store.order.return_signatures import ReturnSecretRow
+from store.partner.partners import MarketplaceRow, PartnerRow
+from store.payment.attempts import AttemptRow
+from store.product.products import AttributeValueRow, ProductAttributeRow, ProductRow, ProductVariantRow
+from store.voucher.vouchers import VoucherChosenOptionRow, VoucherIncludedOptionRow, VoucherRentalRow, VoucherRow
+from store.webhook.rows import WebhookAttemptRow, WebhookDeliveryRow, WebhookEndpointRow
+
+ROW_CLASSES: tuple[type[SQLModel], ...] = (
+    ActivationRow,
+    AttemptRow,
+    AttributeValueRow,
+    AuditEntryRow,
+    BankAccountRow,
+    CouponRow,
+    CustomerRow,
+    DeliveryModeRow,
+    DeliveryRateRow,
+    DevelopmentClockRow,
+    EnvironmentRow,
+    EventRow,
+    GiftCardEntryRow,
+    GiftCardHoldRow,
+    GiftCardRow,
+    IdentityCheckRow,
+    JobRow,
+    KycDocumentRow,
+    MailRow,
+    MarketplaceRow,
+    MediaRow,
+    OrderDiscountRow,
+    OrderPaymentRow,
+    OrderProductRow,
+    OrderRow,
+    OrderVariantRow,
+    OrderVatRow,
+    PartnerKycRow,
+    PartnerRow,
+    PictureRow,
+    PriceRangeRow,
+    ProductAttributeRow,
+    ProductRow,
+    ProductVariantRow,
+    PrototypeImageRow,
+    ReturnSecretRow,
+    StoredResponseRow,
+    TokenRow,
+    UniverseRow,
+    UserRow,
+    VoucherChosenOptionRow,
+    VoucherIncludedOptionRow,
+    VoucherOptionCategoryRow,
+    VoucherOptionLinkRow,
+    VoucherOptionRow,
+    VoucherPrototypeRow,
+    VoucherRentalRow,
+    VoucherRow,
+    WebhookAttemptRow,
+    WebhookDeliveryRow,
+    WebhookEndpointRow,
+)
+"""Every table. Migrations compare them with the database, and published resources are read from them."""
+
+metadata = SQLModel.metadata
+_rows = {kind: row for row in ROW_CLASSES if (kind := published_type(row)) is not None}
+
+
+def find_table(kind: Any) -> Any | None:
+    """The table class of a published type; None for a type without a table."""
+    return _rows.get(kind)
+
+
+def table_of(kind: Any) -> Any:
+    """The table class of a published resource; LookupError if there is none."""
+    table = find_table(kind)
+    if table is None:
+        raise LookupError(f"{kind.__name__} has no table: add its row class to ROW_CLASSES in store/tables.py.")
+    return table
+
+
+def declare_table(row: type[SQLModel]) -> None:
+    """Declare the table of a resource that is not one of the program's, such as an example of the tests."""
+    kind = published_type(row)
+    assert kind is not None, row.__name__
+    _rows[kind] = row
