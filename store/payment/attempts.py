@@ -10,8 +10,8 @@ from sqlmodel import Field
 
 from schema.checkout.checkout import Buyer, ShopKind, VatAmount
 from schema.core.columns import amount_column, datetime_column, enum_column
-from store.core.clock import now
 from store.core.provider_process import CheckedRow
+from store.core.row import CreatedOn, PartnerOwned
 from store.core.state_machine import StateMachine
 from store.core.typed_json import typed_json_column
 from store.payment.snapshot import BUYER, CODES, DELIVERY, LINES, VAT, AttemptCode, AttemptDelivery, AttemptLine
@@ -66,7 +66,7 @@ TRANSITIONS = StateMachine(
 )
 
 
-class AttemptRow(CheckedRow, table=True):
+class AttemptRow(PartnerOwned, CreatedOn, CheckedRow, table=True):
     """A payment attempt. A session and cart have at most one live attempt."""
 
     __tablename__ = "checkout_attempt"
@@ -88,7 +88,6 @@ class AttemptRow(CheckedRow, table=True):
         ),
         CheckConstraint("total_amount = gift_card_amount + card_amount", name="is_paid"),
     )
-    partner_id: int = Field(foreign_key="partner.id")
     id: UUID = Field(default_factory=uuid4, primary_key=True)
     kind: ShopKind = enum_column(ShopKind, "What is bought.", default=ShopKind.PRODUCTS)
     state: AttemptState = enum_column(AttemptState, "State.", default=AttemptState.STARTING)
@@ -112,7 +111,6 @@ class AttemptRow(CheckedRow, table=True):
     total_amount: Decimal = amount_column()
     gift_card_amount: Decimal = amount_column()
     card_amount: Decimal = amount_column()
-    created_on: dt.datetime = datetime_column("When it was stored.", default_factory=now)
     link_expires_on: dt.datetime | None = datetime_column(
         "When the provider's link expires.", default=None, nullable=True
     )
