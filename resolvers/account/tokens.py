@@ -101,19 +101,16 @@ async def _owner_uuid(db: AsyncSession, user: UserRow) -> UUID:
     return user.uuid
 
 
-@operation(AccessRule.AUTHENTICATED)
+@operation(AccessRule.AUTHENTICATED, transaction=False)
 async def me(call: Call) -> Viewer:
     """The caller and the caller's permissions."""
-    caller = call.caller
-    query = (
-        select(UserRow, PartnerRow, MarketplaceRow)
-        .select_from(UserRow)
-        .outerjoin(PartnerRow, col(PartnerRow.id) == caller.partner_id)
-        .outerjoin(MarketplaceRow, col(MarketplaceRow.id) == caller.marketplace_id)
-        .where(col(UserRow.id) == caller.user_id)
+    caller = await call.services.authenticator.reread(call.caller)
+    return Viewer(
+        user_id=caller.user_id,
+        partner_id=caller.partner_id,
+        marketplace_id=caller.marketplace_id,
+        permissions=sorted(caller.permissions),
     )
-    user, partner, marketplace = (await call.db.exec(query)).one()
-    return Viewer(user=user, partner=partner, marketplace=marketplace, permissions=sorted(caller.permissions))
 
 
 @operation(AccessRule.AUTHENTICATED)

@@ -4,18 +4,23 @@ import asyncio
 import datetime as dt
 import time
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import func, or_, update
-from sqlmodel import col, select
+from sqlalchemy import ColumnElement, DateTime, bindparam, func, or_, select, update
+from sqlmodel import col
 
 from resolvers.core.caller import Caller, Role
 from schema.core.errors import Unauthenticated
 from schema.core.permission import GRANTABLE_PERMISSIONS, Permission
+from schema.partner.partner import PartnerStatus
 from store.account.credentials import secret_digest_of
 from store.account.users import TokenRow, UserRow
 from store.core.clock import Clock
 from store.database.db import Database
+from store.database.loaders import column
+from store.database.statement_cache import Condition, Statement
 from store.partner.partners import MarketplaceRow, PartnerRow
 
 CACHE_SECONDS = 5.0
@@ -23,6 +28,8 @@ CACHE_SECONDS = 5.0
 REFRESH_AHEAD = 0.4
 """Fraction at the end of the cache time in which a request starts to refresh its token, without waiting for it."""
 MAX_CACHED_CALLERS = 10_000
+LAST_USE_PRECISION = 60.0
+"""Minimum seconds between two writes of a token's last use."""
 DENIED_TO_PARTNERS = frozenset(
     {
         Permission.CREATE_PARTNER,
@@ -40,10 +47,14 @@ DENIED_TO_MARKETPLACES = frozenset({Permission.MANAGE_MASTERADMIN})
 
 def permissions_of(user: UserRow) -> frozenset[Permission]:
     """The permissions of a user: the granted ones, else those of the role. The master permission includes all."""
-    if user.permissions is None:
+    return _permissions(Role(user.role), user.permissions)
+
+
+def _permissions(role: Role, names: Sequence[str] | None) -> frozenset[Permission]:
+    if names is None:
         withheld = {Role.PARTNER: DENIED_TO_PARTNERS, Role.MARKETPLACE: DENIED_TO_MARKETPLACES}
-        return GRANTABLE_PERMISSIONS - withheld.get(Role(user.role), frozenset())
-    granted = frozenset(permission for permission in GRANTABLE_PERMISSIONS if permission in user.permissions)
+        return GRANTABLE_PERMISSIONS - withheld.get(role, frozenset())
+    granted = frozenset(permission for permission in GRANTABLE_PERMISSIONS if permission in names)
     return GRANTABLE_PERMISSIONS if Permission.MANAGE_MASTERADMIN in granted else granted
 
 
@@ -109,6 +120,17 @@ class Authenticator:
             del self._cache[digest]
         self._pending_reads.clear()  # running reads may see old data: they are neither shared nor cached
 
+    async def reread(self, caller: Caller) -> Caller:
+        """The caller of the same token as it is now, whatever was cached. Raises Unauthenticated like `authenticate`."""
+        if caller.token_id is None:
+            return caller
+        current = await self._read(Condition.equal(column(TokenRow, "id"), caller.token_id), time.monotonic())
+        if current is None or current.caller != caller:
+            self.invalidate(token_id=caller.token_id)
+        if current is None:
+            raise Unauthenticated
+        return current.caller
+
     async def _read_shared(self, digest: bytes) -> CachedCaller:
         """The result of the read that concurrent requests share. A read that another request began is retried once if
         it fails.
@@ -138,7 +160,7 @@ class Authenticator:
         """Read a token and cache its caller, counted from the start of the read. An invalid token leaves the cache."""
         task, until = asyncio.current_task(), time.monotonic() + self._cache_seconds
         try:
-            kept = await self._read(digest, until)
+            kept = await self._read(Condition.equal(column(TokenRow, "digest"), digest), until)
             if self._pending_reads.get(digest) is task:
                 self._cache.pop(digest, None)
                 if kept is not None:
@@ -150,41 +172,66 @@ class Authenticator:
                 del self._pending_reads[digest]
         return kept
 
-    async def _read(self, digest: bytes, until: float) -> CachedCaller | None:
+    async def _read(self, token: Condition, until: float) -> CachedCaller | None:
         """The caller of a token; None if it is unknown, revoked or expired, or its user may not log in."""
         now = self._clock.now()
-        query = (
-            select(TokenRow, UserRow, PartnerRow, MarketplaceRow.time_zone)
-            .join(UserRow, col(UserRow.id) == col(TokenRow.user_id))
-            .outerjoin(PartnerRow, col(PartnerRow.id) == col(UserRow.partner_id))
-            .outerjoin(
-                MarketplaceRow,
-                col(MarketplaceRow.id) == func.coalesce(PartnerRow.marketplace_id, UserRow.marketplace_id),
-            )
-            .where(
-                col(TokenRow.digest) == digest,
-                col(TokenRow.revoked_on).is_(None),
-                or_(col(TokenRow.expires_on).is_(None), col(TokenRow.expires_on) > now),
-                col(UserRow.is_active),
-            )
+        rows = await self._db.statements.rows("caller", _caller_statement, {"now": now}, [token])
+        if not rows:
+            return None
+        id, expires_on, last_used_on, *of_caller = rows[0]
+        if last_used_on is None or (now - last_used_on).total_seconds() > LAST_USE_PRECISION:
+            async with self._db.sessions() as db, db.begin():
+                await db.exec(update(TokenRow).where(col(TokenRow.id) == id).values(last_used_on=now))
+        return CachedCaller(_caller(id, *of_caller), until, expires_on)
+
+
+def _caller_statement(token: ColumnElement[bool]) -> Statement:
+    """The token that meets a condition, if it is valid, and the arguments of `_caller`."""
+    now = bindparam("now", type_=DateTime(timezone=True))
+    columns: tuple[Any, ...] = (
+        *(TokenRow.id, TokenRow.expires_on, TokenRow.last_used_on),
+        *(UserRow.id, UserRow.role, UserRow.permissions, UserRow.partner_id),
+        func.coalesce(PartnerRow.marketplace_id, UserRow.marketplace_id),
+        *(PartnerRow.site_domain, PartnerRow.return_hosts, PartnerRow.status, MarketplaceRow.time_zone),
+    )
+    return (
+        select(*columns)
+        .join(UserRow, col(UserRow.id) == col(TokenRow.user_id))
+        .outerjoin(PartnerRow, col(PartnerRow.id) == col(UserRow.partner_id))
+        .outerjoin(
+            MarketplaceRow,
+            col(MarketplaceRow.id) == func.coalesce(PartnerRow.marketplace_id, UserRow.marketplace_id),
         )
-        async with self._db.sessions() as db, db.begin():
-            row = (await db.exec(query)).one_or_none()
-            if row is None:
-                return None
-            token, user, partner, time_zone = row
-            if token.last_used_on is None or (now - token.last_used_on).total_seconds() > 60:
-                await db.exec(update(TokenRow).where(col(TokenRow.id) == token.id).values(last_used_on=now))
-        caller = Caller(
-            role=Role(user.role),
-            permissions=permissions_of(user),
-            user_id=user.id,
-            token_id=token.id,
-            partner_id=user.partner_id,
-            marketplace_id=partner.marketplace_id if partner else user.marketplace_id,
-            site_domain=partner.site_domain if partner else "",
-            return_hosts=tuple(partner.return_hosts) if partner else (),
-            partner_status=partner.status if partner else None,
-            time_zone=time_zone or "UTC",
+        .where(
+            token,
+            col(TokenRow.revoked_on).is_(None),
+            or_(col(TokenRow.expires_on).is_(None), col(TokenRow.expires_on) > now),
+            col(UserRow.is_active),
         )
-        return CachedCaller(caller, until, token.expires_on)
+    )
+
+
+def _caller(
+    token_id: int,
+    user_id: int,
+    role: str,
+    permissions: Sequence[str] | None,
+    partner_id: int | None,
+    marketplace_id: int | None,
+    site_domain: str | None,
+    return_hosts: Sequence[str] | None,
+    partner_status: str | None,
+    time_zone: str | None,
+) -> Caller:
+    return Caller(
+        role=Role(role),
+        permissions=_permissions(Role(role), permissions),
+        user_id=user_id,
+        token_id=token_id,
+        partner_id=partner_id,
+        marketplace_id=marketplace_id,
+        site_domain=site_domain or "",
+        return_hosts=tuple(return_hosts or ()),
+        partner_status=None if partner_status is None else PartnerStatus(partner_status),
+        time_zone=time_zone or "UTC",
+    )

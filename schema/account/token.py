@@ -9,7 +9,7 @@ from pydantic import Field
 from schema.account.user import User
 from schema.core.inputs import graphql_input
 from schema.core.permission import Permission
-from schema.core.resource import SchemaModel
+from schema.core.resource import SchemaModel, relation
 from schema.partner.marketplace import Marketplace
 from schema.partner.partner import Partner
 from schema.validation.characters import ONE_LINE
@@ -26,9 +26,20 @@ class IssuedToken:
 
 @strawberry.type(description="The caller.")
 class Viewer:
-    user: User = strawberry.field(description="The user whose token was sent.")
-    partner: Partner | None = strawberry.field(description="The partner the user works for; null if none.")
-    marketplace: Marketplace | None = strawberry.field(description="The marketplace the user works for; null if none.")
+    user_id: strawberry.Private[int | None]
+    partner_id: strawberry.Private[int | None]
+    marketplace_id: strawberry.Private[int | None]
+    user: User = relation(User, "user_id", "The user whose token was sent.", field=strawberry.field)
+    partner: Partner | None = relation(
+        Partner, "partner_id", "The partner the user works for; null if none.", nullable=True, field=strawberry.field
+    )
+    marketplace: Marketplace | None = relation(
+        Marketplace,
+        "marketplace_id",
+        "The marketplace the user works for; null if none.",
+        nullable=True,
+        field=strawberry.field,
+    )
     permissions: list[Permission] = strawberry.field(description="The caller's permissions.")
 
 

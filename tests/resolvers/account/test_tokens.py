@@ -14,10 +14,11 @@ from resolvers.account.tokens import LIVE_TOKENS, issue_token, me, obtain_token,
 from resolvers.core.context import Context
 from schema.account.token import IssuedToken, ObtainToken, RevokeToken
 from schema.core.errors import NotFound, Unauthenticated, WrongCredentials
-from schema.core.permission import GRANTABLE_PERMISSIONS
+from schema.core.permission import GRANTABLE_PERMISSIONS, Permission
 from store.account.credentials import PREFIX, hash_password, verify_password
 from store.core.clock import clock
 from tests.fixtures.tenants import PARTNERS_DO_NOT, PASSWORD, Tenants, kept_of
+from tests.statements import sent
 
 NAME = "a1@users.example"
 
@@ -172,20 +173,37 @@ async def test_the_uuid_is_that_of_whom_the_user_works_for(tenants: Tenants) -> 
 
 async def test_a_caller_is_told_who_it_is_and_what_it_may(tenants: Tenants) -> None:
     of_partner = await me(await tenants.context("a1"))
-    assert of_partner.user.id == tenants.users["a1"].id
-    assert of_partner.partner is not None
-    assert of_partner.partner.id == tenants.partners["a1"].id
-    assert of_partner.marketplace is not None
-    assert of_partner.marketplace.id == tenants.marketplaces["a"].id
+    assert of_partner.user_id == tenants.users["a1"].id
+    assert of_partner.partner_id == tenants.partners["a1"].id
+    assert of_partner.marketplace_id == tenants.marketplaces["a"].id
     assert of_partner.permissions == sorted(GRANTABLE_PERMISSIONS - PARTNERS_DO_NOT)
     of_market = await me(await tenants.context("market a"))
-    assert of_market.partner is None
-    assert of_market.marketplace is not None
+    assert of_market.partner_id is None
+    assert of_market.marketplace_id == tenants.marketplaces["a"].id
     master = await me(await tenants.context("master"))
-    assert (master.partner, master.marketplace) == (None, None)
+    assert (master.partner_id, master.marketplace_id) == (None, None)
     assert master.permissions == sorted(GRANTABLE_PERMISSIONS)
     with pytest.raises(Unauthenticated):
         await me(Context(tenants.services))
+
+
+async def test_a_caller_is_told_what_it_may_now_whatever_was_cached(tenants: Tenants) -> None:
+    context, user_id = await tenants.context("a1"), tenants.users["a1"].id
+    await tenants.execute("UPDATE app_user SET permissions = '{use_voucher}' WHERE id = :id", id=user_id)
+    assert (await me(context)).permissions == [Permission.USE_VOUCHER]
+    assert (await tenants.context("a1")).required_caller.permissions == {Permission.USE_VOUCHER}
+    await tenants.execute("UPDATE token SET revoked_on = now() WHERE user_id = :id", id=user_id)
+    with pytest.raises(Unauthenticated):
+        await me(context)
+    with pytest.raises(Unauthenticated):
+        await tenants.context("a1")
+
+
+async def test_a_token_is_checked_with_one_statement(tenants: Tenants) -> None:
+    context = await tenants.context("a1")
+    with sent(tenants.services.db) as statements:
+        await me(context)
+    assert len(statements) == 1
 
 
 # ---- revoking
