@@ -1,6 +1,5 @@
 """Brute-force protection of look-ups by a secret of its holder, such as a code or an e-mail address."""
 
-import asyncio
 import math
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -14,8 +13,8 @@ from schema.core.errors import NotFound, TooManyRequests
 from store.core.client_network import client_network_of
 from store.core.codes import is_mistyped
 from store.core.rates import Rate, rate_of
-from store.kv import WindowCount
-from store.limits.counters import REFUSALS, SharedCounters
+from store.kv import Increment, WindowCount
+from store.limits.counters import REFUSALS
 
 T = TypeVar("T")
 
@@ -26,7 +25,9 @@ ALARMS = Counter(
 )
 ALARM_DIVISOR = 10
 """While a shop, or all clients together, have too many misses, the allowance of each client is divided by this."""
-GLOBAL_KEY = "coffret:guesses:all"
+KEY_PREFIX = "coffret:{guesses}:"
+"""With a hash tag: the counters of a look-up are changed together."""
+GLOBAL_KEY = f"{KEY_PREFIX}all"
 
 
 async def throttled_lookup(context: Context, what: str, look: Callable[[], Awaitable[T]]) -> T:
@@ -65,9 +66,9 @@ class _Allowance:
     key: str
     rate: Rate
 
-    async def count(self, counts: SharedCounters, by: int) -> WindowCount:
-        """Add `by` to the counter."""
-        return await counts.run(lambda kv: kv.increment(self.key, self.rate.window, by=by))
+    def add(self, by: int) -> Increment:
+        """The addition to the counter."""
+        return Increment(self.key, self.rate.window, by)
 
 
 class _MissBudget:
@@ -81,7 +82,8 @@ class _MissBudget:
 
     async def reserve(self) -> None:
         """Count the look-up as a miss in advance. Raises TooManyRequests if the client has too many."""
-        taken, common = await asyncio.gather(self._count(self._own, 1), self._count(self._shared, 0))
+        counts = await self._count(*(own.add(1) for own in self._own), *(shared.add(0) for shared in self._shared))
+        taken, common = counts[: len(self._own)], counts[len(self._own) :]
         alarm = any(count.times > shared.rate.amount for shared, count in zip(self._shared, common, strict=True))
         waits = [
             count.remaining
@@ -99,19 +101,22 @@ class _MissBudget:
 
     async def release(self) -> None:
         """Take the miss back."""
-        await self._count(self._own, -1)
+        await self._count(*(own.add(-1) for own in self._own))
 
     async def record_miss(self, what: str) -> None:
         """Count a confirmed miss for the shop and for all clients, and raise an alarm at their limits."""
         MISSES.labels(what).inc()
-        for shared, count in zip(self._shared, await self._count(self._shared, 1), strict=True):
+        for shared, count in zip(
+            self._shared, await self._count(*(shared.add(1) for shared in self._shared)), strict=True
+        ):
             if count.times == shared.rate.amount + 1:
                 where = "all" if shared.key == GLOBAL_KEY else "shop"
                 ALARMS.labels(where).inc()
                 log.error("many wrong codes were entered", what=what, where=shared.key, misses=count.times)
 
-    async def _count(self, allowances: Sequence[_Allowance], by: int) -> list[WindowCount]:
-        return await asyncio.gather(*(allowance.count(self._counts, by) for allowance in allowances))
+    async def _count(self, *increments: Increment) -> list[WindowCount]:
+        """Add to counters, all in one round trip to the store."""
+        return await self._counts.run(lambda kv: kv.increment_all(*increments)) if increments else []
 
 
 def _client_allowances(context: Context, origin: str) -> list[_Allowance]:
@@ -134,7 +139,7 @@ def _shared_allowances(context: Context) -> list[_Allowance]:
 
 def _allowances(*names: tuple[str, str]) -> list[_Allowance]:
     return [
-        _Allowance(f"coffret:guesses:{name}", rate)
+        _Allowance(f"{KEY_PREFIX}{name}", rate)
         for name, text in names
         if name and (rate := rate_of(text)) is not None
     ]

@@ -13,6 +13,7 @@ from store.kv.protocol import (
     ExpiredRecord,
     ExpiryIndex,
     IdempotentWrite,
+    Increment,
     Record,
     WindowCount,
     WriteCondition,
@@ -174,7 +175,14 @@ class MemoryKeyValue:
                     self._count(self._records.pop(key), -1)
 
     async def increment(self, key: str, life: dt.timedelta, *, by: int = 1) -> WindowCount:
+        (count,) = await self.increment_all(Increment(key, life, by))
+        return count
+
+    async def increment_all(self, *increments: Increment) -> list[WindowCount]:
         now = self._clock.milliseconds()
+        return [self._increment(key, life, by, now) for key, life, by in increments]
+
+    def _increment(self, key: str, life: dt.timedelta, by: int, now: int) -> WindowCount:
         held = self._live(key, now)
         if held is None:
             if by <= 0:

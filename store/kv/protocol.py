@@ -86,6 +86,17 @@ class WriteResult(NamedTuple):
     replayed: bool = False
 
 
+class Increment(NamedTuple):
+    """An addition to a count. A window of `life` starts with its first increment.
+
+    A negative number takes back counts, down to 0. The number 0 only reads. Neither starts a window.
+    """
+
+    key: str
+    life: dt.timedelta
+    by: int = 1
+
+
 class WindowCount(NamedTuple):
     """The count of the current window, and the time until the window ends."""
 
@@ -100,8 +111,8 @@ class KeyValueStore(Protocol):
     its response contains the version and must be built again.
 
     An unreachable engine raises `Unavailable`. After a lost connection an operation is retried. The result equals that
-    of a single try as long as nobody else writes the key in between. The exception is `increment`, which may count
-    twice.
+    of a single try as long as nobody else writes the key in between. The exceptions are `increment` and `increment_all`, which
+    may count twice.
     """
 
     async def get(self, key: str) -> Record | None:
@@ -145,10 +156,10 @@ class KeyValueStore(Protocol):
         """Stop reporting these records. One that was written again meanwhile stays in the index."""
 
     async def increment(self, key: str, life: dt.timedelta, *, by: int = 1) -> WindowCount:
-        """Add to a count. A window of `life` starts with the first increment.
+        """Add to a count."""
 
-        A negative number takes back counts, down to 0. The number 0 only reads. Neither starts a window.
-        """
+    async def increment_all(self, *increments: Increment) -> list[WindowCount]:
+        """Add to counts whose keys share a hash tag. Returns them in the same order."""
 
     async def ping(self) -> None:
         """Return if the engine answers."""

@@ -91,17 +91,24 @@ return redis.call('DEL', KEYS[1])
 """)
 
 INCREMENT = Script("""
--- KEYS: record, whose version is the count. ARGV: now, deadline, life, how many to count.
-local header, more = redis.call('GETRANGE', KEYS[1], 0, 25), tonumber(ARGV[4])
-local deadline, count = string.sub(header, 1, 13), string.sub(header, 14, 26)
-if deadline <= ARGV[1] then
-  if more <= 0 then return {ARGV[1], 0} end
-  redis.call('SET', KEYS[1], ARGV[2] .. string.format('%013.0f', more), 'PX', ARGV[3])
-  return {ARGV[2], more}
+-- KEYS: records, whose versions are the counts. ARGV: now, and for each: deadline, life, how many to count.
+local counts = {}
+for at = 1, #KEYS do
+  local first, life, more = ARGV[3 * at - 1], ARGV[3 * at], tonumber(ARGV[3 * at + 1])
+  local header = redis.call('GETRANGE', KEYS[at], 0, 25)
+  local deadline, count = string.sub(header, 1, 13), string.sub(header, 14, 26)
+  if deadline > ARGV[1] then
+    count = math.max(0, tonumber(count) + more)
+    redis.call('SETRANGE', KEYS[at], 13, string.format('%013.0f', count))
+    counts[at] = {deadline, count}
+  elseif more > 0 then
+    redis.call('SET', KEYS[at], first .. string.format('%013.0f', more), 'PX', life)
+    counts[at] = {first, more}
+  else
+    counts[at] = {ARGV[1], 0}
+  end
 end
-count = math.max(0, tonumber(count) + more)
-redis.call('SETRANGE', KEYS[1], 13, string.format('%013.0f', count))
-return {deadline, count}
+return counts
 """)
 
 EXPIRE = Script("""

@@ -20,6 +20,7 @@ from store.kv.protocol import (
     ExpiredRecord,
     ExpiryIndex,
     IdempotentWrite,
+    Increment,
     Record,
     WindowCount,
     WriteCondition,
@@ -136,10 +137,19 @@ class ServerKeyValue:
             await self._run(ACKNOWLEDGE, (expiries.key,), *pairs)
 
     async def increment(self, key: str, life: dt.timedelta, *, by: int = 1) -> WindowCount:
-        now, milliseconds = self._clock.milliseconds(), life // MILLISECOND
-        window = (_digits(now), _digits(now + milliseconds), milliseconds)
-        deadline, count = await self._run(INCREMENT, (key,), *window, by)
-        return WindowCount(count, min(life, (int(deadline) - now) * MILLISECOND))
+        (count,) = await self.increment_all(Increment(key, life, by))
+        return count
+
+    async def increment_all(self, *increments: Increment) -> list[WindowCount]:
+        now = self._clock.milliseconds()
+        arguments: list[_Argument] = [_digits(now)]
+        for _, life, by in increments:
+            arguments += (_digits(now + life // MILLISECOND), life // MILLISECOND, by)
+        counts = await self._run(INCREMENT, tuple(increment.key for increment in increments), *arguments)
+        return [
+            WindowCount(count, min(life, (int(deadline) - now) * MILLISECOND))
+            for (_, life, _), (deadline, count) in zip(increments, counts, strict=True)
+        ]
 
     async def ping(self) -> None:
         await self._call("PING")

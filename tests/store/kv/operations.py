@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 from schema.cart.cart import Cart
 from store.core.clock import Clock, clock
-from store.kv import ExpiredRecord, ExpiryIndex, KeyValueStore, WriteMode, open_kv
+from store.kv import ExpiredRecord, ExpiryIndex, Increment, KeyValueStore, WriteMode, open_kv
 from store.kv import IdempotentWrite as Keep
 
 LIFE = dt.timedelta(hours=2)
@@ -45,6 +45,7 @@ OPERATIONS: dict[str, Callable[[KeyValueStore], Awaitable[object]]] = {
     "cross off": lambda kv: kv.acknowledge(EXPIRIES, [ExpiredRecord(f"{KEY}:noted", 1, None)]),
     "delete": lambda kv: kv.delete(KEY),
     "increment": lambda kv: kv.increment(f"{KEY}:count", LIFE),
+    "increment all": lambda kv: kv.increment_all(Increment(f"{KEY}:count", LIFE), Increment(f"{KEY}:other", LIFE)),
     "ping": lambda kv: kv.ping(),
 }
 
