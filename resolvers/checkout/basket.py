@@ -38,7 +38,7 @@ async def open_basket(call: Call, key: CheckoutKey) -> BasketCheckout:
     Raises CartNotFound for a basket that has become an order, GiftCardsNotSold if the shop sells no gift cards,
     PartnerInactive if the partner may not sell.
     """
-    async with call.services.db.sessions() as db:
+    async with call.services.db.read_sessions() as db:
         return await (await _load_open_session(call, db, key)).view(call, db)
 
 
@@ -47,7 +47,7 @@ async def open_prototype(call: Call, prototype_id: int) -> OfferedPrototype:
     """A prototype as sold in the shop. Raises NotFound if it is not on sale, PartnerInactive if the partner may not
     sell.
     """
-    async with call.services.db.sessions() as db:
+    async with call.services.db.read_sessions() as db:
         await require_selling(call.services, db, partner_of(call))
         sold = await _find_sold_prototype(call, db, partner_of(call), prototype_id)
     if sold is None:
@@ -69,7 +69,7 @@ async def price_line(
     Without a line or a reception mode, the saved ones are used. Raises InvalidInput and GiftCardsNotSold like
     `put_line`.
     """
-    async with call.services.db.sessions() as db:
+    async with call.services.db.read_sessions() as db:
         session = await _load_open_session(call, db, key)
         edits = session.edits
         if reception is not None:

@@ -18,10 +18,10 @@ from schema.checkout.checkout import Buyer, Checkout, CheckoutKey, LineProblem, 
 from schema.core.errors import CartNotFound, InvalidInput, NotFound, PartnerInactive, Problem
 from schema.core.permission import AccessRule
 from store.checkout.customer_state import CartEdits, CustomerSession, CustomerSessions
-from store.checkout.reading import latest_attempt
+from store.checkout.reading import load_shop
 from store.core.codes import is_mistyped, normalize
 from store.partner.partners import MarketplaceRow, PartnerRow
-from store.payment.attempts import LIVE
+from store.payment.attempts import LIVE, AttemptRow
 
 MOST_CODES = 10
 MOST_QUANTITY = 9999
@@ -51,9 +51,9 @@ async def load_cart_session(
     cart = await call.services.carts.get(partner_id, key.cart_id) if partner_id is not None and known else None
     if cart is None:
         raise CartNotFound
-    partner, marketplace = await _load_shop(db, cart.partner_id)
+    partner, marketplace, attempt = await _load_shop(db, cart.partner_id, key)
     customer = customer or await _load_customer(call, partner, key)
-    session = CartCheckoutSession(key, partner, marketplace, customer, await latest_attempt(db, partner.id, key), cart)
+    session = CartCheckoutSession(key, partner, marketplace, customer, attempt, cart)
     _check_selling(call, session)
     return session
 
@@ -64,12 +64,10 @@ async def load_basket_session(
     """The session of a basket. Raises CartNotFound for a basket that has become an order, unless `ordered` is set."""
     if call.caller.partner_id is None or key.kind is ShopKind.PRODUCTS:
         raise CartNotFound
-    partner, marketplace = await _load_shop(db, call.caller.partner_id)
+    partner, marketplace, attempt = await _load_shop(db, call.caller.partner_id, key)
     customer = customer or await _load_customer(call, partner, key)
     begun = int(call.services.clock.now().timestamp() * 1000)
-    session = BasketCheckoutSession(
-        key, partner, marketplace, customer, await latest_attempt(db, partner.id, key), begun
-    )
+    session = BasketCheckoutSession(key, partner, marketplace, customer, attempt, begun)
     if session.ordered_attempt is not None and not ordered:
         raise CartNotFound
     _check_selling(call, session)
@@ -83,12 +81,13 @@ def _check_selling(call: Call, session: CheckoutSession) -> None:
         raise PartnerInactive
 
 
-async def _load_shop(db: AsyncSession, partner_id: int) -> tuple[PartnerRow, MarketplaceRow]:
-    partner = await db.get(PartnerRow, partner_id)
-    marketplace = await db.get(MarketplaceRow, partner.marketplace_id) if partner else None
-    if partner is None or marketplace is None:
+async def _load_shop(
+    db: AsyncSession, partner_id: int, key: CheckoutKey
+) -> tuple[PartnerRow, MarketplaceRow, AttemptRow | None]:
+    found = await load_shop(db, partner_id, key)
+    if found is None:
         raise CartNotFound
-    return partner, marketplace
+    return found
 
 
 async def _load_customer(call: Call, partner: PartnerRow, key: CheckoutKey) -> CustomerSession:
@@ -111,7 +110,7 @@ async def open_checkout(call: Call, key: CheckoutKey) -> Checkout:
     Raises CartNotFound for a cart that is unknown, expired or of another partner, and for a basket that has become an
     order; PartnerInactive if the partner may not sell.
     """
-    async with call.services.db.sessions() as db:
+    async with call.services.db.read_sessions() as db:
         return await (await load_session(call, db, key)).view(call, db)
 
 
@@ -120,7 +119,7 @@ async def price_items(
     call: Call, key: CheckoutKey, items: Sequence[ProductChoice], delivery_id: int | None, country: str = ""
 ) -> Checkout:
     """Show the checkout with these items and this delivery, without saving anything."""
-    async with call.services.db.sessions() as db:
+    async with call.services.db.read_sessions() as db:
         session = await load_cart_session(call, db, key)
         _apply_choice(session.edits, items, delivery_id, country)
         return await session.view(call, db)

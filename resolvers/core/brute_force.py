@@ -1,7 +1,7 @@
 """Brute-force protection of look-ups by a secret of its holder, such as a code or an e-mail address."""
 
 import math
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -139,7 +139,5 @@ def _shared_allowances(context: Context) -> list[_Allowance]:
 
 def _allowances(*names: tuple[str, str]) -> list[_Allowance]:
     return [
-        _Allowance(f"{KEY_PREFIX}{name}", rate)
-        for name, text in names
-        if name and (rate := rate_of(text)) is not None
+        _Allowance(f"{KEY_PREFIX}{name}", rate) for name, text in names if name and (rate := rate_of(text)) is not None
     ]

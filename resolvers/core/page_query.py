@@ -15,8 +15,11 @@ from schema.core.errors import InvalidInput, NotFound
 from store.database.filtered_page import MANY_MATCHES, FilteredPage
 from store.database.keyset import KeysetOrder, Position, RangeConditions
 from store.database.loaders import column, is_any_of
+from store.database.projection_fields import LoadFunction, RowColumns
+from store.database.related_rows import KeyedRows, load_first_from, related_column, split_related
 from store.database.statement_cache import Condition, Statement
 from store.database.transaction_reader import DatabaseReader
+from store.tables import table_of
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -79,6 +82,18 @@ class PageQuery(Generic[T]):
         key = ("page", self.order, self.reverse, tuple(columns), bool(self.offset), tuple(map(len, branches)))
         values = {"size": self.size + 1} | ({"offset": self.offset} if self.offset else {})
         return self._slice_of(await self._execute_with_tests(key, build, values, [t for b in branches for t in b]))
+
+    async def fetch_with_related(self, selection: RowColumns) -> tuple[Sequence[Any], KeyedRows]:
+        """The rows as tuples, and the rows related to them, all from one statement. For a single row."""
+        columns, related = tuple(selection.columns), selection.related
+
+        def build(*conditions: ColumnElement[bool]) -> Statement:
+            own = [*self.order.columns, *(column(self.table, name) for name in columns)]
+            wanted = [*own, *(related_column(each, self.table.__table__, table_of) for each in related)]
+            return select(*wanted).where(*conditions)
+
+        rows = await self._execute(("row", self.order, columns, related), build, {}, self.tests)
+        return split_related(rows, columns, related)
 
     def _offset_page(self, columns: Sequence[Any], rows: Any) -> Statement:
         """A numbered page. The rows before it are skipped in the index; only its own rows are read."""
@@ -217,9 +232,19 @@ class LazyRow(Generic[T]):
     fetch_guard: FetchGuard | None = None
     """Runs the query of the row, and counts a miss for the brute-force protection. None: the query runs directly."""
 
-    async def page(self, columns: Sequence[str]) -> Any:
-        """The row as a tuple: (id, id, *columns). Raises NotFound if the caller may see no such row."""
-        return await self._fetch_one(partial(self.rows.page, columns))
+    async def fetch(self, selection: RowColumns, load: LoadFunction) -> tuple[Any, LoadFunction]:
+        """The row as a tuple (id, id, *columns), and `load` that already has what is related to it.
+
+        Raises NotFound if the caller may see no such row.
+        """
+        related: KeyedRows = {}
+
+        async def look() -> Sequence[Any]:
+            rows, by_relation = await self.rows.fetch_with_related(selection)
+            related.update(by_relation)
+            return rows
+
+        return await self._fetch_one(look), load_first_from(related, load)
 
     async def object(self) -> T:
         """The row as an object. Raises NotFound if the caller may see no such row."""

@@ -1,12 +1,16 @@
 """Maps a host to the shop whose checkout it serves."""
 
 from dataclasses import dataclass
+from typing import Any
 
-from sqlmodel import col, select
+from sqlalchemy import ColumnElement, select
+from sqlmodel import col
 
 from schema.checkout.checkout import Brand
+from store.core.brand_colours import build_brand
 from store.database.db import Database
-from store.partner.brand import brand_of
+from store.database.loaders import column
+from store.database.statement_cache import Condition, Statement
 from store.partner.partners import MarketplaceRow, PartnerRow
 
 
@@ -26,22 +30,24 @@ class Shop:
 
 async def shop_at(db: Database, host: str) -> Shop | None:
     """The shop whose checkout is served at a host; None for an unknown host."""
-    query = (
-        select(PartnerRow, MarketplaceRow)
-        .join(MarketplaceRow, col(MarketplaceRow.id) == col(PartnerRow.marketplace_id))
-        .where(col(PartnerRow.site_domain) == host.lower())
-    )
-    async with db.sessions() as session:
-        row = (await session.exec(query)).first()
-    if row is None:
+    of_host = Condition.equal(column(PartnerRow, "site_domain"), host.lower())
+    rows = await db.statements.rows("shop", _shop_statement, {}, [of_host])
+    if not rows:
         return None
-    partner, marketplace = row
-    return Shop(
-        partner_id=partner.id,
-        marketplace_id=marketplace.id,
-        host=partner.site_domain,
-        brand=brand_of(partner),
-        country=partner.hq_country_code,
-        time_zone=marketplace.time_zone,
-        sells_gift_cards=partner.gift_card_offer_enabled,
+    partner_id, marketplace_id, host, country, sells_gift_cards, time_zone, name, accent_colour, *contact = rows[0]
+    logo_url, website, email, phone = contact
+    brand = build_brand(name, accent_colour, logo_url=logo_url, website=website, email=email, phone=phone)
+    return Shop(partner_id, marketplace_id, host, brand, country, time_zone, sells_gift_cards)
+
+
+def _shop_statement(of_host: ColumnElement[bool]) -> Statement:
+    """The columns of a shop in the order in which `shop_at` reads them."""
+    columns: tuple[Any, ...] = (
+        *(PartnerRow.id, PartnerRow.marketplace_id, PartnerRow.site_domain, PartnerRow.hq_country_code),
+        *(PartnerRow.gift_card_offer_enabled, MarketplaceRow.time_zone),
+        *(PartnerRow.commercial_name, PartnerRow.accent_colour, PartnerRow.logo_url, PartnerRow.website),
+        *(PartnerRow.agency_email, PartnerRow.agency_phone),
+    )
+    return (
+        select(*columns).join(MarketplaceRow, col(MarketplaceRow.id) == col(PartnerRow.marketplace_id)).where(of_host)
     )

@@ -153,9 +153,12 @@ class LookupEndpoint(Endpoint):
 
     async def respond(self, request: Request, context: Context) -> RestResponse:
         (value,) = self.path_values(request, context).values()
-        connection, columns = await self.lookup(context, value), self.shape.columns
-        row = await (connection.object() if columns is None else connection.page(columns))
-        (written,) = await self.shape.render([row], context.loaders.load, columns=columns is not None)
+        lazy_row, loaders = await self.lookup(context, value), context.loaders
+        if self.shape.rows is None:
+            (written,) = await self.shape.render([await lazy_row.object()], loaders.load)
+        else:
+            row, load = await lazy_row.fetch(self.shape.rows, loaders.load)
+            (written,) = await self.shape.render([row], load, columns=True)
         return (
             self.list_response(request, written[self.route.through])
             if self.route.through

@@ -19,6 +19,7 @@ from store.database.projection_fields import (
     LoadFunction,
     ObjectField,
     RelationField,
+    RowColumns,
     ScalarField,
     SelectedField,
 )
@@ -81,9 +82,14 @@ class ResourceShape:
             raise ShapeError(f"The example of {name} has keys that it does not: {_list(sorted(unknown))}.")
 
     @property
+    def rows(self) -> RowColumns | None:
+        """What to read for `render`; None: it needs objects."""
+        return self.projection.rows
+
+    @property
     def columns(self) -> list[str] | None:
         """The columns to select for `render`; None: it needs objects."""
-        return None if self.projection.rows is None else self.projection.rows.columns
+        return None if self.rows is None else self.rows.columns
 
     async def render(self, rows: Sequence[Any], load: LoadFunction, *, columns: bool = False) -> list[dict[str, Any]]:
         """Objects, or with `columns` tuples of the selected columns, as JSON data."""

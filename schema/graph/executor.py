@@ -176,7 +176,7 @@ class Executor(CoreExecutor[Any]):
         try:
             if not isinstance(plan, Projection) or plan.rows is None:
                 return await _await_if_needed(plain(await lazy_row.object()))
-            row = await lazy_row.page(plan.rows.columns)
+            row, load = await lazy_row.fetch(plan.rows, self.context_value.loaders.load)
         except NotFound:
             return None
         except AppError:
@@ -184,7 +184,7 @@ class Executor(CoreExecutor[Any]):
         except Exception as error:  # noqa: BLE001 - graphql-core raises it again
             return await self._fall_back(kind, error, lazy_row, plain)
         try:
-            return (await plan.render((row,), self.context_value.loaders.load, columns=True))[0]
+            return (await plan.render((row,), load, columns=True))[0]
         except Exception as error:  # noqa: BLE001 - graphql-core raises it again, with its field
             return await self._fall_back(kind, error, lazy_row, plain)
 

@@ -1,15 +1,21 @@
 """The products and delivery modes that a partner's shop offers, with weights, VAT rates and shipping rates."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any, NamedTuple
 
+from sqlalchemy import ColumnElement, or_
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.checkout.checkout import OfferedAttribute, OfferedProduct, OfferedValue, OfferedVariant
 from schema.core.text import Text
+from schema.delivery.delivery import DeliveryMode, DeliveryRate
+from schema.product.product import AttributeValue, Product, ProductAttribute, ProductVariant
+from store.database.loaders import is_any_of
+from store.database.projection_fields import RelatedRows
+from store.database.related_rows import related_column, related_rows
 from store.delivery import DeliveryModeRow, DeliveryRateRow
 from store.product.products import AttributeValueRow, ProductAttributeRow, ProductRow, ProductVariantRow
 
@@ -28,72 +34,84 @@ class ShopProduct:
     variant_weights: dict[int, int]
 
 
+class ShopVariant(NamedTuple):
+    """What the shop needs of a variant, by the names of its columns."""
+
+    id: int
+    is_active: bool
+    name: dict[str, str]
+    price_amount: Decimal
+    stock: int | None
+    weight_grams: int
+
+
+class ShippingRate(NamedTuple):
+    """What the shop needs of a rate, by the names of its columns."""
+
+    country: str
+    max_weight_grams: int | None
+    price_amount: Decimal
+
+
 @dataclass(frozen=True, slots=True)
 class DeliveryWithRates:
     mode: DeliveryModeRow
-    rates: tuple[DeliveryRateRow, ...]
+    rates: tuple[ShippingRate, ...]
+
+
+_TABLES: dict[Any, Any] = {
+    AttributeValue: AttributeValueRow,
+    DeliveryRate: DeliveryRateRow,
+    ProductAttribute: ProductAttributeRow,
+    ProductVariant: ProductVariantRow,
+}
+
+
+def _related(row: Any, *of: RelatedRows) -> list[ColumnElement[Any]]:
+    return [related_column(each, row.__table__, _TABLES.__getitem__) for each in of]
+
+
+_VALUES = related_rows(ProductAttribute, "values", ("value", "label"))
+_VARIANTS, _ATTRIBUTES = _related(
+    ProductRow,
+    related_rows(Product, "variants", ShopVariant._fields),
+    related_rows(Product, "attributes", ("name", "is_required"), _VALUES),
+)
+(_RATES,) = _related(DeliveryModeRow, related_rows(DeliveryMode, "rates", ShippingRate._fields))
 
 
 async def load_products(
     db: AsyncSession, partner_id: int, product_ids: Sequence[int], *, others: bool
 ) -> dict[int, ShopProduct]:
     """The requested products by id, in any state; with `others`, the best-ranked active products as well."""
-    query = select(ProductRow).where(col(ProductRow.partner_id) == partner_id)
-    ranked = (
-        query.where(col(ProductRow.is_active))
-        .order_by(col(ProductRow.ranking), col(ProductRow.id))
-        .limit(MAX_OTHER_PRODUCTS)
-    )
-    rows = list((await db.exec(query.where(col(ProductRow.id).in_(product_ids)))).all()) if product_ids else []
+    own = select(ProductRow, _VARIANTS, _ATTRIBUTES).where(col(ProductRow.partner_id) == partner_id)
+    wanted = is_any_of(col(ProductRow.id), product_ids)
     if others:
-        known = {row.id for row in rows}
-        rows += [row for row in (await db.exec(ranked)).all() if row.id not in known]
-    ids = [row.id for row in rows]
-    variants = (
-        await db.exec(
-            select(ProductVariantRow)
-            .where(col(ProductVariantRow.product_id).in_(ids))
-            .order_by(col(ProductVariantRow.ranking), col(ProductVariantRow.id))
-        )
-    ).all()
-    versions: defaultdict[int, list[ProductVariantRow]] = defaultdict(list)
-    for variant in variants:
-        versions[variant.product_id].append(variant)
-    attributes = await _attributes(db, ids)
+        ranked = select(ProductRow.id).where(col(ProductRow.partner_id) == partner_id, col(ProductRow.is_active))
+        ranked = ranked.order_by(col(ProductRow.ranking), col(ProductRow.id)).limit(MAX_OTHER_PRODUCTS)
+        wanted = or_(wanted, col(ProductRow.id).in_(ranked))
+    elif not product_ids:
+        return {}
+    rows = (await db.exec(own.where(wanted).order_by(col(ProductRow.ranking), col(ProductRow.id)))).all()
     return {
-        row.id: _shop_product(row, versions[row.id], attributes.get(row.id, ()))
-        for row in sorted(rows, key=lambda r: (r.ranking, r.id))
+        row.id: _shop_product(row, [ShopVariant(*variant[2:]) for variant in variants], _attributes(attributes))
+        for row, variants, attributes in rows
     }
 
 
-async def _attributes(db: AsyncSession, products: Sequence[int]) -> dict[int, tuple[OfferedAttribute, ...]]:
-    rows = (
-        await db.exec(
-            select(ProductAttributeRow)
-            .where(col(ProductAttributeRow.product_id).in_(products))
-            .order_by(col(ProductAttributeRow.ranking), col(ProductAttributeRow.id))
-        )
-    ).all()
-    values = (
-        await db.exec(
-            select(AttributeValueRow)
-            .where(col(AttributeValueRow.attribute_id).in_([row.id for row in rows]))
-            .order_by(col(AttributeValueRow.ranking), col(AttributeValueRow.id))
-        )
-    ).all()
-    offered: defaultdict[int, list[OfferedValue]] = defaultdict(list)
-    for value in values:
-        label = value.label if any(value.label.model_dump().values()) else Text(en=value.value)
-        offered[value.attribute_id].append(OfferedValue(value.value, label))
-    attributes: dict[int, tuple[OfferedAttribute, ...]] = {}
-    for row in rows:
-        attribute = OfferedAttribute(row.id, row.name, row.is_required, tuple(offered[row.id]))
-        attributes[row.product_id] = (*attributes.get(row.product_id, ()), attribute)
-    return attributes
+def _attributes(rows: Sequence[Any]) -> tuple[OfferedAttribute, ...]:
+    return tuple(
+        OfferedAttribute(id, Text(**name), required, tuple(_value(value, Text(**label)) for *_, value, label in values))
+        for _, id, name, required, values in rows
+    )
+
+
+def _value(value: str, label: Text) -> OfferedValue:
+    return OfferedValue(value, label if any(label.model_dump().values()) else Text(en=value))
 
 
 def _shop_product(
-    row: ProductRow, versions: Sequence[ProductVariantRow], attributes: tuple[OfferedAttribute, ...]
+    row: ProductRow, versions: Sequence[ShopVariant], attributes: tuple[OfferedAttribute, ...]
 ) -> ShopProduct:
     variants = [version for version in versions if version.is_active]
     offered = OfferedProduct(
@@ -102,7 +120,7 @@ def _shop_product(
         description=row.description,
         picture_url=row.picture_url,
         price=min((v.price_amount for v in variants), default=row.price_amount),
-        variants=tuple(OfferedVariant(v.id, v.name, v.price_amount, v.stock) for v in variants),
+        variants=tuple(OfferedVariant(v.id, Text(**v.name), v.price_amount, v.stock) for v in variants),
         attributes=attributes,
         available=row.stock if not variants else _total_stock([v.stock for v in variants]),
         is_physical=row.is_physical,
@@ -120,16 +138,12 @@ def _total_stock(stocks: Sequence[int | None]) -> int | None:
 
 async def load_deliveries(db: AsyncSession, partner_id: int) -> list[DeliveryWithRates]:
     """The active delivery modes with their rates, by ranking."""
-    modes = (
-        await db.exec(
-            select(DeliveryModeRow)
-            .where(col(DeliveryModeRow.partner_id) == partner_id, col(DeliveryModeRow.is_active))
-            .order_by(col(DeliveryModeRow.ranking), col(DeliveryModeRow.id))
-        )
-    ).all()
-    rates = (
-        await db.exec(
-            select(DeliveryRateRow).where(col(DeliveryRateRow.delivery_mode_id).in_([mode.id for mode in modes]))
-        )
-    ).all()
-    return [DeliveryWithRates(mode, tuple(r for r in rates if r.delivery_mode_id == mode.id)) for mode in modes]
+    query = (
+        select(DeliveryModeRow, _RATES)
+        .where(col(DeliveryModeRow.partner_id) == partner_id, col(DeliveryModeRow.is_active))
+        .order_by(col(DeliveryModeRow.ranking), col(DeliveryModeRow.id))
+    )
+    return [
+        DeliveryWithRates(mode, tuple(ShippingRate(*rate[2:]) for rate in rates))
+        for mode, rates in (await db.exec(query)).all()
+    ]

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
-from sqlalchemy import text
+from sqlalchemy import and_, text
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
+from sqlmodel.sql.expression import SelectOfScalar
 
 from schema.checkout.checkout import CheckoutKey, OfferedProduct, ProductChoice, ShopKind
 from store.checkout.offers import ShopProduct
@@ -18,6 +19,7 @@ from store.coupon.coupons import CouponRow
 from store.coupon.rules import is_running
 from store.gift_card.gift_cards import GiftCardRow, UsableCard
 from store.gift_card.states import is_spendable
+from store.partner.partners import MarketplaceRow, PartnerRow
 from store.payment.attempts import LIVE, AttemptRow, AttemptState
 
 
@@ -47,8 +49,16 @@ async def latest_attempt(
 
     With `live`, live ones only.
     """
+    query = _latest_attempt(partner_id, key)
+    if live:
+        query = query.where(col(AttemptRow.state).in_(LIVE))
+    query = query.execution_options(populate_existing=True)
+    return (await db.exec(query.with_for_update() if lock else query)).one_or_none()
+
+
+def _latest_attempt(partner_id: int, key: CheckoutKey) -> SelectOfScalar[AttemptRow]:
     ordered = col(AttemptRow.state) == AttemptState.COMPLETED
-    query = (
+    return (
         select(AttemptRow)
         .where(
             col(AttemptRow.partner_id) == partner_id,
@@ -59,10 +69,21 @@ async def latest_attempt(
         .order_by(col(AttemptRow.cart_last_modified).desc(), ordered.desc(), col(AttemptRow.created_on).desc())
         .limit(1)
     )
-    if live:
-        query = query.where(col(AttemptRow.state).in_(LIVE))
-    query = query.execution_options(populate_existing=True)
-    return (await db.exec(query.with_for_update() if lock else query)).one_or_none()
+
+
+async def load_shop(
+    db: AsyncSession, partner_id: int, key: CheckoutKey
+) -> tuple[PartnerRow, MarketplaceRow, AttemptRow | None] | None:
+    """The partner, its marketplace and the latest attempt, from one statement; None for an unknown partner."""
+    attempt = _latest_attempt(partner_id, key).with_only_columns(col(AttemptRow.id)).scalar_subquery()
+    query = (
+        select(PartnerRow, MarketplaceRow, AttemptRow)
+        .join(MarketplaceRow, col(MarketplaceRow.id) == col(PartnerRow.marketplace_id))
+        .outerjoin(AttemptRow, and_(col(AttemptRow.partner_id) == partner_id, col(AttemptRow.id) == attempt))
+        .where(col(PartnerRow.id) == partner_id)
+        .execution_options(populate_existing=True)
+    )
+    return (await db.exec(query)).one_or_none()
 
 
 async def lock_attempt(db: AsyncSession, attempt_id: uuid.UUID) -> AttemptRow | None:

@@ -10,6 +10,8 @@ HYPHENS = frozenset("-‐‑‒–—_−")
 
 def normalize(code: str) -> str:
     """A code as it is stored and compared: upper case, without spaces, hyphens and invisible characters."""
+    if code.isascii() and code.isalnum():
+        return code.upper()
     return "".join(c for c in code.upper() if c.isprintable() and not c.isspace() and c not in HYPHENS)
 
 

@@ -70,7 +70,8 @@ class Session(AsyncSession):
 class Database:
     """PostgreSQL, reached through one pool.
 
-    `sessions()` opens a unit of work for an operation. `autocommit_engine` is the same pool without transactions.
+    `sessions()` opens a unit of work for an operation; `read_sessions()` one that only reads, without the round trips
+    of a transaction. `autocommit_engine` is the same pool without transactions.
     `statements` runs the single statements of lists and relations. All of them raise `Unavailable` while the database
     is away, and work again when it is back. With `quiet`, failed connections are neither logged nor counted.
     """
@@ -108,6 +109,7 @@ class Database:
         self._closed = False
         self.statements = StatementCache(self.engine.dialect, self.fetch)
         self.sessions = async_sessionmaker(self.engine, class_=Session, expire_on_commit=False, autoflush=True)
+        self.read_sessions = async_sessionmaker(self.autocommit_engine, class_=Session, expire_on_commit=False)
 
     async def rows(self, statement: Any, parameters: Mapping[str, Any] | None = None) -> Sequence[Any]:
         """All rows of one statement, run without a transaction."""

@@ -4,7 +4,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
-from sqlalchemy import ARRAY, ColumnElement, any_, bindparam
+from sqlalchemy import ARRAY, ColumnElement, FromClause, any_, bindparam
 from sqlmodel import select
 from strawberry.dataloader import DataLoader
 from strawberry.types import get_object_definition
@@ -75,7 +75,9 @@ class Loaders:
         rows = await (
             self._objects(link, keys_once) if columns is None else self._tuples(link, keys_once, tuple(columns))
         )
-        of: Callable[[Any], Any] = operator.itemgetter(0) if columns is not None else operator.attrgetter(_key(link))
+        of: Callable[[Any], Any] = (
+            operator.itemgetter(0) if columns is not None else operator.attrgetter(key_column(link))
+        )
         if not link.many:
             return {of(row): row for row in rows}
         grouped: dict[Any, list[Any]] = {k: [] for k in keys_once}
@@ -95,7 +97,11 @@ class Loaders:
 
     async def _objects(self, link: Relation, keys: list[Any]) -> Sequence[Any]:
         table = self.table_of(link.target)
-        statement: Any = select(table).where(is_any_of(column(table, _key(link)), keys)).order_by(*self._order(link))
+        statement: Any = (
+            select(table)
+            .where(is_any_of(column(table, key_column(link)), keys))
+            .order_by(*order_columns(link, table.__table__, self.table_of))
+        )
         async with self.db.sessions() as session:
             rows: Sequence[Any] = (await session.exec(statement)).all()
         return rows
@@ -103,9 +109,13 @@ class Loaders:
     async def _tuples(self, link: Relation, keys: list[Any], columns: tuple[str, ...]) -> Sequence[Any]:
         def build() -> Statement:
             table = self.table_of(link.target)
-            key = column(table, _key(link))
+            key = column(table, key_column(link))
             selected = (column(table, name) for name in ("id", *columns))
-            query: Statement = select(key, *selected).where(is_any_of(key, name="keys")).order_by(*self._order(link))
+            query: Statement = (
+                select(key, *selected)
+                .where(is_any_of(key, name="keys"))
+                .order_by(*order_columns(link, table.__table__, self.table_of))
+            )
             return query
 
         return await self.db.statements.rows((link, columns), build, {"keys": keys})
@@ -122,25 +132,28 @@ class Loaders:
             self.loaders[link] = DataLoader(load_fn=load, cache=False)  # a later mutation may change the row
         return self.loaders[link]
 
-    def _order(self, link: Relation) -> list[Any]:
-        return [self._order_column(link.target, name) for name in dict.fromkeys((link.order, "id"))]
 
-    def _order_column(self, kind: Any, name: str) -> Any:
-        """The column that orders related rows: their own, or `option.ranking`, a column of the single row they are
-        related to.
-        """
-        step, _, rest = name.rpartition(".")
-        table = self.table_of(kind)
-        if not step:
-            return column(table, rest)
-        field = get_object_definition(kind, strict=True).get_field(step)
-        related = None if field is None else field.metadata["compiled"]
-        if not isinstance(related, Relation) or related.many:
-            raise LookupError(f"{kind.__name__}.{step} is no single row to be ordered by.")
-        other = self.table_of(related.target)
-        one = select(column(other, rest)).where(column(other, "id") == column(table, related.by))
-        return one.correlate(table).scalar_subquery()
-
-
-def _key(link: Relation) -> str:
+def key_column(link: Relation) -> str:
+    """The column of related rows with the key by which they are found."""
     return link.by if link.many else "id"
+
+
+def order_columns(link: Relation, rows: FromClause, table_of: TableOf) -> list[Any]:
+    """What orders related rows, which are those of their table or of an alias of it."""
+    return [_order_column(link.target, rows, name, table_of) for name in dict.fromkeys((link.order, "id"))]
+
+
+def _order_column(kind: Any, rows: FromClause, name: str, table_of: TableOf) -> Any:
+    """The column that orders related rows: their own, or `option.ranking`, a column of the single row they are related
+    to.
+    """
+    step, _, rest = name.rpartition(".")
+    if not step:
+        return rows.c[rest]
+    field = get_object_definition(kind, strict=True).get_field(step)
+    related = None if field is None else field.metadata["compiled"]
+    if not isinstance(related, Relation) or related.many:
+        raise LookupError(f"{kind.__name__}.{step} is no single row to be ordered by.")
+    other = table_of(related.target)
+    one = select(column(other, rest)).where(column(other, "id") == rows.c[related.by])
+    return one.correlate(rows).scalar_subquery()

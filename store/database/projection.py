@@ -7,9 +7,9 @@ stored values, JSON columns as dictionaries.
 
 import enum
 import itertools
-import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from strawberry.types.field import StrawberryField
@@ -31,15 +31,14 @@ from store.database.projection_fields import (
     MissingValue,
     NestedList,
     ObjectField,
+    RelatedRows,
     RelationField,
     ScalarField,
     SelectedField,
     ValueSerializer,
+    raise_missing,
 )
-
-
-def _missing(key: str) -> Any:
-    raise MissingValue(key)
+from store.database.relation_batches import RelationBatch, relation_batches, targets_at
 
 
 class CompiledSerializer:
@@ -54,7 +53,7 @@ class CompiledSerializer:
         self.masked_fields: list[MaskedField] = []
         self.nested_lists: list[NestedList] = []
         self.needs_context = False
-        self._names: dict[str, Any] = {"missing": _missing}
+        self._names: dict[str, Any] = {"missing": raise_missing}
         self._number = itertools.count()
         made = self._field_code(fields[0], "o", (), ()) if bare else self._object_code(fields, "o", (), ())
         target = (
@@ -63,7 +62,7 @@ class CompiledSerializer:
         code = f"def many(source, cursor=None, asking=None): return [{made} for {target} in source]"
         exec(code, self._names)  # noqa: S102 - made of names in our own schema and of quoted keys
         self.serialize_many: Callable[..., list[Any]] = self._names["many"]
-        self.batches = _relation_batches(self.relations)
+        self.batches = relation_batches(self.relations)
 
     def _variable(self) -> str:
         return f"v{next(self._number)}"
@@ -189,7 +188,7 @@ class CompiledSerializer:
         absent = f"missing({w.key!r})" if w.required else "None"
         return f"({absent} if ({v} := {source}) is None else {written})"
 
-    async def relation_keys(self, read: "RelationBatch", source: Sequence[Any], load: LoadFunction) -> list[Any]:
+    async def relation_keys(self, read: RelationBatch, source: Sequence[Any], load: LoadFunction) -> list[Any]:
         """The key of each row or object for its related ones; None if the caller may not see them."""
         held = [self._values(name, source, read.owner) for name in _key_columns(read.relation)]
         keys = held[0] if len(held) == 1 else [None if None in pair else pair for pair in zip(*held, strict=True)]
@@ -214,6 +213,11 @@ class CompiledSerializer:
         for step in owner:
             source = [None if o is None else getattr(o, step) for o in source]
         return [None if o is None else getattr(o, name) for o in source]
+
+    @cached_property
+    def related(self) -> tuple[RelatedRows, ...]:
+        """The related rows that one statement can read with its own."""
+        return tuple(rows for batch in self.batches if (rows := batch.related_rows) is not None)
 
     @property
     def needs_loading(self) -> bool:
@@ -249,11 +253,13 @@ class Projection:
         writer = self.rows if columns else self.objects
         if writer is None:
             raise CannotCompile(self.reasons[0])
+        if not source:
+            return []
         context = (await load(CONTEXT, (True,), None))[True] if writer.needs_context else None
         out = writer.serialize_many(source, cursor, context)
         for masked_field in writer.masked_fields:
             shown = await writer.visibility(masked_field.field_permission, source, masked_field.owner, load)
-            for target, seen in zip(_targets_at(out, masked_field.at), shown, strict=True):
+            for target, seen in zip(targets_at(out, masked_field.at), shown, strict=True):
                 if target is not None and not seen:
                     target[masked_field.key] = None
         for read in writer.batches:
@@ -273,86 +279,13 @@ async def _write_nested_list(
     if any(item is None for item in items):
         raise MissingValue(nested_list.list_field.key)  # graphql-core reports where
     done = iter(await nested_list.projection.render(items, load))
-    for target, held in zip(_targets_at(out, nested_list.at), source, strict=True):
+    for target, held in zip(targets_at(out, nested_list.at), source, strict=True):
         written = None if held is None else list(itertools.islice(done, len(held)))
         if target is None:
             continue
         if written is None and nested_list.list_field.required:
-            _missing(nested_list.list_field.key)
+            raise_missing(nested_list.list_field.key)
         target[nested_list.list_field.key] = written
-
-
-def _targets_at(out: list[Any], steps: FieldPath) -> list[Any]:
-    """The value at a path of keys in each serialized object."""
-    for key in steps:
-        out = [None if o is None else o[key] for o in out]
-    return out
-
-
-class RelationBatch:
-    """A relation that is loaded once per level for all keys that select it."""
-
-    def __init__(self, links: Sequence[RelationField]) -> None:
-        self.relations = links
-        self.relation, self.owner = links[0].relation, links[0].owner
-        fields = [
-            link.projection.rows.columns for link in links if link.projection.rows is not None and _uses_rows(link)
-        ]
-        self.columns = list(dict.fromkeys(itertools.chain(*fields))) if fields else None
-        """The columns to select; None for whole objects and for computed values."""
-
-    async def load_into(self, keys: list[Any], out: list[Any], load: LoadFunction) -> None:
-        """Load the values of the keys, and write them into the objects that hold them."""
-        related = await load(self.relation, keys, self.columns)
-        for link in self.relations:
-            written = await self._serialize(link, related, load)
-            _assign(link, keys, written, _targets_at(out, link.at))
-
-    async def _serialize(
-        self, link: RelationField, selections: Mapping[Any, Any], load: LoadFunction
-    ) -> Mapping[Any, Any]:
-        """The serialized selection of a link, by key."""
-        rows = itertools.chain.from_iterable(selections.values()) if self.relation.many else selections.values()
-        done = iter(
-            await link.projection.render(self._select_columns(link, list(rows)), load, self.columns is not None)
-        )
-        if self.relation.many:
-            return {key: list(itertools.islice(done, len(related))) for key, related in selections.items()}
-        return dict(zip(selections, done, strict=True))
-
-    def _select_columns(self, link: RelationField, rows: list[Any]) -> list[Any]:
-        """The rows with the columns of one link only."""
-        if self.columns is None or link.projection.rows is None or link.projection.rows.columns == self.columns:
-            return rows
-        places = (self.columns.index(name) + 2 for name in link.projection.rows.columns)
-        return list(map(operator.itemgetter(0, 1, *places), rows))
-
-
-def _assign(link: RelationField, keys: list[Any], written: Mapping[Any, Any], targets: list[Any]) -> None:
-    absent: Any = [] if link.relation.many and isinstance(link.relation, Relation) else None
-    for target, key in zip(targets, keys, strict=True):
-        if target is None:
-            continue
-        value = written.get(key, absent)
-        if link.merge_keys:
-            target.update(value or {})
-        elif value is None and link.required:
-            _missing(link.key)
-        else:
-            target[link.key] = value
-
-
-def _relation_batches(links: Sequence[RelationField]) -> list[RelationBatch]:
-    """One batch for all links that follow the same relation from the same place, and read either rows or objects."""
-    together: dict[Any, list[RelationField]] = {}
-    for link in links:
-        together.setdefault((link.relation, link.owner, _uses_rows(link)), []).append(link)
-    return [RelationBatch(same) for same in together.values()]
-
-
-def _uses_rows(link: RelationField) -> bool:
-    """True if the link is rendered from rows. Fields that only objects have, and computed values, are not."""
-    return isinstance(link.relation, Relation) and link.projection.rows is not None
 
 
 def _key_columns(relation: Relation | Computed) -> FieldPath:

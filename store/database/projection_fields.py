@@ -32,6 +32,11 @@ class MissingValue(ValueError):
     """A required value is missing."""
 
 
+def raise_missing(key: str) -> Any:
+    """Raise `MissingValue`, from within an expression."""
+    raise MissingValue(key)
+
+
 class _SameSerializer(enum.Enum):
     SAME_SERIALIZER = enum.auto()
 
@@ -108,10 +113,26 @@ class ListField:
     in_rows: bool = False
 
 
+@dataclass(frozen=True)
+class RelatedRows:
+    """The rows of a relation, read in the statement of the rows that they are related to."""
+
+    relation: Relation
+    key_column: str
+    """The column of the owner with the key of its related rows."""
+    columns: tuple[str, ...]
+    related: "tuple[RelatedRows, ...]"
+    """The rows that are related to these."""
+
+
 class RowColumns(Protocol):
-    """The columns that a compiled selection selects."""
+    """What a compiled selection reads."""
 
     columns: list[str]
+
+    @property
+    def related(self) -> tuple[RelatedRows, ...]:
+        """The related rows that one statement can read with its own."""
 
 
 class Compiled(Protocol):

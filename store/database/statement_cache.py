@@ -17,12 +17,17 @@ ArgumentSource = Callable[[Mapping[str, Any], Sequence[Any]], Any]
 CACHE_SIZE = 2048
 
 
+def stored_type_of(kind: TypeEngine[Any]) -> TypeEngine[Any]:
+    """The database's type below a type of ours."""
+    return kind.impl_instance if isinstance(kind, TypeDecorator) else kind
+
+
 def result_converter_of(kind: TypeEngine[Any], dialect: Dialect) -> Callable[[Any], Any] | None:
     """Converts the driver's value of a column to plain data; None if it is plain data already.
 
     Enums stay stored values and JSON stays JSON; neither becomes a Python object. The driver itself converts decimals.
     """
-    stored = kind.impl_instance if isinstance(kind, TypeDecorator) else kind
+    stored = stored_type_of(kind)
     if isinstance(stored, Enum | JSON | Numeric | Float):
         return None
     return kind.dialect_impl(dialect).result_processor(dialect, None)

@@ -11,17 +11,18 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
-import segno
 import structlog
-import typst
 from prometheus_client import Histogram
 
 from store.document.font_coverage import FONTS
 from store.document.pictures import Pictures, PrintPicture, prepare_pictures
 from store.document.sheet import Sheet
+
+if TYPE_CHECKING:  # a process that renders no documents does without the compiler
+    import typst
 
 TEMPLATE = Path(__file__).with_name("sheet.typ")
 PDF_STANDARDS: "list[typst.PDFStandard]" = ["a-2a", "ua-1"]
@@ -63,6 +64,8 @@ def render_pdf_sync(sheet: Sheet, pictures: Pictures, rendered_on: dt.datetime) 
 
 def compile_sheet(sheet: Sheet, pictures: dict[str, PrintPicture], **how: Any) -> bytes:
     """Compile a sheet in the format that `how` names. Of several page images, the first is returned."""
+    import typst
+
     with tempfile.TemporaryDirectory(prefix="coffret-document-") as name:
         folder = Path(name)
         logo = pictures.get("logo")
@@ -94,11 +97,15 @@ def _write_picture(folder: Path, picture: PrintPicture | None) -> str | None:
 
 
 @functools.cache
-def _fonts() -> typst.Fonts:
+def _fonts() -> "typst.Fonts":
+    import typst
+
     return typst.Fonts(include_system_fonts=False, include_embedded_fonts=False, font_paths=[FONTS])
 
 
 def _qr(text: str) -> bytes:
+    import segno
+
     written = io.BytesIO()
     segno.make_qr(text, error="m").save(written, kind="svg", border=QUIET_ZONE, scale=4, svgns=True)
     return written.getvalue()

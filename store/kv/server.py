@@ -147,8 +147,11 @@ class ServerKeyValue:
             arguments += (_digits(now + life // MILLISECOND), life // MILLISECOND, by)
         counts = await self._run(INCREMENT, tuple(increment.key for increment in increments), *arguments)
         return [
-            WindowCount(count, min(life, (int(deadline) - now) * MILLISECOND))
-            for (_, life, _), (deadline, count) in zip(increments, counts, strict=True)
+            WindowCount(
+                int(counts[at + _DEADLINE : at + _VERSION]),
+                min(increment.life, (int(counts[at : at + _DEADLINE]) - now) * MILLISECOND),
+            )
+            for increment, at in zip(increments, range(0, len(counts), _VERSION), strict=True)
         ]
 
     async def ping(self) -> None:

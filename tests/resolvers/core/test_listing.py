@@ -16,6 +16,7 @@ from schema.core.permission import Permission
 from store.database.db import Database
 from store.database.loaders import column
 from tests.example_cards import Card, CardFilter, CardOrder, CardRow, card, cards, context, fill
+from tests.selections import selection_of
 from tests.statements import fetched
 
 
@@ -88,10 +89,11 @@ async def test_only_what_the_caller_sees(db: Database) -> None:
     assert await theirs.count() == 10
     ours = (await cards(context(db), PageArguments(100))).rows
     assert await ours.count() == 250
-    assert (await (await card(context(db), 1)).page(("code",)))[2] == "100%_0"
-    foreign = await card(context(db, partner_id=2), 1)
+    row, _ = await (await card(own := context(db), 1)).fetch(selection_of("code"), own.loaders.load)
+    assert row[2] == "100%_0"
+    foreign = await card(others := context(db, partner_id=2), 1)
     with pytest.raises(NotFound, match="No such card"):
-        await foreign.page(("code",))
+        await foreign.fetch(selection_of("code"), others.loaders.load)
     with pytest.raises(NotFound, match="No such card"):
         await foreign.object()
 

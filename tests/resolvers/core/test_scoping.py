@@ -27,6 +27,7 @@ from store.partner.partners import MarketplaceRow, PartnerRow
 from store.product.products import AttributeValueRow, ProductRow
 from tests.changes import Transport
 from tests.fixtures.tenants import EVERYBODY, PARTNERS, Tenants
+from tests.selections import selection_of
 
 SEES = {
     "a1": {"a1"},
@@ -110,14 +111,17 @@ async def test_every_look_up_finds_what_its_caller_may_see_and_nothing_else(tena
         for who in EVERYBODY:
             for partner in PARTNERS:
                 value = getattr(tenants.owned[partner], owned)
-                found = await lookup(await tenants.context(who), value)
+                context = await tenants.context(who)
+                found = await lookup(context, value)
                 if partner in SEES[who]:
                     assert getattr(await found.object(), lookup.by) == value, name
+                    row, _ = await found.fetch(selection_of(lookup.by), context.loaders.load)
+                    assert row[2] == value, name
                 else:
                     with pytest.raises(NotFound):
                         await found.object()
                     with pytest.raises(NotFound):
-                        await found.page(("id",))
+                        await found.fetch(selection_of("id"), context.loaders.load)
 
 
 @pytest.mark.parametrize(
