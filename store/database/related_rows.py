@@ -77,7 +77,7 @@ class _Records(UserDefinedType[Any]):
 def related_rows(kind: type, name: str, columns: Sequence[str], *related: RelatedRows) -> RelatedRows:
     """The rows of a published relation of a type, with these columns."""
     field = get_object_definition(kind, strict=True).get_field(name)
-    link = None if field is None else field.metadata["compiled"]
+    link = None if field is None else field.metadata.get("compiled")
     if not isinstance(link, Relation):
         raise TypeError(f"{kind.__name__}.{name} is no relation.")
     return RelatedRows(link, "id" if link.many else link.by, tuple(columns), related)

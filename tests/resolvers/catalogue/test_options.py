@@ -249,3 +249,14 @@ async def test_within_a_voucher_an_option_tells_more(tenants: Tenants) -> None:
         assert (told["has_been_ordered"], told["category"]) == (False, None)
         names = {"name_en": "A night", **{f"name_{at}": "" for at in ("fr", "es", "it", "de", "nl", "ca", "pt")}}
         assert told["voucher_prototypes"] == [{"id": prototype, **names}]
+
+
+async def test_a_look_up_reads_what_is_related_in_one_statement(tenants: Tenants) -> None:
+    context = await tenants.context("a1")
+    found = await options.voucher_option(context, tenants.owned["a1"].voucher_option)
+    assert ORDERED_OPTION.rows is not None
+    with fetched(tenants.services.db) as statements:
+        row, load = await found.fetch(ORDERED_OPTION.rows, context.loaders.load)
+        read = await ORDERED_OPTION.render([row], load, columns=True)
+    assert len(statements) == 1
+    assert read == await ORDERED_OPTION.render([row], context.loaders.load, columns=True)

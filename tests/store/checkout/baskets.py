@@ -15,11 +15,11 @@ from schema.checkout.checkout import (
 from schema.core.text import Text
 from schema.coupon.coupon import CouponTarget
 from schema.delivery.delivery import DeliveryKind
-from store.checkout.offers import DeliveryWithRates, ShopProduct
+from store.checkout.offers import DeliveryWithRates, ShippingRate, ShopProduct
 from store.checkout.pricing import CartPricingInput, PricedCart, price_cart
 from store.core.codes import normalize
 from store.coupon.coupons import CouponRow
-from store.delivery import DeliveryModeRow, DeliveryRateRow
+from store.delivery import DeliveryModeRow
 from store.gift_card.gift_cards import UsableCard
 
 SHOP = [CouponTarget.ECOMMERCE, CouponTarget.CLICK_AND_COLLECT]
@@ -82,9 +82,7 @@ def mode(
     return DeliveryWithRates(
         row,
         tuple(
-            DeliveryRateRow(
-                partner_id=1, delivery_mode_id=id, country=country, max_weight_grams=limit, price_amount=Decimal(price)
-            )
+            ShippingRate(country=country, max_weight_grams=limit, price_amount=Decimal(price))
             for country, limit, price in rates
         ),
     )
