@@ -64,11 +64,12 @@ def update_input_of(create: type[SchemaModel], *, without: Collection[str] = ())
             for name, info in create.model_fields.items()
             if name not in cls.model_fields and name not in without
         }
-        made = create_model(cls.__name__, __base__=cls, __module__=cls.__module__, __doc__=cls.__doc__, **fields)
-        published = _publish_input(made, create.resource)
-        position = {name: at for at, name in enumerate(create.model_fields)}
-        get_object_definition(published, strict=True).fields.sort(key=lambda field: position.get(field.python_name, -1))
-        return published
+        derived = create_model(cls.__name__, __base__=cls, __module__=cls.__module__, __doc__=cls.__doc__, **fields)
+        for name in filter(
+            derived.model_fields.__contains__, create.model_fields
+        ):  # also those that the class declares
+            derived.model_fields[name] = derived.model_fields.pop(name)
+        return _publish_input(derived, create.resource)
 
     return publish
 
