@@ -9,13 +9,22 @@ from sqlalchemy import event
 from store.database.db import Database
 
 Fetched: TypeAlias = list[tuple[str, tuple[Any, ...]]]
+AUTHENTICATION = "FROM token JOIN app_user"
 
 
 @contextlib.contextmanager
 def fetched(db: Database) -> Iterator[Fetched]:
-    """The statements of lists and relations, which are kept prepared, with their arguments."""
+    """The statements of lists and relations, which are kept prepared, with their arguments.
+
+    Without the one that authenticates, which a request may find cached.
+    """
     seen: Fetched = []
-    with _fetching(db, lambda *statement: seen.append(statement)):
+
+    def note(sql: str, arguments: tuple[Any, ...]) -> None:
+        if AUTHENTICATION not in sql:
+            seen.append((sql, arguments))
+
+    with _fetching(db, note):
         yield seen
 
 

@@ -21,15 +21,22 @@ BAD_USER_INPUT = "BAD_USER_INPUT"
 class BadRequest(AppError):
     """{reason}"""
 
+    is_user_error = False
 
-class MethodNotAllowed(AppError):
+
+class WrongMethod(AppError):
     """{reason}"""
 
     status = 405
+    is_user_error = False
 
     def __init__(self, reason: str, *, allow: str) -> None:
         super().__init__(reason=reason)
         self.allow = allow
+
+    @classmethod
+    def code(cls) -> str:
+        return "METHOD_NOT_ALLOWED"
 
     @property
     def headers(self) -> Mapping[str, str]:
@@ -40,6 +47,7 @@ class NotAcceptable(AppError):
     """Answers are application/graphql-response+json or application/json: accept one of them."""
 
     status = 406
+    is_user_error = False
 
 
 def render_message(message: str) -> str:

@@ -16,7 +16,7 @@ from resolvers.core.context import Context
 from resolvers.core.idempotency import IdempotentRequest, StoredResponse, fingerprint
 from schema.graph.bounds import LimitExceededError, QueryLimits, check_variables
 from schema.graph.documents import MOST_ERRORS_WITH_HINTS, DocumentCache, DocumentRejected, GraphQLDocument
-from schema.graph.errors import BAD_USER_INPUT, MethodNotAllowed, cause_of, find_outage, format_errors
+from schema.graph.errors import BAD_USER_INPUT, WrongMethod, cause_of, find_outage, format_errors
 from schema.graph.executor import Executor
 
 COST_HISTOGRAM = Histogram(
@@ -75,7 +75,7 @@ class GraphQLServer:
     async def execute(
         self, asked: GraphQLRequest, context: Context, *, idempotency_key: str | None = None, queries_only: bool = False
     ) -> GraphQLResponse:
-        """Execute a request. Raises MethodNotAllowed, before anything runs, for a mutation under `queries_only`.
+        """Execute a request. Raises WrongMethod, before anything runs, for a mutation under `queries_only`.
 
         With an `idempotency_key` a mutation runs once per key and token.
         """
@@ -89,7 +89,7 @@ class GraphQLServer:
         except LimitExceededError as beyond:
             return _error_response(DocumentRejected(beyond, code="BAD_REQUEST"), context)
         if queries_only and operation.operation is not OperationType.QUERY:
-            raise MethodNotAllowed("Send mutations by POST.", allow="POST")
+            raise WrongMethod("Send mutations by POST.", allow="POST")
         changes = 0 if idempotency_key is None else document.count_mutations(operation)
         if changes > 1:
             words = "An Idempotency-Key is for one change: send one mutation with it."

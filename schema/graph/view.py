@@ -14,7 +14,7 @@ from resolvers.core.http_endpoint import ContextOf, HttpEndpoint
 from resolvers.core.idempotency import key_of
 from schema.core.errors import AppError, InvalidInput
 from schema.graph import graphiql
-from schema.graph.errors import INTERNAL_MESSAGE, BadRequest, MethodNotAllowed, NotAcceptable, format_app_error
+from schema.graph.errors import INTERNAL_MESSAGE, BadRequest, NotAcceptable, WrongMethod, format_app_error
 from schema.graph.requests import READ_METHODS, media_type, read_request, wants_html
 from schema.graph.server import GraphQLServer
 from store.core.request_body import APPLICATION_JSON
@@ -41,7 +41,7 @@ class GraphQLView(HttpEndpoint):
 
     async def answer(self, request: Request) -> Response:
         if request.method not in METHODS:
-            raise MethodNotAllowed("Use GET or POST.", allow="GET, HEAD, POST")
+            raise WrongMethod("Use GET or POST.", allow="GET, HEAD, POST")
         if self.ide and request.method in READ_METHODS and wants_html(request):
             return graphiql.page(request.url.path)
         kind = media_type(request.headers.get("accept"))

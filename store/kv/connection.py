@@ -25,8 +25,10 @@ class RedisConnection:
             self._connection = await self._pool.get_connection()
         connection = self._connection
 
+        packed = _encode_command(command)
+
         async def ask() -> Any:
-            await connection.send_command(*command)
+            await connection.send_packed_command(packed)
             return await connection.read_response()
 
         answer = await connection.retry.call_with_retry(ask, lambda _error: connection.disconnect())
@@ -39,3 +41,12 @@ class RedisConnection:
         if self._connection is not None:
             await self._pool.release(self._connection)
             self._connection = None
+
+
+def _encode_command(command: tuple[str | bytes | int, ...]) -> bytes:
+    """A command in wire format. redis-py's own packing costs a cart 3 µs more (docs/decisions/carts-in-memory.md)."""
+    parts = [b"*%d\r\n" % len(command)]
+    for argument in command:
+        data = argument if isinstance(argument, bytes) else str(argument).encode()
+        parts.append(b"$%d\r\n%b\r\n" % (len(data), data))
+    return b"".join(parts)

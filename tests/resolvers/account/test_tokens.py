@@ -18,7 +18,7 @@ from schema.core.permission import GRANTABLE_PERMISSIONS, Permission
 from store.account.credentials import PREFIX, hash_password, verify_password
 from store.core.clock import clock
 from tests.fixtures.tenants import PARTNERS_DO_NOT, PASSWORD, Tenants, kept_of
-from tests.statements import sent
+from tests.statements import record_statements
 
 NAME = "a1@users.example"
 
@@ -201,7 +201,7 @@ async def test_a_caller_is_told_what_it_may_now_whatever_was_cached(tenants: Ten
 
 async def test_a_token_is_checked_with_one_statement(tenants: Tenants) -> None:
     context = await tenants.context("a1")
-    with sent(tenants.services.db) as statements:
+    with record_statements(tenants.services.db) as statements:
         await me(context)
     assert len(statements) == 1
 

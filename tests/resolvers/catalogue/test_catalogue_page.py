@@ -6,6 +6,7 @@ import random
 import uuid
 from decimal import Decimal
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from resolvers.catalogue.catalogue_page import get_catalogue_page
 from schema.catalogue.catalogue_page import CataloguePage, CatalogueQuery, CatalogueSort, Facet
@@ -102,7 +103,7 @@ async def test_what_is_sold_today_is_shown_as_the_shop_arranges_it(shop: Shop, s
     assert ids(await look(shop, sort=CHEAPEST)) == [sold.massage.id, sold.meal.id, sold.stay.id]
     assert ids(await look(shop, sort=DEAREST)) == [sold.stay.id, sold.meal.id, sold.massage.id]
     assert ids(await look(shop, sort=NEWEST)) == [sold.meal.id, sold.stay.id, sold.massage.id]
-    today = clock.now().date()
+    today = clock.now().astimezone(ZoneInfo("Europe/Paris")).date()
     await shop.execute("UPDATE voucher_prototype SET last_active_day = :day WHERE id = :id", day=today, id=sold.meal.id)
     await shop.execute("UPDATE voucher_prototype SET is_active = false WHERE id = :id", id=sold.stay.id)
     assert ids(await look(shop)) == [sold.massage.id, sold.meal.id]

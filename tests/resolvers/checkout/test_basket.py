@@ -5,6 +5,7 @@ import dataclasses
 import datetime as dt
 import uuid
 from decimal import Decimal
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -147,7 +148,7 @@ async def test_an_experience_is_offered_as_it_is_sold_today(shop: Shop, sold: Ex
     oils, extras = seen.categories
     assert (oils.minimum, oils.maximum, [o.id for o in oils.options]) == (1, 1, [sold.lavender.id, sold.rose.id])
     assert [o.countable for o in extras.options] == [True, False]
-    today = clock.now().date()
+    today = clock.now().astimezone(ZoneInfo("Europe/Paris")).date()
     await shop.execute("UPDATE voucher_prototype SET last_active_day = :day WHERE id = :id", day=today, id=sold.meal.id)
     await shop.execute("UPDATE voucher_option SET is_global = true WHERE id = :id", id=sold.tea.id)
     await shop.execute("UPDATE voucher_option_link SET included = true WHERE option_id = :id", id=sold.robe.id)

@@ -21,7 +21,7 @@ from schema.core.errors import (
     Unauthenticated,
     Unavailable,
 )
-from schema.graph.errors import MethodNotAllowed
+from schema.graph.errors import WrongMethod
 from tests.rest_compat.things import SERVICES
 
 
@@ -76,7 +76,7 @@ async def test_the_context_tells_the_transport() -> None:
         (Unavailable(what="The database"), 503, {"Retry-After": "5"}),
         (OutcomeUnknown(), 503, {"Retry-After": "5"}),
         (IdempotencyInProgress(), 409, {"Retry-After": "1"}),
-        (MethodNotAllowed("No.", allow="POST"), 405, {"Allow": "POST"}),
+        (WrongMethod("No.", allow="POST"), 405, {"Allow": "POST"}),
         (NotFound(thing="voucher"), 404, {}),
     ],
 )

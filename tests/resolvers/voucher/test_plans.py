@@ -94,7 +94,7 @@ class Reader:
         assert statements, what
         for sql, arguments in statements:
             plan = "\n".join(row[0] for row in await self.db.fetch(f"EXPLAIN {sql}", *arguments))
-            assert "Seq Scan on voucher" not in plan, f"{what}: {plan}"
+            assert "Seq Scan on voucher " not in plan, f"{what}: {plan}"
             assert "voucher_" in plan, f"{what}: {plan}"
 
 

@@ -297,7 +297,7 @@ def test_the_template_sees_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None
         places.append(more)
         return real(b'#read("/etc/passwd") #read("../../../../etc/passwd")', **more)
 
-    monkeypatch.setattr("store.document.rendering.typst.Compiler", reading)
+    monkeypatch.setattr(typst, "Compiler", reading)
     with pytest.raises(rendering.RenderingFailed, match="not found"):
         render(SHORT)
     (given_,) = places
