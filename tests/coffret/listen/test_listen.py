@@ -166,7 +166,7 @@ async def test_json_and_a_filter(feed_server: FeedServer, listen: Callable[..., 
     (event,) = map(orjson.loads, listener.read_output().splitlines())
     assert (event["type"], event["subject"]) == ("cart.expired", "as json")
     assert event["data"] == EVENT_EXAMPLES[EventType.CART_EXPIRED]
-    assert "as json" in listener.errors.read_text()
+    await listener.until(lambda: "as json" in listener.errors.read_text())
     listener.interrupt()
     other = listen("--events", "order.*,cart.completed", "--since", "1h")
     await other.listens()
