@@ -22,5 +22,7 @@ async def revise(message: str) -> None:
         console.print("The revisions already create these tables: nothing was written.")
     else:
         console.print(
-            f"Review it and correct what cannot be detected, such as renamed columns: {written}", soft_wrap=True
+            "Review it and correct what cannot be detected, such as renamed columns and the values of old rows: "
+            f"{written}",
+            soft_wrap=True,
         )

@@ -14,6 +14,7 @@ from sqlalchemy import Connection, text
 
 from store.database.db import Database
 from store.job.rows import CREATE_VIEW
+from store.migrations.old_rows import rewriter
 
 FOLDER = pathlib.Path(__file__).parent
 LOCK = 0x636F6666  # any fixed number: the process that holds this lock migrates, the others wait
@@ -78,9 +79,11 @@ async def write_revision(
     By default its number follows the newest revision. Returns None and writes nothing if the tables have not changed.
     """
 
-    def unless_empty(_context: Any, _revision: Any, changes: list[Any]) -> None:
+    def unless_empty(context: Any, revision: Any, changes: list[Any]) -> None:
         if changes[0].upgrade_ops.is_empty():
             changes.clear()
+        else:
+            rewriter(context, revision, changes)
 
     def write(connection: Connection) -> pathlib.Path | None:
         script = command.revision(

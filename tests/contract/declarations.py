@@ -6,6 +6,7 @@ import inspect
 import pathlib
 import pkgutil
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,7 @@ from resolvers.core.listing import Listing, Lookup
 from resolvers.core.operation import Operation
 from rest_compat.http.route import RestRoute
 from rest_compat.openapi.reference import OPERATIONS
+from schema import root
 from schema.core.permission import AccessRule, required_access
 from schema.graph.fields import ORIGINS, FieldOrigin
 
@@ -37,6 +39,13 @@ class Declared:
     def where(self) -> str:
         """How code that imports its module names it: `issuing.issue_voucher`."""
         return f"{self.module.rpartition('.')[2]}.{self.name}"
+
+    @property
+    def in_root(self) -> str:
+        """How `schema/root.py` names it, which imports some modules under another name."""
+        module = sys.modules.get(f"resolvers.{self.module}")
+        names = (name for name, value in vars(root).items() if module is not None and value is module)
+        return f"{next(names, self.module.rpartition('.')[2])}.{self.name}"
 
     @property
     def file(self) -> str:
@@ -146,7 +155,7 @@ class Surface:
         elif self.field_of(it) is None:
             kind, made = ("Mutation", "mutation_field") if it.changes else ("Query", "query_field")
             yield (
-                f"GraphQL does not have it. Add to `class {kind}` in schema/root.py: {it.name} = {made}({it.where}). "
+                f"GraphQL does not have it. Add to `class {kind}` in schema/root.py: {it.name} = {made}({it.in_root}). "
                 f"If only customers in the checkout may run it, declare it with AccessRule.CUSTOMER instead."
             )
 

@@ -232,7 +232,7 @@ def test_every_shape_has_its_documented_keys_in_order() -> None:
     shapes = set(all_shapes())
     assert shapes == set(DOCUMENTED), "List the documented keys of a new shape here."
     for shape, keys in DOCUMENTED.items():
-        assert list(shape.keys) == keys.split()
+        assert list(shape.keys) == keys.split(), f"{shape.name}: change its keys in DOCUMENTED too"
         assert list(shape.properties) == keys.split()
 
 

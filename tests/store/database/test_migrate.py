@@ -5,12 +5,15 @@ import pathlib
 import shutil
 
 import asyncpg
+import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Column, Connection, Integer, String, Table, text
+from sqlalchemy.exc import IntegrityError
 
 from store.database.db import Database
-from store.migrations.migrate import FOLDER, current_revision, head_revision, migrate, write_revision
+from store.migrations.migrate import FOLDER, alembic_config, current_revision, head_revision, migrate, write_revision
 from store.migrations.tables import COMPARE_OPTIONS
 from store.tables import metadata
 
@@ -41,6 +44,31 @@ async def test_a_revision_is_written_only_of_what_has_changed(database: Database
     assert "op.create_table('parcel'" in text
     assert "op.drop_table('parcel')" in text
     assert {path.name for path in folder.rglob("*.py")} - {path.name for path in FOLDER.rglob("*.py")} == {written.name}
+
+
+async def test_a_column_that_is_added_has_a_value_in_old_rows(database: Database, tmp_path: pathlib.Path) -> None:
+    folder = shutil.copytree(FOLDER, tmp_path / "migrations", ignore=shutil.ignore_patterns("__pycache__"))
+    async with database.engine.begin() as connection:
+        await connection.execute(text("ALTER TABLE marketplace DROP COLUMN time_zone, DROP COLUMN domain"))
+        await connection.execute(
+            text("INSERT INTO marketplace (uuid, name, currency) VALUES (gen_random_uuid(), 'Old', 'CHF')")
+        )
+    assert await write_revision(database, "Columns come back", folder=folder) is not None
+
+    def upgrade(connection: Connection) -> None:
+        command.upgrade(alembic_config(connection, folder), "head")
+
+    async with database.engine.begin() as connection:
+        await connection.run_sync(upgrade)
+    assert await database.rows(text("SELECT domain, time_zone FROM marketplace")) == [("", "Europe/Paris")]
+    assert await write_revision(database, "Nothing", folder=folder) is None
+    with pytest.raises(IntegrityError, match="time_zone"):
+        async with database.engine.begin() as connection:
+            await connection.execute(
+                text(
+                    "INSERT INTO marketplace (uuid, name, currency, domain) VALUES (gen_random_uuid(), 'N', 'EUR', '')"
+                )
+            )
 
 
 async def test_every_tenant_owned_table_begins_its_keys_with_the_tenant(database: Database) -> None:
