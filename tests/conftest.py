@@ -12,8 +12,10 @@ from collections.abc import AsyncIterator, Iterator
 import hypothesis
 import pytest
 import structlog
+from argon2 import PasswordHasher
 
 from coffret.sandbox import close
+from store.account import credentials
 from store.core.clock import clock
 from store.core.settings import Settings
 from store.database.db import Database
@@ -44,6 +46,9 @@ engines.share()
 
 # Nor does how long a server of ours takes to answer; tests of servers that hang have short timeouts of their own.
 connect.TIMEOUT = dt.timedelta(minutes=1)
+
+# What is slow on purpose, so that nobody tries many, is quick here.
+credentials.hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 # Structlog's own choice draws each traceback with all variables: seconds, during which nothing else runs.
 structlog.configure(

@@ -20,6 +20,7 @@ from coffret.sandbox.payments.cards import CARDS
 from coffret.services import SANDBOX_PATH
 from funnel.core.static_files import CONTENT_TYPES, Asset
 from resolvers.core.services import Services
+from store.core.compiled_templates import compiled_templates
 from store.core.localization import Formats
 from store.core.settings import ProviderName, Settings
 from store.coupon.coupons import CouponRow
@@ -71,6 +72,7 @@ class StartPage:
         templates = Environment(
             loader=PackageLoader("coffret.start_page", ""),
             autoescape=True,
+            bytecode_cache=compiled_templates,
             undefined=StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,

@@ -21,6 +21,7 @@ from funnel.core.messages import (
     PageMessage,
 )
 from funnel.core.static_files import Assets, accepts_gzip
+from store.core.compiled_templates import compiled_templates
 from store.core.localization import Formats
 from store.core.sale_texts import GIFT_CARD_NAME, RECEPTION_NAMES, SHOP_KIND_NAMES
 
@@ -62,6 +63,7 @@ class PageTemplates:
             loader=PackageLoader("funnel"),
             autoescape=True,
             auto_reload=self._reload,
+            bytecode_cache=compiled_templates,
             undefined=StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,

@@ -17,6 +17,7 @@ from rest_compat.docs.samples import highlight_code
 from rest_compat.http.route import RestRoute
 from rest_compat.openapi.reference import ReferenceOf
 from rest_compat.openapi.schemas import Json
+from store.core.compiled_templates import compiled_templates
 
 TEMPLATES = pathlib.Path(__file__).parents[1] / "templates"
 
@@ -54,7 +55,11 @@ class DocsPages:
             for name, routes in groups.items()
         ]
         self.environment = jinja2.Environment(
-            loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True
+            loader=jinja2.FileSystemLoader(TEMPLATES),
+            autoescape=True,
+            bytecode_cache=compiled_templates,
+            trim_blocks=True,
+            lstrip_blocks=True,
         )
         self.environment.filters.update(prose=prose, inline=inline, coloured=highlight_code, breakable=breakable)
 

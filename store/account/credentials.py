@@ -9,7 +9,8 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 PREFIX = "coffret_"
-_hasher = PasswordHasher()
+hasher = PasswordHasher()
+"""Hashes passwords with the parameters that its library recommends."""
 
 
 def new_secret() -> str:
@@ -29,7 +30,7 @@ def normal_username(username: str) -> str:
 
 async def hash_password(password: str) -> str:
     """The Argon2id hash of a password, computed in a thread."""
-    return await asyncio.to_thread(_hasher.hash, password)
+    return await asyncio.to_thread(hasher.hash, password)
 
 
 async def verify_password(password_hash: str | None, password: str) -> bool:
@@ -42,12 +43,12 @@ async def verify_password(password_hash: str | None, password: str) -> bool:
 
 @cache
 def _dummy_hash() -> str:
-    return _hasher.hash(secrets.token_urlsafe())
+    return hasher.hash(secrets.token_urlsafe())
 
 
 def _verify(password_hash: str | None, password: str) -> bool:
     nobody = _dummy_hash()  # computed before the user is known to exist, so that the first call takes equally long
     try:
-        return _hasher.verify(password_hash or nobody, password) and bool(password_hash)
+        return hasher.verify(password_hash or nobody, password) and bool(password_hash)
     except (VerificationError, InvalidHashError):
         return False

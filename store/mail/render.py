@@ -10,6 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 
 from schema.checkout.checkout import Brand
 from schema.mail import MailKind
+from store.core.compiled_templates import compiled_templates
 from store.core.localization import Formats
 from store.core.sale_texts import SHOP_KIND_NAMES
 from store.core.translations import Texts
@@ -73,6 +74,7 @@ def _environment(language: str) -> Environment:
     environment = Environment(
         loader=PackageLoader("store.mail"),
         autoescape=select_autoescape(["html"]),
+        bytecode_cache=compiled_templates,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

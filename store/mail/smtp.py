@@ -1,6 +1,7 @@
 """Sends mail through a mail server, over a few connections that are reused for bursts of messages."""
 
 import asyncio
+import functools
 import pathlib
 import ssl
 from collections.abc import AsyncIterator
@@ -29,6 +30,14 @@ AUTH_ERROR_CODES = frozenset({530, 534, 535, 538})
 """Refusals of our log-in rather than of the message. They are temporary, since a password can be corrected."""
 
 
+@functools.cache  # the certificates of the system take milliseconds to load
+def _tls_context(ca_file: pathlib.Path | None) -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    if ca_file is not None:
+        context.load_verify_locations(ca_file)
+    return context
+
+
 class SmtpMailer:
     """Sends messages through a mail server, over at most `connections` at once."""
 
@@ -43,9 +52,7 @@ class SmtpMailer:
     ) -> None:
         """`ca_file` holds certificates to trust in addition to the system's."""
         self.server = server
-        self._tls = ssl.create_default_context()
-        if ca_file is not None:
-            self._tls.load_verify_locations(ca_file)
+        self._tls = _tls_context(ca_file)
         self._command_timeout, self._idle = command_timeout, idle_timeout
         self._slots = asyncio.Semaphore(connections)
         self._free: list[SMTP] = []
