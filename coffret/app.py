@@ -35,8 +35,8 @@ from schema.graph.server import GraphQLServer
 from schema.graph.trusted import ManifestError, read_manifest
 from schema.graph.view import GraphQLView
 from schema.root import schema, sdl
-from store.core import tracing
 from store.core.settings import Settings
+from store.core.telemetry import tracing
 
 log = structlog.get_logger(__name__)
 

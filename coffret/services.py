@@ -18,10 +18,10 @@ from resolvers.core.services import Services
 from resolvers.job.worker import run_worker
 from store.cart.carts import Carts
 from store.checkout.sessions import Sessions
-from store.core import tracing
 from store.core.clock import clock
 from store.core.files import open_store
 from store.core.settings import ProviderName, Settings
+from store.core.telemetry import tracing
 from store.database.db import Database, dsn
 from store.database.shared_clock import keep_following, try_to_follow
 from store.kv import MemoryLimit, open_kv

@@ -19,11 +19,11 @@ from coffret.commands.findings import Finding, failed, passed, warning
 from coffret.commands.installation import OLDEST_POSTGRES, connect_database
 from coffret.demo.public import public_users
 from schema.core.errors import Unavailable
-from store.core import tracing
 from store.core.clock import clock
 from store.core.files import UnusableStore, open_store
 from store.core.return_paths import excess_length
 from store.core.settings import DEVELOPMENT_SECRET, ProviderName, Settings
+from store.core.telemetry import tracing
 from store.database.db import Database
 from store.database.shared_clock import stored_offset
 from store.kv.connect import open_kv

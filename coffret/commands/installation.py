@@ -10,8 +10,8 @@ from coffret.command_error import CommandError
 from coffret.commands.environment import database_url
 from schema.core.errors import Unavailable
 from store.core.clock import clock
-from store.core.outages import driver_error
 from store.core.settings import Settings
+from store.core.telemetry.outages import driver_error
 from store.database.db import Database
 from store.database.shared_clock import follow_clock
 from store.migrations.migrate import current_revision, head_revision, migrate

@@ -27,8 +27,8 @@ from coffret.commands.environment import database_url, export_settings
 from coffret.commands.gc_tuning import collect_rarely, freeze_loaded_objects
 from coffret.serving.single_server import data_directory_lock, write_lock_file
 from coffret.serving.timeouts import ConnectionLimits, ServerConfig, raise_file_limit
-from store.core.logs import set_up_logging
 from store.core.settings import Settings
+from store.core.telemetry.logs import set_up_logging
 
 log = structlog.get_logger(__name__)
 
@@ -102,7 +102,7 @@ class Supervisor(Multiprocess):
 def build_application() -> Starlette:
     """Create the application of one process, from the environment that `serve` has prepared."""
     from coffret.app import create_app
-    from store.core import tracing
+    from store.core.telemetry import tracing
 
     collect_rarely()  # a worker process does not run coffret.cli.main
     settings = Settings()

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from rich.console import Console
 
 from coffret.demo.cart_command import curl_command
-from store.core.logs import is_developer_terminal
 from store.core.settings import Settings
+from store.core.telemetry.logs import is_developer_terminal
 
 
 @dataclass(frozen=True)

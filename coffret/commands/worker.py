@@ -15,8 +15,8 @@ from coffret.commands.environment import database_url, read_settings
 from coffret.commands.installation import connect_database
 from coffret.http import health
 from coffret.services import Container, make_sandbox, open_container, run_background_tasks
-from store.core import tracing
-from store.core.logs import set_up_logging
+from store.core.telemetry import tracing
+from store.core.telemetry.logs import set_up_logging
 from store.migrations.migrate import migrate
 
 log = structlog.get_logger(__name__)

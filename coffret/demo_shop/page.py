@@ -31,7 +31,7 @@ from schema.checkout.checkout import OfferedProduct
 from schema.core.errors import AppError, NotFound
 from schema.core.text import Text
 from store.checkout.offers import ShopProduct, load_products
-from store.core.localization import Formats
+from store.core.localization.formats import Formats
 from store.core.settings import ProviderName, Settings
 from store.partner.brand import brand_of
 from store.partner.partners import MarketplaceRow, PartnerRow

@@ -6,7 +6,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from coffret.http.hosts import all_routes
-from store.core import tracing
+from store.core.telemetry import tracing
 
 UNKNOWN_ROUTE = "{unknown}"
 SERVER_ERRORS = 500

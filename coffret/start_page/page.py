@@ -21,7 +21,7 @@ from coffret.services import SANDBOX_PATH
 from funnel.core.static_files import CONTENT_TYPES, Asset
 from resolvers.core.services import Services
 from store.core.compiled_templates import compiled_templates
-from store.core.localization import Formats
+from store.core.localization.formats import Formats
 from store.core.settings import ProviderName, Settings
 from store.coupon.coupons import CouponRow
 from store.partner.brand import brand_of

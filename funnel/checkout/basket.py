@@ -29,7 +29,7 @@ from schema.checkout.basket import (
 )
 from schema.checkout.checkout import CheckoutStep, ShopKind
 from schema.core.errors import CartNotFound, InvalidInput, NotFound
-from store.core.localization import Formats
+from store.core.localization.formats import Formats
 
 STEP = CheckoutStep.CUSTOMIZATION
 CHANGE = "CHANGE"

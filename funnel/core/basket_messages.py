@@ -10,7 +10,7 @@ from schema.catalogue.prototype import VoucherPrototypeType
 from schema.checkout.basket import BasketProblem, OfferedGiftCards, OfferedOptionCategory, OfferedPrototype
 from schema.checkout.checkout import LineProblem
 from schema.coupon.coupon import ReceptionMode
-from store.core.localization import Formats
+from store.core.localization.formats import Formats
 
 
 @dataclass(frozen=True, slots=True)

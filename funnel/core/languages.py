@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from schema.validation.languages import LANGUAGES
-from store.core.translations import SOURCE_LANGUAGE, Texts
+from store.core.localization.translations import SOURCE_LANGUAGE, Texts
 
 NAMES = {
     "en": "English",

@@ -17,8 +17,8 @@ from funnel.core.pages import PageTemplates
 from resolvers.core.services import Services
 from schema.core.errors import AppError
 from store.core.client_network import client_network_of
+from store.core.localization.translations import SOURCE_LANGUAGE
 from store.core.settings import Settings
-from store.core.translations import SOURCE_LANGUAGE
 
 log = structlog.get_logger(__name__)
 

@@ -22,8 +22,8 @@ from funnel.core.messages import (
 )
 from funnel.core.static_files import Assets, accepts_gzip
 from store.core.compiled_templates import compiled_templates
-from store.core.localization import Formats
-from store.core.sale_texts import GIFT_CARD_NAME, RECEPTION_NAMES, SHOP_KIND_NAMES
+from store.core.localization.formats import Formats
+from store.core.localization.sale_texts import GIFT_CARD_NAME, RECEPTION_NAMES, SHOP_KIND_NAMES
 
 HEADERS = {
     "Cache-Control": "no-store",

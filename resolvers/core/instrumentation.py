@@ -12,7 +12,7 @@ from prometheus_client import Counter, Histogram
 
 from resolvers.core.context import Context
 from schema.core.errors import AppError
-from store.core import tracing
+from store.core.telemetry import tracing
 
 OPERATIONS = Counter("coffret_operations", "Requested operations.", ["operation", "transport", "outcome"])
 SECONDS = Histogram(

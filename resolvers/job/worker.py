@@ -24,9 +24,9 @@ from prometheus_client import Counter, Histogram
 
 from resolvers.core.services import Services
 from resolvers.job.registry import HANDLERS, SCHEDULES, JobHandler, ScheduledTask
-from store.core import tracing
-from store.core.outages import CONNECTION_ERRORS, driver_error
 from store.core.retries import PermanentFailure, RetryPolicy, RunAgain
+from store.core.telemetry import tracing
+from store.core.telemetry.outages import CONNECTION_ERRORS, driver_error
 from store.database.db import CONNECT_TIMEOUT
 from store.job.jobs import JobKind
 from store.job.queue import JobQueue, RetryWithoutFailure

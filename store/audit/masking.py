@@ -15,7 +15,7 @@ from starlette.datastructures import UploadFile
 from schema.validation.storable import UNSTORABLE
 from store.account.credentials import PREFIX
 from store.core.codes import ALPHABET, LENGTH, looks_valid, normalize
-from store.core.logs import MASK, is_secret, mask_secrets, split_words
+from store.core.telemetry.logs import MASK, is_secret, mask_secrets, split_words
 
 VISIBLE_CHARACTERS = 4
 """Number of characters of a code that stay visible, at most a quarter of it."""

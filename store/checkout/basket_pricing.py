@@ -30,7 +30,7 @@ from store.checkout.pricing import (
     has_shipping_cost,
     lines_within_limit,
 )
-from store.core.sale_texts import RECEPTION_NAMES
+from store.core.localization.sale_texts import RECEPTION_NAMES
 from store.coupon.coupons import CouponRow
 from store.coupon.rules import ZERO, CouponContext, DiscountableLine, Reduction, apply_coupons
 from store.gift_card.gift_cards import UsableCard

@@ -10,7 +10,7 @@ from schema.checkout.basket import BasketLine, Giftee, OfferedGiftCards, Voucher
 from schema.checkout.checkout import Buyer, Contact
 from schema.coupon.coupon import ReceptionMode
 from schema.voucher.voucher import VoucherGiftee, VoucherGifter, VoucherState
-from store.core.sale_texts import GIFT_CARD_NAME, voucher_details
+from store.core.localization.sale_texts import GIFT_CARD_NAME, voucher_details
 from store.coupon.coupons import CouponRow
 from store.coupon.rules import split_proportionally
 from store.coupon.validity import validity_end

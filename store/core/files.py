@@ -14,8 +14,8 @@ import obstore
 from obstore.exceptions import BaseError
 from obstore.store import LocalStore, MemoryStore, ObjectStore, from_url
 
-from store.core.outages import report_unavailable
 from store.core.settings import Settings
+from store.core.telemetry.outages import report_unavailable
 
 WHAT = "The file store"
 KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*")

@@ -16,8 +16,8 @@ from sqlalchemy.util import greenlet_spawn
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.core.errors import Unavailable
-from store.core import tracing
-from store.core.outages import CONNECTION_ERRORS, DATABASE, database_outage, report_unavailable
+from store.core.telemetry import tracing
+from store.core.telemetry.outages import CONNECTION_ERRORS, DATABASE, database_outage, report_unavailable
 from store.database.statement_cache import StatementCache
 
 CONNECT_TIMEOUT = 5.0

@@ -13,7 +13,7 @@ from schema.core.text import Text
 from schema.gift_card.gift_card import GiftCardStatus
 from schema.voucher.voucher import VoucherState
 from store.catalogue.catalogue import PrototypeImageRow, VoucherPrototypeRow
-from store.core.localization import Formats
+from store.core.localization.formats import Formats
 from store.core.settings import Settings
 from store.database.loaders import is_any_of
 from store.document import words

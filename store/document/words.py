@@ -4,8 +4,8 @@ import datetime as dt
 from dataclasses import dataclass
 from pathlib import Path
 
-from store.core.localization import Formats
-from store.core.translations import Texts
+from store.core.localization.formats import Formats
+from store.core.localization.translations import Texts
 from store.document.sheet import SheetLabels
 
 TEXTS = Texts(Path(__file__).with_name("translations"))

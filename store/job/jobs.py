@@ -14,7 +14,7 @@ from sqlalchemy import text
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.core.errors import AlreadyQueued
-from store.core import tracing
+from store.core.telemetry import tracing
 from store.job.queue import JobQueue, wake_workers
 
 DELETE_FAILED_JOBS = "DELETE FROM pgqueuer WHERE status = 'failed' AND updated < :before"

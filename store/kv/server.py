@@ -10,9 +10,9 @@ import redis.exceptions as problems
 from redis.asyncio import Redis, RedisCluster
 
 from schema.core.errors import IdempotencyMismatch
-from store.core import tracing
 from store.core.clock import Clock
-from store.core.outages import report_unavailable
+from store.core.telemetry import tracing
+from store.core.telemetry.outages import report_unavailable
 from store.kv.connection import RedisConnection
 from store.kv.protocol import (
     MILLISECOND,

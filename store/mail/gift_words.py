@@ -2,7 +2,7 @@
 
 from gettext import NullTranslations
 
-from store.core.localization import Formats
+from store.core.localization.formats import Formats
 from store.mail.content import GiftContent, GiftItem, GiftRole
 from store.mail.subjects import N_
 

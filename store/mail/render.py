@@ -11,9 +11,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from schema.checkout.checkout import Brand
 from schema.mail import MailKind
 from store.core.compiled_templates import compiled_templates
-from store.core.localization import Formats
-from store.core.sale_texts import SHOP_KIND_NAMES
-from store.core.translations import Texts
+from store.core.localization.formats import Formats
+from store.core.localization.sale_texts import SHOP_KIND_NAMES
+from store.core.localization.translations import Texts
 from store.mail.content import Content
 from store.mail.gift_words import GiftTexts
 from store.mail.subjects import subject_of

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from schema.checkout.checkout import Brand
 from schema.mail import MailKind
-from store.core.localization import Formats
+from store.core.localization.formats import Formats
 from store.mail.content import Content, EndpointContent, GiftContent, GiftRole, OrderContent
 
 

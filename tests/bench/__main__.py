@@ -11,8 +11,8 @@ import uvloop
 from rich.console import Console
 
 from coffret.commands.gc_tuning import collect_rarely
-from store.core.logs import set_up_logging
 from store.core.settings import Settings
+from store.core.telemetry.logs import set_up_logging
 from store.database.embedded_postgres import EmbeddedPostgres
 from tests.bench import sockets
 from tests.bench.cases import CASES

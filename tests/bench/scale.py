@@ -15,8 +15,8 @@ from rich.console import Console
 from rich.table import Table
 from starlette.requests import Request
 
-from store.core.logs import set_up_logging
 from store.core.settings import Settings
+from store.core.telemetry.logs import set_up_logging
 from store.database.embedded_postgres import EmbeddedPostgres
 from tests.bench import vouchers
 from tests.bench.cases import GRAPHQL

@@ -13,7 +13,7 @@ from playwright.async_api import Browser, Page
 from coffret.sandbox import pages
 from funnel.core.languages import NAMES, catalogue
 from schema.delivery.delivery import DeliveryKind
-from store.core.translations import locale_of
+from store.core.localization.translations import locale_of
 from tests.browser.conftest import NewCustomer, customers
 from tests.browser.customer import ADDRESS, Customer
 from tests.browser.running_shop import Json, RunningShop

@@ -9,7 +9,7 @@ import httpx
 import structlog
 from prometheus_client import Counter, Histogram
 
-from store.core import tracing
+from store.core.telemetry import tracing
 
 log = structlog.stdlib.get_logger(__name__)
 

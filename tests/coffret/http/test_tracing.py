@@ -18,9 +18,9 @@ from coffret.commands import doctor
 from coffret.commands.findings import CheckState
 from coffret.services import Container, hook_secret
 from schema.checkout.checkout import ProductChoice
-from store.core import tracing
-from store.core.opentelemetry import Telemetry
 from store.core.settings import Settings
+from store.core.telemetry import tracing
+from store.core.telemetry.opentelemetry import Telemetry
 from store.database.db import Database
 from tests.coffret.conftest import running
 from tests.coffret.http.test_metrics import token_of
@@ -34,7 +34,7 @@ TRACE = int(CALLER[3:35], 16)
 @pytest.fixture
 def spans(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemorySpanExporter]:
     """What is traced, from now on, told at once."""
-    monkeypatch.setattr("store.core.opentelemetry.BatchSpanProcessor", SimpleSpanProcessor)
+    monkeypatch.setattr("store.core.telemetry.opentelemetry.BatchSpanProcessor", SimpleSpanProcessor)
     exporter = InMemorySpanExporter()
     tracing.start_tracing_with(Telemetry(exporter, "coffret"))
     yield exporter
@@ -164,7 +164,7 @@ async def test_a_statement_that_fails_ends_its_span(database_url: str, spans: In
 
 
 def test_without_being_asked_nothing_of_ours_is_imported() -> None:
-    code = "import sys, coffret.app, store.core.tracing as t; t.start_tracing('coffret'); print('store.core.opentelemetry' in sys.modules, t.current_telemetry())"
+    code = "import sys, coffret.app, store.core.telemetry.tracing as t; t.start_tracing('coffret'); print('store.core.telemetry.opentelemetry' in sys.modules, t.current_telemetry())"
     environment = {name: value for name, value in os.environ.items() if not name.startswith("OTEL_")}
     said = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True

@@ -9,7 +9,7 @@ from schema.checkout.checkout import CodeProblem
 from schema.coupon.coupon import CouponTarget
 from schema.delivery.delivery import DeliveryKind
 from schema.validation.languages import LANGUAGES
-from store.core.localization import Formats
+from store.core.localization.formats import Formats
 from tests.fixtures.basket import Experiences
 from tests.fixtures.shop import Shop
 from tests.funnel.checkout.basket_pages import CARD_FORM, CONTINUE, GIFT_CARDS, chosen_massage, identified

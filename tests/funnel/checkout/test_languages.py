@@ -17,7 +17,7 @@ from resolvers.checkout import buyer, steps
 from schema.cart.cart import CartItem
 from schema.checkout.checkout import CheckoutNotice, CheckoutStep, LineProblem
 from schema.validation.languages import LANGUAGES
-from store.core.localization import Formats
+from store.core.localization.formats import Formats
 from tests.fixtures.shop import Shop
 from tests.funnel.checkout.customer import Customer
 

@@ -10,7 +10,7 @@ from schema.cart.cart import CartItem
 from schema.core.text import Text
 from schema.delivery.delivery import DeliveryKind
 from schema.validation.languages import LANGUAGES
-from store.core.localization import Formats
+from store.core.localization.formats import Formats
 from tests.fixtures.shop import Shop
 from tests.funnel.checkout.basket_pages import CARD_FORM, GIFT_CARDS
 from tests.funnel.checkout.customer import Customer

@@ -15,7 +15,7 @@ from babel.messages.extract import extract_from_dir
 from schema.delivery.delivery import DeliveryKind
 from schema.mail import MailKind
 from schema.validation.languages import LANGUAGES
-from store.core.sale_texts import SHOP_KIND_NAMES
+from store.core.localization.sale_texts import SHOP_KIND_NAMES
 from store.mail.content import CONTENTS as CLASSES
 from store.mail.content import EndpointContent, GiftRole, content_of
 from store.mail.render import TEXTS

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import structlog
 
 if TYPE_CHECKING:
-    from store.core.opentelemetry import Telemetry
+    from store.core.telemetry.opentelemetry import Telemetry
 
 log = structlog.get_logger(__name__)
 
@@ -105,7 +105,7 @@ def start_tracing(service_name: str) -> None:
             "tracing is off", because=f"{variable} is set, but the tracing packages are not installed. {REMEDY}"
         )
         return
-    from store.core.opentelemetry import Telemetry, build_exporter
+    from store.core.telemetry.opentelemetry import Telemetry, build_exporter
 
     start_tracing_with(Telemetry(build_exporter(), service_name))
 

@@ -11,9 +11,9 @@ from urllib.parse import quote
 import pytest
 import structlog
 
-from store.core.logs import set_up_logging
 from store.core.return_paths import provider_return_url
 from store.core.settings import Settings
+from store.core.telemetry.logs import set_up_logging
 from store.document.addresses import DocumentKind, document_path
 from store.onboarding.links import onboarding_path_for
 from store.partner.partners import PartnerRow

@@ -13,7 +13,7 @@ from babel.numbers import format_currency, format_percent
 
 from schema.core.text import Text
 from schema.validation.countries import COUNTRIES
-from store.core.translations import locale_of
+from store.core.localization.translations import locale_of
 
 
 class Formats:
