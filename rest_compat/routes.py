@@ -269,7 +269,7 @@ DEFAULT_DOCS = DocsOptions()
 
 
 class RestRouter(BaseRoute):
-    """All REST routes as one route, so that the look-up time does not depend on their number.
+    """All REST routes as one route.
 
     It answers every path under `/api/`, including paths that no route has.
     """

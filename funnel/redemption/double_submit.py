@@ -18,8 +18,9 @@ PAUSE = 0.1
 async def run_once(
     request: RedemptionRequest, respond: Callable[[IdempotentRequest], Awaitable[StoredResponse]], button: str = ""
 ) -> int:
-    """Run a form's operation by its `respond` and return the id of its result. A repeated submission does not run it again; another
-    button does.
+    """Run a form's operation by its `respond` and return the id of its result.
+
+    A repeated submission does not run it again; another button does.
 
     Raises the operation's errors, and InvalidInput for a form without a valid key.
     """

@@ -128,8 +128,8 @@ class Results:
 
 async def _fetch(connection: Connection[Any], shape: ResourceShape, context: Context) -> Results:
     rows: PageQuery[Any] = connection.rows
-    assert shape.columns is not None  # `_check` ensures it at start
-    cut = await rows.fetch_slice(shape.columns)
+    assert shape.rows is not None  # `_check` ensures it at start
+    cut = await rows.fetch_slice(shape.rows.columns)
     results = await shape.render(cut.rows, context.loaders.load, columns=True)
     cursor = rows.order.cursor(cut.rows[-1][0], cut.rows[-1][1]) if cut.has_more else None
     return Results(results, cut.has_more, cursor)
@@ -139,7 +139,7 @@ def _check(route: RestRoute, listing: Listing[Any], names: Sequence[str]) -> Non
     """Check a route at start. Raises TypeError or LookupError if it does not fit its listing."""
     if names:
         raise TypeError(f"{route.path} is a list, which takes no parameters of the path.")
-    if route.shape.columns is None:
+    if route.shape.rows is None:
         raise TypeError(f"{route.path}: {route.shape.name} reads what is not stored, so no list can be written in it.")
     for parameter in route.query:
         for field in parameter.fields:

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any, Generic, TypeVar, get_args
+from types import UnionType
+from typing import Annotated, Any, Generic, TypeVar, Union, get_args, get_origin
 
 from pydantic import AfterValidator, BeforeValidator, TypeAdapter, ValidationError
 
@@ -90,4 +91,9 @@ class PathValues:
 
 
 def _type_in_path(kind: Any) -> Any:
-    return next((stricter for plain, stricter in _TYPES.items() if plain in (kind, *get_args(kind))), kind)
+    """The stricter type of a parameter, which is never null in a path. A type with rules of its own keeps them."""
+    given = (
+        [part for part in get_args(kind) if part is not type(None)] if get_origin(kind) in {Union, UnionType} else []
+    )
+    bare = given[0] if len(given) == 1 else kind
+    return _TYPES.get(bare, bare)

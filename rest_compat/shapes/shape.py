@@ -86,11 +86,6 @@ class ResourceShape:
         """What to read for `render`; None: it needs objects."""
         return self.projection.rows
 
-    @property
-    def columns(self) -> list[str] | None:
-        """The columns to select for `render`; None: it needs objects."""
-        return None if self.rows is None else self.rows.columns
-
     async def render(self, rows: Sequence[Any], load: LoadFunction, *, columns: bool = False) -> list[dict[str, Any]]:
         """Objects, or with `columns` tuples of the selected columns, as JSON data."""
         return self.fill_empty_texts(await self.projection.render(rows, load, columns))

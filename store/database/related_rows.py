@@ -1,7 +1,6 @@
 """Reads related rows in the statement of the row itself, as arrays of records: a look-up is one round trip."""
 
 from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal
 from typing import Any
 
 from sqlalchemy import (
@@ -11,10 +10,7 @@ from sqlalchemy import (
     Dialect,
     FromClause,
     Integer,
-    Numeric,
     String,
-    Text,
-    cast,
     func,
     select,
 )
@@ -33,25 +29,14 @@ KeyedRows = dict[tuple[Relation, tuple[str, ...]], dict[Any, list[Any]]]
 def _readable(column: ColumnElement[Any]) -> ColumnElement[Any]:
     """A column as the driver can read it within a record. It knows no arrays there: they come as JSON.
 
-    TypeError for an array whose values JSON would change.
+    Members of an enum are their stored texts then. TypeError for an array whose values JSON would change.
     """
     kind = stored_type_of(column.type)
     if not isinstance(kind, ARRAY):
         return column
-    if isinstance(kind.item_type, Numeric):
-        return func.to_jsonb(cast(column, ARRAY(Text)), type_=_Decimals())
     if isinstance(kind.item_type, Integer | String):
         return func.to_jsonb(column, type_=JSON)
     raise TypeError(f"{column} cannot be read within a record.")
-
-
-class _Decimals(UserDefinedType[Any]):
-    """A JSON array of decimals as texts."""
-
-    cache_ok = True
-
-    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any]:  # noqa: ARG002
-        return lambda texts: None if texts is None else [Decimal(text) for text in texts]
 
 
 class _Records(UserDefinedType[Any]):

@@ -1,9 +1,10 @@
 """Which route a path leads to, and what its parameters are."""
 
 import uuid
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
+from pydantic import Field
 
 from rest_compat.http.paths import PathTable, PathValues
 
@@ -71,3 +72,15 @@ def test_two_targets_of_one_method_and_path_are_refused() -> None:
 def test_the_value_of_a_parameter(kind: Any, text: str, value: Any) -> None:
     found = PathValues(["one"], {"one": kind}).read([text])
     assert found == (None if value is None else {"one": value})
+
+
+def test_a_type_with_rules_of_its_own_keeps_them() -> None:
+    values = PathValues(["code"], {"code": Annotated[str, Field(max_length=3)]})
+    assert values.read(["abc"]) == {"code": "abc"}
+    assert values.read(["abcd"]) is None
+
+
+def test_a_type_that_may_be_null_is_stricter_in_a_path_too() -> None:
+    values = PathValues(["id"], {"id": int | None})
+    assert values.read(["7"]) == {"id": 7}
+    assert values.read(["07"]) is None

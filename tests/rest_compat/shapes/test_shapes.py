@@ -57,7 +57,8 @@ async def test_one_value_of_each_related_row_is_an_array() -> None:
     shape = ResourceShape(
         "Card", Card, {"id": "id", "labels": ScalarList("uses.label"), "ids": ScalarList("uses.id", "Uses.")}
     )
-    assert shape.columns == ["id"]
+    assert shape.rows is not None
+    assert shape.rows.columns == ["id"]
     assert shape.properties["ids"] == {"type": "array", "items": {"type": "integer"}, "description": "Uses."}
 
     async def load(_link: Any, keys: Any, columns: Any) -> Any:
