@@ -28,7 +28,7 @@ TRANSITIONS = StateMachine(
         BankAccountStatus.CANCELLED: {BankAccountStatus.ACTIVE, BankAccountStatus.DEACTIVATED},
     },
 )
-"""A status never goes back: responses of the provider may arrive out of order."""
+"""An active account does not become pending again: responses of the provider may arrive out of order."""
 
 
 class BankAccountRow(PartnerOwned, CreatedOn, ReferencedRow, RegisteredBankAccount, table=True):

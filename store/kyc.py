@@ -51,10 +51,8 @@ DOCUMENT_STEPS = StateMachine(
         DocumentStep.BEGUN: {DocumentStep.CREATED, DocumentStep.FILED, *_ENDED},
         DocumentStep.CREATED: {DocumentStep.FILED, *_ENDED},
         DocumentStep.FILED: _ENDED,
-        DocumentStep.ABANDONED: {DocumentStep.SUBMITTED},
     },
 )
-"""An abandoned document turns out to be submitted if the provider lists it."""
 
 
 REFUSALS = TypedJson(tuple[Refusal, ...])

@@ -181,6 +181,8 @@ async def _save_check(services: Services, partner: PartnerRow, check: IdentityCh
 
 async def _record_check(tx: Recording, row: IdentityCheckRow, check: IdentityCheck) -> IdentityCheckRow:
     """Record the provider's session in its row: in `row`, unless a concurrent call has recorded it already."""
+    if row.provider_id == check.id:
+        return row
     partner = await tx.db.get_one(PartnerRow, row.partner_id)
     known = next((known for known in await identity_checks_of(tx.db, partner) if known.provider_id == check.id), None)
     if known is not None:

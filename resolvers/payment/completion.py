@@ -109,6 +109,8 @@ async def _record_payin(tx: Recording, attempt: AttemptRow, payin: Transaction |
     if attempt.state not in (*UNSETTLED, AttemptState.FAILED):
         return attempt
     unsent = payin is None and tx.now - attempt.created_on > GRACE
+    if attempt.state is AttemptState.FAILED and payin is not None:
+        record_payin(attempt, payin)  # it was given up while the call that started it was still under way
     if attempt.card_amount == 0 or (payin is not None and payin.status is TransactionStatus.SUCCEEDED):
         await _complete(tx, attempt, payin)
     elif payin is not None and payin.status is TransactionStatus.FAILED:

@@ -1,7 +1,6 @@
 """GraphQL over HTTP: one endpoint, two media types, and GraphiQL for browsers."""
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 import orjson
@@ -21,7 +20,6 @@ from store.core.request_body import APPLICATION_JSON
 
 METHODS = {*READ_METHODS, "POST"}
 BAD_REQUEST, INTERNAL_SERVER_ERROR = 400, 500
-NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 
 class GraphQLView(HttpEndpoint):
@@ -65,7 +63,7 @@ class GraphQLView(HttpEndpoint):
     def internal_error_response(self, request: Request, request_id: str) -> Response:
         """The response for an unexpected error."""
         extensions = {"code": "INTERNAL_ERROR", "requestId": request_id}
-        return _error_response(request, INTERNAL_SERVER_ERROR, INTERNAL_MESSAGE, extensions)
+        return _error_response(request, INTERNAL_SERVER_ERROR, INTERNAL_MESSAGE, extensions, {})
 
 
 def _idempotency_key(request: Request) -> str | None:
@@ -80,7 +78,7 @@ def _error_response(
     status: int,
     message: str,
     extensions: Mapping[str, Any],
-    headers: Mapping[str, str] = NO_HEADERS,
+    headers: Mapping[str, str],
 ) -> Response:
     try:
         kind = media_type(request.headers.get("accept"))
@@ -89,6 +87,6 @@ def _error_response(
     return _response({"errors": [{"message": message, "extensions": extensions}]}, status, kind, headers)
 
 
-def _response(body: Any, status: int, kind: str, headers: Mapping[str, str] = NO_HEADERS) -> Response:
+def _response(body: Any, status: int, kind: str, headers: Mapping[str, str]) -> Response:
     sent_headers = {"content-type": f"{kind}; charset=utf-8", "cache-control": "no-store", **headers}
     return Response(body if isinstance(body, bytes) else orjson.dumps(body), status, sent_headers)

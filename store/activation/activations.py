@@ -147,7 +147,7 @@ async def lock_activation(db: AsyncSession, activation: ActivationRow) -> Activa
 
 
 async def partner_of(db: AsyncSession, activation: ActivationRow) -> PartnerRow:
-    """The partner of an activation. If it is locked in this session, it is not read again."""
+    """The partner of an activation."""
     return await db.get_one(PartnerRow, activation.partner_id)
 
 

@@ -6,13 +6,15 @@
 import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement
+from sqlalchemy import ColumnElement, inspect
+from sqlalchemy.orm import defer
 from sqlmodel import Field, SQLModel, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.core.columns import datetime_column
+from store.core.typed_json import TypedJson
 
 KEY_LIFE = dt.timedelta(hours=23)
 """How long a call can be repeated with its key. The provider forgets keys after a day."""
@@ -29,7 +31,7 @@ class CheckedRow(SQLModel):
 
 
 class LeasedRow(CheckedRow):
-    """A checked row for which one process at a time calls the provider."""
+    """A checked row for which one request at a time calls the provider. The worker and hints read its state besides."""
 
     busy_until: dt.datetime | None = datetime_column(
         "End of the lease of the process that calls the provider for it.", default=None, nullable=True
@@ -65,6 +67,15 @@ class CheckIntervals:
 async def due_rows(
     db: AsyncSession, table: type[C], now: dt.datetime, most: int, *conditions: ColumnElement[bool]
 ) -> Sequence[C]:
-    """At most `most` rows that are due, locked, the longest due first. Rows locked by another worker are skipped."""
+    """At most `most` rows that are due, locked, the longest due first. Rows locked by another worker are skipped.
+
+    Their typed JSON is not read: a value that this program cannot read must not keep the other rows from their checks.
+    """
+    columns = inspect(table).column_attrs
+    unread = [defer(each.class_attribute, raiseload=True) for each in columns if _is_typed_json(each.columns[0])]
     query = select(table).where(col(table.check_on) <= now, *conditions).order_by(col(table.check_on)).limit(most)
-    return (await db.exec(query.with_for_update(skip_locked=True))).all()
+    return (await db.exec(query.options(*unread).with_for_update(skip_locked=True))).all()
+
+
+def _is_typed_json(column: ColumnElement[Any]) -> bool:
+    return isinstance(column.type, TypedJson)

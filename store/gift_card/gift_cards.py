@@ -55,7 +55,7 @@ class UsableCard:
     remaining: Decimal
 
 
-class GiftCardHoldRow(PartnerIndexed, InCurrency, CreatedOn, GiftCardHold, table=True):
+class GiftCardHoldRow(PartnerIndexed, CreatedOn, GiftCardHold, table=True):
     """A hold placed through the API. It changes only under the lock of its card."""
 
     __tablename__ = "gift_card_hold"
@@ -65,6 +65,7 @@ class GiftCardHoldRow(PartnerIndexed, InCurrency, CreatedOn, GiftCardHold, table
         CheckConstraint("captured_amount BETWEEN 0 AND held_amount", name="captures_no_more"),
         CheckConstraint("(state = 'running') = (closed_on IS NULL)", name="is_closed_once"),
     )
+    currency: str = Field(max_length=3)
 
 
 class GiftCardEntryRow(PartnerIndexed, InCurrency, CreatedOn, GiftCardMovement, table=True):

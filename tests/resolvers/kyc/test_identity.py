@@ -8,7 +8,7 @@ import pytest
 
 from resolvers.bank_account import check_bank_accounts
 from resolvers.core.context import Context
-from resolvers.kyc.identity import open_identity_verification
+from resolvers.kyc.identity import OPENING, open_identity_verification
 from resolvers.onboarding import provider_return
 from schema.core.errors import ActivationRequired, NotFound, OnlyInSandbox, ProviderFailed, ProviderTimedOut
 from schema.kyc.identity import OpenIdentityVerification
@@ -19,6 +19,7 @@ from store.core.clock import clock
 from store.core.provider_process import KEY_LIFE
 from store.core.return_paths import MAX_LENGTH, provider_return_url
 from store.core.settings import ProviderName, Settings
+from store.kyc import IdentityCheckRow
 from tests.fixtures.activation import Newcomer
 from tests.fixtures.kyc import Payee
 
@@ -73,6 +74,16 @@ async def test_a_session_that_was_opened_elsewhere_is_used(payee: Payee) -> None
     again = await payee.open_identity()
     assert again.redirect_url == first.redirect_url
     assert len(await payee.at_the_provider(TABLE)) == 1
+
+
+async def test_a_session_is_recorded_once_though_the_account_changes_meanwhile(payee: Payee) -> None:
+    opened = await payee.open_identity()
+    async with payee.services.db.sessions() as db:
+        row = await db.get_one(IdentityCheckRow, opened.id)
+    session = await payee.services.provider.get_identity_check(row.provider_id)
+    await payee.execute("UPDATE partner SET provider_user_id = 'another'")
+    assert (await OPENING.save(payee.services, row, session)).id == row.id
+    assert await payee.one("SELECT count(*) FROM identity_check") == 1
 
 
 async def test_a_partner_that_the_provider_does_not_know_is_activated_first(newcomer: Newcomer) -> None:

@@ -216,6 +216,24 @@ async def test_a_payment_that_failed_and_is_paid_after_all_is_not_forgotten(shop
     assert await shop.count("shop_order") == left
 
 
+@pytest.mark.parametrize("left", [1, 0])
+async def test_an_answer_that_comes_after_it_was_given_up_is_not_lost(shop: Shop, left: int) -> None:
+    """The call that starts a payment may outlive the patience of the worker, and be paid by then."""
+    key, seen = await shop.ready(ProductChoice((await shop.product("30.00", stock=1)).id, 1))
+    started = await shop.start(key, seen)
+    payin = await shop.payin_of(started.attempt_id)
+    await shop.pay(started)
+    with pytest.raises(InvalidRequest):
+        await PAYIN.send(shop.services, await read_attempt(shop.services, started.attempt_id), _refused())
+    await execute(shop, "UPDATE checkout_attempt SET payin_id = '', payer_id = '', check_on = NULL")
+    await execute(shop, "UPDATE product SET stock = :left", left=left)
+    late = shop.services.provider.get_transaction(TransactionKind.PAYIN, payin)
+    await PAYIN.send(shop.services, await read_attempt(shop.services, started.attempt_id), late)
+    assert await state_of(shop, started.attempt_id) == ("completed" if left else "refunding")
+    assert await shop.one("SELECT payin_id FROM checkout_attempt") == payin
+    assert await shop.count("shop_order") == left
+
+
 async def test_changing_ones_mind_never_waits_in_a_circle(shop: Shop) -> None:
     """Each press lets go of one product and takes another, while others want both, with the same coupon."""
     coupon = await shop.coupon()

@@ -176,6 +176,19 @@ async def test_a_customer_who_never_comes_back_gets_the_order(shop: Shop) -> Non
     assert await shop.count("shop_order") == 1
 
 
+async def test_a_payment_that_this_program_cannot_read_keeps_no_other_from_its_check(shop: Shop) -> None:
+    for _ in range(2):
+        key, seen = await shop.ready(ProductChoice((await shop.product()).id, 1))
+        await shop.start(key, seen)
+    await shop.execute(
+        """UPDATE checkout_attempt SET delivery = jsonb_set(delivery, '{kind}', '"drone"')
+        WHERE id = (SELECT id FROM checkout_attempt ORDER BY created_on LIMIT 1)"""
+    )
+    clock.advance(dt.timedelta(minutes=2))
+    assert await polling.CHECKS.sweep(shop.services) == 2
+    assert await shop.count("pgqueuer") == 2
+
+
 async def test_an_abandoned_payment_times_out_and_frees_the_stock(shop: Shop) -> None:
     candle = await shop.product(stock=1)
     key, seen = await shop.ready(ProductChoice(candle.id, 1))
