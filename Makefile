@@ -6,6 +6,9 @@ RUNS = .venv/.runs
 INSTALLED = .venv/.installed
 ARGS ?=
 
+# Where it is set, as in many containers, every start of a program compiles all modules anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help run test check format bench schema revision messages lock clean
 

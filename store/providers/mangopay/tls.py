@@ -1,6 +1,5 @@
 """The client certificate for mutual TLS, in addition to the API key."""
 
-import functools
 import pathlib
 import re
 import ssl
@@ -18,7 +17,6 @@ def api_base_url(base_url: str, certificate: Certificate | None) -> str:
     return _HOST.sub(r"https://api-mtls.\1", base_url) if certificate else base_url
 
 
-@functools.cache  # the certificates of the system take milliseconds to load
 def ssl_context(certificate: Certificate | None) -> ssl.SSLContext:
     """The TLS context, with the client certificate if there is one. Raises ValueError if its files cannot be used."""
     context = httpx.create_ssl_context()
