@@ -1,5 +1,7 @@
 """The colours of a brand: text colours that are readable with its accent colour (WCAG 2.2 AA)."""
 
+from functools import lru_cache
+
 from schema.checkout.checkout import Brand
 
 MIN_CONTRAST = 4.5
@@ -14,16 +16,23 @@ def build_brand(
     name: str, accent: str, *, logo_url: str = "", website: str = "", email: str = "", phone: str = ""
 ) -> Brand:
     """A brand from its name and one `#rrggbb` colour, from which the text colours are derived."""
+    accent_ink, accent_text = _text_colours(accent)
     return Brand(
         name=name,
         logo_url=logo_url,
         accent=accent,
-        accent_ink=max(TEXT_COLOURS, key=lambda ink: contrast(ink, accent)),
-        accent_text=readable_colour(accent),
+        accent_ink=accent_ink,
+        accent_text=accent_text,
         website=website,
         email=email,
         phone=phone,
     )
+
+
+@lru_cache(maxsize=1024)
+def _text_colours(accent: str) -> tuple[str, str]:
+    """The colours of text on the accent, and of text on white. Cached: deriving them takes longer than reading a shop."""
+    return max(TEXT_COLOURS, key=lambda ink: contrast(ink, accent)), readable_colour(accent)
 
 
 def _channels(colour: str) -> tuple[int, int, int]:
