@@ -10,7 +10,7 @@ from starlette.responses import HTMLResponse, Response
 
 from funnel.core.basket_messages import BASKET_PROBLEMS, RECEPTION_TEXTS, rule_of
 from funnel.core.html import plain, rich
-from funnel.core.languages import NAMES, translations
+from funnel.core.languages import NAMES, TemplateTexts, translations
 from funnel.core.messages import (
     COUPON_PROBLEMS,
     DELIVERY_PROBLEMS,
@@ -67,14 +67,15 @@ class PageTemplates:
             undefined=StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,
-            extensions=["jinja2.ext.i18n"],
         )
         texts = translations(language)
-        environment.install_gettext_callables(texts.gettext, texts.ngettext, newstyle=True)  # type: ignore[attr-defined]
-        environment.policies["ext.i18n.trimmed"] = True
+        template_texts = TemplateTexts(texts)
         formats = Formats(language)
         environment.filters.update(plain=plain, rich=rich, said=formats.translate)
         environment.globals.update(
+            _=template_texts.gettext,
+            gettext=template_texts.gettext,
+            ngettext=template_texts.ngettext,
             asset=self.assets.path,
             basket_problems=BASKET_PROBLEMS,
             coupon_problems=COUPON_PROBLEMS,
