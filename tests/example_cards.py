@@ -134,7 +134,7 @@ class IssuerRow(Vault, Issuer, table=True):
 @computes(Issuer, "mood")
 async def mood(context: Context, ids: Sequence[int]) -> Mapping[int, Mood]:
     """The mood of issuers: number 4 has none."""
-    async with context.db.sessions() as db:
+    async with context.db.read_sessions() as db:
         found = await db.exec(select(IssuerRow.id, IssuerRow.slug).where(is_any_of(col(IssuerRow.id), ids)))
         return {id: Mood(word=f"{slug} is fine") for id, slug in found if id != 4}
 

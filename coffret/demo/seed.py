@@ -25,6 +25,7 @@ from store.core.clock import Clock
 from store.core.files import open_store
 from store.core.settings import ProviderName, Settings
 from store.database.db import Database
+from store.database.transaction_reader import DatabaseReader, TransactionReader
 from store.partner.creation import with_port_of
 from store.partner.partners import MarketplaceRow, PartnerRow
 
@@ -74,7 +75,7 @@ async def seed(db: Database, settings: Settings, clock: Clock, sandbox: ASGIApp)
         _update_ports(partners, settings)
         found = DemoData(
             site_domains=tuple(partner.site_domain for partner in partners),
-            cart=await _cart(session, partners[0], settings),
+            cart=await _cart(TransactionReader(db, session), partners[0], settings),
             gift_card=await usable_gift_card_code(session, partners[0]),
             voucher=await usable_voucher_code(session, partners[0]),
         )
@@ -130,9 +131,9 @@ def _update_ports(partners: list[PartnerRow], settings: Settings) -> None:
             partner.website = shop_url(partner, settings)
 
 
-async def _cart(session: AsyncSession, partner: PartnerRow, settings: Settings) -> dict[str, Any]:
+async def _cart(db: DatabaseReader, partner: PartnerRow, settings: Settings) -> dict[str, Any]:
     """A cart with one product with variants, one with attributes and a plain one, of the orderable products."""
-    products = await load_products(session, partner.id, (), others=True)
+    products = await load_products(db, partner.id, (), others=True)
     choices = [first_choice(sold) for sold in products.values()]
     lines = price_lines(choices, products)
     orderable = [line.choice for line in lines if line.problem is None]

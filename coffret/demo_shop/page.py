@@ -61,7 +61,7 @@ async def find_shop(services: Services, host: str) -> DemoPartnerShop:
         for partner, tagline in zip(await demo_partners(db), taglines(), strict=False):
             if partner.site_domain == host.lower():
                 marketplace = await db.get_one(MarketplaceRow, partner.marketplace_id)
-                products = await load_products(db, partner.id, (), others=True)
+                products = await load_products(services.db, partner.id, (), others=True)
                 return DemoPartnerShop(partner, marketplace.currency, tagline, products)
     raise NotFound(thing="shop")
 

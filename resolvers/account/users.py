@@ -58,7 +58,7 @@ user = Lookup(User, "id", "user", Permission.MANAGE_USER, "A user by its id.")
 @computes(User, "effective_permissions")
 async def effective_permissions(context: Context, ids: Sequence[int]) -> Mapping[int, list[Permission]]:
     """The permissions of users, sorted by name."""
-    async with context.db.sessions() as db:
+    async with context.db.read_sessions() as db:
         rows = (await db.exec(select(UserRow).where(col(UserRow.id).in_(ids)))).all()
     return {row.id: sorted(permissions_of(row)) for row in rows}
 

@@ -174,7 +174,7 @@ async def covers(context: Context, ids: Sequence[int]) -> Mapping[int, Any]:
         .join(MediaRow, col(MediaRow.id) == col(image.media_id))
         .where(is_any_of(prototype.__table__.c.id, ids))  # type: ignore[attr-defined]
     )
-    async with context.db.sessions() as db:
+    async with context.db.read_sessions() as db:
         return dict((await db.exec(query)).all())
 
 

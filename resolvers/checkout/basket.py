@@ -25,6 +25,7 @@ from store.catalogue.offers import ShopPrototype, load_prototypes
 from store.checkout.basket_lines import gift_card_problems, voucher_problems
 from store.checkout.baskets import BasketEdits
 from store.checkout.customer_state import CustomerSession
+from store.database.transaction_reader import DatabaseReader
 from store.voucher.payment import zone_of
 
 MOST_LINES = 20
@@ -38,8 +39,8 @@ async def open_basket(call: Call, key: CheckoutKey) -> BasketCheckout:
     Raises CartNotFound for a basket that has become an order, GiftCardsNotSold if the shop sells no gift cards,
     PartnerInactive if the partner may not sell.
     """
-    async with call.services.db.read_sessions() as db:
-        return await (await _load_open_session(call, db, key)).view(call, db)
+    db = call.services.db
+    return await (await _load_open_session(call, db, key)).view(call, db)
 
 
 @operation(AccessRule.CUSTOMER, transaction=False)
@@ -69,15 +70,15 @@ async def price_line(
     Without a line or a reception mode, the saved ones are used. Raises InvalidInput and GiftCardsNotSold like
     `put_line`.
     """
-    async with call.services.db.read_sessions() as db:
-        session = await _load_open_session(call, db, key)
-        edits = session.edits
-        if reception is not None:
-            edits.reception, edits.delivery_id = reception
-            edits.country = chosen_country(country) or edits.country
-        if line_id is not None and choice is not None:
-            _put_line(edits, line_id, await _validate_choice(call, db, session, choice))
-        return await session.view(call, db)
+    db = call.services.db
+    session = await _load_open_session(call, db, key)
+    edits = session.edits
+    if reception is not None:
+        edits.reception, edits.delivery_id = reception
+        edits.country = chosen_country(country) or edits.country
+    if line_id is not None and choice is not None:
+        _put_line(edits, line_id, await _validate_choice(call, db, session, choice))
+    return await session.view(call, db)
 
 
 @operation(AccessRule.CUSTOMER, transaction=False)
@@ -89,31 +90,31 @@ async def put_line(call: Call, key: CheckoutKey, line_id: uuid.UUID, choice: Bas
     `message`, `(options, <id>)`, `(categories, <id>)` (0 for options without a category), `(giftee, email)`; `items`
     for a full basket. Raises GiftCardsNotSold if the shop sells no gift cards.
     """
-    async with call.services.db.sessions() as db:
-        session = await _load_open_session(call, db, key)
-        checked = await _validate_choice(call, db, session, choice)
-        _put_line(session.edits, line_id, checked)
-        check_quantity_limit(await session.view(call, db))
+    db = call.services.db
+    session = await _load_open_session(call, db, key)
+    checked = await _validate_choice(call, db, session, choice)
+    _put_line(session.edits, line_id, checked)
+    check_quantity_limit(await session.view(call, db))
 
-        def change(customer: CustomerSession) -> None:
-            _put_line(session.edits_in(customer), line_id, checked)
+    def change(customer: CustomerSession) -> None:
+        _put_line(session.edits_in(customer), line_id, checked)
 
-        customer = await change_customer(call, session, change)
-        return await (await load_basket_session(call, db, key, customer)).view(call, db)
+    customer = await change_customer(call, session, change)
+    return await (await load_basket_session(call, db, key, customer)).view(call, db)
 
 
 @operation(AccessRule.CUSTOMER, transaction=False)
 async def remove_line(call: Call, key: CheckoutKey, line_id: uuid.UUID) -> BasketCheckout:
     """Remove a line from the basket. No effect if it is not there."""
 
-    async with call.services.db.sessions() as db:
-        session = await load_basket_session(call, db, key)
+    db = call.services.db
+    session = await load_basket_session(call, db, key)
 
-        def change(customer: CustomerSession) -> None:
-            session.edits_in(customer).lines.pop(line_id, None)
+    def change(customer: CustomerSession) -> None:
+        session.edits_in(customer).lines.pop(line_id, None)
 
-        customer = await change_customer(call, session, change)
-        return await (await load_basket_session(call, db, key, customer)).view(call, db)
+    customer = await change_customer(call, session, change)
+    return await (await load_basket_session(call, db, key, customer)).view(call, db)
 
 
 @operation(AccessRule.CUSTOMER, transaction=False)
@@ -127,22 +128,22 @@ async def choose_reception(
     for an unknown country; GiftCardsNotSold like `put_line`.
     """
 
-    async with call.services.db.sessions() as db:
-        session = await _load_open_session(call, db, key)
+    db = call.services.db
+    session = await _load_open_session(call, db, key)
 
-        def change(customer: CustomerSession) -> None:
-            edits = session.edits_in(customer)
-            edits.reception, edits.delivery_id = mode, delivery_id
-            edits.country = chosen_country(country) or edits.country
+    def change(customer: CustomerSession) -> None:
+        edits = session.edits_in(customer)
+        edits.reception, edits.delivery_id = mode, delivery_id
+        edits.country = chosen_country(country) or edits.country
 
-        change(session.customer)
-        if (await session.quote(call, db)).reception is not mode:
-            raise InvalidInput.at("reception", "It cannot be received in this way. Choose another one.", "NOT_OFFERED")
-        customer = await change_customer(call, session, change)
-        return await (await load_basket_session(call, db, key, customer)).view(call, db)
+    change(session.customer)
+    if (await session.quote(call, db)).reception is not mode:
+        raise InvalidInput.at("reception", "It cannot be received in this way. Choose another one.", "NOT_OFFERED")
+    customer = await change_customer(call, session, change)
+    return await (await load_basket_session(call, db, key, customer)).view(call, db)
 
 
-async def _load_open_session(call: Call, db: AsyncSession, key: CheckoutKey) -> BasketCheckoutSession:
+async def _load_open_session(call: Call, db: DatabaseReader, key: CheckoutKey) -> BasketCheckoutSession:
     """The basket session. Raises GiftCardsNotSold in a gift card shop that sells none."""
     session = await load_basket_session(call, db, key)
     if key.kind is ShopKind.GIFT_CARDS and session.gift_cards is None:
@@ -157,10 +158,10 @@ def _put_line(edits: BasketEdits, line_id: uuid.UUID, choice: BasketChoice) -> N
 
 
 async def _validate_choice(
-    call: Call, db: AsyncSession, session: BasketCheckoutSession, choice: BasketChoice
+    call: Call, db: DatabaseReader, session: BasketCheckoutSession, choice: BasketChoice
 ) -> BasketChoice:
     """The choice with cleaned texts. Raises InvalidInput if it cannot be ordered."""
-    cleaned, problems = clean_choice(choice, session.partner.hq_country_code)
+    cleaned, problems = clean_choice(choice, session.shop.country)
     problems += await _problems(call, db, session, cleaned)
     if problems:
         raise InvalidInput(*problems)
@@ -168,11 +169,12 @@ async def _validate_choice(
 
 
 async def _problems(
-    call: Call, db: AsyncSession, session: BasketCheckoutSession, choice: BasketChoice
+    call: Call, db: DatabaseReader, session: BasketCheckoutSession, choice: BasketChoice
 ) -> Sequence[Problem]:
     if isinstance(choice, GiftCardChoice):
         return gift_card_problems(choice, session.gift_cards) if session.gift_cards else [NOT_SOLD]
-    sold = await _find_sold_prototype(call, db, session.partner.id, choice.prototype_id)
+    async with db.read_sessions() as reading:
+        sold = await _find_sold_prototype(call, reading, session.shop.partner_id, choice.prototype_id)
     return voucher_problems(choice, sold) if sold and session.key.kind is ShopKind.VOUCHERS else [NOT_SOLD]
 
 

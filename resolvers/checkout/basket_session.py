@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-from sqlmodel.ext.asyncio.session import AsyncSession
-
 from resolvers.checkout.session import CheckoutSession, shared_view
 from resolvers.core.operation import Call
 from schema.checkout.basket import BasketCheckout, OfferedGiftCards, VoucherChoice
@@ -15,7 +13,7 @@ from store.checkout.customer_state import CustomerSession
 from store.checkout.offers import load_deliveries
 from store.checkout.placement import CheckoutSource
 from store.checkout.quotes import BasketQuote
-from store.gift_card.offer import gift_card_offer_of
+from store.database.transaction_reader import DatabaseReader
 
 
 @dataclass(frozen=True)
@@ -40,23 +38,24 @@ class BasketCheckoutSession(CheckoutSession):
     @property
     def gift_cards(self) -> OfferedGiftCards | None:
         """The gift card offer; None in the voucher shop, and if the partner sells no gift cards."""
-        return gift_card_offer_of(self.partner) if self.key.kind is ShopKind.GIFT_CARDS else None
+        return self.shop.gift_cards if self.key.kind is ShopKind.GIFT_CARDS else None
 
-    async def prototypes(self, call: Call, db: AsyncSession) -> dict[int, ShopPrototype]:
+    async def prototypes(self, call: Call, db: DatabaseReader) -> dict[int, ShopPrototype]:
         """The prototypes in the basket, by id; empty in the gift card shop."""
         if self.key.kind is not ShopKind.VOUCHERS:
             return {}
         ids = {c.prototype_id for c in self.edits.lines.values() if isinstance(c, VoucherChoice)}
         today = call.services.clock.now().astimezone(self.zone).date()
-        return await load_prototypes(db, self.partner.id, today, sorted(ids))
+        async with db.read_sessions() as session:
+            return await load_prototypes(session, self.shop.partner_id, today, sorted(ids))
 
-    async def quote(self, call: Call, db: AsyncSession) -> BasketQuote:
+    async def quote(self, call: Call, db: DatabaseReader) -> BasketQuote:
         basket = BasketPricingInput(
             kind=self.key.kind,
             choices=self.edits.lines,
             prototypes=await self.prototypes(call, db),
             gift_cards=self.gift_cards,
-            deliveries=await load_deliveries(db, self.partner.id),
+            deliveries=await load_deliveries(db, self.shop.partner_id),
             reception=self.edits.reception,
             delivery_id=self.edits.delivery_id,
             country=self.country,
@@ -66,7 +65,7 @@ class BasketCheckoutSession(CheckoutSession):
         )
         return BasketQuote.from_priced(basket, price_basket(basket))
 
-    async def view(self, call: Call, db: AsyncSession) -> BasketCheckout:
+    async def view(self, call: Call, db: DatabaseReader) -> BasketCheckout:
         quote = await self.quote(call, db)
         priced, chosen = quote.priced, quote.priced.reception
         return BasketCheckout(

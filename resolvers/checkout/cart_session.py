@@ -3,8 +3,6 @@
 import datetime as dt
 from dataclasses import dataclass, replace
 
-from sqlmodel.ext.asyncio.session import AsyncSession
-
 from resolvers.checkout.session import CheckoutSession, shared_view
 from resolvers.core.operation import Call
 from schema.cart.cart import Cart
@@ -15,6 +13,7 @@ from store.checkout.placement import CheckoutSource
 from store.checkout.pricing import CartPricingInput, price_cart
 from store.checkout.quotes import CartQuote
 from store.checkout.reading import product_ids_of, reservations_elsewhere
+from store.database.transaction_reader import DatabaseReader
 from store.payment.attempts import reservations_end
 
 STOCK_PROBLEMS = (LineProblem.OUT_OF_STOCK, LineProblem.NOT_ENOUGH_STOCK)
@@ -37,13 +36,13 @@ class CartCheckoutSession(CheckoutSession):
     def edits(self) -> CartEdits:
         return self.edits_in(self.customer)
 
-    async def quote(self, call: Call, db: AsyncSession, *, others: bool = False) -> CartQuote:
+    async def quote(self, call: Call, db: DatabaseReader, *, others: bool = False) -> CartQuote:
         """The priced cart. With `others`, it also loads other active products of the shop, to offer them."""
-        products = await load_products(db, self.partner.id, product_ids_of(self.edits.choices), others=others)
+        products = await load_products(db, self.shop.partner_id, product_ids_of(self.edits.choices), others=others)
         basket = CartPricingInput(
             choices=self.edits.choices,
             products=self.own_reservations.without_reservations(products),
-            deliveries=await load_deliveries(db, self.partner.id),
+            deliveries=await load_deliveries(db, self.shop.partner_id),
             delivery_id=self.edits.delivery_id,
             country=self.country,
             email=self.email,
@@ -52,7 +51,7 @@ class CartCheckoutSession(CheckoutSession):
         )
         return CartQuote.from_priced(basket, price_cart(basket))
 
-    async def view(self, call: Call, db: AsyncSession) -> Checkout:
+    async def view(self, call: Call, db: DatabaseReader) -> Checkout:
         quote = await self.quote(call, db, others=True)
         return Checkout(
             **shared_view(call, self, quote),
@@ -63,12 +62,14 @@ class CartCheckoutSession(CheckoutSession):
             estimate=quote.priced.expected,
         )
 
-    async def _with_reserved_until(self, db: AsyncSession, lines: tuple[CheckoutLine, ...]) -> tuple[CheckoutLine, ...]:
+    async def _with_reserved_until(
+        self, db: DatabaseReader, lines: tuple[CheckoutLine, ...]
+    ) -> tuple[CheckoutLine, ...]:
         """The lines, with `reserved_until` where another browser's payment for this cart reserves the missing stock."""
         if not any(line.problem in STOCK_PROBLEMS for line in lines):
             return lines
         until: dict[tuple[int, int | None], dt.datetime] = {}
-        for holds, attempt in await reservations_elsewhere(db, self.partner.id, self.key):
+        for holds, attempt in await reservations_elsewhere(db, self.shop.partner_id, self.key):
             until |= {
                 of: max(reservations_end(attempt), until.get(of, reservations_end(attempt))) for of in holds.stock
             }

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from sqlmodel.ext.asyncio.session import AsyncSession
-
 from resolvers.checkout.buyer import missing_of, needs_address
 from resolvers.core.operation import Call
 from resolvers.partner.selling import may_sell
@@ -25,11 +23,11 @@ from store.checkout.customer_state import CartEdits, CustomerSession
 from store.checkout.placement import CheckoutSource
 from store.checkout.quotes import Quote
 from store.checkout.reading import OwnReservations, usable_codes
+from store.checkout.shops import CheckoutShop
 from store.core.codes import format_code, normalize
 from store.coupon.coupons import CouponRow
+from store.database.transaction_reader import DatabaseReader
 from store.gift_card.gift_cards import UsableCard
-from store.partner.brand import brand_of
-from store.partner.partners import MarketplaceRow, PartnerRow
 from store.payment.attempts import LIVE, AttemptRow, AttemptState
 
 FAILURE_NOTICES = {
@@ -46,8 +44,7 @@ class CheckoutSession(ABC):
     """One customer at one checkout, before pricing."""
 
     key: CheckoutKey
-    partner: PartnerRow
-    marketplace: MarketplaceRow
+    shop: CheckoutShop
     customer: CustomerSession
     attempt: AttemptRow | None
     """The latest payment attempt of this browser for this cart or basket."""
@@ -62,11 +59,11 @@ class CheckoutSession(ABC):
         """The customer's edits of the cart, or the contents of the basket."""
 
     @abstractmethod
-    async def quote(self, call: Call, db: AsyncSession) -> Quote:
+    async def quote(self, call: Call, db: DatabaseReader) -> Quote:
         """The priced choice, at current prices and stock."""
 
     @abstractmethod
-    async def view(self, call: Call, db: AsyncSession) -> Checkout:
+    async def view(self, call: Call, db: DatabaseReader) -> Checkout:
         """The published view of a checkout step."""
 
     @property
@@ -75,12 +72,12 @@ class CheckoutSession(ABC):
 
     @property
     def currency(self) -> str:
-        return self.marketplace.currency
+        return self.shop.currency
 
     @property
     def zone(self) -> ZoneInfo:
         """The time zone of the marketplace."""
-        return ZoneInfo(self.marketplace.time_zone)
+        return ZoneInfo(self.shop.time_zone)
 
     @property
     def own_reservations(self) -> OwnReservations:
@@ -106,14 +103,14 @@ class CheckoutSession(ABC):
         """The country that delivery is priced for: the one chosen last, else the buyer's; empty while unknown."""
         return self.edits.country or (self.customer.buyer.country if self.customer.buyer else "")
 
-    async def codes(self, call: Call, db: AsyncSession) -> list[CouponRow | UsableCard]:
+    async def codes(self, call: Call, db: DatabaseReader) -> list[CouponRow | UsableCard]:
         """The usable coupons and gift cards among the codes that the customer added."""
         return await self.find_usable_codes(call, db, self.edits.codes)
 
-    async def find_usable_codes(self, call: Call, db: AsyncSession, codes: list[str]) -> list[CouponRow | UsableCard]:
+    async def find_usable_codes(self, call: Call, db: DatabaseReader, codes: list[str]) -> list[CouponRow | UsableCard]:
         """The coupons and gift cards of these codes that can be used here."""
         now = call.services.clock.now()
-        return await usable_codes(db, self.partner.id, codes, now, self.own_reservations, self.key.kind)
+        return await usable_codes(db, self.shop.partner_id, codes, now, self.own_reservations, self.key.kind)
 
 
 def furthest_step(session: CheckoutSession, quote: Quote) -> CheckoutStep:
@@ -150,14 +147,14 @@ def shared_view(call: Call, session: CheckoutSession, quote: Quote) -> dict[str,
     )
     return {
         "key": session.key,
-        "brand": brand_of(session.partner),
+        "brand": session.shop.brand,
         "currency": session.currency,
         "country": session.country,
         "buyer": session.customer.buyer,
         "codes": tuple(_grouped_code(code) for code in quote.codes),
         "totals": quote.totals,
         "furthest_step": furthest_step(session, quote),
-        "notices": notices_of(session, quote, sells=may_sell(call.services, session.partner.status)),
+        "notices": notices_of(session, quote, sells=may_sell(call.services, session.shop.status)),
         "has_return_url": bool(session.source.return_url),
         "pending_payment_id": live.id if live else None,
         "pending_payment_url": live.redirect_url if live and link_lives else None,

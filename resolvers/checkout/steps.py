@@ -5,8 +5,6 @@ All steps but the choice of items are the same for every kind of shop; the `Chec
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from sqlmodel.ext.asyncio.session import AsyncSession
-
 from resolvers.checkout.basket_session import BasketCheckoutSession
 from resolvers.checkout.buyer import chosen_country, validate_buyer
 from resolvers.checkout.cart_session import CartCheckoutSession
@@ -18,9 +16,9 @@ from schema.checkout.checkout import Buyer, Checkout, CheckoutKey, LineProblem, 
 from schema.core.errors import CartNotFound, InvalidInput, NotFound, PartnerInactive, Problem
 from schema.core.permission import AccessRule
 from store.checkout.customer_state import CartEdits, CustomerSession, CustomerSessions
-from store.checkout.reading import load_shop
+from store.checkout.shops import CheckoutShop, load_shop
 from store.core.codes import is_mistyped, normalize
-from store.partner.partners import MarketplaceRow, PartnerRow
+from store.database.transaction_reader import DatabaseReader
 from store.payment.attempts import LIVE, AttemptRow
 
 MOST_CODES = 10
@@ -30,7 +28,7 @@ NOT_USABLE = Problem(("code",), "CODE_NOT_USABLE", "This code cannot be used her
 
 
 async def load_session(
-    call: Call, db: AsyncSession, key: CheckoutKey, customer: CustomerSession | None = None, *, ordered: bool = False
+    call: Call, db: DatabaseReader, key: CheckoutKey, customer: CustomerSession | None = None, *, ordered: bool = False
 ) -> CheckoutSession:
     """The checkout session, without prices. Raises CartNotFound for an unknown cart, PartnerInactive if the partner may
     not sell.
@@ -43,7 +41,7 @@ async def load_session(
 
 
 async def load_cart_session(
-    call: Call, db: AsyncSession, key: CheckoutKey, customer: CustomerSession | None = None
+    call: Call, db: DatabaseReader, key: CheckoutKey, customer: CustomerSession | None = None
 ) -> CartCheckoutSession:
     """The session of a cart. Raises CartNotFound for a cart that is unknown, expired or of another partner."""
     partner_id = call.caller.partner_id
@@ -51,23 +49,23 @@ async def load_cart_session(
     cart = await call.services.carts.get(partner_id, key.cart_id) if partner_id is not None and known else None
     if cart is None:
         raise CartNotFound
-    partner, marketplace, attempt = await _load_shop(db, cart.partner_id, key)
-    customer = customer or await _load_customer(call, partner, key)
-    session = CartCheckoutSession(key, partner, marketplace, customer, attempt, cart)
+    shop, attempt = await _load_shop(db, cart.partner_id, key)
+    customer = customer or await _load_customer(call, shop, key)
+    session = CartCheckoutSession(key, shop, customer, attempt, cart)
     _check_selling(call, session)
     return session
 
 
 async def load_basket_session(
-    call: Call, db: AsyncSession, key: CheckoutKey, customer: CustomerSession | None = None, *, ordered: bool = False
+    call: Call, db: DatabaseReader, key: CheckoutKey, customer: CustomerSession | None = None, *, ordered: bool = False
 ) -> BasketCheckoutSession:
     """The session of a basket. Raises CartNotFound for a basket that has become an order, unless `ordered` is set."""
     if call.caller.partner_id is None or key.kind is ShopKind.PRODUCTS:
         raise CartNotFound
-    partner, marketplace, attempt = await _load_shop(db, call.caller.partner_id, key)
-    customer = customer or await _load_customer(call, partner, key)
+    shop, attempt = await _load_shop(db, call.caller.partner_id, key)
+    customer = customer or await _load_customer(call, shop, key)
     begun = int(call.services.clock.now().timestamp() * 1000)
-    session = BasketCheckoutSession(key, partner, marketplace, customer, attempt, begun)
+    session = BasketCheckoutSession(key, shop, customer, attempt, begun)
     if session.ordered_attempt is not None and not ordered:
         raise CartNotFound
     _check_selling(call, session)
@@ -77,21 +75,19 @@ async def load_basket_session(
 def _check_selling(call: Call, session: CheckoutSession) -> None:
     """Raise PartnerInactive if the partner may not sell, except to a customer who is paying or has paid."""
     paying = session.attempt is not None and session.attempt.state in LIVE
-    if not paying and session.ordered_attempt is None and not may_sell(call.services, session.partner.status):
+    if not paying and session.ordered_attempt is None and not may_sell(call.services, session.shop.status):
         raise PartnerInactive
 
 
-async def _load_shop(
-    db: AsyncSession, partner_id: int, key: CheckoutKey
-) -> tuple[PartnerRow, MarketplaceRow, AttemptRow | None]:
+async def _load_shop(db: DatabaseReader, partner_id: int, key: CheckoutKey) -> tuple[CheckoutShop, AttemptRow | None]:
     found = await load_shop(db, partner_id, key)
     if found is None:
         raise CartNotFound
     return found
 
 
-async def _load_customer(call: Call, partner: PartnerRow, key: CheckoutKey) -> CustomerSession:
-    return await CustomerSessions(call.services.customer_sessions).load(partner.id, key.session_id)
+async def _load_customer(call: Call, shop: CheckoutShop, key: CheckoutKey) -> CustomerSession:
+    return await CustomerSessions(call.services.customer_sessions).load(shop.partner_id, key.session_id)
 
 
 async def change_customer(
@@ -99,7 +95,7 @@ async def change_customer(
 ) -> CustomerSession:
     """Change the stored customer session. Concurrent changes are applied one after the other."""
     return await CustomerSessions(call.services.customer_sessions).change(
-        session.partner.id, session.key.session_id, change
+        session.shop.partner_id, session.key.session_id, change
     )
 
 
@@ -110,8 +106,8 @@ async def open_checkout(call: Call, key: CheckoutKey) -> Checkout:
     Raises CartNotFound for a cart that is unknown, expired or of another partner, and for a basket that has become an
     order; PartnerInactive if the partner may not sell.
     """
-    async with call.services.db.read_sessions() as db:
-        return await (await load_session(call, db, key)).view(call, db)
+    db = call.services.db
+    return await (await load_session(call, db, key)).view(call, db)
 
 
 @operation(AccessRule.CUSTOMER, transaction=False)
@@ -119,10 +115,10 @@ async def price_items(
     call: Call, key: CheckoutKey, items: Sequence[ProductChoice], delivery_id: int | None, country: str = ""
 ) -> Checkout:
     """Show the checkout with these items and this delivery, without saving anything."""
-    async with call.services.db.read_sessions() as db:
-        session = await load_cart_session(call, db, key)
-        _apply_choice(session.edits, items, delivery_id, country)
-        return await session.view(call, db)
+    db = call.services.db
+    session = await load_cart_session(call, db, key)
+    _apply_choice(session.edits, items, delivery_id, country)
+    return await session.view(call, db)
 
 
 @operation(AccessRule.CUSTOMER, transaction=False)
@@ -132,10 +128,10 @@ async def choose_items(
     """Save the chosen items and the delivery. Raises InvalidInput at `items` if they exceed what one order can hold,
     and at `country` for an unknown country.
     """
-    async with call.services.db.sessions() as db:
-        session = await load_cart_session(call, db, key)
-        _apply_choice(session.edits, items, delivery_id, country)
-        chosen = await session.view(call, db)
+    db = call.services.db
+    session = await load_cart_session(call, db, key)
+    _apply_choice(session.edits, items, delivery_id, country)
+    chosen = await session.view(call, db)
     check_quantity_limit(chosen)
 
     def change(customer: CustomerSession) -> None:
@@ -169,24 +165,24 @@ async def identify_buyer(call: Call, key: CheckoutKey, buyer: Buyer) -> Checkout
     """Save the buyer and the delivery address. Raises InvalidInput with a problem for each field, by the field names of
     `Buyer`.
     """
-    async with call.services.db.sessions() as db:
-        session = await load_session(call, db, key)
-        delivery = (await session.quote(call, db)).delivery
-        checked = validate_buyer(buyer, delivery, session.partner.hq_country_code)
+    db = call.services.db
+    session = await load_session(call, db, key)
+    delivery = (await session.quote(call, db)).delivery
+    checked = validate_buyer(buyer, delivery, session.shop.country)
 
-        def change(customer: CustomerSession) -> None:
-            customer.buyer = checked
-            edits = session.edits_in(customer)
-            edits.country = checked.country or edits.country
+    def change(customer: CustomerSession) -> None:
+        customer.buyer = checked
+        edits = session.edits_in(customer)
+        edits.country = checked.country or edits.country
 
-        change(session.customer)
-        if delivery is not None:
-            await _check_deliverable(call, db, session)
-        customer = await change_customer(call, session, change)
-        return await (await load_session(call, db, key, customer)).view(call, db)
+    change(session.customer)
+    if delivery is not None:
+        await _check_deliverable(call, db, session)
+    customer = await change_customer(call, session, change)
+    return await (await load_session(call, db, key, customer)).view(call, db)
 
 
-async def _check_deliverable(call: Call, db: AsyncSession, session: CheckoutSession) -> None:
+async def _check_deliverable(call: Call, db: DatabaseReader, session: CheckoutSession) -> None:
     if (await session.quote(call, db)).delivery is None:
         raise InvalidInput.at(
             "country", "This delivery does not go to this country. Choose another one.", "NOT_DELIVERED"
@@ -201,41 +197,41 @@ async def apply_code(call: Call, key: CheckoutKey, code: str) -> Checkout:
     Raises TooManyRequests after too many failed attempts.
     """
     normal_code = normalize(code)
-    async with call.services.db.sessions() as db:
-        session = await load_session(call, db, key)
-        if not normal_code or is_mistyped(normal_code):
-            raise InvalidInput(NOT_USABLE)
-        known = {normalize(c) for c in session.edits.codes}
-        if len(known) >= MOST_CODES and normal_code not in known:
-            raise InvalidInput.at("code", f"At most {MOST_CODES} codes can be used at once.", "TOO_MANY")
+    db = call.services.db
+    session = await load_session(call, db, key)
+    if not normal_code or is_mistyped(normal_code):
+        raise InvalidInput(NOT_USABLE)
+    known = {normalize(c) for c in session.edits.codes}
+    if len(known) >= MOST_CODES and normal_code not in known:
+        raise InvalidInput.at("code", f"At most {MOST_CODES} codes can be used at once.", "TOO_MANY")
 
-        def look() -> Awaitable[Sequence[object]]:
-            return session.find_usable_codes(call, db, [normal_code])
+    def look() -> Awaitable[Sequence[object]]:
+        return session.find_usable_codes(call, db, [normal_code])
 
-        if not await throttled_lookup(call.context, "code at the checkout", look):
-            raise InvalidInput(NOT_USABLE)
+    if not await throttled_lookup(call.context, "code at the checkout", look):
+        raise InvalidInput(NOT_USABLE)
 
-        def change(customer: CustomerSession) -> None:
-            codes = session.edits_in(customer).codes
-            if normal_code not in codes:
-                codes.append(normal_code)
+    def change(customer: CustomerSession) -> None:
+        codes = session.edits_in(customer).codes
+        if normal_code not in codes:
+            codes.append(normal_code)
 
-        customer = await change_customer(call, session, change)
-        return await (await load_session(call, db, key, customer)).view(call, db)
+    customer = await change_customer(call, session, change)
+    return await (await load_session(call, db, key, customer)).view(call, db)
 
 
 @operation(AccessRule.CUSTOMER, transaction=False)
 async def remove_code(call: Call, key: CheckoutKey, code: str) -> Checkout:
     """Remove a coupon or gift card code."""
-    async with call.services.db.sessions() as db:
-        session = await load_session(call, db, key)
+    db = call.services.db
+    session = await load_session(call, db, key)
 
-        def change(customer: CustomerSession) -> None:
-            edits = session.edits_in(customer)
-            edits.codes = [c for c in edits.codes if c != normalize(code)]
+    def change(customer: CustomerSession) -> None:
+        edits = session.edits_in(customer)
+        edits.codes = [c for c in edits.codes if c != normalize(code)]
 
-        customer = await change_customer(call, session, change)
-        return await (await load_session(call, db, key, customer)).view(call, db)
+    customer = await change_customer(call, session, change)
+    return await (await load_session(call, db, key, customer)).view(call, db)
 
 
 def partner_of(call: Call) -> int:

@@ -171,7 +171,7 @@ class PageQuery(Generic[T]):
     async def _fetch_objects(self) -> PageSlice:
         cut = await self.fetch_slice(())
         ids = [row[1] for row in cut.rows]
-        async with self.db.sessions() as session:
+        async with self.db.read_sessions() as session:
             objects = (
                 await session.exec(sqlmodel.select(self.table).where(is_any_of(column(self.table, "id"), ids)))
             ).all()

@@ -29,7 +29,7 @@ async def gift_card_offer(context: Context, ids: Sequence[int]) -> Mapping[int, 
     query = select(PartnerRow, MarketplaceRow.currency).join(
         MarketplaceRow, col(MarketplaceRow.id) == col(PartnerRow.marketplace_id)
     )
-    async with context.db.sessions() as db:
+    async with context.db.read_sessions() as db:
         rows = (await db.exec(query.where(is_any_of(col(PartnerRow.id), ids)))).all()
         return {partner.id: _offer_of(partner, currency) for partner, currency in rows}
 

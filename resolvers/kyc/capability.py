@@ -89,7 +89,7 @@ async def payment_capability(context: Context, ids: Sequence[int]) -> Mapping[in
     """The payment capability of partners. Only callers with `permissions.create_partner` see the URL of the onboarding
     page.
     """
-    async with context.db.sessions() as db:
+    async with context.db.read_sessions() as db:
         rows_by_partner = await load_onboarding_rows(db, ids)
     shows_link = context.required_caller.may(Permission.CREATE_PARTNER)
     return {

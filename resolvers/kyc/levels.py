@@ -74,7 +74,7 @@ async def kyc_level(call: Call, partner_uuid: UUID) -> Kyc:
 @computes(Partner, "kyc")
 async def kyc_of_partners(context: Context, ids: Sequence[int]) -> Mapping[int, Kyc]:
     """The stored KYC state of partners. The provider is not called."""
-    async with context.db.sessions() as db:
+    async with context.db.read_sessions() as db:
         rows_by_partner = await load_onboarding_rows(db, ids)
     return {id: kyc_summary(KycRows(s.partner, s.kyc, s.documents, s.checks)) for id, s in rows_by_partner.items()}
 

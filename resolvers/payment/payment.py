@@ -28,6 +28,7 @@ from schema.core.permission import AccessRule
 from store.checkout.placement import new_attempt
 from store.checkout.reading import latest_attempt, lock_attempt, lock_checkout, session_digest
 from store.checkout.reservations import lock_rows, reserve
+from store.database.transaction_reader import TransactionReader
 from store.partner.partners import PartnerRow
 from store.payment.attempts import LIVE, AttemptRow, AttemptState
 from store.providers.errors import Declined, InvalidRequest, NotAllowed, ProviderError
@@ -66,10 +67,11 @@ async def _begin_attempt(call: Call, key: CheckoutKey, agreed: AgreedTotals, lan
     """The attempt of this customer for exactly this checkout: the live one, the ordered one, or a new one."""
     async with call.services.db.sessions() as db, db.begin():
         await lock_checkout(db, key.cart_id, session_digest(key.session_id))
-        session = await load_session(call, db, key, ordered=True)
+        reader = TransactionReader(call.services.db, db)
+        session = await load_session(call, reader, key, ordered=True)
         if session.ordered_attempt is not None:
             return session.ordered_attempt
-        quote, buyer = await session.quote(call, db), session.customer.buyer
+        quote, buyer = await session.quote(call, reader), session.customer.buyer
         if (
             CheckoutNotice.CART_REPLACED in session.edits.notices
             or furthest_step(session, quote) is not CheckoutStep.PAYMENT
@@ -77,8 +79,8 @@ async def _begin_attempt(call: Call, key: CheckoutKey, agreed: AgreedTotals, lan
             raise CheckoutChanged
         if buyer is None or AgreedTotals.of(quote.totals) != agreed:
             raise CheckoutChanged
-        attempt = new_attempt(session.partner.id, key, session.source, quote, buyer, language)
-        live = await latest_attempt(db, session.partner.id, key, live=True, lock=True)
+        attempt = new_attempt(session.shop.partner_id, key, session.source, quote, buyer, language)
+        live = await latest_attempt(db, session.shop.partner_id, key, live=True, lock=True)
         now = call.services.clock.now()
         if live is not None:
             payable = live.link_expires_on is None or now < live.link_expires_on
@@ -87,7 +89,7 @@ async def _begin_attempt(call: Call, key: CheckoutKey, agreed: AgreedTotals, lan
             await lock_rows(db, live, attempt)
             await abandon(db, live)
             await db.flush()
-        if attempt.card_amount and not _takes_cards(session.partner):
+        if attempt.card_amount and not session.shop.takes_cards:
             raise PaymentsNotActive
         attempt.created_on, attempt.check_on = now, next_check(attempt, now)
         db.add(attempt)
@@ -95,11 +97,6 @@ async def _begin_attempt(call: Call, key: CheckoutKey, agreed: AgreedTotals, lan
         await require_selling(call.services, db, attempt.partner_id, lock=True)
         await reserve(db, attempt, now)
         return attempt
-
-
-def _takes_cards(partner: PartnerRow) -> bool:
-    """True if the partner can receive card payments: its payments are active."""
-    return partner.payments_active and bool(partner.provider_wallet_id)
 
 
 async def _submit_payment(services: Services, attempt: AttemptRow, return_url: str) -> AttemptRow:
@@ -191,5 +188,4 @@ async def cancel_payment(call: Call, key: CheckoutKey) -> Checkout:
             locked = await lock_attempt(db, live.id)
             if locked is not None and locked.state in LIVE:
                 await abandon(db, locked)
-    async with call.services.db.sessions() as db:
-        return await (await load_session(call, db, key)).view(call, db)
+    return await (await load_session(call, call.services.db, key)).view(call, call.services.db)

@@ -20,7 +20,7 @@ from schema.coupon.coupon import ReceptionMode
 from schema.delivery.delivery import DeliveryKind
 from store.catalogue.offers import ShopPrototype
 from store.checkout.basket_lines import gift_card_line, voucher_line
-from store.checkout.offers import DeliveryWithRates
+from store.checkout.offers import ShopDelivery
 from store.checkout.pricing import (
     PricedLine,
     Shipment,
@@ -57,7 +57,7 @@ class BasketPricingInput:
     prototypes: Mapping[int, ShopPrototype]
     gift_cards: OfferedGiftCards | None
     """None if the partner sells no gift cards."""
-    deliveries: Sequence[DeliveryWithRates]
+    deliveries: Sequence[ShopDelivery]
     reception: ReceptionMode | None
     delivery_id: int | None
     country: str
@@ -92,7 +92,7 @@ def price_basket(pricing_input: BasketPricingInput) -> PricedBasket:
     receptions = tuple(_receptions(pricing_input, priced, worth, reduction))
     chosen = _chosen_reception(pricing_input, receptions)
     sold = [PricedLine(line.total, _vat_rate(line, pricing_input)) for line in priced]
-    rates = {delivery.mode.id: delivery.mode.vat_rate for delivery in pricing_input.deliveries}
+    rates = {delivery.id: delivery.vat_rate for delivery in pricing_input.deliveries}
     shipping_cost = ShippingCost(
         chosen.delivery.price if chosen else None, rates.get(chosen.delivery.id, ZERO) if chosen else ZERO
     )
@@ -155,7 +155,7 @@ def _coupon_context(pricing_input: BasketPricingInput) -> CouponContext:
         collecting_costs=any(
             has_shipping_cost(delivery)
             for delivery in pricing_input.deliveries
-            if delivery.mode.kind is DeliveryKind.CLICK_AND_COLLECT
+            if delivery.kind is DeliveryKind.CLICK_AND_COLLECT
         ),
     )
 
@@ -169,11 +169,11 @@ def _receptions(
     """The reception options: the e-mail modes, and one for each mode of each delivery mode."""
     options = [_reception_option(mode, None, _free_delivery(mode)) for mode in EMAIL_MODES]
     for delivery in pricing_input.deliveries:
-        for mode in MODES_BY_DELIVERY_KIND[delivery.mode.kind]:
+        for mode in MODES_BY_DELIVERY_KIND[delivery.kind]:
             shipments = _shipments(mode, pricing_input, lines)
             offered = delivery_option(delivery, shipments, worth, reduction, physical=False)
             to_giftees = mode is ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY
-            options.append(_reception_option(mode, delivery.mode.id, replace(offered, to_giftees=to_giftees)))
+            options.append(_reception_option(mode, delivery.id, replace(offered, to_giftees=to_giftees)))
     return options
 
 

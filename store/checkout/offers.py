@@ -1,21 +1,22 @@
 """The products and delivery modes that a partner's shop offers, with weights, VAT rates and shipping rates."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, or_
-from sqlmodel import col, select
-from sqlmodel.ext.asyncio.session import AsyncSession
+from sqlalchemy import ColumnElement, Integer, bindparam, literal_column, or_, select
 
 from schema.checkout.checkout import OfferedAttribute, OfferedProduct, OfferedValue, OfferedVariant
 from schema.core.text import Text
-from schema.delivery.delivery import DeliveryMode, DeliveryRate
+from schema.delivery.delivery import DeliveryKind, DeliveryMode, DeliveryRate
 from schema.product.product import AttributeValue, Product, ProductAttribute, ProductVariant
-from store.database.loaders import is_any_of
+from store.database.loaders import column, is_any_of
 from store.database.projection_fields import RelatedRows
 from store.database.related_rows import related_column, related_rows
+from store.database.statement_cache import Statement
+from store.database.transaction_reader import DatabaseReader
 from store.delivery import DeliveryModeRow, DeliveryRateRow
 from store.product.products import AttributeValueRow, ProductAttributeRow, ProductRow, ProductVariantRow
 
@@ -34,15 +35,17 @@ class ShopProduct:
     variant_weights: dict[int, int]
 
 
-class ShopVariant(NamedTuple):
-    """What the shop needs of a variant, by the names of its columns."""
+@dataclass(frozen=True, slots=True)
+class ShopDelivery:
+    """A delivery mode as offered to customers, with internal data for pricing."""
 
     id: int
-    is_active: bool
-    name: dict[str, str]
-    price_amount: Decimal
-    stock: int | None
-    weight_grams: int
+    kind: DeliveryKind
+    name: Text
+    description: Text
+    vat_rate: Decimal
+    free_above: Decimal | None
+    rates: tuple["ShippingRate", ...]
 
 
 class ShippingRate(NamedTuple):
@@ -53,10 +56,41 @@ class ShippingRate(NamedTuple):
     price_amount: Decimal
 
 
-@dataclass(frozen=True, slots=True)
-class DeliveryWithRates:
-    mode: DeliveryModeRow
-    rates: tuple[ShippingRate, ...]
+class _ProductColumns(NamedTuple):
+    """What the shop needs of a product."""
+
+    id: int
+    name: Mapping[str, str]
+    description: Mapping[str, str]
+    picture_url: str
+    price_amount: Decimal
+    stock: int | None
+    is_physical: bool
+    is_active: bool
+    vat_rate: Decimal
+    weight_grams: int
+
+
+class _VariantColumns(NamedTuple):
+    """What the shop needs of a variant."""
+
+    id: int
+    is_active: bool
+    name: Mapping[str, str]
+    price_amount: Decimal
+    stock: int | None
+    weight_grams: int
+
+
+class _DeliveryColumns(NamedTuple):
+    """What the shop needs of a delivery mode."""
+
+    id: int
+    kind: str
+    name: Mapping[str, str]
+    description: Mapping[str, str]
+    vat_rate: Decimal
+    free_above_amount: Decimal | None
 
 
 _TABLES: dict[Any, Any] = {
@@ -74,29 +108,37 @@ def _related(row: Any, *of: RelatedRows) -> list[ColumnElement[Any]]:
 _VALUES = related_rows(ProductAttribute, "values", ("value", "label"))
 _VARIANTS, _ATTRIBUTES = _related(
     ProductRow,
-    related_rows(Product, "variants", ShopVariant._fields),
+    related_rows(Product, "variants", _VariantColumns._fields),
     related_rows(Product, "attributes", ("name", "is_required"), _VALUES),
 )
 (_RATES,) = _related(DeliveryModeRow, related_rows(DeliveryMode, "rates", ShippingRate._fields))
 
 
 async def load_products(
-    db: AsyncSession, partner_id: int, product_ids: Sequence[int], *, others: bool
+    db: DatabaseReader, partner_id: int, product_ids: Sequence[int], *, others: bool
 ) -> dict[int, ShopProduct]:
     """The requested products by id, in any state; with `others`, the best-ranked active products as well."""
-    own = select(ProductRow, _VARIANTS, _ATTRIBUTES).where(col(ProductRow.partner_id) == partner_id)
-    wanted = is_any_of(col(ProductRow.id), product_ids)
-    if others:
-        ranked = select(ProductRow.id).where(col(ProductRow.partner_id) == partner_id, col(ProductRow.is_active))
-        ranked = ranked.order_by(col(ProductRow.ranking), col(ProductRow.id)).limit(MAX_OTHER_PRODUCTS)
-        wanted = or_(wanted, col(ProductRow.id).in_(ranked))
-    elif not product_ids:
+    if not product_ids and not others:
         return {}
-    rows = (await db.exec(own.where(wanted).order_by(col(ProductRow.ranking), col(ProductRow.id)))).all()
+    values = {"partner_id": partner_id, "product_ids": product_ids}
+    rows = await db.statements.rows(("products of a shop", others), partial(_products_statement, others=others), values)
     return {
-        row.id: _shop_product(row, [ShopVariant(*variant[2:]) for variant in variants], _attributes(attributes))
-        for row, variants, attributes in rows
+        columns[0]: _shop_product(
+            _ProductColumns(*columns), [_VariantColumns(*variant[2:]) for variant in variants], _attributes(attributes)
+        )
+        for *columns, variants, attributes in rows
     }
+
+
+def _products_statement(*, others: bool) -> Statement:
+    id, ranking = column(ProductRow, "id"), column(ProductRow, "ranking")
+    of_partner = column(ProductRow, "partner_id") == bindparam("partner_id", type_=Integer)
+    wanted = is_any_of(id, name="product_ids")
+    if others:
+        ranked = select(id).where(of_partner, column(ProductRow, "is_active")).order_by(ranking, id)
+        wanted = or_(wanted, id.in_(ranked.limit(literal_column(str(MAX_OTHER_PRODUCTS)))))
+    columns = [column(ProductRow, name) for name in _ProductColumns._fields]
+    return select(*columns, _VARIANTS, _ATTRIBUTES).where(of_partner, wanted).order_by(ranking, id)
 
 
 def _attributes(rows: Sequence[Any]) -> tuple[OfferedAttribute, ...]:
@@ -111,13 +153,13 @@ def _value(value: str, label: Text) -> OfferedValue:
 
 
 def _shop_product(
-    row: ProductRow, versions: Sequence[ShopVariant], attributes: tuple[OfferedAttribute, ...]
+    row: _ProductColumns, versions: Sequence[_VariantColumns], attributes: tuple[OfferedAttribute, ...]
 ) -> ShopProduct:
     variants = [version for version in versions if version.is_active]
     offered = OfferedProduct(
         id=row.id,
-        name=row.name,
-        description=row.description,
+        name=Text(**row.name),
+        description=Text(**row.description),
         picture_url=row.picture_url,
         price=min((v.price_amount for v in variants), default=row.price_amount),
         variants=tuple(OfferedVariant(v.id, Text(**v.name), v.price_amount, v.stock) for v in variants),
@@ -136,14 +178,29 @@ def _total_stock(stocks: Sequence[int | None]) -> int | None:
     return sum(counted) if len(counted) == len(stocks) else None
 
 
-async def load_deliveries(db: AsyncSession, partner_id: int) -> list[DeliveryWithRates]:
+async def load_deliveries(db: DatabaseReader, partner_id: int) -> list[ShopDelivery]:
     """The active delivery modes with their rates, by ranking."""
-    query = (
-        select(DeliveryModeRow, _RATES)
-        .where(col(DeliveryModeRow.partner_id) == partner_id, col(DeliveryModeRow.is_active))
-        .order_by(col(DeliveryModeRow.ranking), col(DeliveryModeRow.id))
+    rows = await db.statements.rows("deliveries of a shop", _deliveries_statement, {"partner_id": partner_id})
+    return [_shop_delivery(_DeliveryColumns(*columns), rates) for *columns, rates in rows]
+
+
+def _deliveries_statement() -> Statement:
+    of_partner = column(DeliveryModeRow, "partner_id") == bindparam("partner_id", type_=Integer)
+    columns = [column(DeliveryModeRow, name) for name in _DeliveryColumns._fields]
+    return (
+        select(*columns, _RATES)
+        .where(of_partner, column(DeliveryModeRow, "is_active"))
+        .order_by(column(DeliveryModeRow, "ranking"), column(DeliveryModeRow, "id"))
     )
-    return [
-        DeliveryWithRates(mode, tuple(ShippingRate(*rate[2:]) for rate in rates))
-        for mode, rates in (await db.exec(query)).all()
-    ]
+
+
+def _shop_delivery(row: _DeliveryColumns, rates: Sequence[Any]) -> ShopDelivery:
+    return ShopDelivery(
+        id=row.id,
+        kind=DeliveryKind(row.kind),
+        name=Text(**row.name),
+        description=Text(**row.description),
+        vat_rate=row.vat_rate,
+        free_above=row.free_above_amount,
+        rates=tuple(ShippingRate(*rate[2:]) for rate in rates),
+    )

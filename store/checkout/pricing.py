@@ -21,7 +21,7 @@ from schema.checkout.checkout import (
 )
 from schema.delivery.delivery import DeliveryKind
 from schema.validation.numbers import LARGEST_AMOUNT
-from store.checkout.offers import DeliveryWithRates, ShopProduct
+from store.checkout.offers import ShopDelivery, ShopProduct
 from store.coupon.coupons import CouponRow
 from store.coupon.rules import Reduction, apply_coupons_to_cart, cents
 from store.gift_card.gift_cards import UsableCard
@@ -35,7 +35,7 @@ class CartPricingInput:
 
     choices: Sequence[ProductChoice]
     products: Mapping[int, ShopProduct]
-    deliveries: Sequence[DeliveryWithRates]
+    deliveries: Sequence[ShopDelivery]
     delivery_id: int | None
     country: str
     email: str
@@ -88,9 +88,9 @@ def _price_orderable_lines(
     pricing_input: CartPricingInput, good: Sequence[CheckoutLine], *, physical: bool
 ) -> tuple[tuple[DeliveryOption, ...], tuple[AppliedCode, ...], Totals]:
     """The delivery options, the applied codes and the totals of these lines."""
-    mode = next((d for d in pricing_input.deliveries if d.mode.id == pricing_input.delivery_id), None)
+    mode = next((d for d in pricing_input.deliveries if d.id == pricing_input.delivery_id), None)
     coupons = [code for code in pricing_input.codes if isinstance(code, CouponRow)]
-    kind, costs = (mode.mode.kind, has_shipping_cost(mode)) if mode else (None, True)
+    kind, costs = (mode.kind, has_shipping_cost(mode)) if mode else (None, True)
     reduction = apply_coupons_to_cart(good, coupons, kind, pricing_input.email, collecting_costs=costs)
     worth = sum((line.total for line in good), ZERO) - reduction.total
     weight = weight_of(good, pricing_input.products)
@@ -100,7 +100,7 @@ def _price_orderable_lines(
     )
     chosen = next((o for o in options if o.id == pricing_input.delivery_id and o.is_available), None)
     sold = [PricedLine(line.total, pricing_input.products[line.choice.product_id].vat_rate) for line in good]
-    shipping = ShippingCost(chosen.price if chosen else None, mode.mode.vat_rate if mode else ZERO)
+    shipping = ShippingCost(chosen.price if chosen else None, mode.vat_rate if mode else ZERO)
     totals, applied = compute_totals(sold, reduction, shipping, pricing_input.codes, pricing_input.currency)
     return options, applied, totals
 
@@ -226,7 +226,7 @@ def weight_of(lines: Sequence[CheckoutLine], products: Mapping[int, ShopProduct]
     return total
 
 
-def shipping_rate_for(delivery: DeliveryWithRates, country: str, weight: int) -> Decimal | None:
+def shipping_rate_for(delivery: ShopDelivery, country: str, weight: int) -> Decimal | None:
     """The shipping price for a country and weight; None if it is not delivered.
 
     It is the rate with the lowest sufficient weight limit. If the country has rates of its own, only those count; else
@@ -241,7 +241,7 @@ def shipping_rate_for(delivery: DeliveryWithRates, country: str, weight: int) ->
     return None
 
 
-def has_shipping_cost(delivery: DeliveryWithRates) -> bool:
+def has_shipping_cost(delivery: ShopDelivery) -> bool:
     """True if any rate of the delivery mode is above zero."""
     return any(rate.price_amount for rate in delivery.rates)
 
@@ -255,44 +255,43 @@ class Shipment:
 
 
 def delivery_option(
-    delivery: DeliveryWithRates, shipments: Sequence[Shipment], worth: Decimal, reduction: Reduction, *, physical: bool
+    delivery: ShopDelivery, shipments: Sequence[Shipment], worth: Decimal, reduction: Reduction, *, physical: bool
 ) -> DeliveryOption:
     """The delivery option for these shipments. Each shipment is charged separately."""
-    mode = delivery.mode
     countries = tuple(sorted({r.country for r in delivery.rates if r.country}))
     everywhere = any(not r.country for r in delivery.rates)
     price: Decimal | None = ZERO
-    problem = DeliveryProblem.GOODS if mode.kind is DeliveryKind.DIGITAL and physical else None
-    if mode.kind is not DeliveryKind.DIGITAL and delivery.rates:
-        needs_country = mode.kind is DeliveryKind.HOME_DELIVERY and bool(countries)
+    problem = DeliveryProblem.GOODS if delivery.kind is DeliveryKind.DIGITAL and physical else None
+    if delivery.kind is not DeliveryKind.DIGITAL and delivery.rates:
+        needs_country = delivery.kind is DeliveryKind.HOME_DELIVERY and bool(countries)
         known = not needs_country or all(shipment.country for shipment in shipments)
         price = _shipping_price(delivery, shipments) if known else None
         problem = None if price is not None or not known else _delivery_problem(delivery, shipments)
-    if price and mode.free_above_amount is not None and worth >= mode.free_above_amount:
+    if price and delivery.free_above is not None and worth >= delivery.free_above:
         price = ZERO
-    if mode.kind is DeliveryKind.CLICK_AND_COLLECT and reduction.free_collection_coupons and problem is None:
+    if delivery.kind is DeliveryKind.CLICK_AND_COLLECT and reduction.free_collection_coupons and problem is None:
         price = ZERO
     if price and worth + price > LARGEST_AMOUNT:
         problem = DeliveryProblem.TOO_MUCH
     return DeliveryOption(
-        id=mode.id,
-        kind=mode.kind,
-        name=mode.name,
-        description=mode.description,
+        id=delivery.id,
+        kind=delivery.kind,
+        name=delivery.name,
+        description=delivery.description,
         price=price if problem is None else None,
-        free_above=mode.free_above_amount,
+        free_above=delivery.free_above,
         countries=() if everywhere else countries,
         problem=problem,
     )
 
 
-def _delivery_problem(delivery: DeliveryWithRates, shipments: Sequence[Shipment]) -> DeliveryProblem:
+def _delivery_problem(delivery: ShopDelivery, shipments: Sequence[Shipment]) -> DeliveryProblem:
     """COUNTRY if even weightless shipments could not be delivered, else WEIGHT."""
     lighter = [replace(shipment, weight=0) for shipment in shipments]
     return DeliveryProblem.COUNTRY if _shipping_price(delivery, lighter) is None else DeliveryProblem.WEIGHT
 
 
-def _shipping_price(delivery: DeliveryWithRates, shipments: Sequence[Shipment]) -> Decimal | None:
+def _shipping_price(delivery: ShopDelivery, shipments: Sequence[Shipment]) -> Decimal | None:
     """The total price of the shipments; None if one of them cannot be delivered."""
     prices = [shipping_rate_for(delivery, shipment.country, shipment.weight) for shipment in shipments]
     known = [price for price in prices if price is not None]

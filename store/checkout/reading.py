@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
-from sqlalchemy import and_, text
+from sqlalchemy import bindparam, literal_column, text
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 from sqlmodel.sql.expression import SelectOfScalar
@@ -17,9 +17,9 @@ from store.checkout.offers import ShopProduct
 from store.core.codes import normalize
 from store.coupon.coupons import CouponRow
 from store.coupon.rules import is_running
+from store.database.transaction_reader import DatabaseReader
 from store.gift_card.gift_cards import GiftCardRow, UsableCard
 from store.gift_card.states import is_spendable
-from store.partner.partners import MarketplaceRow, PartnerRow
 from store.payment.attempts import LIVE, AttemptRow, AttemptState
 
 
@@ -49,41 +49,44 @@ async def latest_attempt(
 
     With `live`, live ones only.
     """
-    query = _latest_attempt(partner_id, key)
+    query = latest_attempt_query()
     if live:
         query = query.where(col(AttemptRow.state).in_(LIVE))
     query = query.execution_options(populate_existing=True)
-    return (await db.exec(query.with_for_update() if lock else query)).one_or_none()
+    values = latest_attempt_values(partner_id, key)
+    return (await db.exec(query.with_for_update() if lock else query, params=values)).one_or_none()
 
 
-def _latest_attempt(partner_id: int, key: CheckoutKey) -> SelectOfScalar[AttemptRow]:
-    ordered = col(AttemptRow.state) == AttemptState.COMPLETED
+def latest_attempt_query() -> SelectOfScalar[AttemptRow]:
+    """The query of `latest_attempt`, whose parameters are the `latest_attempt_values`."""
+    ordered = col(AttemptRow.state) == bindparam("completed")
     return (
         select(AttemptRow)
         .where(
-            col(AttemptRow.partner_id) == partner_id,
-            col(AttemptRow.kind) == key.kind,
-            col(AttemptRow.cart_id) == key.cart_id,
-            col(AttemptRow.session_digest) == session_digest(key.session_id),
+            col(AttemptRow.partner_id) == bindparam("partner_id"),
+            col(AttemptRow.kind) == bindparam("kind"),
+            col(AttemptRow.cart_id) == bindparam("cart_id"),
+            col(AttemptRow.session_digest) == bindparam("session_digest"),
         )
         .order_by(col(AttemptRow.cart_last_modified).desc(), ordered.desc(), col(AttemptRow.created_on).desc())
-        .limit(1)
+        .limit(literal_column("1"))
     )
 
 
-async def load_shop(
-    db: AsyncSession, partner_id: int, key: CheckoutKey
-) -> tuple[PartnerRow, MarketplaceRow, AttemptRow | None] | None:
-    """The partner, its marketplace and the latest attempt, from one statement; None for an unknown partner."""
-    attempt = _latest_attempt(partner_id, key).with_only_columns(col(AttemptRow.id)).scalar_subquery()
-    query = (
-        select(PartnerRow, MarketplaceRow, AttemptRow)
-        .join(MarketplaceRow, col(MarketplaceRow.id) == col(PartnerRow.marketplace_id))
-        .outerjoin(AttemptRow, and_(col(AttemptRow.partner_id) == partner_id, col(AttemptRow.id) == attempt))
-        .where(col(PartnerRow.id) == partner_id)
-        .execution_options(populate_existing=True)
-    )
-    return (await db.exec(query)).one_or_none()
+def latest_attempt_values(partner_id: int, key: CheckoutKey) -> dict[str, object]:
+    return {
+        "partner_id": partner_id,
+        "kind": key.kind,
+        "cart_id": key.cart_id,
+        "session_digest": session_digest(key.session_id),
+        "completed": AttemptState.COMPLETED,
+    }
+
+
+async def load_attempt(db: DatabaseReader, attempt_id: uuid.UUID) -> AttemptRow | None:
+    query = select(AttemptRow).where(col(AttemptRow.id) == attempt_id).execution_options(populate_existing=True)
+    async with db.read_sessions() as session:
+        return (await session.exec(query)).one_or_none()
 
 
 async def lock_attempt(db: AsyncSession, attempt_id: uuid.UUID) -> AttemptRow | None:
@@ -130,7 +133,7 @@ class OwnReservations:
 
 
 async def reservations_elsewhere(
-    db: AsyncSession, partner_id: int, key: CheckoutKey
+    db: DatabaseReader, partner_id: int, key: CheckoutKey
 ) -> list[tuple[OwnReservations, AttemptRow]]:
     """The reservations of live payments that other sessions started for the same cart."""
     table = AttemptRow
@@ -142,11 +145,12 @@ async def reservations_elsewhere(
         col(table.state).in_(LIVE),
         col(table.held),
     )
-    return [(OwnReservations.of(attempt), attempt) for attempt in (await db.exec(query)).all()]
+    async with db.read_sessions() as session:
+        return [(OwnReservations.of(attempt), attempt) for attempt in (await session.exec(query)).all()]
 
 
 async def usable_codes(
-    db: AsyncSession, partner_id: int, codes: Sequence[str], now: dt.datetime, own: OwnReservations, kind: ShopKind
+    db: DatabaseReader, partner_id: int, codes: Sequence[str], now: dt.datetime, own: OwnReservations, kind: ShopKind
 ) -> list[CouponRow | UsableCard]:
     """The usable coupons and gift cards for these codes, in the order of the codes.
 
@@ -155,14 +159,11 @@ async def usable_codes(
     normal_codes = [normalize(code) for code in codes]
     if not normal_codes:
         return []
-    coupons = await db.exec(
-        select(CouponRow).where(col(CouponRow.partner_id) == partner_id, col(CouponRow.normal_code).in_(normal_codes))
-    )
-    cards = await db.exec(
-        select(GiftCardRow).where(
-            col(GiftCardRow.partner_id) == partner_id, col(GiftCardRow.normal_code).in_(normal_codes)
-        )
-    )
+    of_coupons = col(CouponRow.partner_id) == partner_id, col(CouponRow.normal_code).in_(normal_codes)
+    of_cards = col(GiftCardRow.partner_id) == partner_id, col(GiftCardRow.normal_code).in_(normal_codes)
+    async with db.read_sessions() as session:
+        coupons = (await session.exec(select(CouponRow).where(*of_coupons))).all()
+        cards = (await session.exec(select(GiftCardRow).where(*of_cards))).all()
     usable: dict[str, CouponRow | UsableCard] = {}
     for card in cards:
         held = own.cards.get(card.id, Decimal("0.00"))

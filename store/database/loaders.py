@@ -102,7 +102,7 @@ class Loaders:
             .where(is_any_of(column(table, key_column(link)), keys))
             .order_by(*order_columns(link, table.__table__, self.table_of))
         )
-        async with self.db.sessions() as session:
+        async with self.db.read_sessions() as session:
             rows: Sequence[Any] = (await session.exec(statement)).all()
         return rows
 

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import BindParameter, Column, ColumnElement, Dialect, FromClause, Select, bindparam
+from sqlalchemy import ARRAY, BindParameter, Column, ColumnElement, Dialect, FromClause, Select, bindparam
 from sqlalchemy.sql.selectable import CompoundSelect
 from sqlalchemy.types import JSON, Enum, Float, Numeric, TypeDecorator, TypeEngine
 
@@ -28,7 +28,8 @@ def result_converter_of(kind: TypeEngine[Any], dialect: Dialect) -> Callable[[An
     Enums stay stored values and JSON stays JSON; neither becomes a Python object. The driver itself converts decimals.
     """
     stored = stored_type_of(kind)
-    if isinstance(stored, Enum | JSON | Numeric | Float):
+    decimals = isinstance(stored, ARRAY) and isinstance(stored.item_type, Numeric)
+    if decimals or isinstance(stored, Enum | JSON | Numeric | Float):
         return None
     return kind.dialect_impl(dialect).result_processor(dialect, None)
 

@@ -20,8 +20,8 @@ class DatabaseReader(Protocol):
         """The prepared statements."""
 
     @property
-    def sessions(self) -> Callable[[], AbstractAsyncContextManager[AsyncSession]]:
-        """Open a unit of work."""
+    def read_sessions(self) -> Callable[[], AbstractAsyncContextManager[AsyncSession]]:
+        """Open a unit of work that only reads."""
 
     async def rows(self, statement: Any, parameters: Mapping[str, Any] | None = None) -> Sequence[Any]:
         """All rows of one statement."""
@@ -39,7 +39,7 @@ class TransactionReader:
         self.statements = db.statements.with_fetch(self.fetch)
 
     @contextlib.asynccontextmanager
-    async def sessions(self) -> AsyncIterator[AsyncSession]:
+    async def read_sessions(self) -> AsyncIterator[AsyncSession]:
         """The session of the transaction, for one user at a time."""
         async with self._lock:
             yield self._session

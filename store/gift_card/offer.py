@@ -1,20 +1,7 @@
 """The gift cards that a partner offers for sale."""
 
-from schema.checkout.basket import OfferedGiftCards
 from schema.core.errors import InvalidInput, Problem
 from store.partner.partners import PartnerRow
-
-
-def gift_card_offer_of(partner: PartnerRow) -> OfferedGiftCards | None:
-    """The partner's offer; None if it sells no gift cards at the moment."""
-    if not partner.gift_card_offer_enabled:
-        return None
-    return OfferedGiftCards(
-        suggested=tuple(partner.gift_card_offer_suggested),
-        minimum=partner.gift_card_offer_minimum,
-        maximum=partner.gift_card_offer_maximum,
-        validity_months=partner.gift_card_offer_validity_months,
-    )
 
 
 def check_gift_card_offer(partner: PartnerRow) -> None:

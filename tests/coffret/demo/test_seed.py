@@ -155,8 +155,7 @@ async def test_the_cart_that_is_shown_can_be_ordered_whole(database: Database, s
         )
         for item in items
     ]
-    async with database.sessions() as db:
-        products = await load_products(db, 1, [choice.product_id for choice in choices], others=False)
+    products = await load_products(database, 1, [choice.product_id for choice in choices], others=False)
     lines = price_lines(choices, products)
     assert [line.problem for line in lines] == [None] * len(lines)
     assert any(choice.variant_id for choice in choices)

@@ -15,11 +15,10 @@ from schema.checkout.checkout import (
 from schema.core.text import Text
 from schema.coupon.coupon import CouponTarget
 from schema.delivery.delivery import DeliveryKind
-from store.checkout.offers import DeliveryWithRates, ShippingRate, ShopProduct
+from store.checkout.offers import ShippingRate, ShopDelivery, ShopProduct
 from store.checkout.pricing import CartPricingInput, PricedCart, price_cart
 from store.core.codes import normalize
 from store.coupon.coupons import CouponRow
-from store.delivery import DeliveryModeRow
 from store.gift_card.gift_cards import UsableCard
 
 SHOP = [CouponTarget.ECOMMERCE, CouponTarget.CLICK_AND_COLLECT]
@@ -68,20 +67,16 @@ def mode(
     id: int = 1,
     free_above: str | None = None,
     vat: str = "20.00",
-) -> DeliveryWithRates:
+) -> ShopDelivery:
     """A way to deliver, with rates of (country, weight limit, price)."""
-    row = DeliveryModeRow(
-        partner_id=1,
+    return ShopDelivery(
         id=id,
         kind=kind,
         name=Text(en=kind.value),
         description=Text(),
         vat_rate=Decimal(vat),
-        free_above_amount=None if free_above is None else Decimal(free_above),
-    )
-    return DeliveryWithRates(
-        row,
-        tuple(
+        free_above=None if free_above is None else Decimal(free_above),
+        rates=tuple(
             ShippingRate(country=country, max_weight_grams=limit, price_amount=Decimal(price))
             for country, limit, price in rates
         ),
@@ -112,7 +107,7 @@ def line(product_id: int = 1, unit_price: str = "10.00", quantity: int = 1) -> C
 def priced(
     choices: Sequence[ProductChoice],
     products: Sequence[ShopProduct],
-    deliveries: Sequence[DeliveryWithRates] = (),
+    deliveries: Sequence[ShopDelivery] = (),
     *,
     delivery_id: int | None = None,
     country: str = "",

@@ -26,7 +26,7 @@ from schema.delivery.delivery import DeliveryKind
 from schema.validation.numbers import LARGEST_AMOUNT
 from store.catalogue.offers import ShopPrototype
 from store.checkout.basket_pricing import BasketPricingInput, price_basket
-from store.checkout.offers import DeliveryWithRates
+from store.checkout.offers import ShopDelivery
 from store.checkout.quotes import BasketQuote
 from store.coupon.coupons import CouponRow
 from store.gift_card.gift_cards import UsableCard
@@ -74,7 +74,7 @@ def basket(
     choices: Sequence[VoucherChoice | GiftCardChoice],
     prototypes: Sequence[ShopPrototype] = (),
     codes: Sequence[CouponRow | UsableCard] = (),
-    deliveries: Sequence[DeliveryWithRates] = (),
+    deliveries: Sequence[ShopDelivery] = (),
     reception: ReceptionMode | None = ReceptionMode.PRINT_AT_HOME,
     **more: Any,
 ) -> BasketPricingInput:

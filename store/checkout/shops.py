@@ -1,0 +1,106 @@
+"""The shop of a checkout: what a checkout needs of the partner and of its marketplace."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import NamedTuple
+
+from sqlalchemy import bindparam, select
+from sqlmodel import col
+
+from schema.checkout.basket import OfferedGiftCards
+from schema.checkout.checkout import Brand, CheckoutKey
+from schema.partner.partner import PartnerStatus
+from store.checkout.reading import latest_attempt_query, latest_attempt_values, load_attempt
+from store.core.brand_colours import build_brand
+from store.database.statement_cache import Statement
+from store.database.transaction_reader import DatabaseReader
+from store.partner.partners import MarketplaceRow, PartnerRow
+from store.payment.attempts import AttemptRow
+
+
+@dataclass(frozen=True, slots=True)
+class CheckoutShop:
+    """A partner that sells, with its marketplace's currency and time zone."""
+
+    partner_id: int
+    status: PartnerStatus
+    country: str
+    """ISO 3166 code of the head office's country; may be empty."""
+    brand: Brand
+    gift_cards: OfferedGiftCards | None
+    """None if it sells no gift cards at the moment."""
+    takes_cards: bool
+    """True if it can receive card payments."""
+    currency: str
+    time_zone: str
+
+
+class _PartnerColumns(NamedTuple):
+    """What a checkout needs of a partner."""
+
+    id: int
+    status: str
+    hq_country_code: str
+    payments_active: bool
+    provider_wallet_id: str
+    commercial_name: str
+    accent_colour: str
+    logo_url: str
+    website: str
+    agency_email: str
+    agency_phone: str
+    gift_card_offer_enabled: bool
+    gift_card_offer_suggested: Sequence[Decimal]
+    gift_card_offer_minimum: Decimal
+    gift_card_offer_maximum: Decimal
+    gift_card_offer_validity_months: int
+
+
+async def load_shop(
+    db: DatabaseReader, partner_id: int, key: CheckoutKey
+) -> tuple[CheckoutShop, AttemptRow | None] | None:
+    """The shop and the latest attempt of this checkout; None for an unknown partner."""
+    rows = await db.statements.rows("shop of a checkout", _shop_statement, latest_attempt_values(partner_id, key))
+    if not rows:
+        return None
+    *columns, currency, time_zone, attempt_id = rows[0]
+    shop = _checkout_shop(_PartnerColumns(*columns), currency, time_zone)
+    return shop, None if attempt_id is None else await load_attempt(db, attempt_id)
+
+
+def _shop_statement() -> Statement:
+    columns = [getattr(PartnerRow, name) for name in _PartnerColumns._fields]
+    attempt = latest_attempt_query().with_only_columns(col(AttemptRow.id)).scalar_subquery()
+    return (
+        select(*columns, col(MarketplaceRow.currency), col(MarketplaceRow.time_zone), attempt)
+        .join(MarketplaceRow, col(MarketplaceRow.id) == col(PartnerRow.marketplace_id))
+        .where(col(PartnerRow.id) == bindparam("partner_id"))
+    )
+
+
+def _checkout_shop(row: _PartnerColumns, currency: str, time_zone: str) -> CheckoutShop:
+    return CheckoutShop(
+        partner_id=row.id,
+        status=PartnerStatus(row.status),
+        country=row.hq_country_code,
+        brand=build_brand(
+            row.commercial_name,
+            row.accent_colour,
+            logo_url=row.logo_url,
+            website=row.website,
+            email=row.agency_email,
+            phone=row.agency_phone,
+        ),
+        gift_cards=OfferedGiftCards(
+            suggested=tuple(row.gift_card_offer_suggested),
+            minimum=row.gift_card_offer_minimum,
+            maximum=row.gift_card_offer_maximum,
+            validity_months=row.gift_card_offer_validity_months,
+        )
+        if row.gift_card_offer_enabled
+        else None,
+        takes_cards=row.payments_active and bool(row.provider_wallet_id),
+        currency=currency,
+        time_zone=time_zone,
+    )
