@@ -143,13 +143,13 @@ def _products_statement(*, others: bool) -> Statement:
 
 def _attributes(rows: Sequence[Any]) -> tuple[OfferedAttribute, ...]:
     return tuple(
-        OfferedAttribute(id, Text(**name), required, tuple(_value(value, Text(**label)) for *_, value, label in values))
+        OfferedAttribute(id, Text(**name), required, tuple(_value(value, label) for *_, value, label in values))
         for _, id, name, required, values in rows
     )
 
 
-def _value(value: str, label: Text) -> OfferedValue:
-    return OfferedValue(value, label if any(label.model_dump().values()) else Text(en=value))
+def _value(value: str, label: Mapping[str, str]) -> OfferedValue:
+    return OfferedValue(value, Text(**label) if any(label.values()) else Text(en=value))
 
 
 def _shop_product(
