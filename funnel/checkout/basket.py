@@ -65,7 +65,7 @@ async def show(request: CheckoutRequest) -> Response:
         if not {"prototype", "new"} & opened_by.keys():
             raise
         return request.redirect(request.storefront_url(STEP, **opened_by, cart=uuid.uuid4()))
-    flash = await request.flashes.take(request.flash_key)
+    flash = await request.take_flash()
     try:
         opened = await _open_form(request, view, flash.fields)
     except NotFound:

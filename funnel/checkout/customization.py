@@ -18,7 +18,7 @@ LINE = "LINE"
 
 async def show(request: CheckoutRequest) -> Response:
     """Show the step with the stored choice; after an error, with the typed values."""
-    flash = await request.flashes.take(request.flash_key)
+    flash = await request.take_flash()
     if not flash.fields:
         return _page(request, await operations.open_checkout(request.context, request.key), flash)
     form = read_customization_form(flash.fields)

@@ -27,7 +27,7 @@ async def show(request: CheckoutRequest) -> Response:
     checkout = await operations.open_checkout(request.context, request.key)
     if back := request.redirect_if_unreached(checkout, STEP):
         return back
-    flash = await request.flashes.take(request.flash_key)
+    flash = await request.take_flash()
     delivery = chosen_delivery(checkout)
     buyer = checkout.buyer or Buyer()
     shown = {name: flash.fields.get(name, getattr(buyer, name)) for name in LENGTHS}

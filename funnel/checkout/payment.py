@@ -32,7 +32,7 @@ async def show(request: CheckoutRequest) -> Response:
     checkout = await operations.open_checkout(request.context, request.key)
     if back := request.redirect_if_unreached(checkout, STEP):
         return back
-    flash = await request.flashes.take(request.flash_key)
+    flash = await request.take_flash()
     refusal = next((REFUSALS[code] for place, code in flash.problems if place == REFUSAL_FIELD), None)
     shown = Flash(tuple(problem for problem in flash.problems if problem[0] != REFUSAL_FIELD), flash.fields)
     return request.render(

@@ -88,6 +88,12 @@ class CheckoutRequest(PageRequest):
         """The flash messages of this shop."""
         return Flashes(self.services.kv, self.shop.partner_id)
 
+    async def take_flash(self) -> Flash:
+        """The flash message of this checkout, which is deleted. A browser that sends no session has none."""
+        if not self.cookies.read(self.http_request, "session"):
+            return Flash()
+        return await self.flashes.take(self.flash_key)
+
     @property
     def origin(self) -> str:
         """Scheme and host of this shop's pages, as browsers see them."""
