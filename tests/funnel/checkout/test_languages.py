@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from babel.messages.catalog import Message
 from babel.messages.extract import extract_from_dir
+from markupsafe import Markup
 
-from funnel.core.languages import NAMES, catalogue, choose_language, translations
+from funnel.core.languages import NAMES, TemplateTexts, catalogue, choose_language, translations
 from funnel.core.messages import ERROR_PAGES, ERRORS, FIELD_ERRORS, LINE_PROBLEMS, NOTICES, REFUSALS, STEPS, ErrorPage
 from resolvers.checkout import buyer, steps
 from schema.cart.cart import CartItem
@@ -102,6 +103,15 @@ def test_a_language_is_read_from_its_source() -> None:
     assert translations("fr").gettext("Your order") == "Votre commande"
     assert translations("en").gettext("Your order") == "Your order"
     assert set(NAMES) == set(LANGUAGES)
+
+
+def test_values_in_texts_are_escaped_and_texts_are_not() -> None:
+    texts = TemplateTexts(translations("fr"))
+    assert texts.gettext("for %(name)s", name="<b>") == "pour &lt;b&gt;"
+    assert texts.gettext("for %(name)s", name="Ada") == "pour Ada"
+    assert [str(texts.gettext("<i>100 %%</i>")) for _ in range(2)] == ["<i>100 %</i>"] * 2
+    assert isinstance(texts.gettext("Your order"), Markup)
+    assert [texts.ngettext("%(num)s night", "%(num)s nights", count) for count in (1, 2)] == ["1 nuit", "2 nuits"]
 
 
 # ---- which language ----------------------------------------------------------------------------------------------------
