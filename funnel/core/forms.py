@@ -1,6 +1,5 @@
 """Reads forms, and protects them against cross-site request forgery."""
 
-import hashlib
 import hmac
 import secrets
 from collections.abc import Mapping
@@ -69,4 +68,4 @@ class CsrfTokens:
             raise CsrfFailed
 
     def _sign(self, salt: str, session_id: str) -> str:
-        return hmac.new(self._key, f"{salt}.{session_id}".encode(), hashlib.sha256).hexdigest()
+        return hmac.digest(self._key, f"{salt}.{session_id}".encode(), "sha256").hex()
