@@ -20,7 +20,7 @@ from store.core.clock import clock
 from store.core.settings import Settings
 from store.database.db import Database
 from store.database.embedded_postgres import EmbeddedPostgres
-from store.kv import connect, open_kv
+from store.kv import clients, open_kv
 from store.migrations.migrate import migrate
 from tests.fixtures.activation import Newcomer, open_newcomer
 from tests.fixtures.shop import Shop, open_shop, sandbox_and_provider, services_over
@@ -45,7 +45,7 @@ gc.set_threshold(100_000)
 engines.share()
 
 # Nor does how long a server of ours takes to answer; tests of servers that hang have short timeouts of their own.
-connect.TIMEOUT = dt.timedelta(minutes=1)
+clients.TIMEOUT = dt.timedelta(minutes=1)
 
 # What is slow on purpose, so that nobody tries many, is quick here.
 credentials.hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)

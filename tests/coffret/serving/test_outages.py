@@ -351,7 +351,7 @@ async def standing_still(server: RedisServer, client: httpx.AsyncClient) -> None
 async def test_redis_stands_still_for_ten_seconds(
     app_settings: Settings, own_server: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("store.kv.connect.TIMEOUT", dt.timedelta(seconds=1))
+    monkeypatch.setattr("store.kv.clients.TIMEOUT", dt.timedelta(seconds=1))
     update = {"redis_url": own_server.url, "rate_limit": "off", "rate_limit_anonymous": "off"}
     async with running(app_settings.model_copy(update=update)) as (app, client):
         shop = await open_shop(app.state.container.services, app.state.container.sandbox)

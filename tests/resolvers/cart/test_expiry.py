@@ -259,7 +259,7 @@ async def test_a_store_out_of_reach_is_told_once_and_asked_again(
 ) -> None:
     for domain in ("b.localhost", "c.localhost"):
         await open_shop(shop.services, shop.sandbox, domain)
-    monkeypatch.setattr("store.kv.connect.TIMEOUT", dt.timedelta(seconds=2))
+    monkeypatch.setattr("store.kv.clients.TIMEOUT", dt.timedelta(seconds=2))
     kv = open_kv(own_server.url, clock)
     services = services_over(shop.services.db, kv, shop.services.provider)  # type: ignore[arg-type]
     await services.carts.create(shop.partner.id, [CartItem(1, 1)], "")

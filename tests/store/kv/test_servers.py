@@ -34,7 +34,7 @@ def nodes_of(shared: RedisServer | RedisCluster) -> list[RedisServer]:
 @pytest.fixture
 def short_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give up soon, so that tests need not wait."""
-    monkeypatch.setattr("store.kv.connect.TIMEOUT", dt.timedelta(milliseconds=150))
+    monkeypatch.setattr("store.kv.clients.TIMEOUT", dt.timedelta(milliseconds=150))
 
 
 async def assert_unavailable(kv: KeyValueStore) -> None:

@@ -134,7 +134,7 @@ async def hanging_once(redis_server: RedisServer) -> AsyncIterator[int]:
 
 @pytest.mark.redis
 async def test_a_connection_that_hangs_is_replaced(hanging_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("store.kv.connect.TIMEOUT", dt.timedelta(seconds=SECONDS))
+    monkeypatch.setattr("store.kv.clients.TIMEOUT", dt.timedelta(seconds=SECONDS))
     kv = open_kv(f"redis://127.0.0.1:{hanging_once}", clock)
     try:
         await kv.write("test:hanging", b"1", dt.timedelta(minutes=1))
