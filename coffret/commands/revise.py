@@ -7,7 +7,8 @@ from rich.console import Console
 
 from coffret.commands.installation import connect_database
 from store.database.embedded_postgres import embedded_postgres
-from store.migrations.migrate import migrate, write_revision
+from store.migrations.alembic_runs import write_revision
+from store.migrations.migrate import migrate
 
 
 async def revise(message: str) -> None:

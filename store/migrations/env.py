@@ -1,4 +1,4 @@
-"""The environment that Alembic runs. `store.migrations.migrate` passes the connection; there is no ini file."""
+"""The environment that Alembic runs. `store.migrations.alembic_runs` passes the connection; there is no ini file."""
 
 from typing import Any, Literal
 

@@ -1,41 +1,28 @@
 """Migrates the database. The program does this at start, one process at a time."""
 
-import io
 import pathlib
-from typing import Any
 
-from alembic import command
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import Script, ScriptDirectory
 from pgqueuer.adapters.drivers.asyncpg import AsyncpgDriver
 from pgqueuer.adapters.persistence.queries import Queries
-from sqlalchemy import Connection, text
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.database.db import Database
 from store.job.rows import CREATE_VIEW
-from store.migrations.old_rows import rewriter
 
 FOLDER = pathlib.Path(__file__).parent
 LOCK = 0x636F6666  # any fixed number: the process that holds this lock migrates, the others wait
 
 
-def alembic_config(connection: Connection | None = None, folder: pathlib.Path = FOLDER) -> Config:
-    config = Config(stdout=io.StringIO())
-    config.set_main_option("script_location", str(folder))
-    config.attributes["connection"] = connection
-    return config
-
-
 def head_revision(folder: pathlib.Path = FOLDER) -> str | None:
-    """The newest revision that this program contains."""
-    return ScriptDirectory.from_config(alembic_config(folder=folder)).get_current_head()
+    """The newest revision that this program contains: the highest number of a file."""
+    return max((path.name.partition("_")[0] for path in (folder / "versions").glob("[0-9]*.py")), default=None)
 
 
 async def current_revision(db: Database) -> str | None:
     """The revision of the database; None if it is empty."""
     async with db.engine.connect() as connection:
-        return await connection.run_sync(lambda c: MigrationContext.configure(c).get_current_revision())
+        return await _current_revision(connection)
 
 
 async def migrate(db: Database) -> None:
@@ -44,7 +31,10 @@ async def migrate(db: Database) -> None:
         await connection.execute(text("SELECT pg_advisory_lock(:lock)"), {"lock": LOCK})
         await connection.commit()
         try:
-            await connection.run_sync(_upgrade)
+            if await _current_revision(connection) != head_revision():
+                from store.migrations.alembic_runs import upgrade  # most starts have nothing to upgrade
+
+                await connection.run_sync(upgrade)
             await connection.commit()
             raw = (await connection.get_raw_connection()).driver_connection
             await _upgrade_queue(Queries(AsyncpgDriver(raw)))
@@ -67,33 +57,8 @@ async def _upgrade_queue(queue: Queries) -> None:
     await queue.driver.execute(CREATE_VIEW)
 
 
-def _upgrade(connection: Connection) -> None:
-    command.upgrade(alembic_config(connection), "head")
-
-
-async def write_revision(
-    db: Database, message: str, revision: str | None = None, *, folder: pathlib.Path = FOLDER
-) -> pathlib.Path | None:
-    """Write the revision from an up-to-date database to the declared tables, for maintainers.
-
-    By default its number follows the newest revision. Returns None and writes nothing if the tables have not changed.
-    """
-
-    def unless_empty(context: Any, revision: Any, changes: list[Any]) -> None:
-        if changes[0].upgrade_ops.is_empty():
-            changes.clear()
-        else:
-            rewriter(context, revision, changes)
-
-    def write(connection: Connection) -> pathlib.Path | None:
-        script = command.revision(
-            alembic_config(connection, folder),
-            message,
-            autogenerate=True,
-            rev_id=revision or f"{int(head_revision(folder) or 0) + 1:04}",
-            process_revision_directives=unless_empty,
-        )
-        return pathlib.Path(script.path) if isinstance(script, Script) else None
-
-    async with db.engine.connect() as connection:
-        return await connection.run_sync(write)
+async def _current_revision(connection: AsyncConnection) -> str | None:
+    if (await connection.execute(text("SELECT to_regclass('alembic_version')"))).scalar_one() is None:
+        return None
+    found: str | None = (await connection.execute(text("SELECT version_num FROM alembic_version"))).scalar_one_or_none()
+    return found

@@ -9,11 +9,13 @@ import pytest
 from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import Column, Connection, Integer, String, Table, text
 from sqlalchemy.exc import IntegrityError
 
 from store.database.db import Database
-from store.migrations.migrate import FOLDER, alembic_config, current_revision, head_revision, migrate, write_revision
+from store.migrations.alembic_runs import alembic_config, write_revision
+from store.migrations.migrate import FOLDER, current_revision, head_revision, migrate
 from store.migrations.tables import COMPARE_OPTIONS
 from store.tables import metadata
 
@@ -25,6 +27,10 @@ async def test_the_revisions_make_what_the_code_declares(database: Database) -> 
     async with database.engine.connect() as connection:
         assert await connection.run_sync(differences) == []
     assert await current_revision(database) == head_revision()
+
+
+def test_the_newest_file_is_the_newest_revision() -> None:
+    assert head_revision() == ScriptDirectory.from_config(alembic_config()).get_current_head()
 
 
 async def test_a_revision_is_written_only_of_what_has_changed(database: Database, tmp_path: pathlib.Path) -> None:

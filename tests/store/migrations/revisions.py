@@ -4,7 +4,7 @@ from alembic import command
 from sqlalchemy import Connection
 
 from store.database.db import Database
-from store.migrations.migrate import alembic_config
+from store.migrations.alembic_runs import alembic_config
 
 
 async def at(db: Database, revision: str, *, down: bool = False) -> None:
