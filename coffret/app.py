@@ -9,12 +9,10 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Mount
+from starlette.routing import BaseRoute, Mount
 from starlette.types import ASGIApp, Lifespan
 
-from coffret import demo_shop, mail_preview, start_page
 from coffret.command_error import CommandError
-from coffret.development import time_control
 from coffret.http import documents, health, media, provider_notifications, rate_limiting
 from coffret.http.cors import Cors
 from coffret.http.hosts import HostMatcher, HostRoutes, HostScope
@@ -22,6 +20,7 @@ from coffret.http.hsts import Hsts
 from coffret.http.middleware import RequestId, TrustedProxies, header_of
 from coffret.http.tracing import TracingMiddleware
 from coffret.services import SANDBOX_PATH, Container, make_sandbox, open_container, run_background_tasks
+from funnel.core.page_handler import PageEndpoint
 from funnel.core.pages import PageTemplates
 from funnel.routes import routes as funnel_routes
 from resolvers.core.context import Context
@@ -113,24 +112,32 @@ def routes_of(settings: Settings, sandbox: ASGIApp | None = None) -> list[HostRo
     told = allows_introspection(settings)
     options = DocsOptions(settings.base_url.rstrip("/"), sdl if told else None, ide=told and serves_graphiql(settings))
     rest, *reference = rest_routes(context_of, options)
-    tables = (  # tried in this order: the busiest routes come first
+    tables: Sequence[tuple[HostScope, Sequence[BaseRoute]]] = (  # tried in this order: the busiest routes come first
         (HostScope.API, [rest, *graphql_view(settings).routes()]),
         (HostScope.ANY, media.ROUTES),
         (HostScope.ANY, funnel.static_routes),
         (HostScope.ANY, funnel.shop_routes),
         (HostScope.ANY, health.ROUTES),
-        (HostScope.SERVICE, time_control.routes(settings)),
         (HostScope.API, provider_notifications.ROUTES),
         (HostScope.API, reference),
         (HostScope.ANY, documents.routes(settings, pages)),
-        (HostScope.SERVICE, mail_preview.routes(settings)),
-        (HostScope.SERVICE, start_page.routes(settings)),
+        *development_routes(settings, funnel.not_found_endpoint),
         (HostScope.SERVICE, funnel.service_routes),
-        (HostScope.STOREFRONTS, demo_shop.routes(settings, funnel.not_found_endpoint)),
         (HostScope.SERVICE, [] if sandbox is None else [Mount(SANDBOX_PATH, sandbox)]),
         (HostScope.STOREFRONTS, funnel.fallback_routes),
     )
     return [HostRoutes(hosts, routes, own) for hosts, routes in tables]
+
+
+def development_routes(settings: Settings, elsewhere: PageEndpoint) -> list[tuple[HostScope, Sequence[BaseRoute]]]:
+    """Route tables that only a development installation serves; `elsewhere` answers on hosts without a demo shop."""
+    if not settings.development:
+        return []
+    from coffret import demo_shop, mail_preview, start_page  # with the demo data and the sandbox: production needs none
+    from coffret.development import time_control
+
+    service = [*time_control.routes(settings), *mail_preview.routes(settings), *start_page.routes(settings)]
+    return [(HostScope.SERVICE, service), (HostScope.STOREFRONTS, demo_shop.routes(settings, elsewhere))]
 
 
 def assemble(

@@ -6,13 +6,13 @@ import hashlib
 import hmac
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import httpx
 import structlog
 from starlette.applications import Starlette
 
 from coffret.http.stalls import detect_stalls
-from coffret.sandbox import Deliver, SandboxSettings, close, run_background, sandbox_app
 from resolvers.core.authentication import Authenticator
 from resolvers.core.services import Services
 from resolvers.job.worker import run_worker
@@ -29,6 +29,9 @@ from store.mail.mailer import FolderMailer, Mailer
 from store.mail.smtp import SmtpMailer
 from store.providers.errors import ProviderError
 from store.providers.mangopay import Mangopay
+
+if TYPE_CHECKING:
+    from coffret.sandbox import Deliver
 
 log = structlog.get_logger(__name__)
 SANDBOX_PATH = "/_provider"
@@ -52,13 +55,15 @@ def hook_secret(settings: Settings) -> str:
     )
 
 
-def make_sandbox(settings: Settings, deliver: Deliver | None = None) -> Starlette | None:
+def make_sandbox(settings: Settings, deliver: "Deliver | None" = None) -> Starlette | None:
     """The sandbox provider; None unless the settings select it.
 
     `deliver` sends its notifications, by default over HTTP.
     """
     if settings.provider is not ProviderName.SANDBOX:
         return None
+    from coffret.sandbox import SandboxSettings, sandbox_app  # installations with a real provider never need it
+
     sandbox = SandboxSettings(
         public_url=f"{settings.public_url}{SANDBOX_PATH}",
         path=settings.data_dir / "sandbox.sqlite",
@@ -143,6 +148,8 @@ async def run_background_tasks(container: Container) -> AsyncIterator[None]:
     if services.settings.development:
         tasks.append(asyncio.create_task(keep_following(services.db, services.clock), name="clock"))
     if sandbox is not None:
+        from coffret.sandbox import close, run_background  # see make_sandbox
+
         tasks.append(asyncio.create_task(run_with_restarts(lambda: run_background(sandbox, stop)), name="sandbox"))
     try:
         with detect_stalls():

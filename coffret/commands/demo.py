@@ -8,8 +8,8 @@ from coffret.commands.environment import read_settings
 from coffret.commands.installation import open_database
 from coffret.commands.welcome import DemoSummary, print_demo
 from coffret.demo.large import add_large_partner
-from coffret.demo.large_shelf import USERNAME
-from coffret.demo.seed import PARTNER_USERS, PASSWORD, USERNAMES, DemoDataRefused, seed
+from coffret.demo.seed import DemoDataRefused, seed
+from coffret.demo.users import LARGE_PARTNER_USER, PARTNER_USERS, PASSWORD, USERNAMES
 from coffret.sandbox import close
 from coffret.services import make_sandbox
 from coffret.serving.single_server import running_server_port
@@ -58,7 +58,7 @@ async def _add_large_partner(db: Database, settings: Settings, rows: int, consol
         except DemoDataRefused as error:
             raise CommandError(str(error)) from None
     console.print(
-        f"  {USERNAME} has {large.vouchers:,} vouchers ({large.added:,} new) and {large.gift_cards:,} gift cards."
+        f"  {LARGE_PARTNER_USER} has {large.vouchers:,} vouchers ({large.added:,} new) and {large.gift_cards:,} gift cards."
     )
 
 

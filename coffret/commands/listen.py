@@ -13,7 +13,7 @@ from rich.text import Text
 
 from coffret.command_error import CommandError
 from coffret.commands.environment import read_settings
-from coffret.demo.seed import MARKETPLACE_USER, PASSWORD
+from coffret.demo.users import MARKETPLACE_USER, PASSWORD
 from coffret.listen.api import ApiClient, ApiUnavailable
 from coffret.listen.feed import EventFeed, ReceivedEvent
 from coffret.listen.forwarding import Forwarder, ForwardResult

@@ -1,7 +1,6 @@
 """Prepares the database before `coffret serve` starts."""
 
 from coffret.command_error import CommandError
-from coffret.commands.demo import prepare_demo
 from coffret.commands.installation import connect_database
 from coffret.commands.welcome import DemoSummary
 from coffret.demo.public import public_users
@@ -37,4 +36,8 @@ async def prepare(settings: Settings) -> DemoSummary | None:
         else:
             await refuse_public_users(db)
         wanted = settings.demo and settings.provider is ProviderName.SANDBOX
-        return await prepare_demo(db, settings) if wanted else None
+        if not wanted:
+            return None
+        from coffret.commands.demo import prepare_demo  # production never needs it
+
+        return await prepare_demo(db, settings)

@@ -38,7 +38,7 @@ def serve(settings: Settings) -> None:
     with graceful_shutdown(), data_directory_lock(settings) as held, listening_socket(settings) as listener:
         settings.port = listener.getsockname()[1]
         write_lock_file(held, f"{os.getpid()} {settings.public_url}")
-        with database_url(settings, meanwhile=import_everything) as url:
+        with database_url(settings, meanwhile=lambda: import_everything(settings)) as url:
             settings.database_url = url
             export_settings(settings)
             set_up_logging(settings, quiet=True)
@@ -51,10 +51,13 @@ def serve(settings: Settings) -> None:
                 run(settings, listener)
 
 
-def import_everything() -> None:
+def import_everything(settings: Settings) -> None:
     """Import the application. This takes about as long as the database needs to start."""
     for name in ("coffret.commands.prepare", "coffret.app"):
         importlib.import_module(name)
+    if settings.development:  # imported later otherwise, when the database is ready
+        for name in ("coffret.commands.demo", "coffret.demo_shop", "coffret.sandbox", "coffret.start_page"):
+            importlib.import_module(name)
 
 
 def run(settings: Settings, listener: socket.socket) -> None:

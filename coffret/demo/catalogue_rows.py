@@ -28,8 +28,7 @@ from store.catalogue.catalogue import (
 )
 from store.catalogue.prices import Party, PrototypeRates, rent_price
 from store.core.files import FileStore
-from store.media.images import CONTENT_TYPE
-from store.media.media import MediaRow, media_key_of
+from store.media.media import CONTENT_TYPE, MediaRow, media_key_of
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.voucher.issuing import NewVoucher, NewVoucherOption, issue_voucher
 from store.voucher.states import transition

@@ -14,7 +14,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from coffret.demo.catalogue_content import load_catalogue, load_taxonomy
 from coffret.demo.catalogue_rows import TaxonomyIds, insert_catalogue
 from coffret.demo.content import PARTNERS
-from coffret.demo.seed import PASSWORD
+from coffret.demo.users import LARGE_PARTNER_USER, PASSWORD
 from schema.account.user import UserRole
 from schema.catalogue.prototype import VoucherPrototypeType
 from schema.coupon.coupon import CouponTarget
@@ -36,7 +36,6 @@ from store.partner.creation import with_port_of
 from store.partner.partners import PartnerRow
 from store.voucher.payment import zone_of
 
-USERNAME = "large@demo.localhost"
 HOST = "large.demo.localhost"
 COUPONS: Mapping[str, Decimal] = {"WEEKEND10": Decimal(10), "LOYAL15": Decimal(15), "STAFF30": Decimal(30)}
 """Codes with their discount in percent."""
@@ -78,7 +77,7 @@ async def get_or_create_partner(
 ) -> PartnerRow:
     """The large partner of the demo data. Created with its log-in and catalogue if it does not exist."""
     query = select(PartnerRow).join(UserRow, col(UserRow.partner_id) == col(PartnerRow.id))
-    found = (await db.exec(query.where(col(UserRow.username) == USERNAME))).first()
+    found = (await db.exec(query.where(col(UserRow.username) == LARGE_PARTNER_USER))).first()
     return found or await _create_partner(db, marketplace_id, settings, now)
 
 
@@ -96,7 +95,12 @@ async def _create_partner(db: AsyncSession, marketplace_id: int, settings: Setti
     )
     db.add(partner)
     await db.flush()
-    user: dict[str, Any] = {"username": USERNAME, "email": USERNAME, "first_name": "Large", "role": UserRole.PARTNER}
+    user: dict[str, Any] = {
+        "username": LARGE_PARTNER_USER,
+        "email": LARGE_PARTNER_USER,
+        "first_name": "Large",
+        "role": UserRole.PARTNER,
+    }
     db.add(UserRow(**user, partner_id=partner.id, password_hash=await hash_password(PASSWORD)))
     db.add_all(
         CouponRow(

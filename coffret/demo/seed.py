@@ -15,6 +15,7 @@ from coffret.demo.catalogue_rows import insert_catalogue, insert_taxonomy
 from coffret.demo.codes import usable_gift_card_code, usable_voucher_code
 from coffret.demo.content import load_content
 from coffret.demo.rows import insert_shop
+from coffret.demo.users import MARKETPLACE_USER, MASTER_USER, PARTNER_USERS, PASSWORD
 from schema.account.user import UserRole
 from schema.checkout.checkout import ProductChoice
 from store.account.credentials import hash_password
@@ -29,11 +30,7 @@ from store.database.transaction_reader import DatabaseReader, TransactionReader
 from store.partner.creation import with_port_of
 from store.partner.partners import MarketplaceRow, PartnerRow
 
-PASSWORD = "coffret-demo"  # noqa: S105 - public; production refuses the demo data for this reason
 HOSTS = ("demo.localhost", "demo2.localhost")
-PARTNER_USERS = ("partner@demo.localhost", "partner2@demo.localhost")
-MARKETPLACE_USER, MASTER_USER = "marketplace@demo.localhost", "master@demo.localhost"
-USERNAMES = (*PARTNER_USERS, MARKETPLACE_USER, MASTER_USER)
 LOCK = 0x64656D6F  # an arbitrary number: the process with the lock creates the data, others wait and find it
 
 

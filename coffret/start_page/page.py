@@ -13,7 +13,8 @@ from starlette.routing import BaseRoute, Route
 
 from coffret.demo.cart_command import curl_command
 from coffret.demo.codes import usable_coupons, usable_gift_card_code, usable_voucher_code
-from coffret.demo.seed import MARKETPLACE_USER, MASTER_USER, PARTNER_USERS, PASSWORD, demo_partners, shop_url
+from coffret.demo.seed import demo_partners, shop_url
+from coffret.demo.users import MARKETPLACE_USER, MASTER_USER, PARTNER_USERS, PASSWORD
 from coffret.mail_preview.pages import HEADERS, STYLESHEET_PATH
 from coffret.sandbox.pages.texts import PageTexts
 from coffret.sandbox.payments.cards import CARDS

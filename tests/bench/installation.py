@@ -11,7 +11,8 @@ from redis.asyncio import Redis
 from starlette.applications import Starlette
 
 from coffret.app import create_app
-from coffret.demo.seed import PARTNER_USERS, DemoData, seed
+from coffret.demo.seed import DemoData, seed
+from coffret.demo.users import PARTNER_USERS
 from coffret.services import dsn_of
 from resolvers.account.administration import create_token
 from store.core.clock import clock

@@ -9,7 +9,7 @@ import orjson
 from sqlmodel import col, select
 
 from coffret.demo.large import add_large_partner
-from coffret.demo.large_shelf import USERNAME
+from coffret.demo.users import LARGE_PARTNER_USER
 from resolvers.account.administration import create_token
 from resolvers.voucher.vouchers import VoucherSort
 from resolvers.voucher.vouchers import vouchers as listing
@@ -50,8 +50,8 @@ async def lay(installation: Installation, rows: int) -> tuple[int, str, str]:
     query = select(PartnerRow.id, MarketplaceRow.time_zone).join(UserRow, col(UserRow.partner_id) == col(PartnerRow.id))
     query = query.join(MarketplaceRow, col(MarketplaceRow.id) == col(PartnerRow.marketplace_id))
     async with db.sessions() as session, session.begin():
-        _, token = await create_token(session, USERNAME, "bench", clock)
-        partner_id, zone = (await session.exec(query.where(col(UserRow.username) == USERNAME))).one()
+        _, token = await create_token(session, LARGE_PARTNER_USER, "bench", clock)
+        partner_id, zone = (await session.exec(query.where(col(UserRow.username) == LARGE_PARTNER_USER))).one()
     return partner_id, zone, token
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 from playwright.async_api import Page
 
-from coffret.demo.seed import MASTER_USER, PASSWORD
+from coffret.demo.users import MASTER_USER, PASSWORD
 from funnel.core.languages import translations
 from tests.browser.conftest import NewCustomer
 from tests.browser.customer import Customer

@@ -13,7 +13,7 @@ from coffret.command_error import CommandError
 from coffret.commands.findings import CheckState
 from coffret.commands.prepare import prepare
 from coffret.demo.public import public_users
-from coffret.demo.seed import MASTER_USER, PARTNER_USERS, PASSWORD, USERNAMES
+from coffret.demo.users import MASTER_USER, PARTNER_USERS, PASSWORD, USERNAMES
 from resolvers.account.administration import deactivate_users
 from schema.account.user import UserRole
 from store.account.credentials import hash_password

@@ -12,8 +12,9 @@ from sqlmodel import col, select
 from coffret.demo import large
 from coffret.demo.large import LargeResult, add_large_partner
 from coffret.demo.large_draw import SPAN
-from coffret.demo.large_shelf import COUPONS, USERNAME
+from coffret.demo.large_shelf import COUPONS
 from coffret.demo.seed import DemoDataRefused
+from coffret.demo.users import LARGE_PARTNER_USER
 from schema.voucher.voucher import VoucherState
 from store.core.clock import clock
 from store.core.codes import looks_valid, normalize
@@ -137,7 +138,7 @@ async def codes_of(installation: Installation) -> list[str]:
     query = (
         "SELECT code FROM voucher WHERE partner_id = (SELECT partner_id FROM app_user WHERE username = $1) ORDER BY id"
     )
-    return [row[0] for row in await installation.means.pool.fetch(query, USERNAME)]
+    return [row[0] for row in await installation.means.pool.fetch(query, LARGE_PARTNER_USER)]
 
 
 async def test_it_is_refused_where_the_demo_data_is(database: Database) -> None:

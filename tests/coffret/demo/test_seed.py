@@ -13,7 +13,8 @@ from sqlmodel import col, select
 from starlette.applications import Starlette
 
 from coffret.demo.content import load_content
-from coffret.demo.seed import LOCK, PARTNER_USERS, PASSWORD, USERNAMES, DemoData, DemoDataRefused, seed
+from coffret.demo.seed import LOCK, DemoData, DemoDataRefused, seed
+from coffret.demo.users import PARTNER_USERS, PASSWORD, USERNAMES
 from coffret.sandbox import SandboxSettings, close, sandbox_app
 from schema.account.user import UserRole
 from schema.checkout.checkout import ProductChoice

@@ -15,7 +15,7 @@ from sqlalchemy import text
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from coffret.command_error import CommandError
-from coffret.demo.seed import MARKETPLACE_USER, PARTNER_USERS, PASSWORD
+from coffret.demo.users import MARKETPLACE_USER, PARTNER_USERS, PASSWORD
 from coffret.listen import feed as feeding
 from coffret.listen.api import MAX_RETRY_PAUSE, RETRY_PAUSE, ApiClient, ApiUnavailable
 from coffret.listen.feed import COMMIT_LAG, EventFeed, ReceivedEvent

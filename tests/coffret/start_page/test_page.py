@@ -11,7 +11,7 @@ from playwright.async_api import async_playwright
 from pydantic import SecretStr
 from starlette.applications import Starlette
 
-from coffret.demo.seed import PASSWORD, USERNAMES
+from coffret.demo.users import PASSWORD, USERNAMES
 from coffret.sandbox.payments.cards import CARDS
 from resolvers.core.services import Services
 from store.core.settings import ProviderName, Settings
