@@ -8,8 +8,7 @@ from starlette.routing import Route
 
 from coffret.http.etag import etag_matches
 from resolvers.core.services import Services
-from store.media.images import CONTENT_TYPE
-from store.media.media import MediaRow, media_key_of, parse_media_path
+from store.media.media import CONTENT_TYPE, MediaRow, media_key_of, parse_media_path
 from store.media.pictures import TYPES, find_picture
 
 log = structlog.get_logger(__name__)

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 from uuid import UUID, uuid4
 
 from pydantic import Field
@@ -25,10 +25,12 @@ from schema.media import ArchiveMedia, CreateMedia, Media, MediaSize, UpdateMedi
 from schema.order import OrderProduct
 from schema.product.product import Product
 from store.catalogue.catalogue import PrototypeImageRow
-from store.media.images import CONTENT_TYPE, InvalidPicture, ProcessedPicture, read_picture
-from store.media.media import MediaRow, lock_media_for_use, media_key_of, media_path_of, parse_media_path
+from store.media.media import CONTENT_TYPE, MediaRow, lock_media_for_use, media_key_of, media_path_of, parse_media_path
 from store.partner.partners import PartnerRow
 from store.product.products import ProductRow
+
+if TYPE_CHECKING:
+    from store.media.images import ProcessedPicture
 
 
 @graphql_enum
@@ -105,7 +107,9 @@ async def _owner(call: Call, partner_uuid: UUID | None) -> PartnerRow:
         return await owner_of(replace(call, transaction=db), partner_uuid)
 
 
-async def _picture(file: UploadFile) -> ProcessedPicture:
+async def _picture(file: UploadFile) -> "ProcessedPicture":
+    from store.media.images import InvalidPicture, read_picture  # Pillow: many processes never get a picture
+
     try:
         return await read_picture(await file.read())
     except InvalidPicture as error:

@@ -7,7 +7,7 @@ import hashlib
 import pathlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import orjson
 from starlette.requests import Request
@@ -15,10 +15,13 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 from starlette.routing import Route as StarletteRoute
 
-from rest_compat.docs.pages import DocsGroup, DocsPages
+from rest_compat.docs.paths import group_path
 from rest_compat.http.route import RestRoute
 from rest_compat.openapi.reference import ReferenceOf
 from rest_compat.openapi.schemas import Json
+
+if TYPE_CHECKING:
+    from rest_compat.docs.pages import DocsPages
 
 STATIC = pathlib.Path(__file__).parents[1] / "static"
 POLICY = (
@@ -102,14 +105,25 @@ class Documentation:
         for route in (route for routes in groups.values() for route in routes):
             reference_of(route)  # raises at start if a route has no text
         files = {name: path_of(name) for name in FILES}
-        self.paths = [OPENAPI, OVERVIEW, GUIDE, *(DocsGroup(name, ()).path for name in groups)]
+        self.paths = [OPENAPI, OVERVIEW, GUIDE, *(group_path(name) for name in groups)]
         self.address, self.sdl = options.address, options.sdl
         self.paths += [] if self.sdl is None else [SCHEMA, SCHEMA_FILE]
         graph = {"ide": IDE} if options.ide else {}
         graph |= {} if self.sdl is None else {"page": SCHEMA, "file": SCHEMA_FILE}
         self.document = functools.cache(document)
-        self.pages = functools.cache(lambda: DocsPages(self.document(), groups, reference_of, files, graph))
+        self.pages = functools.cache(functools.partial(self._make_pages, groups, reference_of, files, graph))
         self.render_cached = functools.lru_cache(maxsize=CACHED_HOSTS * len(self.paths))(self.render)
+
+    def _make_pages(
+        self,
+        groups: Mapping[str, Sequence[RestRoute]],
+        reference_of: ReferenceOf,
+        files: Mapping[str, str],
+        schema: Mapping[str, str],
+    ) -> "DocsPages":
+        from rest_compat.docs.pages import DocsPages  # with Markdown and highlighting, at the first visit
+
+        return DocsPages(self.document(), groups, reference_of, files, schema)
 
     def render(self, base: str, path: str, asked: str = "") -> CompressedFile:
         """The content of a path for clients that use this base URL."""

@@ -13,6 +13,7 @@ from markupsafe import Markup, escape
 from rest_compat.docs.entries import OperationEntry, entry_of
 from rest_compat.docs.graph import sections
 from rest_compat.docs.guide import guide
+from rest_compat.docs.paths import group_path
 from rest_compat.docs.samples import highlight_code
 from rest_compat.http.route import RestRoute
 from rest_compat.openapi.reference import ReferenceOf
@@ -34,7 +35,7 @@ class DocsGroup:
     @property
     def path(self) -> str:
         """The URL path of the page."""
-        return f"/docs/{re.sub(r'[^a-z0-9]+', '-', self.name.lower()).strip('-')}/"
+        return group_path(self.name)
 
 
 class DocsPages:

@@ -7,12 +7,9 @@ fields (a telephone number needs its country) are in `store.partner.checks`.
 from collections.abc import Callable
 from typing import Annotated, Any
 
-import phonenumbers
 from email_validator import EmailNotValidError, validate_email
 from pydantic import AfterValidator, AnyHttpUrl, BeforeValidator, TypeAdapter, ValidationError
 from pydantic_core import PydanticCustomError
-from schwifty import BIC, IBAN
-from schwifty.exceptions import SchwiftyException
 
 from schema.validation.characters import line_up_to
 from schema.validation.countries import COUNTRIES, country_code
@@ -50,6 +47,8 @@ def phone_number(text: str, country: str) -> str | None:
     """A telephone number in international format; None if it is not one. `country` (may be empty) applies to numbers
     without a country code.
     """
+    import phonenumbers  # as with schwifty below: most processes check no partner's data
+
     try:
         number = phonenumbers.parse(text, country or None)
     except phonenumbers.NumberParseException:
@@ -70,6 +69,9 @@ def _web_address(value: str) -> str:
 
 
 def _iban(value: str) -> str:
+    from schwifty import IBAN
+    from schwifty.exceptions import SchwiftyException
+
     try:
         return str(IBAN(value).compact)
     except SchwiftyException:
@@ -77,6 +79,9 @@ def _iban(value: str) -> str:
 
 
 def _bic(value: str) -> str:
+    from schwifty import BIC
+    from schwifty.exceptions import SchwiftyException
+
     try:
         return str(BIC(value).compact)
     except SchwiftyException:

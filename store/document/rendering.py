@@ -18,11 +18,12 @@ import structlog
 from prometheus_client import Histogram
 
 from store.document.font_coverage import FONTS
-from store.document.pictures import Pictures, PrintPicture, prepare_pictures
 from store.document.sheet import Sheet
 
-if TYPE_CHECKING:  # a process that renders no documents does without the compiler
+if TYPE_CHECKING:  # a process that renders no documents does without the compiler and without Pillow
     import typst
+
+    from store.document.pictures import Pictures, PrintPicture
 
 TEMPLATE = Path(__file__).with_name("sheet.typ")
 PDF_STANDARDS: "list[typst.PDFStandard]" = ["a-2a", "ua-1"]
@@ -41,7 +42,7 @@ class RenderingFailed(Exception):
     """A document could not be rendered; the message says why, for the operator."""
 
 
-async def render_pdf(sheet: Sheet, pictures: Pictures, rendered_on: dt.datetime) -> bytes:
+async def render_pdf(sheet: Sheet, pictures: "Pictures", rendered_on: dt.datetime) -> bytes:
     """Render a sheet as PDF. The same sheet, pictures and time give the same bytes. RenderingFailed if it cannot be
     rendered.
     """
@@ -49,8 +50,10 @@ async def render_pdf(sheet: Sheet, pictures: Pictures, rendered_on: dt.datetime)
         return await asyncio.get_running_loop().run_in_executor(_THREADS, render_pdf_sync, sheet, pictures, rendered_on)
 
 
-def render_pdf_sync(sheet: Sheet, pictures: Pictures, rendered_on: dt.datetime) -> bytes:
+def render_pdf_sync(sheet: Sheet, pictures: "Pictures", rendered_on: dt.datetime) -> bytes:
     """`render_pdf` in the calling thread; it occupies a core for a while."""
+    from store.document.pictures import prepare_pictures
+
     shown = prepare_pictures(pictures)
     how: dict[str, Any] = {"format": "pdf", "pdf_standards": PDF_STANDARDS, "timestamp": int(rendered_on.timestamp())}
     try:
@@ -62,7 +65,7 @@ def render_pdf_sync(sheet: Sheet, pictures: Pictures, rendered_on: dt.datetime) 
     return compile_sheet(sheet, {}, **how)
 
 
-def compile_sheet(sheet: Sheet, pictures: dict[str, PrintPicture], **how: Any) -> bytes:
+def compile_sheet(sheet: Sheet, pictures: dict[str, "PrintPicture"], **how: Any) -> bytes:
     """Compile a sheet in the format that `how` names. Of several page images, the first is returned."""
     import typst
 
@@ -89,7 +92,7 @@ def compile_sheet(sheet: Sheet, pictures: dict[str, PrintPicture], **how: Any) -
     return pdf[0] if isinstance(pdf, list) else pdf or b""
 
 
-def _write_picture(folder: Path, picture: PrintPicture | None) -> str | None:
+def _write_picture(folder: Path, picture: "PrintPicture | None") -> str | None:
     if picture is None:
         return None
     (folder / picture.name).write_bytes(picture.content)

@@ -24,7 +24,6 @@ whole picture, however little data it has."""
 _MARKER = re.compile(rb"\xff+([^\x00\x01\xd0-\xd7\xff])", re.DOTALL)
 """The marker of a JPEG segment. Image data contains only the markers that are excluded here."""
 _SCAN, _END = b"\xda", b"\xd9"
-CONTENT_TYPE = "image/webp"
 QUALITY = 85
 HEIF_BRANDS = frozenset({b"heic", b"heix", b"heim", b"heis", b"hevc", b"mif1", b"msf1"})
 """The brands of HEIC files, as some telephones write them; only these telephones' own browsers show them."""

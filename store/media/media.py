@@ -13,6 +13,7 @@ from store.core.row import CreatedOn, PartnerIndexed, UpdatedOn
 
 FOLDER = "media"
 """The folder in the file store."""
+CONTENT_TYPE = "image/webp"
 _FILE = re.compile(rf"{FOLDER}/([0-9a-f-]{{36}})/({'|'.join(MediaSize)})\.webp")
 
 

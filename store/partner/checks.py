@@ -4,7 +4,6 @@ import datetime as dt
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from schwifty import BIC, IBAN
 from sqlalchemy import inspect
 from stdnum.eu import vat
 from stdnum.exceptions import ValidationError
@@ -123,6 +122,8 @@ def _bank(row: PartnerRow, today: dt.date) -> Problem | None:  # noqa: ARG001
     """Check that bank and account are in the same country. A territory counts as its state."""
     if not _has_changed(row, "iban", "bic") or not (row.iban and row.bic):
         return None
+    from schwifty import BIC, IBAN  # see schema.validation.contact
+
     account, bank = IBAN(row.iban).country_code, BIC(row.bic).country_code
     if TERRITORIES.get(account, account) == TERRITORIES.get(bank, bank):
         return None

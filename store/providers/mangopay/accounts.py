@@ -2,7 +2,6 @@
 
 import datetime as dt
 
-import phonenumbers
 from pydantic import AwareDatetime, Field
 
 from store.providers.accounts import Account, AccountRequest, AccountStatus, Blocks, Enrolment, KycLevel, LegalKind
@@ -181,6 +180,8 @@ def _phone(number: str) -> Json:
     """The telephone number, with its country if it belongs to one."""
     if not number:
         return {}
+    import phonenumbers  # see schema.validation.contact
+
     try:
         country = phonenumbers.region_code_for_number(phonenumbers.parse(number))
     except phonenumbers.NumberParseException:
