@@ -132,6 +132,7 @@ async def open_container(settings: Settings, sandbox: Starlette | None) -> Async
             files=open_store(settings),
             mailer=mailer,
         )
+        stack.push_async_callback(services.limits.guesses.aclose)
         stack.push_async_callback(services.audit_buffer.aclose)
         stack.callback(services.webhook_sender.close)
         yield Container(services, sandbox)

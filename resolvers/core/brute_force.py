@@ -1,8 +1,9 @@
 """Brute-force protection of look-ups by a secret of its holder, such as a code or an e-mail address."""
 
 import math
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeVar
 
 import structlog
@@ -13,7 +14,7 @@ from schema.core.errors import NotFound, TooManyRequests
 from store.core.client_network import client_network_of
 from store.core.codes import is_mistyped
 from store.core.rates import Rate, rate_of
-from store.kv import Increment, WindowCount
+from store.kv import Increment
 from store.limits.counters import REFUSALS
 
 T = TypeVar("T")
@@ -46,9 +47,12 @@ async def throttled_lookup(context: Context, what: str, look: Callable[[], Await
         await budget.record_miss(what)
         raise
     except Exception:
-        await budget.release()
+        budget.release()
         raise
-    await (budget.release() if result else budget.record_miss(what))
+    if result:
+        budget.release()
+    else:
+        await budget.record_miss(what)
     return result
 
 
@@ -61,37 +65,42 @@ async def throttled_code_lookup(context: Context, what: str, code: str, look: Ca
 
 @dataclass(frozen=True, slots=True)
 class _Allowance:
-    """The allowed number of misses, and the key of their counter."""
+    """The allowed number of misses in a window, and the additions to the counter at their key."""
 
-    key: str
-    rate: Rate
+    amount: int
+    miss: Increment
+    released: Increment
+    """Takes a miss back."""
+    read: Increment
+    """Changes nothing."""
 
-    def add(self, by: int) -> Increment:
-        """The addition to the counter."""
-        return Increment(self.key, self.rate.window, by)
+    @classmethod
+    def of(cls, key: str, rate: Rate) -> "_Allowance":
+        """The allowance whose counter has this key."""
+        return cls(rate.amount, *(Increment(key, rate.window, by) for by in (1, -1, 0)))
 
 
 class _MissBudget:
     """The counters of one look-up: those of the client, of its shop, and of all clients together."""
 
     def __init__(self, context: Context) -> None:
-        self._counts = context.services.limits.counters
+        self._counts = context.services.limits.guesses
         self._origin = client_network_of(context.address)
         self._own = _client_allowances(context, self._origin)
         self._shared = _shared_allowances(context)
 
     async def reserve(self) -> None:
         """Count the look-up as a miss in advance. Raises TooManyRequests if the client has too many."""
-        counts = await self._count(*(own.add(1) for own in self._own), *(shared.add(0) for shared in self._shared))
+        counts = await self._counts.add([*(own.miss for own in self._own), *(shared.read for shared in self._shared)])
         taken, common = counts[: len(self._own)], counts[len(self._own) :]
-        alarm = any(count.times > shared.rate.amount for shared, count in zip(self._shared, common, strict=True))
+        alarm = any(count.times > shared.amount for shared, count in zip(self._shared, common, strict=True))
         waits = [
             count.remaining
             for own, count in zip(self._own, taken, strict=True)
-            if count.times > (max(1, own.rate.amount // ALARM_DIVISOR) if alarm else own.rate.amount)
+            if count.times > (max(1, own.amount // ALARM_DIVISOR) if alarm else own.amount)
         ]
         if waits:
-            await self.release()
+            await self._counts.add([own.released for own in self._own])
             seconds = max(1, math.ceil(max(waits).total_seconds()))
             REFUSALS.labels("guess").inc()
             log.warning(
@@ -99,27 +108,22 @@ class _MissBudget:
             )
             raise TooManyRequests(seconds)
 
-    async def release(self) -> None:
-        """Take the miss back."""
-        await self._count(*(own.add(-1) for own in self._own))
+    def release(self) -> None:
+        """Take the miss back. Nobody waits for it: this process counts nothing of the client before."""
+        self._counts.add_later([own.released for own in self._own])
 
     async def record_miss(self, what: str) -> None:
         """Count a confirmed miss for the shop and for all clients, and raise an alarm at their limits."""
         MISSES.labels(what).inc()
-        for shared, count in zip(
-            self._shared, await self._count(*(shared.add(1) for shared in self._shared)), strict=True
-        ):
-            if count.times == shared.rate.amount + 1:
-                where = "all" if shared.key == GLOBAL_KEY else "shop"
-                ALARMS.labels(where).inc()
-                log.error("many wrong codes were entered", what=what, where=shared.key, misses=count.times)
-
-    async def _count(self, *increments: Increment) -> list[WindowCount]:
-        """Add to counters, all in one round trip to the store."""
-        return await self._counts.run(lambda kv: kv.increment_all(*increments)) if increments else []
+        counts = await self._counts.add([shared.miss for shared in self._shared])
+        for shared, count in zip(self._shared, counts, strict=True):
+            if count.times == shared.amount + 1:
+                key = shared.miss.key
+                ALARMS.labels("all" if key == GLOBAL_KEY else "shop").inc()
+                log.error("many wrong codes were entered", what=what, where=key, misses=count.times)
 
 
-def _client_allowances(context: Context, origin: str) -> list[_Allowance]:
+def _client_allowances(context: Context, origin: str) -> Sequence[_Allowance]:
     """The allowances of the client. They count users instead of tokens, because a user can create tokens at will."""
     settings, caller = context.services.settings, context.caller
     user_id = caller.user_id if caller else None
@@ -129,7 +133,7 @@ def _client_allowances(context: Context, origin: str) -> list[_Allowance]:
     return _allowances((f"user:{user_id}", settings.guesses_per_user), (everybody_there, settings.guesses_per_user))
 
 
-def _shared_allowances(context: Context) -> list[_Allowance]:
+def _shared_allowances(context: Context) -> Sequence[_Allowance]:
     """The allowances that clients share. Exceeding one blocks no client, but reduces the allowance of each."""
     settings, caller = context.services.settings, context.caller
     of_shop = caller is not None and caller.user_id is None and caller.partner_id is not None
@@ -137,7 +141,8 @@ def _shared_allowances(context: Context) -> list[_Allowance]:
     return _allowances((shop, settings.guesses_per_shop), ("all", settings.guesses_in_all))
 
 
-def _allowances(*names: tuple[str, str]) -> list[_Allowance]:
-    return [
-        _Allowance(f"{KEY_PREFIX}{name}", rate) for name, text in names if name and (rate := rate_of(text)) is not None
-    ]
+@lru_cache(maxsize=4096)
+def _allowances(*names: tuple[str, str]) -> Sequence[_Allowance]:
+    """The allowances of these counters, each with its rate; none for a counter without a name or a rate."""
+    rates = ((name, rate_of(text)) for name, text in names if name)
+    return tuple(_Allowance.of(f"{KEY_PREFIX}{name}", rate) for name, rate in rates if rate is not None)

@@ -8,6 +8,7 @@ from store.core.clock import Clock
 from store.core.rates import Rate, rate_of
 from store.core.settings import Settings
 from store.kv import KeyValueStore
+from store.limits.count_batches import CountBatches
 from store.limits.counters import REFUSALS, SharedCounters
 from store.limits.log_ins import LogInLimiter
 
@@ -118,6 +119,7 @@ class RateLimits:
             return None if rate is None else RateLimit(kind, rate, self.counters, clock)
 
         self.counters = SharedCounters(kv, clock)
+        self.guesses = CountBatches(self.counters)
         self.log_ins = LogInLimiter(self.counters)
         self.tokens = limit("token", settings.rate_limit)
         self.addresses = limit("address", settings.rate_limit_anonymous)

@@ -16,7 +16,7 @@ from resolvers.core.services import Services
 from schema.core.errors import InvalidInput, NotFound, TooManyRequests, Unavailable
 from store.core.clock import clock
 from store.core.settings import Settings
-from store.kv import KeyValueStore, open_kv
+from store.kv import Increment, KeyValueStore, WindowCount, open_kv
 from tests.servers.redis_servers import RedisServer
 
 HERE, THERE = "192.0.2.1", "192.0.2.2"
@@ -171,6 +171,24 @@ async def test_what_fails_on_our_side_is_no_guess(process: Services) -> None:
         with pytest.raises(Unavailable):
             await throttled_lookup(customer(process), "card", away)
     assert await times(21, customer(process)) == ["miss"] * 20 + ["refused"]
+
+
+async def test_a_hit_does_not_wait_until_it_is_taken_back(kv: KeyValueStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    process, hold = services(kv, guesses_per_address="1/hour"), asyncio.Event()
+    count = kv.increment_all
+
+    async def slow(*increments: Increment) -> list[WindowCount]:
+        if any(increment.by < 0 for increment in increments):
+            await hold.wait()
+        return await count(*increments)
+
+    monkeypatch.setattr(kv, "increment_all", slow)
+    assert await tried(customer(process), something) == "hit"
+    following = asyncio.create_task(tried(customer(process), something))
+    await asyncio.sleep(0.01)
+    assert not following.done()  # it counts after the first was taken back, so it is not refused
+    hold.set()
+    assert await following == "hit"
 
 
 async def test_giving_up_half_way_is_a_guess(process: Services) -> None:
