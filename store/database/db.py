@@ -30,10 +30,10 @@ RAISE_WORK_MEM = """
 """With less memory, a search with hundreds of thousands of matches tests whole pages of the table again."""
 CONNECTIONS_IN_USE = Gauge(
     "coffret_database_connections_in_use",
-    "Connections taken out of the pool, including up to four idle ones reserved for single statements.",
+    "Connections taken out of the pool, including up to eight idle ones reserved for single statements.",
     multiprocess_mode="livesum",
 )
-MAX_IDLE_CONNECTIONS = 4
+MAX_IDLE_CONNECTIONS = 8
 """Connections that are reserved for single statements, which then need no connection from the pool."""
 
 
