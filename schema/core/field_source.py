@@ -52,6 +52,14 @@ class Relation:
     scope_column: str | None = None
     """A column that must be equal on both sides, for ids that were sent by a client."""
 
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        """Computed once: each request looks its relations up."""
+        return hash((self.resource, self.by, self.many, self.order, self.field_permission, self.scope_column))
+
     def key_of(self, owner: Any) -> Any:
         """The key of an object's related rows; None if it has none."""
         held = getattr(owner, "id" if self.many else self.by)

@@ -208,11 +208,16 @@ class CompiledSerializer:
 
     def _values(self, name: str, source: Sequence[Any], owner: FieldPath) -> list[Any]:
         if self.from_rows:
-            at = self.columns.index(name) + 2
+            at = self._places[name]
             return [row[at] for row in source]
         for step in owner:
             source = [None if o is None else getattr(o, step) for o in source]
         return [None if o is None else getattr(o, name) for o in source]
+
+    @cached_property
+    def _places(self) -> Mapping[str, int]:
+        """Where each column is in a row."""
+        return {name: at for at, name in enumerate(self.columns, start=2)}
 
     @cached_property
     def related(self) -> tuple[RelatedRows, ...]:

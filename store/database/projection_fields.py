@@ -3,6 +3,7 @@
 import enum
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final, Protocol, TypeAlias
 
 from schema.core.field_permission import FieldPermission
@@ -123,6 +124,14 @@ class RelatedRows:
     columns: tuple[str, ...]
     related: "tuple[RelatedRows, ...]"
     """The rows that are related to these."""
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        """Computed once: it is part of the key of a statement, which each request looks up."""
+        return hash((self.relation, self.key_column, self.columns, self.related))
 
 
 class RowColumns(Protocol):

@@ -2,11 +2,13 @@
 
 import itertools
 import operator
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from schema.core.field_source import Relation
 from store.database.projection_fields import FieldPath, LoadFunction, RelatedRows, RelationField, raise_missing
+
+Picker: TypeAlias = Callable[[Any], Any]
 
 
 class RelationBatch:
@@ -20,6 +22,7 @@ class RelationBatch:
         ]
         self.columns = list(dict.fromkeys(itertools.chain(*fields))) if fields else None
         """The columns to select; None for whole objects and for computed values."""
+        self._pickers = [self._picker(link) for link in links]
 
     @property
     def related_rows(self) -> RelatedRows | None:
@@ -40,28 +43,26 @@ class RelationBatch:
     async def load_into(self, keys: list[Any], out: list[Any], load: LoadFunction) -> None:
         """Load the values of the keys, and write them into the objects that hold them."""
         related = await load(self.relation, keys, self.columns)
-        for link in self.relations:
-            written = await self._serialize(link, related, load)
+        for link, pick in zip(self.relations, self._pickers, strict=True):
+            written = await self._serialize(link, pick, related, load)
             _assign(link, keys, written, targets_at(out, link.at))
 
     async def _serialize(
-        self, link: RelationField, selections: Mapping[Any, Any], load: LoadFunction
+        self, link: RelationField, pick: Picker | None, selections: Mapping[Any, Any], load: LoadFunction
     ) -> Mapping[Any, Any]:
         """The serialized selection of a link, by key."""
         rows = itertools.chain.from_iterable(selections.values()) if self.relation.many else selections.values()
-        done = iter(
-            await link.projection.render(self._select_columns(link, list(rows)), load, self.columns is not None)
-        )
+        picked = list(rows if pick is None else map(pick, rows))
+        done = iter(await link.projection.render(picked, load, self.columns is not None))
         if self.relation.many:
             return {key: list(itertools.islice(done, len(related))) for key, related in selections.items()}
         return dict(zip(selections, done, strict=True))
 
-    def _select_columns(self, link: RelationField, rows: list[Any]) -> list[Any]:
-        """The rows with the columns of one link only."""
+    def _picker(self, link: RelationField) -> Picker | None:
+        """What reduces a row to the columns of one link; None if it has no others."""
         if self.columns is None or link.projection.rows is None or link.projection.rows.columns == self.columns:
-            return rows
-        places = (self.columns.index(name) + 2 for name in link.projection.rows.columns)
-        return list(map(operator.itemgetter(0, 1, *places), rows))
+            return None
+        return operator.itemgetter(0, 1, *(self.columns.index(name) + 2 for name in link.projection.rows.columns))
 
 
 def _assign(link: RelationField, keys: list[Any], written: Mapping[Any, Any], targets: list[Any]) -> None:
