@@ -35,18 +35,19 @@ class PathTable(Generic[T]):
             if "GET" in by_method:
                 by_method.setdefault("HEAD", by_method["GET"])
         self._fixed = {"/".join(path): by_method for path, by_method in found.items() if _PARAMETER not in path}
-        self._patterns = [
-            (re.compile("/".join("([^/]+)" if s == _PARAMETER else re.escape(s) for s in path)), by_method)
-            for path, by_method in sorted(found.items(), key=lambda entry: [s == _PARAMETER for s in entry[0]])
-            if _PARAMETER in path
-        ]
+        self._patterns: dict[int, list[tuple[re.Pattern[str], dict[str, T]]]] = {}
+        """By the number of slashes: a parameter is a single segment."""
+        for segments, by_method in sorted(found.items(), key=lambda entry: [s == _PARAMETER for s in entry[0]]):
+            if _PARAMETER in segments:
+                pattern = "/".join("([^/]+)" if s == _PARAMETER else re.escape(s) for s in segments)
+                self._patterns.setdefault(len(segments) - 1, []).append((re.compile(pattern), by_method))
 
     def find(self, path: str) -> tuple[Mapping[str, T], Sequence[str]] | None:
         """The targets of a path by method, and the values of its parameters; None if no route has the path."""
         path = path[1:].removesuffix("/")
         if path in self._fixed:
             return self._fixed[path], ()
-        for pattern, by_method in self._patterns:
+        for pattern, by_method in self._patterns.get(path.count("/"), ()):
             if match := pattern.fullmatch(path):
                 return by_method, match.groups()
         return None

@@ -1,11 +1,13 @@
 """The network under which a client's address is counted."""
 
 import ipaddress
+from functools import lru_cache
 
 IPV6_PREFIX_LENGTH = 64
 """Providers give one customer a /64, and the customer may use any address in it."""
 
 
+@lru_cache(maxsize=4096)  # parsing an address costs more than counting its request
 def client_network_of(address: str) -> str:
     """The key under which an address is counted: an IPv4 address itself, the /64 of an IPv6 address.
 

@@ -5,23 +5,24 @@ import secrets
 ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 """Without the look-alikes 0, O, 1, I and L, and without U."""
 LENGTH = 16
+_SINGLE = {character: value for value, character in enumerate(ALPHABET)}
+_DOUBLE = {character: sum(divmod(2 * value, len(ALPHABET))) for character, value in _SINGLE.items()}
+"""Twice the value of a character, as the sum of its two digits."""
 HYPHENS = frozenset("-‐‑‒–—_−")
 
 
 def normalize(code: str) -> str:
     """A code as it is stored and compared: upper case, without spaces, hyphens and invisible characters."""
-    if code.isascii() and code.isalnum():
-        return code.upper()
+    simple = code.replace("-", "").replace(" ", "")
+    if simple.isascii() and simple.isalnum():
+        return simple.upper()
     return "".join(c for c in code.upper() if c.isprintable() and not c.isspace() and c not in HYPHENS)
 
 
 def check_character(body: str) -> str:
     """The check character of a code (Luhn mod 30). It detects every single mistyped character."""
-    total, base = 0, len(ALPHABET)
-    for position, character in enumerate(reversed(body)):
-        value = ALPHABET.index(character) * (2 - position % 2)
-        total += value // base + value % base
-    return ALPHABET[-total % base]
+    total = sum(_DOUBLE[character] for character in body[::-2]) + sum(_SINGLE[character] for character in body[-2::-2])
+    return ALPHABET[-total % len(ALPHABET)]
 
 
 def generate_code() -> str:
@@ -47,7 +48,7 @@ def format_code(code: str) -> str:
 def is_mistyped(code: str) -> bool:
     """True if a code has the form of a Coffret code and a wrong check character. Such a code is never looked up."""
     plain = normalize(code)
-    return len(plain) == LENGTH and all(c in ALPHABET for c in plain) and not looks_valid(plain)
+    return _has_form(plain) and check_character(plain[:-1]) != plain[-1]
 
 
 def looks_valid(code: str) -> bool:
@@ -56,7 +57,11 @@ def looks_valid(code: str) -> bool:
     It never decides whether a code exists: imported codes may have any form.
     """
     plain = normalize(code)
-    return len(plain) == LENGTH and all(c in ALPHABET for c in plain) and check_character(plain[:-1]) == plain[-1]
+    return _has_form(plain) and check_character(plain[:-1]) == plain[-1]
+
+
+def _has_form(plain: str) -> bool:
+    return len(plain) == LENGTH and _SINGLE.keys() >= set(plain)
 
 
 def document_token() -> str:
