@@ -20,12 +20,14 @@ class DrainingServer:
         self._final_tasks: set[asyncio.Task[None]] = set()
 
     def close(self) -> None:
-        """Accept the waiting clients and stop listening."""
-        waiting = []
-        with contextlib.suppress(BlockingIOError, OSError):
-            while True:
-                waiting.append(self._listener.accept()[0])
+        """Stop listening, and serve the waiting clients."""
+        backlog = self._listener.dup()  # the last descriptor: whoever connects between `accept` and its end is reset
+        backlog.setblocking(False)
         self._server.close()
+        waiting = []
+        with backlog, contextlib.suppress(BlockingIOError, OSError):
+            while True:
+                waiting.append(backlog.accept()[0])
         for client in waiting:
             client.setblocking(False)
             task = asyncio.ensure_future(self._serve(client))
