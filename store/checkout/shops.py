@@ -12,9 +12,9 @@ from schema.checkout.basket import OfferedGiftCards
 from schema.checkout.checkout import Brand, CheckoutKey
 from schema.partner.partner import PartnerStatus
 from store.checkout.reading import latest_attempt_query, latest_attempt_values, load_attempt
-from store.core.brand_colours import build_brand
 from store.database.statement_cache import Statement
 from store.database.transaction_reader import DatabaseReader
+from store.partner.brand import brand_of
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.payment.attempts import AttemptRow
 
@@ -84,14 +84,7 @@ def _checkout_shop(row: _PartnerColumns, currency: str, time_zone: str) -> Check
         partner_id=row.id,
         status=PartnerStatus(row.status),
         country=row.hq_country_code,
-        brand=build_brand(
-            row.commercial_name,
-            row.accent_colour,
-            logo_url=row.logo_url,
-            website=row.website,
-            email=row.agency_email,
-            phone=row.agency_phone,
-        ),
+        brand=brand_of(row),
         gift_cards=OfferedGiftCards(
             suggested=tuple(row.gift_card_offer_suggested),
             minimum=row.gift_card_offer_minimum,
