@@ -7,6 +7,7 @@ from resolvers import coupon as coupons
 from resolvers import delivery as deliveries
 from resolvers import order as orders
 from resolvers import product as products
+from resolvers import wallet as wallets
 from resolvers.account import tokens, users
 from resolvers.activation import activation, resolution
 from resolvers.cart import carts
@@ -69,6 +70,7 @@ class Query:
     voucher_prototype = query_field(prototypes.voucher_prototype)
     voucher_prototypes = query_field(prototypes.voucher_prototypes)
     vouchers = query_field(vouchers.vouchers)
+    wallet = query_field(wallets.wallet)
     webhook_deliveries = query_field(webhooks.webhook_deliveries)
     webhook_endpoint = query_field(webhooks.webhook_endpoint)
     webhook_endpoints = query_field(webhooks.webhook_endpoints)

@@ -24,10 +24,21 @@ from store.customer import CustomerRow
 from store.database.shared_clock import DevelopmentClockRow
 from store.delivery import DeliveryModeRow, DeliveryRateRow
 from store.event.events import EventRow
-from store.gift_card.gift_cards import GiftCardEntryRow, GiftCardHoldRow, GiftCardRow
+from store.gift_card.gift_cards import GiftCardHoldRow, GiftCardMovementRow, GiftCardRow
 from store.idempotency import StoredResponseRow
 from store.job.rows import JobRow
 from store.kyc import IdentityCheckRow, KycDocumentRow, PartnerKycRow
+from store.ledger.rows import (
+    LedgerAccountRow,
+    LedgerBookRow,
+    LedgerEntryRow,
+    LedgerFindingRow,
+    LedgerJournalRow,
+    LedgerSealRow,
+    LedgerShiftRow,
+    LedgerSnapshotRow,
+)
+from store.ledger.wallets import WalletRow
 from store.mail.rows import MailRow
 from store.media.media import MediaRow
 from store.media.pictures import PictureRow
@@ -59,12 +70,20 @@ ROW_CLASSES: tuple[type[SQLModel], ...] = (
     DevelopmentClockRow,
     EnvironmentRow,
     EventRow,
-    GiftCardEntryRow,
     GiftCardHoldRow,
+    GiftCardMovementRow,
     GiftCardRow,
     IdentityCheckRow,
     JobRow,
     KycDocumentRow,
+    LedgerAccountRow,
+    LedgerBookRow,
+    LedgerEntryRow,
+    LedgerFindingRow,
+    LedgerJournalRow,
+    LedgerSealRow,
+    LedgerShiftRow,
+    LedgerSnapshotRow,
     MailRow,
     MarketplaceRow,
     MediaRow,
@@ -95,6 +114,7 @@ ROW_CLASSES: tuple[type[SQLModel], ...] = (
     VoucherPrototypeRow,
     VoucherRentalRow,
     VoucherRow,
+    WalletRow,
     WebhookAttemptRow,
     WebhookDeliveryRow,
     WebhookEndpointRow,

@@ -2,8 +2,10 @@
 
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
+from uuid import uuid4
 
 import asyncpg
 import orjson
@@ -12,10 +14,16 @@ from sqlmodel import SQLModel
 
 from coffret.demo.large_draw import GeneratedVoucher
 from schema.core.text import Text
-from schema.gift_card.gift_card import GiftCardMovementKind
+from schema.ledger import LedgerJournalKind
+from schema.wallet import WalletKind
 from store.core.codes import document_token
 from store.customer import Person
-from store.gift_card.gift_cards import GiftCardEntryRow, GiftCardRow
+from store.gift_card.gift_cards import GiftCardRow
+from store.gift_card.movements import issue_value
+from store.ledger.accounts import card_account, issued_value
+from store.ledger.posting import Journal, credit, debit, post_on
+from store.ledger.wallets import WalletRow
+from store.providers.money import MinorAmount
 from store.voucher.vouchers import VoucherChosenOptionRow, VoucherIncludedOptionRow, VoucherRentalRow, VoucherRow
 
 INSERT_CUSTOMERS = """
@@ -25,6 +33,10 @@ INSERT_CUSTOMERS = """
 """
 SELECT_CUSTOMERS = "SELECT normal_email, id FROM customer WHERE partner_id = $1 AND normal_email = ANY($2::text[])"
 IDS = "SELECT nextval(pg_get_serial_sequence($1, 'id')) FROM generate_series(1, $2::int)"
+BOOK = """
+    SELECT b.id FROM partner p JOIN ledger_book b ON b.marketplace_id = p.marketplace_id AND b.is_live = (p.status <> 't')
+    WHERE p.id = $1
+"""
 Row = Mapping[str, Any]
 
 
@@ -62,23 +74,29 @@ async def copy_gift_cards(
     db: asyncpg.Connection, partner_id: int, generated: Sequence[tuple[dict[str, Any], Decimal]], now: dt.datetime
 ) -> None:
     """Write gift cards with the movements that add up to their balance."""
-    of: Row = {"partner_id": partner_id}
-    cards, entries = [], []
-    for id_, (columns, spent) in zip(await _ids(db, "gift_card", len(generated)), generated, strict=True):
-        cards.append({**of, "id": id_, "document_token": document_token(), **columns})
-        mine: Row = {**of, "gift_card_id": id_}
-        issue = {
-            "kind": GiftCardMovementKind.ISSUE,
-            "amount": columns["value_amount"],
-            "created_on": columns["created_on"],
-        }
-        entries.append({**mine, **issue})
+    book_id = await db.fetchval(BOOK, partner_id)
+    wallets = await _ids(db, "wallet", len(generated))
+    ids = await _ids(db, "gift_card", len(generated))
+    of: Row = {"partner_id": partner_id, "book_id": book_id}
+    marketplace_id = await db.fetchval("SELECT marketplace_id FROM partner WHERE id = $1", partner_id)
+    kind: Row = {**of, "kind": WalletKind.GIFT_CARD, "marketplace_id": marketplace_id, "provider_wallet_id": None}
+    await _copy(db, WalletRow, [{**kind, "id": wallet_id, "uuid": uuid4()} for wallet_id in wallets])
+    cards, journals = [], []
+    for id_, wallet_id, (columns, spent) in zip(ids, wallets, generated, strict=True):
+        row = {**of, "id": id_, "wallet_id": wallet_id, "document_token": document_token(), **columns}
+        cards.append(row)
+        card = GiftCardRow(**row)
+        journals.append(issue_value(card))
         if spent:
-            spent_on = min(columns["expires_on"], now)
-            entries.append({**mine, "kind": GiftCardMovementKind.CAPTURE, "amount": -spent, "created_on": spent_on})
+            journals.append(_capture(card, spent, min(columns["expires_on"], now)))
     await _copy(db, GiftCardRow, cards)
-    ids = await _ids(db, "gift_card_entry", len(entries))
-    await _copy(db, GiftCardEntryRow, [{"id": id_, **row} for id_, row in zip(ids, entries, strict=True)])
+    await post_on(db, journals)
+
+
+def _capture(card: GiftCardRow, spent: Decimal, at: dt.datetime) -> Journal:
+    issue, amount = issue_value(card), MinorAmount.of(spent, card.currency).minor
+    entries = debit(card_account(card.id), amount), credit(issued_value(card.partner_id), amount)
+    return replace(issue, kind=LedgerJournalKind.CAPTURE, entries=entries, recorded_on=at)
 
 
 async def _customers(

@@ -22,7 +22,9 @@ from store.coupon.coupons import CouponRow
 from store.database.unique_codes import add_with_unique_code
 from store.delivery import DeliveryModeRow, DeliveryRateRow
 from store.gift_card.gift_cards import GiftCardRow
-from store.gift_card.issuing import opening_entry
+from store.gift_card.issuing import open_accounts
+from store.gift_card.movements import issue_value
+from store.ledger.posting import post
 from store.media.pictures import store_picture
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.product.products import AttributeValueRow, ProductAttributeRow, ProductRow, ProductVariantRow
@@ -207,5 +209,6 @@ async def _gift_card(
         gifter_first_name=content.gifter_first_name,
         gifter_last_name=content.gifter_last_name,
     )
+    await open_accounts(db, [card])
     await add_with_unique_code(db, card, "gift_card_code_key")
-    db.add(opening_entry(card))
+    await post(db, [issue_value(card)])

@@ -21,7 +21,7 @@ from store.core.codes import normalize
 from store.customer import Person
 from store.event.data import datetime_data
 from store.gift_card.events import emit_gift_card_event
-from store.gift_card.gift_cards import GiftCardEntryRow, GiftCardRow
+from store.gift_card.gift_cards import GiftCardMovementRow, GiftCardRow
 from store.gift_card.holds import cancel_card
 from store.gift_card.issuing import NewGiftCard
 from store.gift_card.issuing import issue_gift_card as issue
@@ -152,7 +152,7 @@ async def extend_gift_card(call: Call, input: ExtendGiftCard) -> GiftCard:
 
 
 async def _has_captures(call: Call, card: GiftCardRow) -> bool:
-    table = GiftCardEntryRow
+    table = GiftCardMovementRow
     captures = col(table.gift_card_id) == card.id, col(table.kind) == GiftCardMovementKind.CAPTURE
     return (await call.db.exec(select(table.id).where(*captures).limit(1))).first() is not None
 

@@ -12,6 +12,7 @@ from schema.core.money import money, money_column
 from schema.core.ownership import partner_relation
 from schema.core.resource import EmbeddedColumns, SchemaModel, embedded, embedded_type, relation, relations
 from schema.coupon.coupon import ReceptionMode
+from schema.wallet import Wallet
 
 
 @graphql_enum
@@ -154,4 +155,5 @@ class GiftCard(SchemaModel):
         description="The holds created over the API, oldest first. Payments in the partner's own shop have their "
         "own holds.",
     )
+    wallet = relation(Wallet, by="wallet_id", description="Its wallet, which payments can be taken from.")
     partner = partner_relation()

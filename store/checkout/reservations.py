@@ -8,6 +8,7 @@ hold the lock of the attempt, or have not committed it yet.
 """
 
 import datetime as dt
+import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -24,6 +25,7 @@ from store.coupon.rules import is_running
 from store.gift_card.gift_cards import GiftCardRow
 from store.gift_card.movements import debit_card, finalize_hold, restore_to_card
 from store.gift_card.states import is_capturable, is_spendable
+from store.ledger.posting import post
 from store.payment.attempts import AttemptRow
 from store.payment.snapshot import AttemptLine
 from store.product.products import ProductRow, ProductVariantRow
@@ -76,12 +78,14 @@ async def reserve(db: AsyncSession, attempt: AttemptRow, now: dt.datetime) -> No
         if coupon is None or not is_running(coupon, now, kind=attempt.kind):
             raise CheckoutChanged
         coupon.usage_count += 1
+    journals = []
     for part in attempt.cards:
         card = locked.cards.get(part.id)
         if card is None or not is_spendable(card, now) or card.remaining_amount < part.amount:
             raise CheckoutChanged
-        debit_card(db, card, attempt, part.amount)
+        journals.append(debit_card(card, attempt, part.amount))
     attempt.held = True
+    await post(db, journals)
 
 
 async def release_reservations(db: AsyncSession, attempt: AttemptRow) -> None:
@@ -96,8 +100,7 @@ async def release_reservations(db: AsyncSession, attempt: AttemptRow) -> None:
             stocked.stock += line.quantity
     for use in attempt.coupons:
         locked.coupons[use.id].usage_count -= 1
-    for part in attempt.cards:
-        restore_to_card(db, locked.cards[part.id], attempt, part.amount)
+    await post(db, [restore_to_card(locked.cards[part.id], attempt, part.amount) for part in attempt.cards])
 
 
 async def consume_reservations(db: AsyncSession, attempt: AttemptRow) -> None:
@@ -108,8 +111,8 @@ async def consume_reservations(db: AsyncSession, attempt: AttemptRow) -> None:
     cards = await _lock_by_id(db, GiftCardRow, (part.id for part in attempt.cards))
     if not all(map(is_capturable, cards.values())):
         raise CheckoutChanged
-    for part in attempt.cards:
-        finalize_hold(db, cards[part.id], attempt, part.amount, part.amount)
+    spent = [finalize_hold(cards[part.id], attempt, part.amount, part.amount) for part in attempt.cards]
+    await post(db, itertools.chain.from_iterable(spent))
 
 
 async def _lock_by_id(db: AsyncSession, table: type[R], ids: Iterable[int | None]) -> dict[int, R]:

@@ -1,9 +1,11 @@
-"""The tables of gift cards, holds and entries. A card caches the sum of its immutable entries as its balance."""
+"""The tables of gift cards and holds, and the view of their movements in the ledger.
+
+The ledger counts the balance of a card; `remaining_amount` repeats it, kept in the same transaction.
+"""
 
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import cast
-from uuid import UUID
 
 from sqlalchemy import CheckConstraint, Index, Table, UniqueConstraint, text
 from sqlmodel import Field
@@ -13,6 +15,7 @@ from schema.gift_card.gift_card import GiftCard, GiftCardGiftee, GiftCardGifter,
 from store.core.codes import document_token
 from store.core.row import CreatedOn, InCurrency, PartnerIndexed, PartnerOwned
 from store.database.text_search import declare_searchable
+from store.database.views import VIEW
 
 
 class GiftCardRow(PartnerOwned, InCurrency, CreatedOn, GiftCardGifter, GiftCardGiftee, GiftCard, table=True):
@@ -32,6 +35,8 @@ class GiftCardRow(PartnerOwned, InCurrency, CreatedOn, GiftCardGifter, GiftCardG
         CheckConstraint("remaining_amount <= value_amount", name="never_above_value"),
     )
     normal_code: str = Field(max_length=40)
+    book_id: int = Field(default=None, foreign_key="ledger_book.id", nullable=False)
+    wallet_id: int = Field(default=None, foreign_key="wallet.id", unique=True, nullable=False)
     document_token: str = Field(default_factory=document_token, max_length=64)
 
 
@@ -68,21 +73,16 @@ class GiftCardHoldRow(PartnerIndexed, CreatedOn, GiftCardHold, table=True):
     currency: str = Field(max_length=3)
 
 
-class GiftCardEntryRow(PartnerIndexed, InCurrency, CreatedOn, GiftCardMovement, table=True):
-    """One movement of a card: positive for credits, negative for debits.
+class GiftCardMovementRow(PartnerIndexed, InCurrency, CreatedOn, GiftCardMovement, table=True):
+    """A movement, read from the ledger: the entry of a journal on the card's account. Positive amounts credit the card.
 
     A hold ends with a release of its full amount and a capture of what was spent. Holds and releases therefore sum to
     the amount on hold, captures to the amount spent.
     """
 
-    __tablename__ = "gift_card_entry"
-    __table_args__ = (
-        UniqueConstraint("gift_card_id", "attempt_id", "round", "kind", name="gift_card_entry_once_key"),
-        UniqueConstraint("hold_id", "kind", name="gift_card_entry_once_a_hold_key"),
-    )
-    gift_card_id: int = Field(foreign_key="gift_card.id", index=True)
-    attempt_id: UUID | None = Field(default=None, foreign_key="checkout_attempt.id", index=True)
-    round: int = Field(default=0)
+    __tablename__ = "gift_card_movement"
+    __table_args__ = ({"info": VIEW},)
+    gift_card_id: int
 
 
 CONSTRAINT_ERRORS["gift_card_code_key"] = lambda: AlreadyTaken("code", what="code")

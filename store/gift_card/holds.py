@@ -16,6 +16,7 @@ from store.gift_card.events import emit_gift_card_event, emit_hold_event
 from store.gift_card.gift_cards import GiftCardHoldRow, GiftCardRow
 from store.gift_card.movements import debit_card, finalize_hold, restore_to_card
 from store.gift_card.states import CANCELLED, EXPIRED, SPENDABLE, is_capturable, is_spendable, transition
+from store.ledger.posting import post
 
 RUNNING, CAPTURED = GiftCardHoldState.RUNNING, GiftCardHoldState.CAPTURED
 RELEASED, HOLD_EXPIRED = GiftCardHoldState.RELEASED, GiftCardHoldState.EXPIRED
@@ -49,7 +50,7 @@ async def place_hold(
     )
     db.add(row)
     await db.flush()
-    debit_card(db, card, row, amount)
+    await post(db, [debit_card(card, row, amount)])
     await emit_hold_event(db, EventType.GIFT_CARD_HELD, card, row)
     return row
 
@@ -69,7 +70,7 @@ async def capture_hold(
         raise HoldOver
     if not is_capturable(card):
         raise GiftCardNotSpendable
-    finalize_hold(db, card, row, row.held_amount, spent)
+    await post(db, finalize_hold(card, row, row.held_amount, spent))
     row.state, row.captured_amount, row.closed_on = CAPTURED, spent, now
     await emit_hold_event(db, EventType.GIFT_CARD_CAPTURED, card, row)
     return True
@@ -91,7 +92,7 @@ async def release_hold(db: AsyncSession, card: GiftCardRow, row: GiftCardHoldRow
 async def _close_hold(
     db: AsyncSession, card: GiftCardRow, row: GiftCardHoldRow, state: GiftCardHoldState, now: dt.datetime
 ) -> None:
-    restore_to_card(db, card, row, row.held_amount)
+    await post(db, [restore_to_card(card, row, row.held_amount)])
     row.state, row.closed_on = state, now
     await emit_hold_event(db, EventType.GIFT_CARD_RELEASED, card, row)
 

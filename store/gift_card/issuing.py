@@ -1,6 +1,7 @@
 """Issuing of gift cards, by a paid order or by the partner."""
 
 import datetime as dt
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -8,11 +9,14 @@ from decimal import Decimal
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.coupon.coupon import ReceptionMode
-from schema.gift_card.gift_card import GiftCardMovementKind, GiftCardStatus
+from schema.gift_card.gift_card import GiftCardStatus
 from store.customer import Person
 from store.database.unique_codes import add_with_unique_code
 from store.gift_card.events import emit_gift_card_issued
-from store.gift_card.gift_cards import GiftCardEntryRow, GiftCardRow
+from store.gift_card.gift_cards import GiftCardRow
+from store.gift_card.movements import issue_value
+from store.ledger.posting import post
+from store.ledger.wallets import open_card_wallets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,30 +45,35 @@ async def issue_gift_card(db: AsyncSession, new: NewGiftCard, now: dt.datetime) 
 
 
 async def issue_gift_cards(db: AsyncSession, new: Sequence[NewGiftCard], now: dt.datetime) -> list[GiftCardRow]:
-    """Issue gift cards in the session's transaction: draw the codes, write the opening entries, emit the events.
+    """Issue gift cards in the session's transaction: draw the codes, post their value, emit the events.
 
     Returns the rows in the order of `new`. Locks no existing rows.
     """
     rows = [_row(each, now) for each in new]
+    await open_accounts(db, rows)
     for row in rows:
         await add_with_unique_code(db, row, "gift_card_code_key")
-    db.add_all(opening_entry(row) for row in rows)
-    await db.flush()
+    await post(db, map(issue_value, rows))
     for row in rows:
         await emit_gift_card_issued(db, row)
     return rows
 
 
-def opening_entry(card: GiftCardRow) -> GiftCardEntryRow:
-    """The entry that credits a new card with its value. The card must have its id."""
-    return GiftCardEntryRow(
-        partner_id=card.partner_id,
-        gift_card_id=card.id,
-        kind=GiftCardMovementKind.ISSUE,
-        amount=card.value_amount,
-        currency=card.currency,
-        created_on=card.created_on,
-    )
+async def add_gift_card(db: AsyncSession, card: GiftCardRow) -> None:
+    """Store a card with the code that it has, and post its value."""
+    await open_accounts(db, [card])
+    db.add(card)
+    await db.flush()
+    await post(db, [issue_value(card)])
+
+
+async def open_accounts(db: AsyncSession, cards: Sequence[GiftCardRow]) -> None:
+    """Give new cards, which are not stored yet, their book and their wallets."""
+    for partner_id, group in itertools.groupby(cards, key=lambda card: card.partner_id):
+        of_partner = list(group)
+        wallets = await open_card_wallets(db, partner_id, len(of_partner))
+        for card, wallet in zip(of_partner, wallets, strict=True):
+            card.book_id, card.wallet_id = wallet.book_id, wallet.id
 
 
 def _row(new: NewGiftCard, now: dt.datetime) -> GiftCardRow:

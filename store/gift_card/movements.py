@@ -1,54 +1,95 @@
-"""Movements of gift card balances. Each movement is an entry; the card, locked, caches their sum."""
+"""Movements of gift card balances. Each is a journal of the ledger; the locked card repeats the balance.
 
+The functions change the card and return the journals, which the caller posts together.
+"""
+
+import datetime as dt
 from decimal import Decimal
 
-from sqlmodel.ext.asyncio.session import AsyncSession
-
-from schema.gift_card.gift_card import GiftCardMovementKind
-from store.gift_card.gift_cards import GiftCardEntryRow, GiftCardHoldRow, GiftCardRow
+from schema.ledger import LedgerJournalKind as Kind
+from store.gift_card.gift_cards import GiftCardHoldRow, GiftCardRow
 from store.gift_card.states import EXPIRED, USED, USING, transition
+from store.ledger.accounts import LedgerAccount, card_account, card_held, issued_value
+from store.ledger.posting import Journal, credit, debit
 from store.payment.attempts import AttemptRow
+from store.providers.money import MinorAmount
 
-HOLD, RELEASE, CAPTURE = GiftCardMovementKind.HOLD, GiftCardMovementKind.RELEASE, GiftCardMovementKind.CAPTURE
+Holder = AttemptRow | GiftCardHoldRow
 
 
-def debit_card(db: AsyncSession, card: GiftCardRow, holder: AttemptRow | GiftCardHoldRow, amount: Decimal) -> None:
+def issue_value(card: GiftCardRow) -> Journal:
+    """Credit a new card with its value. The card must have its id."""
+    owner, amount = issued_value(card.partner_id), minor(card, card.value_amount)
+    return _journal(card, Kind.ISSUE, "gift_card", str(card.id), amount, owner, card.created_on)
+
+
+def debit_card(card: GiftCardRow, holder: Holder, amount: Decimal) -> Journal:
     """Hold an amount. The card must be locked and have that balance."""
-    _write_entry(db, card, holder, HOLD, -amount)
+    card.remaining_amount -= amount
+    return _of_holder(card, Kind.HOLD, holder, -minor(card, amount), card_held(card.id))
 
 
-def restore_to_card(db: AsyncSession, card: GiftCardRow, holder: AttemptRow | GiftCardHoldRow, amount: Decimal) -> None:
+def restore_to_card(card: GiftCardRow, holder: Holder, amount: Decimal) -> Journal:
     """Release the amount of a hold."""
-    _write_entry(db, card, holder, RELEASE, amount)
     if card.status is USED:
         transition(card, USING)
+    return _release(card, holder, amount)
 
 
-def finalize_hold(
-    db: AsyncSession, card: GiftCardRow, holder: AttemptRow | GiftCardHoldRow, held: Decimal, spent: Decimal
-) -> None:
+def finalize_hold(card: GiftCardRow, holder: Holder, held: Decimal, spent: Decimal) -> tuple[Journal, Journal]:
     """Release a hold and capture what was spent. An expired card keeps its status while it has a balance."""
-    _write_entry(db, card, holder, RELEASE, held)
-    _write_entry(db, card, holder, CAPTURE, -spent)
+    released = _release(card, holder, held)
+    card.remaining_amount -= spent
     if not card.remaining_amount:
         transition(card, USED)
     elif card.status is not EXPIRED:
         transition(card, USING)
+    return released, _of_holder(card, Kind.CAPTURE, holder, -minor(card, spent), issued_value(card.partner_id))
 
 
-def _write_entry(
-    db: AsyncSession,
-    card: GiftCardRow,
-    holder: AttemptRow | GiftCardHoldRow,
-    kind: GiftCardMovementKind,
-    amount: Decimal,
-) -> None:
+def return_spent(
+    card: GiftCardRow, amount: Decimal, source_kind: str, source_id: str, now: dt.datetime | None = None
+) -> Journal:
+    """Credit a spent amount back to its locked card. An expired card stays expired."""
     card.remaining_amount += amount
-    row = GiftCardEntryRow(
-        partner_id=card.partner_id, gift_card_id=card.id, currency=card.currency, kind=kind, amount=amount
+    if card.status is USED:
+        transition(card, USING)
+    return _journal(
+        card, Kind.REVERSAL, source_kind, source_id, minor(card, amount), issued_value(card.partner_id), now
     )
+
+
+def minor(card: GiftCardRow, amount: Decimal) -> int:
+    return MinorAmount.of(amount, card.currency).minor
+
+
+def _release(card: GiftCardRow, holder: Holder, amount: Decimal) -> Journal:
+    card.remaining_amount += amount
+    return _of_holder(card, Kind.RELEASE, holder, minor(card, amount), card_held(card.id))
+
+
+def _of_holder(card: GiftCardRow, kind: Kind, holder: Holder, change: int, other: LedgerAccount) -> Journal:
     if isinstance(holder, AttemptRow):
-        row.attempt_id, row.round = holder.id, holder.round
-    else:
-        row.hold_id, row.reference = holder.id, holder.reference
-    db.add(row)
+        return _journal(card, kind, "checkout_attempt", f"{holder.id}:{holder.round}:{card.id}", change, other)
+    return _journal(card, kind, "gift_card_hold", str(holder.id), change, other)
+
+
+def _journal(
+    card: GiftCardRow,
+    kind: Kind,
+    source_kind: str,
+    source_id: str,
+    change: int,
+    other: LedgerAccount,
+    recorded_on: dt.datetime | None = None,
+) -> Journal:
+    """A change of the card's balance: positive amounts come from the other account."""
+    return Journal(
+        book_id=card.book_id,
+        partner_id=card.partner_id,
+        kind=kind,
+        source_kind=source_kind,
+        source_id=source_id,
+        entries=(debit(other, change), credit(card_account(card.id), change)),
+        recorded_on=recorded_on,
+    )

@@ -6,10 +6,12 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.core.errors import GiftCardNotSpendable, HoldOver
 from schema.event import EventType
-from schema.gift_card.gift_card import GiftCardHoldState, GiftCardMovementKind
+from schema.gift_card.gift_card import GiftCardHoldState
 from store.gift_card.events import emit_hold_event
-from store.gift_card.gift_cards import GiftCardEntryRow, GiftCardHoldRow, GiftCardRow
-from store.gift_card.states import USED, USING, is_capturable, transition
+from store.gift_card.gift_cards import GiftCardHoldRow, GiftCardRow
+from store.gift_card.movements import return_spent
+from store.gift_card.states import is_capturable
+from store.ledger.posting import post
 
 REVERSAL_PERIOD = dt.timedelta(hours=24)
 """How long a capture can be reversed; later it is no mere mistake, and the books may be closed."""
@@ -36,21 +38,7 @@ async def reverse_capture(db: AsyncSession, card: GiftCardRow, hold: GiftCardHol
         raise HoldOver
     if not is_capturable(card):
         raise GiftCardNotSpendable
-    card.remaining_amount += hold.captured_amount
-    if card.status is USED:
-        transition(card, USING)
-    db.add(
-        GiftCardEntryRow(
-            partner_id=card.partner_id,
-            gift_card_id=card.id,
-            kind=GiftCardMovementKind.REVERSAL,
-            amount=hold.captured_amount,
-            currency=card.currency,
-            hold_id=hold.id,
-            reference=hold.reference,
-            created_on=now,
-        )
-    )
+    await post(db, [return_spent(card, hold.captured_amount, "gift_card_hold", str(hold.id), now)])
     hold.state = GiftCardHoldState.REVERSED
     await emit_hold_event(db, EventType.GIFT_CARD_REVERSED, card, hold)
     return True

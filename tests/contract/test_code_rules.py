@@ -93,11 +93,11 @@ PARTICIPLES_WITH_A_REASON: Mapping[tuple[str, str], str] = {
 """Functions of the program that are named by a participle, each with the reason."""
 BANNED_WORDS = frozenset(
     {
-        "desk", "bag", "courier", "ladder", "veil", "journal", "enclosure", "counter", "house", "pile", "drawer",
+        "desk", "bag", "courier", "ladder", "veil", "enclosure", "counter", "house", "pile", "drawer",
         "carriage", "plucked", "keyless", "sift", "sifted", "sifting", "guest",
     }
 )  # fmt: skip
-"""Pictures that once stood for a partner's staff, a basket, a sender, retries, masking, an audit buffer, …."""
+"""Pictures that once stood for a partner's staff, a basket, a sender, retries, masking, …."""
 NAMES_WITH_BANNED_WORDS: Mapping[tuple[str, str], str] = {
     ("store/checkout/customer_state.py", "bags"): "the key under which running sessions store baskets",
     ("store/limits/counters.py", "counters"): "numbers that are counted up, of requests and of log-ins",
@@ -269,14 +269,14 @@ class ShopDesk:
     kept: int = 0
     def open_bags(self, given, *, _sent=None):
         found = [lambda made: made]
-        self._auditJournal = found
+        self._auditDrawer = found
 counter, number = 0, 1
 from prometheus_client import Counter
 """
     named = {line.split(": ")[0] for line in badly_named("counters.py", ast.parse(code))}
     assert named == {
         "counters.py:1 counters", "counters.py:2 ShopDesk", "counters.py:3 kept", "counters.py:4 open_bags",
-        "counters.py:4 given", "counters.py:4 _sent", "counters.py:6 _auditJournal", "counters.py:7 counter",
+        "counters.py:4 given", "counters.py:4 _sent", "counters.py:6 _auditDrawer", "counters.py:7 counter",
     }  # fmt: skip
     functions = """
 def _settled(known, asked): ...

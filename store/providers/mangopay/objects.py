@@ -77,7 +77,7 @@ class MangopayMoney(MangopayObject):
     amount: int = Field(strict=True)
 
 
-class Wallet(MangopayObject):
+class ProviderWallet(MangopayObject):
     balance: MangopayMoney
 
 

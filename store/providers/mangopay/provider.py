@@ -17,7 +17,14 @@ from store.providers.mangopay.creation import CreationResult
 from store.providers.mangopay.destinations import DestinationsMixin
 from store.providers.mangopay.documents import DocumentsMixin
 from store.providers.mangopay.identity import IdentityChecksMixin
-from store.providers.mangopay.objects import Created, Json, MangopayTransaction, Unreadable, Wallet, parse_object
+from store.providers.mangopay.objects import (
+    Created,
+    Json,
+    MangopayTransaction,
+    ProviderWallet,
+    Unreadable,
+    parse_object,
+)
 from store.providers.mangopay.part import authentication, return_parameter
 from store.providers.mangopay.tls import Certificate
 from store.providers.money import MinorAmount
@@ -90,7 +97,9 @@ class Mangopay(AccountsMixin, IdentityChecksMixin, DocumentsMixin, DestinationsM
         """See `PaymentProvider`."""
         back = return_parameter(return_url)
         try:
-            wallet = await self._client.get(f"/wallets/{segment(wallet_id)}", Wallet, {"ScaContext": "USER_PRESENT"})
+            wallet = await self._client.get(
+                f"/wallets/{segment(wallet_id)}", ProviderWallet, {"ScaContext": "USER_PRESENT"}
+            )
         except ActionRequired as error:
             action = authentication(error.action.url, back, self._clock.now())
             raise ActionRequired(str(error), action, code=error.code, request_id=error.request_id) from error

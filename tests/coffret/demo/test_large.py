@@ -43,7 +43,7 @@ SOMETHING_WRONG = """
     UNION ALL SELECT 'booking on another day' FROM voucher_rental rental JOIN voucher ON voucher.id = voucher_id
       WHERE rental.partner_id = $1 AND starts_on <> (used_on AT TIME ZONE 'UTC')::date
     UNION ALL SELECT 'card is not what moved' FROM gift_card WHERE partner_id = $1 AND remaining_amount <>
-      (SELECT sum(amount) FROM gift_card_entry WHERE gift_card_id = gift_card.id)
+      (SELECT sum(amount) FROM gift_card_movement WHERE gift_card_id = gift_card.id)
     UNION ALL SELECT 'sales miscounted' FROM voucher_prototype WHERE partner_id = $1 AND nb_orders <>
       (SELECT count(*) FROM voucher WHERE voucher_prototype_id = voucher_prototype.id AND kind = 'voucher' AND activated_on IS NOT NULL)
 """

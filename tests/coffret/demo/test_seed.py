@@ -136,7 +136,7 @@ async def test_gift_cards_have_codes_of_ours_and_balanced_entries(database: Data
     assert len(set(codes)) == sum(len(shop.gift_cards) for shop in CONTENT.partners)
     assert all(looks_valid(code) for code in codes)
     unequal = """SELECT count(*) FROM gift_card c WHERE remaining_amount <>
-        (SELECT sum(amount) FROM gift_card_entry e WHERE e.gift_card_id = c.id)"""
+        (SELECT sum(amount) FROM gift_card_movement e WHERE e.gift_card_id = c.id)"""
     assert (await database.rows(text(unequal)))[0][0] == 0
     assert await count(database, "gift_card", "status = 'paid' AND expires_on < now()") == 0
     assert await count(database, "gift_card", "created_on >= expires_on") == 0

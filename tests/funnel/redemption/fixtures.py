@@ -65,7 +65,7 @@ class Venue:
     async def remaining_amount(self, card_id: int) -> Decimal:
         """What is left on a gift card, which is the sum of its movements."""
         left = Decimal(await self.shop.one("SELECT remaining_amount FROM gift_card WHERE id = :id", id=card_id))
-        moved = "SELECT sum(amount) FROM gift_card_entry WHERE gift_card_id = :id"
+        moved = "SELECT sum(amount) FROM gift_card_movement WHERE gift_card_id = :id"
         assert Decimal(await self.shop.one(moved, id=card_id)) == left
         return left
 

@@ -89,7 +89,7 @@ async def test_a_gift_card_is_sold_at_its_value_without_vat(shop: Shop) -> None:
         ("paid", Decimal("50.00"), Decimal("50.00"), "grace@example.com", "For you"),
         ("paid", Decimal("12.34"), Decimal("12.34"), None, None),
     ]
-    assert await columns(shop, "gift_card_entry", "kind", "amount") == [
+    assert await columns(shop, "gift_card_movement", "kind", "amount") == [
         ("issue", Decimal("50.00")),
         ("issue", Decimal("12.34")),
     ]

@@ -48,7 +48,7 @@ async def status_and_balance(tenants: Tenants, card: GiftCardRow) -> tuple[str, 
 async def movements(tenants: Tenants, card: GiftCardRow) -> Sequence[tuple[str, str]]:
     """The movements of a card."""
     rows = await tenants.rows(
-        "SELECT kind, amount::text FROM gift_card_entry WHERE gift_card_id = :id ORDER BY id", id=card.id
+        "SELECT kind, amount::text FROM gift_card_movement WHERE gift_card_id = :id ORDER BY id", id=card.id
     )
     return [(row[0], row[1]) for row in rows]
 

@@ -43,7 +43,7 @@ async def test_what_is_spent_is_put_back_once(tenants: Tenants, ask: Transport) 
         await adds_up(tenants)
     assert (await ask.change("a1", release_gift_card, hold_id=id)).wrong == {("", "HOLD_OVER")}
     moved = await tenants.rows(
-        "SELECT kind, amount FROM gift_card_entry WHERE gift_card_id = :id ORDER BY id", id=card.id
+        "SELECT kind, amount FROM gift_card_movement WHERE gift_card_id = :id ORDER BY id", id=card.id
     )
     assert [(kind, amount) for kind, amount in moved][-2:] == [("capture", Decimal(-50)), ("reversal", Decimal(50))]
     events = [kind.removeprefix("gift_card.") for kind, _ in await card_events(tenants, card.id)]

@@ -3,6 +3,7 @@
 import asyncio
 import dataclasses
 import datetime as dt
+from decimal import Decimal
 
 import pytest
 from pydantic import SecretStr
@@ -24,7 +25,9 @@ from schema.core.errors import CartNotFound, NotFound, PartnerInactive, Provider
 from schema.delivery.delivery import DeliveryKind
 from store.core.clock import clock
 from store.core.settings import ProviderName, Settings
+from store.gift_card.movements import issue_value
 from store.kv import KeyValueStore
+from store.ledger.posting import post
 from store.providers.errors import InvalidRequest
 from store.providers.keys import new_idempotency_key
 from store.providers.money import MinorAmount
@@ -280,6 +283,9 @@ async def test_a_part_that_is_held_stays_when_others_spend_the_rest(shop: Shop) 
     key, seen = await shop.ready(ProductChoice((await shop.product("40.00")).id, 1), codes=(card.code,))
     started = await shop.start(key, seen)
     await execute(shop, "UPDATE gift_card SET value_amount = 50, remaining_amount = 20")
+    card.value_amount = Decimal("20.00")
+    async with shop.services.db.sessions() as db, db.begin():
+        await post(db, [dataclasses.replace(issue_value(card), source_id="more")])
     other, its = await shop.ready(ProductChoice((await shop.product("20.00")).id, 1), codes=(card.code,))
     assert (await shop.start(other, its)).status is PaymentAttemptStatus.COMPLETED
     assert await shop.one("SELECT status FROM gift_card") == "used"

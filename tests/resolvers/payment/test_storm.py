@@ -166,7 +166,7 @@ async def test_everything_adds_up_in_the_end(shop: Shop, seed: int) -> None:
         paid = "SELECT coalesce(sum(paid_amount), 0) FROM order_payment WHERE gift_card_id = :id"
         left = card.value_amount - Decimal(await one(paid, id=card.id))
         assert await one("SELECT remaining_amount FROM gift_card WHERE id = :id", id=card.id) == left
-        assert await one("SELECT sum(amount) FROM gift_card_entry WHERE gift_card_id = :id", id=card.id) == left
+        assert await one("SELECT sum(amount) FROM gift_card_movement WHERE gift_card_id = :id", id=card.id) == left
     await charged_once(shop)
 
 

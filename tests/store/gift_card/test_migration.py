@@ -20,7 +20,12 @@ from tests.fixtures.tenants import Tenants, open_tenants
 from tests.store.migrations.revisions import at
 
 NAMES = ("products", "discount", "delivery", "total", "gift_card", "card")
-LEDGER = "SELECT kind, amount::text FROM gift_card_entry WHERE gift_card_id = :id ORDER BY id"
+ENTRIES = "SELECT kind, amount::text FROM gift_card_entry WHERE gift_card_id = :id ORDER BY id"
+MOVEMENTS = ENTRIES.replace("gift_card_entry", "gift_card_movement")
+JOURNALS = """
+    SELECT id, kind, source_kind, source_id, lines, effective_on, recorded_on, fingerprint FROM ledger_journal ORDER BY id
+"""
+BALANCES = "SELECT role, owner_id, balance, version FROM ledger_account WHERE version > 0 ORDER BY role, owner_id"
 
 
 async def _order(tenants: Tenants, card: GiftCardRow, paid: str) -> None:
@@ -46,17 +51,25 @@ async def test_the_ledger_survives_both_ways(database_url: str, tmp_path: pathli
         hold = (await ask.change("a1", hold_gift_card, id=api.id, amount="30.00")).result
         assert (await ask.change("a1", capture_gift_card, hold_id=hold.id, amount="10.00")).done
         assert (await ask.change("a1", hold_gift_card, id=api.id, amount="5.00")).done
-        before = await tenants.rows(LEDGER, id=shop.id)
+        before = await tenants.rows(MOVEMENTS, id=shop.id)
+        journals, balances = await tenants.rows(JOURNALS), await tenants.rows(BALANCES)
+        await at(tenants.services.db, "0021", down=True)
+        await at(tenants.services.db, "head")
+        assert await tenants.rows(JOURNALS) == journals
+        assert await tenants.rows(BALANCES) == balances
         await at(tenants.services.db, "0012", down=True)
-        assert [tuple(row) for row in await tenants.rows(LEDGER, id=shop.id)] == [
+        assert [tuple(row) for row in await tenants.rows(ENTRIES, id=shop.id)] == [
             ("issue", "50.00"),
             ("hold", "-20.00"),
         ]
-        assert [tuple(row) for row in await tenants.rows(LEDGER, id=api.id)] == [("issue", "50.00"), ("hold", "-10.00")]
+        assert [tuple(row) for row in await tenants.rows(ENTRIES, id=api.id)] == [
+            ("issue", "50.00"),
+            ("hold", "-10.00"),
+        ]
         left = "SELECT remaining_amount::text FROM gift_card WHERE id = ANY(:ids) ORDER BY id"
         assert [row[0] for row in await tenants.rows(left, ids=[shop.id, api.id])] == ["30.00", "40.00"]
         await at(tenants.services.db, "head")
-        assert await tenants.rows(LEDGER, id=shop.id) == before
+        assert await tenants.rows(MOVEMENTS, id=shop.id) == before
         wrong = """SELECT id FROM gift_card c WHERE id = ANY(:ids) AND remaining_amount <>
-            (SELECT sum(amount) FROM gift_card_entry e WHERE e.gift_card_id = c.id)"""
+            (SELECT sum(amount) FROM gift_card_movement e WHERE e.gift_card_id = c.id)"""
         assert await tenants.rows(wrong, ids=[shop.id, api.id]) == []

@@ -1,0 +1,84 @@
+"""The ledger: accounts, journals and entries. Each business event is one journal, whose entries sum to zero."""
+
+import datetime as dt
+from typing import Annotated
+
+import strawberry
+from sqlalchemy import BigInteger
+from sqlmodel import Field
+
+from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
+from schema.core.money import Money
+from schema.core.ownership import partner_relation
+from schema.core.resource import SchemaModel
+
+
+@graphql_enum
+class LedgerAccountRole(DescribedEnum):
+    """What an account of the ledger counts."""
+
+    WALLET = "wallet", "The money in a wallet at the payment provider."
+    FEES_WALLET = "fees_wallet", "The money in the platform's wallet of fees at the payment provider."
+    REPUDIATION_WALLET = "repudiation_wallet", "The platform's wallet from which banks take disputed money."
+    OWED_BY_PARTNER = "owed_by_partner", "What a partner owes the marketplace, which has paid it for the partner."
+    IN_DISPUTE = "in_dispute", "What a bank has taken back for an open dispute."
+    PARTNER = "partner", "What a partner has earned and not received yet."
+    PARTNER_HELD = "partner_held", "What is kept back from a partner while a dispute is open."
+    CARD = "card", "The available balance of a gift card."
+    CARD_HELD = "card_held", "The part of a gift card that is on hold."
+    REFUND_DUE = "refund_due", "A refund that is promised to a buyer, in the partner's wallet."
+    COMMISSION_BACK = "commission_back", "The part of a promised refund that lies in the wallet of fees."
+    MARKETPLACE_FUNDS = "marketplace_funds", "What a marketplace has paid in to its own wallet."
+    VAT_ON_COMMISSION = "vat_on_commission", "The VAT on commission, to be declared."
+    SUSPENSE = "suspense", "Movements at the payment provider that nobody has explained yet; normally zero."
+    COMMISSION = "commission", "Commission earned, without VAT."
+    DISPUTE_LOSS = "dispute_loss", "Commission lost by disputes."
+    ISSUED = "issued", "The value of a partner's own gift cards, which is the partner's obligation."
+
+
+@graphql_enum
+class LedgerJournalKind(DescribedEnum):
+    """The business event of a journal."""
+
+    ISSUE = "issue", "A gift card was issued."
+    HOLD = "hold", "An amount of a gift card was held."
+    RELEASE = "release", "A held amount was returned to its gift card."
+    CAPTURE = "capture", "An amount of a gift card was spent."
+    REVERSAL = "reversal", "A spent amount was returned to its gift card."
+    PAYMENT = "payment", "A card payment succeeded."
+    REFILL = "refill", "A marketplace paid in to its own wallet."
+    REFUND = "refund", "A refund was promised."
+    REFUND_PAID = "refund_paid", "A promised refund left the wallet."
+    REFUND_FAILED = "refund_failed", "A promised refund failed for good; its money is the partner's again."
+    DISPUTE = "dispute", "A bank took the money of a payment back."
+    DISPUTE_WON = "dispute_won", "A dispute was won; its money came back."
+    DISPUTE_LOST = "dispute_lost", "A dispute was lost, and settled."
+    UNEXPLAINED = "unexplained", "A movement at the payment provider that nobody has explained yet."
+    EXPLAINED = "explained", "An unexplained movement was assigned."
+
+
+@strawberry.pydantic.type(description="One entry of a journal.")
+class LedgerEntry(SchemaModel):
+    role: LedgerAccountRole = Field(description="What the account counts.")
+    owner: str = Field(description="The account's owner, as `partner:12`; empty if it belongs to the whole book.")
+    debit: Money | None = Field(description="The amount, if it is a debit.")
+    credit: Money | None = Field(description="The amount, if it is a credit.")
+    balance_after: Money | None = Field(
+        description="The account's balance after the entry, on its natural side; null for accounts that keep none."
+    )
+
+
+@strawberry.pydantic.type(
+    description="A business event in the ledger. Its entries sum to zero. Journals are never changed: a mistake is corrected by "
+    "another journal."
+)
+class LedgerJournal(SchemaModel):
+    id: Annotated[int, strawberry.field(graphql_type=strawberry.ID)] = id_column(
+        "The journal's id; later journals do not always have higher ids.", sa_type=BigInteger
+    )
+    kind: LedgerJournalKind = enum_column(LedgerJournalKind, "The business event.")
+    source_kind: str = Field(max_length=40, description="What caused it, such as `payment` or `gift_card_hold`.")
+    source_id: str = Field(max_length=120, description="The id of what caused it.")
+    effective_on: dt.date = Field(description="The accounting date, in the marketplace's time zone.")
+    recorded_on: dt.datetime = datetime_column("When it was recorded.")
+    partner = partner_relation("The partner whose money it is about; null if of none.", nullable=True)

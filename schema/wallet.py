@@ -1,0 +1,33 @@
+"""Wallets: of partners and marketplaces at the payment provider, and of gift cards in the ledger."""
+
+from uuid import UUID, uuid4
+
+import strawberry
+from sqlmodel import Field
+
+from schema.core.columns import DescribedEnum, enum_column, graphql_enum, id_column
+from schema.core.money import Money
+from schema.core.ownership import marketplace_relation, partner_relation
+from schema.core.resource import SchemaModel, computed
+
+
+@graphql_enum
+class WalletKind(DescribedEnum):
+    """Whose money a wallet holds."""
+
+    PARTNER = "partner", "A partner's money at the payment provider."
+    MARKETPLACE = "marketplace", "A marketplace's money at the payment provider."
+    GIFT_CARD = "gift_card", "The balance of a gift card; no money of its own lies at the payment provider."
+
+
+@strawberry.pydantic.type(description="A wallet: money that payments are made to, or taken from.")
+class Wallet(SchemaModel):
+    id: int = id_column("The wallet's id.")
+    uuid: UUID = Field(default_factory=uuid4, unique=True, description="The wallet's uuid.")
+    kind: WalletKind = enum_column(WalletKind, "Whose money it holds.")
+    is_live: bool = Field(
+        default=True, description="False for the wallets of test partners, whose money never existed."
+    )
+    balance = computed(Money, "The balance that the ledger counts; of a gift card without the amounts on hold.")
+    marketplace = marketplace_relation()
+    partner = partner_relation("The partner; null for a marketplace's own wallet.", nullable=True)

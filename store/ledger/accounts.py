@@ -1,0 +1,74 @@
+"""The chart of accounts. A debit is positive, a credit negative; an account is natural on one of both sides."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from schema.ledger import LedgerAccountRole as Role
+
+DEBIT_SIDE = frozenset(
+    {
+        Role.WALLET,
+        Role.FEES_WALLET,
+        Role.REPUDIATION_WALLET,
+        Role.OWED_BY_PARTNER,
+        Role.IN_DISPUTE,
+        Role.DISPUTE_LOSS,
+        Role.ISSUED,
+    }
+)
+"""Assets and expenses, and the contra of gift cards; all others are liabilities and income."""
+FLOORED = frozenset(
+    {
+        Role.OWED_BY_PARTNER,
+        Role.IN_DISPUTE,
+        Role.PARTNER,
+        Role.PARTNER_HELD,
+        Role.CARD,
+        Role.CARD_HELD,
+        Role.REFUND_DUE,
+        Role.COMMISSION_BACK,
+    }
+)
+"""Accounts that could be overspent: their balance is kept in their row, which is locked, and never goes below zero."""
+CLEARED = (Role.REFUND_DUE, Role.COMMISSION_BACK, Role.IN_DISPUTE)
+"""Accounts that come back to zero when what they count is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerAccount:
+    """An account of a book, by what it counts and whose it is."""
+
+    role: Role
+    owner_id: int | None = None
+    """The id of a partner, wallet or gift card, as the role tells."""
+    owner_uuid: UUID | None = None
+    """The id of a payment or transaction."""
+
+    @property
+    def side(self) -> int:
+        """1 if debits raise its balance, -1 if credits do."""
+        return 1 if self.role in DEBIT_SIDE else -1
+
+    @property
+    def has_floor(self) -> bool:
+        return self.role in FLOORED
+
+
+def card_account(gift_card_id: int) -> LedgerAccount:
+    return LedgerAccount(Role.CARD, gift_card_id)
+
+
+def card_held(gift_card_id: int) -> LedgerAccount:
+    return LedgerAccount(Role.CARD_HELD, gift_card_id)
+
+
+def issued_value(partner_id: int) -> LedgerAccount:
+    return LedgerAccount(Role.ISSUED, partner_id)
+
+
+def partner(partner_id: int) -> LedgerAccount:
+    return LedgerAccount(Role.PARTNER, partner_id)
+
+
+def wallet(wallet_id: int) -> LedgerAccount:
+    return LedgerAccount(Role.WALLET, wallet_id)

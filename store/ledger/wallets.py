@@ -1,0 +1,65 @@
+"""The table of wallets."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import CheckConstraint
+from sqlalchemy.dialects.postgresql import insert
+from sqlmodel import Field, col, select
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from schema.wallet import Wallet, WalletKind
+from store.ledger.books import book_of_partner
+from store.ledger.rows import LedgerBookRow
+
+
+class WalletRow(Wallet, table=True):
+    """A wallet. A partner has one for each wallet that it ever had at the provider; a gift card has one."""
+
+    __tablename__ = "wallet"
+    __table_args__ = (
+        CheckConstraint("(kind = 'gift_card') = (provider_wallet_id IS NULL)", name="lies_at_provider"),
+        CheckConstraint("(kind = 'marketplace') = (partner_id IS NULL)", name="has_owner"),
+    )
+    book_id: int = Field(foreign_key="ledger_book.id", index=True)
+    marketplace_id: int = Field(foreign_key="marketplace.id")
+    partner_id: int | None = Field(default=None, foreign_key="partner.id", index=True)
+    provider_wallet_id: str | None = Field(default=None, max_length=128, unique=True)
+
+
+async def open_card_wallets(db: AsyncSession, partner_id: int, count: int) -> Sequence[WalletRow]:
+    """Wallets for new gift cards of a partner, in the partner's current book."""
+    book = await _book(db, partner_id)
+    rows = [_wallet(book, WalletKind.GIFT_CARD, partner_id) for _ in range(count)]
+    db.add_all(rows)
+    await db.flush()
+    return rows
+
+
+async def wallet_of_partner(db: AsyncSession, partner_id: int, provider_wallet_id: str) -> WalletRow:
+    """The wallet of a partner with this id at the provider. It is stored when it is first needed."""
+    find = select(WalletRow).where(col(WalletRow.provider_wallet_id) == provider_wallet_id)
+    known = (await db.exec(find)).first()
+    if known is not None:
+        return known
+    new = _wallet(await _book(db, partner_id), WalletKind.PARTNER, partner_id, provider_wallet_id)
+    values = new.model_dump(exclude={"id"})
+    await db.exec(insert(WalletRow).values(**values).on_conflict_do_nothing(index_elements=["provider_wallet_id"]))
+    return (await db.exec(find)).one()
+
+
+def _wallet(
+    book: LedgerBookRow, kind: WalletKind, partner_id: int | None, provider_wallet_id: str | None = None
+) -> WalletRow:
+    return WalletRow(
+        kind=kind,
+        is_live=book.is_live,
+        book_id=book.id,
+        marketplace_id=book.marketplace_id,
+        partner_id=partner_id,
+        provider_wallet_id=provider_wallet_id,
+    )
+
+
+async def _book(db: AsyncSession, partner_id: int) -> LedgerBookRow:
+    book_id = await book_of_partner(db, partner_id)
+    return (await db.exec(select(LedgerBookRow).where(col(LedgerBookRow.id) == book_id))).one()
