@@ -26,9 +26,9 @@ EVENT_TYPES = frozenset(
         *outcomes(
             "PAYIN_NORMAL", "PAYIN_REFUND", "TRANSFER_NORMAL", "TRANSFER_REFUND", "PAYOUT_NORMAL", "PAYOUT_REFUND"
         ),
-        *outcomes("PAYIN_REPUDIATION"),
+        *outcomes("PAYIN_REPUDIATION", "TRANSFER_SETTLEMENT"),
         *each("KYC", "CREATED", "VALIDATION_ASKED", "SUCCEEDED", "FAILED", "OUTDATED"),
-        *each("USER_KYC", "REGULAR", "LIGHT"),
+        *each("USER_KYC", "REGULAR", "LIGHT", "RENEWAL_REQUIRED", "RENEWED"),
         *each(
             "IDENTITY_VERIFICATION", "VALIDATED", "FAILED", "INCONCLUSIVE", "OUTDATED", "TIMEOUT", "PENDING", "EXPIRED"
         ),
@@ -39,7 +39,9 @@ EVENT_TYPES = frozenset(
         *each("RECIPIENT", "ACTIVE", "CANCELED", "DEACTIVATED"),
         *each("USER_INFLOWS", "BLOCKED", "UNBLOCKED"),
         *each("USER_OUTFLOWS", "BLOCKED", "UNBLOCKED"),
-        *each("DISPUTE", "CREATED", "CLOSED"),
+        *each("DISPUTE", "CREATED", "ACTION_REQUIRED", "SUBMITTED", "SENT_TO_BANK"),
+        *each("DISPUTE", "FURTHER_ACTION_REQUIRED", "CLOSED"),
+        *each("DISPUTE_DOCUMENT", "CREATED", "VALIDATION_ASKED", "SUCCEEDED", "FAILED"),
     )
 )
 

@@ -303,7 +303,8 @@ async def _refunds(services: Services, attempt: AttemptRow) -> Refunds:
     amount, nothing = MinorAmount(payin.amount.currency, left), MinorAmount(payin.amount.currency, 0)
     request = RefundRequest(str(attempt.id), payin.id, payin.payer_id, amount, nothing)
     try:
-        refund = await services.provider.refund(request, key=IdempotencyKey(str(key)))
+        # Only what is left is refunded, so a key of any age may be sent again.
+        refund = await services.provider.refund(request, key=IdempotencyKey(str(key)), sent_at=services.clock.now())
     except Declined as declined:
         refund = declined.transaction
     return Refunds(key, [*valid_refunds, refund])

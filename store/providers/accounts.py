@@ -109,11 +109,17 @@ class Enrolment:
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """Money flows blocked by an authority or the provider, with the provider's code for the reason."""
+    """Money flows blocked by an authority or the provider, with the provider's code for the reason.
+
+    `identified_on` is when the account's identity was last verified. It falls back to LIGHT on the day after `renew_by`
+    (UTC) unless it is verified again by then; None if the provider reports no date.
+    """
 
     code: str
     inflows: bool
     outflows: bool
+    identified_on: dt.date | None = None
+    renew_by: dt.date | None = None
 
 
 class CheckStatus(StrEnum):
@@ -169,9 +175,39 @@ class Refusal:
     message: str = ""
 
 
+class OwnerCheckStatus(StrEnum):
+    """The status of the identity check of one owner of a business."""
+
+    PENDING = "pending"
+    VALIDATED = "validated"
+    REJECTED = "rejected"
+    """It failed, or was not done in time: `retry_owner_check` opens another session."""
+    ABANDONED = "abandoned"
+    """The provider withdrew it, such as for an owner named twice."""
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class OwnerCheck:
+    """The identity check of one owner (or representative) of a business, at `action.url` while it is PENDING.
+
+    The session lasts seven days, or an hour once the person has begun; after that it is REJECTED.
+    """
+
+    id: str
+    status: OwnerCheckStatus
+    name: str
+    """First and last name, as the business declared them."""
+    email: str = ""
+    action: UserAction | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class IdentityCheck:
-    """An identity check session on the provider's page, at `action.url` while it is PENDING."""
+    """An identity check session on the provider's page, at `action.url` while it is PENDING.
+
+    `owners` are the checks of a business's owners, which begin once the session is VALIDATED: each does their own.
+    """
 
     id: str
     account_id: str
@@ -181,6 +217,7 @@ class IdentityCheck:
     refusals: Sequence[Refusal] = ()
     provider_status: str = ""
     """The provider's name of the status."""
+    owners: Sequence[OwnerCheck] = ()
 
 
 @dataclass(frozen=True, slots=True)

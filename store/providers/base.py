@@ -12,14 +12,18 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from store.providers.disputes import DisputeProvider
 from store.providers.keys import IdempotencyKey
 from store.providers.payees import PayeeProvider
 from store.providers.transactions import (
     Payer,
     PaymentRequest,
+    PlatformBalance,
     RefundRequest,
     Transaction,
     TransactionKind,
+    TransferRefundRequest,
+    TransferRequest,
 )
 
 
@@ -28,9 +32,17 @@ class Subject(StrEnum):
 
     PAYIN = "payin"
     REFUND = "refund"
+    """Of a pay-in or a transfer."""
+    TRANSFER = "transfer"
+    DISPUTE = "dispute"
+    DISPUTE_DOCUMENT = "dispute_document"
+    REPUDIATION = "repudiation"
+    SETTLEMENT = "settlement"
     ACCOUNT = "account"
-    """Its status, its enrolment, its identification level or its blocks."""
+    """Its status, its enrolment, its identification level, when that must be renewed, or its blocks."""
     IDENTITY_CHECK = "identity_check"
+    OWNER_CHECK = "owner_check"
+    """Of one owner of a business."""
     DOCUMENT = "document"
     DESTINATION = "destination"
 
@@ -61,7 +73,7 @@ class WebhookRejected(ValueError):
     """A notification that is forged or cannot be parsed. Ignore its content."""
 
 
-class PaymentProvider(PayeeProvider, Protocol):
+class PaymentProvider(PayeeProvider, DisputeProvider, Protocol):
     """The operations of a payment provider.
 
     Every call may raise `NotAllowed`, `TransientError` and the errors that it names. Creating calls may also raise
@@ -89,11 +101,31 @@ class PaymentProvider(PayeeProvider, Protocol):
         """Start a card payment. The buyer pays at `action.url` before `action.expires_at`. Raises `Declined`."""
         ...
 
-    async def refund(self, request: RefundRequest, *, key: IdempotencyKey) -> Transaction:
-        """Refund a payment. Returns a SUCCEEDED or PENDING transaction; raises `Declined` if the provider refuses it.
-
-        Refund at most the rest that `list_children` shows. That prevents double refunds for keys of any age.
+    async def refund(self, request: RefundRequest, *, key: IdempotencyKey, sent_at: dt.datetime) -> Transaction:
+        """Refund a payment or a part of it. Returns a SUCCEEDED or PENDING transaction; raises `Declined` if the
+        provider refuses it, such as the same amount twice on one day (REFUND_REPEATED).
         """
+        ...
+
+    async def transfer(
+        self, request: TransferRequest, *, return_url: str, key: IdempotencyKey, sent_at: dt.datetime
+    ) -> Transaction:
+        """Move money between two wallets. Raises `Declined`.
+
+        The provider may require that the owner of the first wallet authenticates: the transfer is then PENDING, and its
+        `action` leads there for ten minutes, and back to `return_url`. It FAILS with TRANSFER_AUTHENTICATION if they do
+        not.
+        """
+        ...
+
+    async def refund_transfer(
+        self, request: TransferRefundRequest, *, key: IdempotencyKey, sent_at: dt.datetime
+    ) -> Transaction:
+        """Move a transfer or a part of it back. Nobody authenticates. Raises `Declined`."""
+        ...
+
+    async def platform_balances(self) -> Sequence[PlatformBalance]:
+        """The balances of the platform's own wallets, in all currencies. `get_balance` reads those of other wallets."""
         ...
 
     async def get_transaction(self, kind: TransactionKind, id: str) -> Transaction:
@@ -101,9 +133,9 @@ class PaymentProvider(PayeeProvider, Protocol):
         ...
 
     async def list_children(self, kind: TransactionKind, id: str) -> Sequence[Transaction]:
-        """The refunds of a payment, oldest first, whoever created them.
+        """The refunds of a payment, a transfer or a repudiation, oldest first, whoever created them.
 
-        Empty for a refund. Raises `ProviderNotFound`.
+        Empty for a refund and a settlement. Raises `ProviderNotFound`.
         """
         ...
 

@@ -15,6 +15,7 @@ from store.providers.accounts import (
     DocumentType,
     Enrolment,
     IdentityCheck,
+    OwnerCheck,
 )
 from store.providers.actions import UserAction
 from store.providers.keys import IdempotencyKey
@@ -67,7 +68,7 @@ class PayeeProvider(Protocol):
         ...
 
     async def get_blocks(self, account_id: str) -> Blocks:
-        """The blocked money flows of an account. Raises `ProviderNotFound`."""
+        """The blocked money flows of an account, and until when its identity is verified. Raises `ProviderNotFound`."""
         ...
 
     async def open_identity_check(
@@ -82,6 +83,14 @@ class PayeeProvider(Protocol):
 
     async def list_identity_checks(self, account_id: str) -> Sequence[IdentityCheck]:
         """All identity check sessions of an account, newest first."""
+        ...
+
+    async def retry_owner_check(self, check_id: str, owner_id: str) -> OwnerCheck:
+        """Open another session for an owner whose check was REJECTED; a PENDING one keeps its session.
+
+        `check_id` is the session of the business. Raises `InvalidRequest` for an ABANDONED check, and
+        `ProviderNotFound`.
+        """
         ...
 
     async def create_document(

@@ -1,4 +1,4 @@
-"""Data types for payments and refunds."""
+"""Data types for payments, refunds and transfers."""
 
 import datetime as dt
 from dataclasses import dataclass
@@ -11,6 +11,13 @@ from store.providers.money import MinorAmount
 class TransactionKind(StrEnum):
     PAYIN = "payin"
     REFUND = "refund"
+    """Of a pay-in, of a transfer, or of the repudiation of a won dispute; `Transaction.parent_kind` says which."""
+    TRANSFER = "transfer"
+    """Between two wallets."""
+    REPUDIATION = "repudiation"
+    """The money that a buyer's bank took back, from the platform's repudiation wallet."""
+    SETTLEMENT = "settlement"
+    """From a wallet to the platform's repudiation wallet, after a lost dispute."""
 
 
 class TransactionStatus(StrEnum):
@@ -60,6 +67,15 @@ class Failure:
     reason: FailureReason
 
 
+class CardType(StrEnum):
+    """The schemes of the provider's payment page."""
+
+    CB_VISA_MASTERCARD = "cb_visa_mastercard"
+    AMEX = "amex"
+    MAESTRO = "maestro"
+    BANCONTACT = "bancontact"
+
+
 @dataclass(frozen=True, slots=True)
 class Payer:
     first_name: str
@@ -73,7 +89,8 @@ class PaymentRequest:
 
     The buyer pays `amount`; `fee` of it is ours and the rest is credited to the wallet. `reference` is our name for the
     payment, and the transaction returns it. The buyer returns to `return_url` whatever the outcome. `language` is one
-    of ours (`en`, `fr`, …). `statement` appears on the bank statement, shortened to the provider's limit.
+    of ours (`en`, `fr`, …). `statement` appears on the bank statement, shortened to the provider's limit. The page takes
+    only cards of `card_type`.
     """
 
     reference: str
@@ -84,6 +101,7 @@ class PaymentRequest:
     return_url: str
     language: str = "en"
     statement: str = ""
+    card_type: CardType = CardType.CB_VISA_MASTERCARD
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +120,45 @@ class RefundRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Transaction:
-    """A payment or a refund as last read from the provider.
+class TransferRequest:
+    """A transfer between two wallets of one currency.
 
-    `amount` is what the buyer pays or gets back, `fee` our part of it, positive in both cases. `parent_id` is the
-    payment of a refund. `executed_at` is set once SUCCEEDED, `failure` once FAILED, `action` while a person must act.
+    The first wallet pays `amount`; `fee` of it is ours and the rest is credited to the second. `author_id` is the owner
+    of the first wallet, who may have to authenticate.
+    """
+
+    reference: str
+    author_id: str
+    from_wallet_id: str
+    to_wallet_id: str
+    amount: MinorAmount
+    fee: MinorAmount
+
+
+@dataclass(frozen=True, slots=True)
+class TransferRefundRequest:
+    """A refund of a transfer.
+
+    The first wallet gets `amount`; `fee_back` of it comes from our fee and the rest from the second wallet. Both are
+    positive or zero. `author_id` is the author of the transfer.
+    """
+
+    reference: str
+    transfer_id: str
+    author_id: str
+    amount: MinorAmount
+    fee_back: MinorAmount
+
+
+@dataclass(frozen=True, slots=True)
+class Transaction:
+    """A transaction as last read from the provider.
+
+    `amount` is what the buyer or the debited wallet pays, or gets back of a refund; `fee` is our part of it. Both are
+    positive. `payer_id` is its author: the payer of a payment, the owner of a transfer's debited wallet. `parent_id` is
+    what a refund refunds, of the kind `parent_kind`; the repudiation of a settlement; the pay-in of a repudiation.
+    The wallets are None where none of ours is involved, or where the provider names none. `executed_at` is set once
+    SUCCEEDED, `failure` once FAILED, `action` while a person must act.
     """
 
     id: str
@@ -119,5 +171,28 @@ class Transaction:
     reference: str = ""
     executed_at: dt.datetime | None = None
     parent_id: str | None = None
+    parent_kind: TransactionKind | None = None
+    debited_wallet_id: str | None = None
+    credited_wallet_id: str | None = None
     failure: Failure | None = None
     action: UserAction | None = None
+
+
+class PlatformWallet(StrEnum):
+    """The provider's own wallets for the platform, one of each kind and currency."""
+
+    FEES = "fees"
+    """Our part of payments and transfers, until the provider's monthly invoice."""
+    REPUDIATION = "repudiation"
+    """Negative by what disputes took and settlements have not brought back."""
+    DEFAULT = "default"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformBalance:
+    """The balance of one of the platform's wallets; it may be some minutes old."""
+
+    wallet: PlatformWallet
+    id: str
+    balance: MinorAmount

@@ -10,10 +10,9 @@ from store.providers.errors import ProviderNotFound
 from store.providers.keys import IdempotencyKey
 from store.providers.mangopay import hooks
 from store.providers.mangopay.client import segment
-from store.providers.mangopay.objects import Created, Json, MangopayObject
+from store.providers.mangopay.objects import Created, Json, MangopayObject, PendingAction
 from store.providers.mangopay.part import (
     AdapterMixin,
-    PendingAction,
     address_body,
     optional_authentication,
     return_parameter,
@@ -78,11 +77,29 @@ class Scope(MangopayObject):
     outflows: bool | None = None
 
 
+class KycInformation(MangopayObject):
+    """When a user was identified, and by when that must be renewed. Dates without a time, in UTC."""
+
+    last_kyc_date: dt.date | None = None
+    kyc_renewal_deadline: dt.date | None = None
+
+
 class Regulatory(MangopayObject):
-    """Blocks set by an authority or the provider."""
+    """Blocks set by an authority or the provider, and until when the user's identity is verified."""
 
     action_code: str | None = None
     scope_blocked: Scope | None = None
+    kyc_information: KycInformation | None = None
+
+    def blocks(self) -> Blocks:
+        scope, kyc = self.scope_blocked or Scope(), self.kyc_information or KycInformation()
+        return Blocks(
+            self.action_code or "",
+            inflows=bool(scope.inflows),
+            outflows=bool(scope.outflows),
+            identified_on=kyc.last_kyc_date,
+            renew_by=kyc.kyc_renewal_deadline,
+        )
 
 
 class AccountsMixin(AdapterMixin):
@@ -133,9 +150,7 @@ class AccountsMixin(AdapterMixin):
 
     async def get_blocks(self, account_id: str) -> Blocks:
         """See `PaymentProvider`."""
-        regulatory = await self._client.get(f"/users/{segment(account_id)}/Regulatory", Regulatory)
-        scope = regulatory.scope_blocked or Scope()
-        return Blocks(regulatory.action_code or "", inflows=bool(scope.inflows), outflows=bool(scope.outflows))
+        return (await self._client.get(f"/users/{segment(account_id)}/Regulatory", Regulatory)).blocks()
 
 
 def _collection(request: AccountRequest) -> str:

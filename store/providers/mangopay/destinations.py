@@ -9,10 +9,9 @@ from store.providers.actions import UserAction
 from store.providers.errors import InvalidRequest
 from store.providers.keys import IdempotencyKey
 from store.providers.mangopay.client import segment
-from store.providers.mangopay.objects import Created, Id, Json, MangopayObject
+from store.providers.mangopay.objects import Created, Id, Json, MangopayObject, PendingAction
 from store.providers.mangopay.part import (
     AdapterMixin,
-    PendingAction,
     address_body,
     optional_authentication,
     return_parameter,

@@ -9,13 +9,13 @@ from pydantic import AwareDatetime
 from store.providers.accounts import AccountDocument, CheckStatus, Content, DocumentType, Refusal
 from store.providers.errors import InvalidRequest
 from store.providers.keys import IdempotencyKey
-from store.providers.mangopay.client import segment
+from store.providers.mangopay.client import Client, segment
 from store.providers.mangopay.creation import StreamedBody
 from store.providers.mangopay.objects import Created, Id, Json, Nothing
 from store.providers.mangopay.part import AdapterMixin, tag
 from store.providers.mangopay.results import refusal_reason
 
-_STATUSES = {
+DOCUMENT_STATUSES = {
     "CREATED": CheckStatus.CREATED,
     "VALIDATION_ASKED": CheckStatus.PENDING,
     "VALIDATED": CheckStatus.VALIDATED,
@@ -41,21 +41,22 @@ class MangopayDocument(Created):
             id=self.id,
             account_id=self.user_id,
             type=DocumentType(self.type) if self.type in set(DocumentType) else None,
-            status=_STATUSES.get(self.status, CheckStatus.UNKNOWN),
+            status=DOCUMENT_STATUSES.get(self.status, CheckStatus.UNKNOWN),
             created_at=self.creation_date,
             processed_at=self.processed_date,
-            refusals=self._refusals(),
+            refusals=refusals_of(self.status, self.refused_reason_type, self.refused_reason_message),
             reference=self.tag or "",
             provider_type=self.type,
             provider_status=self.status,
             flags=self.flags or [],
         )
 
-    def _refusals(self) -> list[Refusal]:
-        code = self.refused_reason_type or ""
-        if not code and self.status != "REFUSED":
-            return []
-        return [Refusal(refusal_reason(code), code, self.refused_reason_message or "")]
+
+def refusals_of(status: str, reason: str | None, message: str | None) -> list[Refusal]:
+    """The refusal of a document; a REFUSED one without a reason has an empty code."""
+    if not reason and status != "REFUSED":
+        return []
+    return [Refusal(refusal_reason(reason or ""), reason or "", message or "")]
 
 
 class PageUpload(StreamedBody):
@@ -89,9 +90,8 @@ class DocumentsMixin(AdapterMixin):
         self, account_id: str, document_id: str, content: Content, *, key: IdempotencyKey, sent_at: dt.datetime
     ) -> None:
         """See `PaymentProvider`."""
-        size = sum([len(piece) async for piece in content()])
         path = f"{_of(account_id)}/{segment(document_id)}/pages"
-        await self._client.create(path, PageUpload(content, size), Nothing, key, sent_at)
+        await upload_page(self._client, path, content, key, sent_at)
 
     async def submit_document(self, account_id: str, document_id: str) -> AccountDocument:
         """See `PaymentProvider`."""
@@ -113,6 +113,12 @@ class DocumentsMixin(AdapterMixin):
         listing = self._client.list(_of(account_id), MangopayDocument, {"Sort": "CreationDate:DESC"})
         documents = [document.document() async for document in listing]
         return sorted(documents, key=lambda document: document.created_at, reverse=True)
+
+
+async def upload_page(client: Client, path: str, content: Content, key: IdempotencyKey, sent_at: dt.datetime) -> None:
+    """Send a file to the pages of a document at `path`."""
+    size = sum([len(piece) async for piece in content()])
+    await client.create(path, PageUpload(content, size), Nothing, key, sent_at)
 
 
 def _of(account_id: str) -> str:

@@ -3,9 +3,9 @@
 import datetime as dt
 from collections.abc import Sequence
 
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, Field
 
-from store.providers.accounts import CheckStatus, IdentityCheck, Refusal
+from store.providers.accounts import CheckStatus, IdentityCheck, OwnerCheck, OwnerCheckStatus, Refusal
 from store.providers.actions import ActionKind, UserAction
 from store.providers.keys import IdempotencyKey
 from store.providers.mangopay.client import segment
@@ -23,6 +23,14 @@ _STATUSES = {
     "TIMEOUT": CheckStatus.EXPIRED,
     "OUT_OF_DATE": CheckStatus.OUTDATED,
     "OUTDATED": CheckStatus.OUTDATED,
+}
+
+
+_OWNER_STATUSES = {
+    "PENDING_VALIDATION": OwnerCheckStatus.PENDING,
+    "VALIDATED": OwnerCheckStatus.VALIDATED,
+    "REJECTED": OwnerCheckStatus.REJECTED,
+    "ABANDONED": OwnerCheckStatus.ABANDONED,
 }
 
 
@@ -46,12 +54,34 @@ class Check(MangopayObject):
         return [Refusal(refusal_reason(code), code, text) for code, text in reasons or [(self.type or "", "")]]
 
 
+class PersonOfSignificantControl(Created):
+    """The session of one owner or representative of a business."""
+
+    first_name: str | None = None
+    last_name: str | None = None
+    email: str | None = None
+    status: str
+    creation_date: AwareDatetime | None = None
+    hosted_url: str | None = None
+
+    def owner_check(self) -> OwnerCheck:
+        status = _OWNER_STATUSES.get(self.status, OwnerCheckStatus.UNKNOWN)
+        return OwnerCheck(
+            id=self.id,
+            status=status,
+            name=" ".join(filter(None, (self.first_name, self.last_name))),
+            email=self.email or "",
+            action=_page(self.hosted_url, self.creation_date) if status is OwnerCheckStatus.PENDING else None,
+        )
+
+
 class VerificationSession(Created):
     user_id: Id
     status: str
     creation_date: AwareDatetime
     hosted_url: str | None = None
     checks: list[Check] | None = None
+    persons: list[PersonOfSignificantControl] | None = Field(None, alias="PSCs")
 
     def identity_check(self) -> IdentityCheck:
         status = _STATUSES.get(self.status, CheckStatus.UNKNOWN)
@@ -60,15 +90,18 @@ class VerificationSession(Created):
             account_id=self.user_id,
             status=status,
             created_at=self.creation_date,
-            action=self._page() if status is CheckStatus.PENDING else None,
+            action=_page(self.hosted_url, self.creation_date) if status is CheckStatus.PENDING else None,
             refusals=[refusal for check in self.checks or [] for refusal in check.refusals()],
             provider_status=self.status,
+            owners=[person.owner_check() for person in self.persons or []],
         )
 
-    def _page(self) -> UserAction | None:
-        if not self.hosted_url:
-            return None
-        return UserAction(ActionKind.IDENTITY, self.hosted_url, self.creation_date + SESSION_LASTS)
+
+def _page(url: str | None, opened: dt.datetime | None) -> UserAction | None:
+    """The page of a session, if it has one."""
+    if not url:
+        return None
+    return UserAction(ActionKind.IDENTITY, url, opened + SESSION_LASTS if opened else None)
 
 
 class IdentityChecksMixin(AdapterMixin):
@@ -90,3 +123,8 @@ class IdentityChecksMixin(AdapterMixin):
         ids = [listed.id async for listed in self._client.list(path, Created, {"Sort": "CreationDate:DESC"})]
         checks = [await self.get_identity_check(id) for id in ids]
         return sorted(checks, key=lambda check: check.created_at, reverse=True)
+
+    async def retry_owner_check(self, check_id: str, owner_id: str) -> OwnerCheck:
+        """See `PaymentProvider`."""
+        path = f"/identity-verifications/{segment(check_id)}/pscs/{segment(owner_id)}/retry"
+        return (await self._client.put(path, {}, PersonOfSignificantControl)).owner_check()

@@ -1,7 +1,7 @@
 """Mangopay's objects, validated strictly for the fields that we use, and converted to the port's types."""
 
 import datetime as dt
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import (
     AliasChoices,
@@ -12,13 +12,21 @@ from pydantic import (
     StringConstraints,
     ValidationError,
     field_validator,
+    model_validator,
 )
 from pydantic.alias_generators import to_pascal
 
 from store.providers.actions import ActionKind, UserAction
 from store.providers.mangopay.results import failure_reason
 from store.providers.money import MinorAmount
-from store.providers.transactions import Failure, Transaction, TransactionKind, TransactionStatus
+from store.providers.transactions import (
+    Failure,
+    PlatformBalance,
+    PlatformWallet,
+    Transaction,
+    TransactionKind,
+    TransactionStatus,
+)
 
 Json = dict[str, Any]
 Id = Annotated[str, StringConstraints(min_length=1, max_length=128)]
@@ -26,6 +34,12 @@ Id = Annotated[str, StringConstraints(min_length=1, max_length=128)]
 PAYMENT_PAGE_LASTS = dt.timedelta(minutes=15)
 """Lifetime of a hosted payment page, from the creation of its payment."""
 
+_REGULAR = {"PAYIN": TransactionKind.PAYIN, "TRANSFER": TransactionKind.TRANSFER}
+_CLIENT_WALLETS = {
+    "FEES": PlatformWallet.FEES,
+    "CREDIT": PlatformWallet.REPUDIATION,
+    "DEFAULT": PlatformWallet.DEFAULT,
+}
 _STATUSES = {"SUCCEEDED": TransactionStatus.SUCCEEDED, "FAILED": TransactionStatus.FAILED}
 
 
@@ -76,12 +90,34 @@ class MangopayMoney(MangopayObject):
     currency: str
     amount: int = Field(strict=True)
 
+    def minor_amount(self) -> MinorAmount:
+        return MinorAmount(self.currency, self.amount)
+
+
+class PendingAction(MangopayObject):
+    """Where a person must authenticate."""
+
+    redirect_url: Annotated[str, StringConstraints(min_length=1)]
+
 
 class ProviderWallet(MangopayObject):
     balance: MangopayMoney
 
 
+class ClientWallet(Created):
+    """A wallet that Mangopay opened for the platform."""
+
+    funds_type: str
+    balance: MangopayMoney
+
+    def platform_balance(self) -> PlatformBalance:
+        wallet = _CLIENT_WALLETS.get(self.funds_type, PlatformWallet.UNKNOWN)
+        return PlatformBalance(wallet, self.id, self.balance.minor_amount())
+
+
 class MangopayTransaction(Created):
+    """A pay-in, refund, transfer, repudiation or settlement."""
+
     tag: str | None = None
     creation_date: AwareDatetime
     execution_date: AwareDatetime | None = None
@@ -92,29 +128,71 @@ class MangopayTransaction(Created):
     status: str
     result_code: str | None = None
     result_message: str | None = None
-    nature: Literal["REGULAR", "REFUND"]
+    type: Literal["PAYIN", "TRANSFER", "PAYOUT"]
+    nature: Literal["REGULAR", "REFUND", "REPUDIATION", "SETTLEMENT"]
     initial_transaction_id: str | None = None
+    initial_transaction_type: str | None = None
+    initial_transaction_nature: str | None = None
+    repudiation_id: str | None = None
+    debited_wallet_id: str | None = None
+    credited_wallet_id: str | None = None
     redirect_url: str | None = Field(None, alias="RedirectURL")
+    pending_user_action: PendingAction | None = None
 
-    def transaction(self) -> Transaction:
-        """The port's transaction. An unknown status counts as PENDING, so that it is read again until it is final."""
-        refund = self.nature == "REFUND"
+    @model_validator(mode="after")
+    def is_ours(self) -> Self:
+        """Refuse a payout, which is no transaction of the port."""
+        if self._kind() is None:
+            raise ValueError("is of no known kind")
+        return self
+
+    def transaction(self, action: UserAction | None = None) -> Transaction:
+        """The port's transaction, with the action of a PENDING one.
+
+        An unknown status counts as PENDING, so that it is read again until it is final.
+        """
+        kind = self._kind()
+        assert kind is not None  # see is_ours
         status = _STATUSES.get(self.status, TransactionStatus.PENDING)
+        refund = kind is TransactionKind.REFUND
         paid, fee = (self.credited_funds, -self.fees.amount) if refund else (self.debited_funds, self.fees.amount)
+        parent_id, parent_kind = self._parent(kind)
         return Transaction(
             id=self.id,
-            kind=TransactionKind.REFUND if refund else TransactionKind.PAYIN,
+            kind=kind,
             status=status,
-            amount=MinorAmount(paid.currency, paid.amount),
+            amount=paid.minor_amount(),
             fee=MinorAmount(self.fees.currency, fee),
             payer_id=self.author_id,
             created_at=self.creation_date,
             reference=self.tag or "",
             executed_at=self.execution_date if status is TransactionStatus.SUCCEEDED else None,
-            parent_id=self.initial_transaction_id if refund else None,
+            parent_id=parent_id,
+            parent_kind=parent_kind,
+            debited_wallet_id=self.debited_wallet_id or None,
+            credited_wallet_id=self.credited_wallet_id or None,
             failure=self._failure() if status is TransactionStatus.FAILED else None,
-            action=self._page() if status is TransactionStatus.PENDING else None,
+            action=action or self._page() if status is TransactionStatus.PENDING else None,
         )
+
+    def _kind(self) -> TransactionKind | None:
+        if self.nature == "REGULAR":
+            return _REGULAR.get(self.type)
+        return TransactionKind(self.nature.lower())
+
+    def _parent(self, kind: TransactionKind) -> tuple[str | None, TransactionKind | None]:
+        """The transaction that this one follows, with its kind."""
+        match kind:
+            case TransactionKind.SETTLEMENT:
+                return self.repudiation_id or None, TransactionKind.REPUDIATION
+            case TransactionKind.REPUDIATION:
+                return self.initial_transaction_id, TransactionKind.PAYIN
+            case TransactionKind.REFUND if self.initial_transaction_nature == "REPUDIATION":
+                return self.initial_transaction_id, TransactionKind.REPUDIATION
+            case TransactionKind.REFUND:
+                return self.initial_transaction_id, _REGULAR.get(self.initial_transaction_type or "")
+            case _:
+                return None, None
 
     def _failure(self) -> Failure:
         code = self.result_code or ""

@@ -1,11 +1,10 @@
 """Shared code of the adapter's mixins."""
 
 import datetime as dt
-from typing import Annotated, TypeVar
+from typing import TypeVar
 from urllib.parse import quote, urlsplit
 
 import structlog
-from pydantic import StringConstraints
 
 from store.core.clock import Clock
 from store.providers.accounts import Address
@@ -13,7 +12,8 @@ from store.providers.actions import ActionKind, UserAction
 from store.providers.errors import ProviderError
 from store.providers.mangopay.client import Client, segment
 from store.providers.mangopay.creation import CreationResult
-from store.providers.mangopay.objects import Created, Json, MangopayObject
+from store.providers.mangopay.objects import Created, Json, PendingAction
+from store.providers.money import MinorAmount
 
 AUTHENTICATION_LASTS = dt.timedelta(minutes=10)
 """Lifetime of an authentication session."""
@@ -49,10 +49,6 @@ class AdapterMixin:
             return snapshot
 
 
-class PendingAction(MangopayObject):
-    redirect_url: Annotated[str, StringConstraints(min_length=1)]
-
-
 def return_parameter(return_url: str) -> str:
     """The query parameter that leads back from an authentication link.
 
@@ -86,6 +82,10 @@ def tag(reference: str) -> str:
     if len(reference) > _TAG_LENGTH:
         raise ValueError(f"A reference has at most {_TAG_LENGTH} characters.")
     return reference
+
+
+def money(amount: MinorAmount) -> Json:
+    return {"Currency": amount.currency, "Amount": amount.minor}
 
 
 def address_body(address: Address) -> Json:

@@ -8,42 +8,23 @@ import httpx
 
 from store.core.clock import Clock, clock
 from store.providers.base import EventHint, InboundWebhook
-from store.providers.errors import ActionRequired, Declined, UnknownOutcome
+from store.providers.errors import ActionRequired, UnknownOutcome
 from store.providers.keys import IdempotencyKey
 from store.providers.mangopay import hooks
 from store.providers.mangopay.accounts import AccountsMixin
 from store.providers.mangopay.client import KEY_RETENTION, Client, Sleep, segment
-from store.providers.mangopay.creation import CreationResult
 from store.providers.mangopay.destinations import DestinationsMixin
+from store.providers.mangopay.disputes import DisputesMixin
 from store.providers.mangopay.documents import DocumentsMixin
 from store.providers.mangopay.identity import IdentityChecksMixin
-from store.providers.mangopay.objects import (
-    Created,
-    Json,
-    MangopayTransaction,
-    ProviderWallet,
-    Unreadable,
-    parse_object,
-)
+from store.providers.mangopay.objects import Created, MangopayTransaction, ProviderWallet, Unreadable, parse_object
 from store.providers.mangopay.part import authentication, return_parameter
 from store.providers.mangopay.tls import Certificate
 from store.providers.money import MinorAmount
-from store.providers.transactions import (
-    Payer,
-    PaymentRequest,
-    RefundRequest,
-    Transaction,
-    TransactionKind,
-    TransactionStatus,
-)
-
-_CULTURES = {"ca": "ES"}
-"""Our languages that the provider's pages lack -> the nearest one that they have."""
-_STATEMENT_LENGTH = 10
-_COLLECTIONS = {TransactionKind.PAYIN: "/payins", TransactionKind.REFUND: "/refunds"}
+from store.providers.transactions import Payer, Transaction
 
 
-class Mangopay(AccountsMixin, IdentityChecksMixin, DocumentsMixin, DestinationsMixin):
+class Mangopay(AccountsMixin, IdentityChecksMixin, DocumentsMixin, DestinationsMixin, DisputesMixin):
     """A `PaymentProvider` for Mangopay's REST API, version 2.01.
 
     `base_url` may have a path: `https://api.mangopay.com`, or `http://127.0.0.1:8000/_provider` for a sandbox.
@@ -103,54 +84,7 @@ class Mangopay(AccountsMixin, IdentityChecksMixin, DocumentsMixin, DestinationsM
         except ActionRequired as error:
             action = authentication(error.action.url, back, self._clock.now())
             raise ActionRequired(str(error), action, code=error.code, request_id=error.request_id) from error
-        return MinorAmount(wallet.balance.currency, wallet.balance.amount)
-
-    async def create_payment(
-        self, request: PaymentRequest, *, key: IdempotencyKey, sent_at: dt.datetime
-    ) -> Transaction:
-        """See `PaymentProvider`."""
-        body: Json = {
-            "AuthorId": request.payer_id,
-            "CreditedWalletId": request.wallet_id,
-            "DebitedFunds": _money(request.amount),
-            "Fees": _money(request.fee),
-            "ReturnURL": request.return_url,
-            "CardType": "CB_VISA_MASTERCARD",
-            "Culture": _CULTURES.get(request.language, request.language.upper()),
-            "SecureMode": "DEFAULT",
-            "Tag": request.reference,
-        }
-        if statement := _statement(request.statement):
-            body["StatementDescriptor"] = statement
-        result = await self._client.create("/payins/card/web", body, MangopayTransaction, key, sent_at)
-        return await self._transaction_of(TransactionKind.PAYIN, result)
-
-    async def refund(self, request: RefundRequest, *, key: IdempotencyKey) -> Transaction:
-        """See `PaymentProvider`.
-
-        The buyer gets the debited funds plus the refunded fees, which Mangopay counts as negative.
-        """
-        body = {
-            "AuthorId": request.payer_id,
-            "DebitedFunds": _money(request.amount - request.fee_back),
-            "Fees": _money(MinorAmount(request.fee_back.currency, -request.fee_back.minor)),
-            "Tag": request.reference,
-        }
-        path = f"/payins/{segment(request.payment_id)}/refunds"
-        return await self._transaction_of(
-            TransactionKind.REFUND, await self._client.create(path, body, MangopayTransaction, key)
-        )
-
-    async def get_transaction(self, kind: TransactionKind, id: str) -> Transaction:
-        """See `PaymentProvider`."""
-        return (await self._client.get(f"{_COLLECTIONS[kind]}/{segment(id)}", MangopayTransaction)).transaction()
-
-    async def list_children(self, kind: TransactionKind, id: str) -> Sequence[Transaction]:
-        """See `PaymentProvider`."""
-        if kind is TransactionKind.REFUND:
-            return []
-        refunds = self._client.list(f"/payins/{segment(id)}/refunds", MangopayTransaction, {"Sort": "CreationDate:ASC"})
-        return [refund.transaction() async for refund in refunds]
+        return wallet.balance.minor_amount()
 
     async def resolve(self, key: IdempotencyKey, *, sent_at: dt.datetime) -> Transaction | str | None:
         """See `PaymentProvider`. Mangopay stores responses for 24 hours."""
@@ -182,18 +116,3 @@ class Mangopay(AccountsMixin, IdentityChecksMixin, DocumentsMixin, DestinationsM
     async def aclose(self) -> None:
         """See `PaymentProvider`."""
         await self._client.aclose()
-
-    async def _transaction_of(self, kind: TransactionKind, result: CreationResult[MangopayTransaction]) -> Transaction:
-        transaction = (await self._read_again(_COLLECTIONS[kind], result)).transaction()
-        if transaction.status is TransactionStatus.FAILED:
-            raise Declined(transaction)
-        return transaction
-
-
-def _money(amount: MinorAmount) -> Json:
-    return {"Currency": amount.currency, "Amount": amount.minor}
-
-
-def _statement(text: str) -> str:
-    """The text as Mangopay allows it on bank statements: ten ASCII letters and digits."""
-    return "".join(letter for letter in text if letter.isascii() and letter.isalnum())[:_STATEMENT_LENGTH]

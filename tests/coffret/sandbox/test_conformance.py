@@ -12,9 +12,11 @@ import pytest
 from coffret.sandbox.database import SandboxSession
 from tests.coffret.sandbox.mangopay_api import HOOK, PAYER, MangopayApi, running
 from tests.store.providers.mangopay import wire
-from tests.store.providers.mangopay.wire import BY_NAME, CALLS, GOOD, Json, WireCall
+from tests.store.providers.mangopay.wire import BY_NAME, Json, WireCall
 from tests.store.providers.mangopay.wire_objects import KEY, WireObjects
 
+CALLS = [call for call in wire.CALLS if call.modelled]
+GOOD = [call for call in wire.GOOD if call.modelled]
 WRITING = [call for call in GOOD if call.method != "GET"]
 TRAFFIC = {"token", "call_count", "call_minute", "response", "kept", "fault", "sqlite_sequence"}
 """Tables of the sandbox that tell of calls, not of what they did."""

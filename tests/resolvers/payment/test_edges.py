@@ -174,7 +174,8 @@ async def test_what_somebody_gave_back_already_is_not_given_back_again(shop: Sho
     provider, payin_id = shop.services.provider, await shop.payin_of(started.attempt_id)
     payin = await provider.get_transaction(TransactionKind.PAYIN, payin_id)
     some, nothing = MinorAmount("EUR", 1000), MinorAmount("EUR", 0)
-    await provider.refund(RefundRequest("by hand", payin_id, payin.payer_id, some, nothing), key=new_idempotency_key())
+    request = RefundRequest("by hand", payin_id, payin.payer_id, some, nothing)
+    await provider.refund(request, key=new_idempotency_key(), sent_at=clock.now())
     await polling.CHECKS.poll(shop.services, started.attempt_id)
     assert await state_of(shop, started.attempt_id) == "refunded"
     assert await refunded(shop, started) == [1000, 2000]

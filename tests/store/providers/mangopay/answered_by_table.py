@@ -17,8 +17,16 @@ from store.providers.accounts import (
     LegalKind,
     Representative,
 )
+from store.providers.disputes import Dispute, DisputeDocumentType, SettlementRequest
 from store.providers.keys import IdempotencyKey
-from store.providers.transactions import Payer, TransactionKind
+from store.providers.money import MinorAmount
+from store.providers.transactions import (
+    CardType,
+    Payer,
+    TransactionKind,
+    TransferRefundRequest,
+    TransferRequest,
+)
 from tests.store.providers.mangopay import wire
 from tests.store.providers.mangopay.account import ACCOUNT, PAYMENT, REFUND, Account
 from tests.store.providers.mangopay.wire import GOOD, WireCall
@@ -31,6 +39,10 @@ ACTING = Representative("Ana", "Puig", "ana@example.com", dt.date(1980, 2, 29), 
 IBAN = "FR7630004000031234567890143"
 LABEL = "A & B, c/o 'C'"
 """With all the signs that the provider does not take."""
+
+TRANSFER = TransferRequest("transfer-1", "id-1", "id-2", "id-3", MinorAmount("EUR", 5000), MinorAmount("EUR", 0))
+TRANSFER_REFUND = TransferRefundRequest("back-1", "id-4", "id-1", MinorAmount("EUR", 700), MinorAmount("EUR", 0))
+SETTLEMENT = SettlementRequest("settled-1", "id-5", "id-1", MinorAmount("EUR", 100))
 
 Operation = Callable[[Account], Awaitable[Any]]
 
@@ -50,6 +62,10 @@ async def content() -> AsyncIterator[bytes]:
 
 async def all_events(account: Account) -> list[object]:
     return [hint async for hint in account.adapter.events_since(account.clock.now())]
+
+
+async def all_disputes(account: Account) -> list[Dispute]:
+    return [dispute async for dispute in account.adapter.list_disputes(account.clock.now())]
 
 
 def creating(call: Callable[[Account, Mapping[str, Any]], Awaitable[Any]]) -> Operation:
@@ -106,6 +122,7 @@ OPERATIONS: Mapping[str, tuple[Operation, Sequence[str]]] = {
         lambda account: account.adapter.list_identity_checks("id-1"),
         ["list_identities", "read_identity"],
     ),
+    "retry_owner_check": (lambda account: account.adapter.retry_owner_check("id-1", "id-2"), ["retry_psc"]),
     "create_document": (
         creating(
             lambda account, once: account.adapter.create_document(
@@ -154,7 +171,22 @@ OPERATIONS: Mapping[str, tuple[Operation, Sequence[str]]] = {
         ),
         ["create_hosted_payin"],
     ),
-    "refund": (lambda account: account.adapter.refund(REFUND, key=KEY), ["refund_part_of_payin"]),
+    "create_payment by American Express": (
+        lambda account: account.adapter.create_payment(
+            dataclasses.replace(PAYMENT, card_type=CardType.AMEX), key=KEY, sent_at=account.clock.now()
+        ),
+        ["create_hosted_payin"],
+    ),
+    "refund": (creating(lambda account, once: account.adapter.refund(REFUND, **once)), ["refund_part_of_payin"]),
+    "transfer": (
+        creating(lambda account, once: account.adapter.transfer(TRANSFER, return_url=BACK, **once)),
+        ["create_transfer"],
+    ),
+    "refund_transfer": (
+        creating(lambda account, once: account.adapter.refund_transfer(TRANSFER_REFUND, **once)),
+        ["refund_part_of_transfer"],
+    ),
+    "platform_balances": (lambda account: account.adapter.platform_balances(), ["list_client_wallets"]),
     "get_transaction": (
         lambda account: account.adapter.get_transaction(TransactionKind.PAYIN, "id-1"),
         ["read_payin"],
@@ -163,7 +195,69 @@ OPERATIONS: Mapping[str, tuple[Operation, Sequence[str]]] = {
         lambda account: account.adapter.get_transaction(TransactionKind.REFUND, "id-1"),
         ["read_refund"],
     ),
+    "get_transaction of a transfer": (
+        lambda account: account.adapter.get_transaction(TransactionKind.TRANSFER, "id-1"),
+        ["read_transfer"],
+    ),
+    "get_transaction of a repudiation": (
+        lambda account: account.adapter.get_transaction(TransactionKind.REPUDIATION, "id-1"),
+        ["read_repudiation"],
+    ),
+    "get_transaction of a settlement": (
+        lambda account: account.adapter.get_transaction(TransactionKind.SETTLEMENT, "id-1"),
+        ["read_settlement"],
+    ),
+    "list_children of a transfer": (
+        lambda account: account.adapter.list_children(TransactionKind.TRANSFER, "id-1"),
+        ["list_transfer_refunds"],
+    ),
+    "list_children of a repudiation": (
+        lambda account: account.adapter.list_children(TransactionKind.REPUDIATION, "id-1"),
+        ["list_refunds_of_repudiation"],
+    ),
     "list_children": (lambda account: account.adapter.list_children(TransactionKind.PAYIN, "id-1"), ["list_refunds"]),
+    "get_dispute": (lambda account: account.adapter.get_dispute("id-1"), ["read_dispute"]),
+    "list_disputes": (all_disputes, ["list_disputes"]),
+    "list_payment_disputes": (
+        lambda account: account.adapter.list_payment_disputes("id-1"),
+        ["list_disputes_of_payin"],
+    ),
+    "create_dispute_document": (
+        creating(
+            lambda account, once: account.adapter.create_dispute_document(
+                "id-1", DisputeDocumentType.USER_CORRESPONDENCE, reference="document-1", **once
+            )
+        ),
+        ["create_dispute_document"],
+    ),
+    "add_dispute_page": (
+        creating(lambda account, once: account.adapter.add_dispute_page("id-1", "id-2", content, **once)),
+        ["create_dispute_document_page"],
+    ),
+    "submit_dispute_document": (
+        lambda account: account.adapter.submit_dispute_document("id-1", "id-2"),
+        ["submit_dispute_document"],
+    ),
+    "get_dispute_document": (
+        lambda account: account.adapter.get_dispute_document("id-1"),
+        ["read_dispute_document"],
+    ),
+    "list_dispute_documents": (
+        lambda account: account.adapter.list_dispute_documents("id-1"),
+        ["list_dispute_documents"],
+    ),
+    "contest_dispute": (
+        lambda account: account.adapter.contest_dispute("id-1", MinorAmount("EUR", 1000)),
+        ["read_dispute", "submit_dispute"],
+    ),
+    "close_dispute": (
+        lambda account: account.adapter.close_dispute("id-1"),
+        ["read_dispute", "close_dispute"],
+    ),
+    "settle_dispute": (
+        creating(lambda account, once: account.adapter.settle_dispute(SETTLEMENT, **once)),
+        ["create_settlement"],
+    ),
     "resolve": (lambda account: account.adapter.resolve(KEY, sent_at=account.clock.now()), ["read_response"]),
     "ensure_webhooks": (
         lambda account: account.adapter.ensure_webhooks("https://shop.example/hooks"),

@@ -134,7 +134,7 @@ async def test_a_decline_comes_as_a_success_that_failed(account: Account) -> Non
 
 async def test_a_refund_takes_fees_back_as_a_negative_amount(account: Account) -> None:
     route = account.on("POST", "/payins/payin_m_1/refunds", ok(refund()))
-    done = await account.adapter.refund(REFUND, key=new_idempotency_key())
+    done = await account.adapter.refund(REFUND, key=new_idempotency_key(), sent_at=account.clock.now())
     assert json.loads(route.calls.last.request.content) == {
         "AuthorId": "user_m_1",
         "DebitedFunds": {"Currency": "EUR", "Amount": 900},
@@ -153,14 +153,14 @@ async def test_a_refund_takes_fees_back_as_a_negative_amount(account: Account) -
 async def test_a_refused_refund_is_a_decline_that_says_why(account: Account) -> None:
     account.on("POST", "/payins/payin_m_1/refunds", ok(refund(Status="FAILED", ResultCode="005407")))
     with pytest.raises(Declined) as told:
-        await account.adapter.refund(REFUND, key=new_idempotency_key())
+        await account.adapter.refund(REFUND, key=new_idempotency_key(), sent_at=account.clock.now())
     assert told.value.transaction.failure == Failure("005407", "Success", FailureReason.REFUND_REPEATED)
 
 
 async def test_a_refund_in_another_currency_is_not_even_sent(account: Account) -> None:
     mixed = RefundRequest("refund-1", "payin_m_1", "user_m_1", MinorAmount("EUR", 1000), MinorAmount("JPY", 100))
     with pytest.raises(ValueError, match="EUR and JPY"):
-        await account.adapter.refund(mixed, key=new_idempotency_key())
+        await account.adapter.refund(mixed, key=new_idempotency_key(), sent_at=account.clock.now())
     assert account.token.call_count == 0
 
 

@@ -268,7 +268,11 @@ async def test_refunds_payers_and_wallets_are_found_again_the_same_way(account: 
     account.on("GET", "/refunds/refund_m_1", ok(refund()))
     person = Payer("Ana", "Puig", "ana@example.com")
     makes: list[tuple[str, dict[str, Any], Callable[[], Any]]] = [
-        ("/payins/payin_m_1/refunds", refund(), lambda: account.adapter.refund(REFUND, key=KEY)),
+        (
+            "/payins/payin_m_1/refunds",
+            refund(),
+            lambda: account.adapter.refund(REFUND, key=KEY, sent_at=account.clock.now()),
+        ),
         (
             "/sca/users/natural",
             {"Id": "user_m_1"},

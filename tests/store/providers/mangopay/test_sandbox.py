@@ -93,14 +93,18 @@ async def test_a_payment_from_the_first_call_to_two_refunds(shop: Shop) -> None:
         shop.request.amount.decimal,
         shop.request.fee.decimal,
     )
-    first = await shop.adapter.refund(shop.refund_of(paid, 1000, 100), key=new_idempotency_key())
-    second = await shop.adapter.refund(shop.refund_of(paid, 1500, 150), key=new_idempotency_key())
+    first = await shop.adapter.refund(
+        shop.refund_of(paid, 1000, 100), key=new_idempotency_key(), sent_at=shop.api.clock.now()
+    )
+    second = await shop.adapter.refund(
+        shop.refund_of(paid, 1500, 150), key=new_idempotency_key(), sent_at=shop.api.clock.now()
+    )
     assert (first.amount, first.fee, first.parent_id) == (MinorAmount("EUR", 1000), MinorAmount("EUR", 100), paid.id)
     children = await shop.adapter.list_children(TransactionKind.PAYIN, paid.id)
     assert [child.id for child in children] == [first.id, second.id]
     assert await shop.adapter.get_transaction(TransactionKind.REFUND, second.id) == second
     with pytest.raises(Declined) as told:
-        await shop.adapter.refund(shop.refund_of(paid, 10, 0), key=new_idempotency_key())
+        await shop.adapter.refund(shop.refund_of(paid, 10, 0), key=new_idempotency_key(), sent_at=shop.api.clock.now())
     assert told.value.transaction.failure
     assert told.value.transaction.failure.reason is FailureReason.ALREADY_REFUNDED
 
@@ -202,7 +206,9 @@ async def test_notifications_come_back_as_hints(shop: Shop) -> None:
     await shop.adapter.ensure_webhooks(HOOKS)
     await shop.adapter.ensure_webhooks(HOOKS)
     paid = await shop.paid(card="4970107111111119")
-    refunded = await shop.adapter.refund(shop.refund_of(paid, 100, 10), key=new_idempotency_key())
+    refunded = await shop.adapter.refund(
+        shop.refund_of(paid, 100, 10), key=new_idempotency_key(), sent_at=shop.api.clock.now()
+    )
     await shop.api.notices()
     hints: list[EventHint] = []
     for url in shop.api.received:
@@ -212,6 +218,7 @@ async def test_notifications_come_back_as_hints(shop: Shop) -> None:
     assert {(hint.type, hint.subject, hint.resource_id) for hint in hints} == {
         ("PAYIN_NORMAL_CREATED", Subject.PAYIN, paid.id),
         ("PAYIN_NORMAL_SUCCEEDED", Subject.PAYIN, paid.id),
+        ("PAYIN_REFUND_CREATED", Subject.REFUND, refunded.id),
         ("PAYIN_REFUND_SUCCEEDED", Subject.REFUND, refunded.id),
     }
     listed = [hint async for hint in shop.adapter.events_since(paid.created_at)]

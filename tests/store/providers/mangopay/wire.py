@@ -48,6 +48,7 @@ _VALUES: Json = {
     "url": "https://shop.example/back",
     "base64": _FILE,
     "iban": "FR7630004000031234567890143",
+    "day": "2027-03-31",
     "list": [],
     "object": {},
     "money": {"Currency": "EUR", "Amount": 2500},
@@ -59,6 +60,7 @@ _PATTERNS = {
     "email": r"[^@\s]+@[^@\s]+",
     "url": r"https?://\S+",
     "base64": "[A-Za-z0-9+/]+=*",
+    "day": "[0-9]{4}-[0-9]{2}-[0-9]{2}",
     "iban": "[A-Z]{2}[0-9]{2}[A-Z0-9]{10,30}",
 }
 _KINDS: Mapping[str, type | tuple[type, ...]] = {
@@ -123,6 +125,8 @@ class WireCall:
     query_required: tuple[str, ...] = ()
     also_needed: tuple[str, ...] = ()
     """What must be there before, besides what is named."""
+    modelled: bool = True
+    """The sandbox answers it."""
     unknown: str = "ressource_not_found"
     """The refusal for an address that names nothing."""
 
@@ -275,7 +279,7 @@ def leaves(body: object, outer: str = "") -> Iterator[tuple[str, Any]]:
     if isinstance(body, Mapping) and body:
         for name, value in body.items():
             yield from leaves(value, f"{outer}.{name}" if outer else name)
-    else:
+    elif outer:
         yield outer, body
 
 
@@ -328,6 +332,7 @@ def _read(name: str, line: Json) -> WireCall:
         patterns=line.get("patterns", {}),
         refused=dict(_flat(line.get("refused", {}))),
         query=line.get("query", {}),
+        modelled=line.get("modelled", True),
         unknown=line.get("unknown", "ressource_not_found"),
         **{
             key: tuple(line.get(key, ()))
