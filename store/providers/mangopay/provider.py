@@ -8,7 +8,7 @@ import httpx
 
 from store.core.clock import Clock, clock
 from store.providers.base import EventHint, InboundWebhook
-from store.providers.errors import ActionRequired, Declined, UnknownOutcome
+from store.providers.errors import ActionRequired, Declined, InvalidRequest, UnknownOutcome
 from store.providers.keys import IdempotencyKey
 from store.providers.mangopay import hooks
 from store.providers.mangopay.accounts import AccountsMixin
@@ -19,10 +19,10 @@ from store.providers.mangopay.documents import DocumentsMixin
 from store.providers.mangopay.identity import IdentityChecksMixin
 from store.providers.mangopay.objects import Created, Json, MangopayTransaction, Unreadable, Wallet, parse_object
 from store.providers.mangopay.part import authentication, return_parameter
+from store.providers.mangopay.payers import PayersMixin
 from store.providers.mangopay.tls import Certificate
 from store.providers.money import MinorAmount
 from store.providers.transactions import (
-    Payer,
     PaymentRequest,
     RefundRequest,
     Transaction,
@@ -36,7 +36,7 @@ _STATEMENT_LENGTH = 10
 _COLLECTIONS = {TransactionKind.PAYIN: "/payins", TransactionKind.REFUND: "/refunds"}
 
 
-class Mangopay(AccountsMixin, IdentityChecksMixin, DocumentsMixin, DestinationsMixin):
+class Mangopay(AccountsMixin, IdentityChecksMixin, DocumentsMixin, DestinationsMixin, PayersMixin):
     """A `PaymentProvider` for Mangopay's REST API, version 2.01.
 
     `base_url` may have a path: `https://api.mangopay.com`, or `http://127.0.0.1:8000/_provider` for a sandbox.
@@ -66,18 +66,6 @@ class Mangopay(AccountsMixin, IdentityChecksMixin, DocumentsMixin, DestinationsM
         self._alert_email = alert_email
         self._hook_secret = hook_secret
         self._clock = clock
-
-    async def create_payer(self, person: Payer, reference: str, *, key: IdempotencyKey, sent_at: dt.datetime) -> str:
-        """See `PaymentProvider`."""
-        body = {
-            "FirstName": person.first_name,
-            "LastName": person.last_name,
-            "Email": person.email,
-            "UserCategory": "PAYER",
-            "TermsAndConditionsAccepted": False,
-            "Tag": reference,
-        }
-        return (await self._client.create("/sca/users/natural", body, Created, key, sent_at)).object.id
 
     async def open_wallet(
         self, owner_id: str, currency: str, label: str, *, key: IdempotencyKey, sent_at: dt.datetime
@@ -113,7 +101,10 @@ class Mangopay(AccountsMixin, IdentityChecksMixin, DocumentsMixin, DestinationsM
         }
         if statement := _statement(request.statement):
             body["StatementDescriptor"] = statement
-        result = await self._client.create("/payins/card/web", body, MangopayTransaction, key, sent_at)
+        try:
+            result = await self._client.create("/payins/card/web", body, MangopayTransaction, key, sent_at)
+        except InvalidRequest as error:
+            raise await self._payer_refusal(request.payer_id, error) from error
         return await self._transaction_of(TransactionKind.PAYIN, result)
 
     async def refund(self, request: RefundRequest, *, key: IdempotencyKey) -> Transaction:
