@@ -53,6 +53,7 @@ from store.order.orders import (
 from store.order.return_signatures import ReturnSecretRow
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.payment.attempts import AttemptRow
+from store.payment.payers import PayerRow
 from store.product.products import AttributeValueRow, ProductAttributeRow, ProductRow, ProductVariantRow
 from store.voucher.vouchers import VoucherChosenOptionRow, VoucherIncludedOptionRow, VoucherRentalRow, VoucherRow
 from store.webhook.rows import WebhookAttemptRow, WebhookDeliveryRow, WebhookEndpointRow
@@ -95,6 +96,7 @@ ROW_CLASSES: tuple[type[SQLModel], ...] = (
     OrderVatRow,
     PartnerKycRow,
     PartnerRow,
+    PayerRow,
     PictureRow,
     PriceRangeRow,
     ProductAttributeRow,

@@ -5,6 +5,7 @@ import uuid
 
 import structlog
 from sqlmodel import col, select
+from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.checkout.session import furthest_step
 from resolvers.checkout.steps import load_session, partner_of
@@ -13,6 +14,7 @@ from resolvers.core.services import Services
 from resolvers.partner.selling import require_selling
 from resolvers.payment.completion import PAYIN, abandon, next_check, read_attempt, sync_attempt
 from resolvers.payment.outcome import outcome_of
+from resolvers.payment.payins import PayinOrder, create_payin, statement_of
 from schema.checkout.checkout import (
     AgreedTotals,
     Checkout,
@@ -31,10 +33,9 @@ from store.checkout.reservations import lock_rows, reserve
 from store.database.transaction_reader import TransactionReader
 from store.partner.partners import PartnerRow
 from store.payment.attempts import LIVE, AttemptRow, AttemptState
-from store.providers.errors import Declined, InvalidRequest, NotAllowed, ProviderError
-from store.providers.keys import IdempotencyKey
+from store.providers.errors import InvalidRequest, NotAllowed, ProviderError
 from store.providers.money import MinorAmount
-from store.providers.transactions import Payer, PaymentRequest, Transaction
+from store.providers.transactions import Payer, Transaction
 
 log = structlog.get_logger(__name__)
 PROVIDER_TIMEOUT = dt.timedelta(seconds=10)
@@ -118,25 +119,31 @@ async def _submit_payment(services: Services, attempt: AttemptRow, return_url: s
 
 
 async def _create_payin(services: Services, attempt: AttemptRow, return_url: str) -> Transaction:
-    provider, buyer = services.provider, attempt.buyer
     async with services.db.sessions() as db:
         partner = (await db.exec(select(PartnerRow).where(col(PartnerRow.id) == attempt.partner_id))).one()
-    person = Payer(buyer.first_name, buyer.last_name, buyer.email)
-    key, sent_at = IdempotencyKey(str(attempt.payer_key)), attempt.created_on
-    payer_id = await provider.create_payer(person, str(attempt.id), key=key, sent_at=sent_at)
-    request = PaymentRequest(
+
+    async def renew_key(db: AsyncSession, used_up: uuid.UUID) -> uuid.UUID:
+        locked = await lock_attempt(db, attempt.id)
+        if locked is None:
+            raise NotFound(thing="payment")
+        if locked.payin_key == used_up:
+            locked.payin_key = uuid.uuid4()
+        return locked.payin_key
+
+    buyer = attempt.buyer
+    order = PayinOrder(
         reference=str(attempt.id),
-        payer_id=payer_id,
+        payer=Payer(buyer.first_name, buyer.last_name, buyer.email),
         wallet_id=partner.provider_wallet_id,
         amount=MinorAmount.of(attempt.card_amount, attempt.currency),
         fee=MinorAmount(attempt.currency, 0),
         return_url=return_url,
         language=attempt.language,
+        statement=statement_of(partner),
+        key=attempt.payin_key,
+        sent_at=attempt.created_on,
     )
-    try:
-        return await provider.create_payment(request, key=IdempotencyKey(str(attempt.payin_key)), sent_at=sent_at)
-    except Declined as declined:
-        return declined.transaction
+    return await create_payin(services, order, renew_key)
 
 
 @operation(AccessRule.CUSTOMER, transaction=False)

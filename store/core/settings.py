@@ -6,6 +6,7 @@ import re
 import secrets
 from enum import StrEnum
 from typing import Annotated, Self
+from urllib.parse import urlsplit
 
 from email_validator import validate_email
 from pydantic import AfterValidator, Field, SecretStr, field_validator, model_validator
@@ -312,6 +313,13 @@ class Settings(BaseSettings):
     @property
     def development(self) -> bool:
         return self.environment is DeploymentEnvironment.DEVELOPMENT
+
+    @property
+    def provider_account(self) -> str:
+        """The account at the payment provider: ids of its objects mean nothing in another one, such as a sandbox's."""
+        if self.provider is ProviderName.SANDBOX:
+            return self.provider
+        return f"{self.provider}:{urlsplit(self.mangopay_base_url).netloc}:{self.mangopay_client_id}"
 
     @property
     def mangopay_certificate(self) -> tuple[pathlib.Path, pathlib.Path] | None:

@@ -114,7 +114,6 @@ class AttemptRow(PartnerOwned, CreatedOn, CheckedRow, table=True):
     link_expires_on: dt.datetime | None = datetime_column(
         "When the provider's link expires.", default=None, nullable=True
     )
-    payer_key: UUID = Field(default_factory=uuid4)
     payin_key: UUID = Field(default_factory=uuid4)
     refund_key: UUID | None = Field(default=None)
     payer_id: str = Field(default="", max_length=128)

@@ -98,7 +98,9 @@ class PaymentProvider(PayeeProvider, DisputeProvider, Protocol):
     async def create_payment(
         self, request: PaymentRequest, *, key: IdempotencyKey, sent_at: dt.datetime
     ) -> Transaction:
-        """Start a card payment. The buyer pays at `action.url` before `action.expires_at`. Raises `Declined`."""
+        """Start a card payment. The buyer pays at `action.url` before `action.expires_at`. Raises `Declined`, and
+        `PayerRefused` if the payer is the cause of a refusal.
+        """
         ...
 
     async def refund(self, request: RefundRequest, *, key: IdempotencyKey, sent_at: dt.datetime) -> Transaction:

@@ -46,6 +46,10 @@ class InvalidRequest(ProviderError):
         self.fields = dict(fields or {})
 
 
+class PayerRefused(InvalidRequest):
+    """Nothing was done: the provider does not know the payer, or has closed it. Another payer is needed."""
+
+
 class NotAllowed(ProviderError):
     """Nothing was done: the credentials, the contract or the account do not allow it."""
 

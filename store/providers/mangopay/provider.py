@@ -21,7 +21,7 @@ from store.providers.mangopay.objects import Created, MangopayTransaction, Provi
 from store.providers.mangopay.part import authentication, return_parameter
 from store.providers.mangopay.tls import Certificate
 from store.providers.money import MinorAmount
-from store.providers.transactions import Payer, Transaction
+from store.providers.transactions import Transaction
 
 
 class Mangopay(AccountsMixin, IdentityChecksMixin, DocumentsMixin, DestinationsMixin, DisputesMixin):
@@ -54,18 +54,6 @@ class Mangopay(AccountsMixin, IdentityChecksMixin, DocumentsMixin, DestinationsM
         self._alert_email = alert_email
         self._hook_secret = hook_secret
         self._clock = clock
-
-    async def create_payer(self, person: Payer, reference: str, *, key: IdempotencyKey, sent_at: dt.datetime) -> str:
-        """See `PaymentProvider`."""
-        body = {
-            "FirstName": person.first_name,
-            "LastName": person.last_name,
-            "Email": person.email,
-            "UserCategory": "PAYER",
-            "TermsAndConditionsAccepted": False,
-            "Tag": reference,
-        }
-        return (await self._client.create("/sca/users/natural", body, Created, key, sent_at)).object.id
 
     async def open_wallet(
         self, owner_id: str, currency: str, label: str, *, key: IdempotencyKey, sent_at: dt.datetime

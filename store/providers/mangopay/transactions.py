@@ -4,12 +4,13 @@ import datetime as dt
 from collections.abc import Sequence
 
 from store.providers.actions import UserAction
-from store.providers.errors import Declined
+from store.providers.errors import Declined, InvalidRequest
 from store.providers.keys import IdempotencyKey
 from store.providers.mangopay.client import segment
 from store.providers.mangopay.creation import CreationResult
 from store.providers.mangopay.objects import ClientWallet, Json, MangopayTransaction
-from store.providers.mangopay.part import AdapterMixin, money, optional_authentication, return_parameter, tag
+from store.providers.mangopay.part import money, optional_authentication, return_parameter, tag
+from store.providers.mangopay.payers import PayersMixin
 from store.providers.money import MinorAmount
 from store.providers.transactions import (
     CardType,
@@ -42,7 +43,7 @@ _CULTURES = {"ca": "ES"}
 _STATEMENT_LENGTH = 10
 
 
-class TransactionsMixin(AdapterMixin):
+class TransactionsMixin(PayersMixin):
     async def create_payment(
         self, request: PaymentRequest, *, key: IdempotencyKey, sent_at: dt.datetime
     ) -> Transaction:
@@ -60,7 +61,10 @@ class TransactionsMixin(AdapterMixin):
         }
         if statement := _statement(request.statement):
             body["StatementDescriptor"] = statement
-        result = await self._client.create("/payins/card/web", body, MangopayTransaction, key, sent_at)
+        try:
+            result = await self._client.create("/payins/card/web", body, MangopayTransaction, key, sent_at)
+        except InvalidRequest as error:
+            raise await self._payer_refusal(request.payer_id, error) from error
         return await self._transaction_of(TransactionKind.PAYIN, result)
 
     async def refund(self, request: RefundRequest, *, key: IdempotencyKey, sent_at: dt.datetime) -> Transaction:
