@@ -13,6 +13,7 @@ from strawberry.scalars import JSON
 from schema.core.columns import DescribedEnum, datetime_column, graphql_enum
 from schema.core.ownership import marketplace_relation, partner_relation
 from schema.core.resource import SchemaModel
+from schema.event_payments import PAYMENT_EVENT_EXAMPLES, PAYMENT_EVENT_KEYS
 
 LONGEST_TYPE = 60
 
@@ -42,6 +43,18 @@ class EventType(DescribedEnum):
         ("The payment provider validated or refused a document, an identity check or the KYC level of a partner."),
     )
     PARTNER_PAYMENTS_ACTIVATED = "partner.payments_activated", "A partner can receive payments."
+    PAYMENT_CANCELLED = "payment.cancelled", "A payment was not paid in time, or was cancelled."
+    PAYMENT_FAILED = "payment.failed", "A try to pay a payment failed; the customer may try again."
+    PAYMENT_REFUNDED = "payment.refunded", "A payment is refunded in full; all of its money has gone back."
+    PAYMENT_REQUEST_CANCELLED = "payment_request.cancelled", "A payment request was cancelled."
+    PAYMENT_REQUEST_CREATED = "payment_request.created", "A payment request was created."
+    PAYMENT_REQUEST_EXPIRED = "payment_request.expired", "A payment request was not paid in time."
+    PAYMENT_REQUEST_PAID = "payment_request.paid", "A payment request was paid."
+    PAYMENT_SUCCEEDED = "payment.succeeded", "A payment was paid, in the checkout or on its page."
+    REFUND_CREATED = "refund.created", "A refund was accepted; its money is on its way."
+    REFUND_FAILED = "refund.failed", "The payment provider refused a refund for good."
+    REFUND_NEEDS_ACTION = "refund.needs_action", "A refund could not be made for days; a person has to see to it."
+    REFUND_SUCCEEDED = "refund.succeeded", "All of a refund's money has gone back."
     VOUCHER_EXTENDED = "voucher.extended", "A voucher's validity was extended."
     VOUCHER_ISSUED = "voucher.issued", "A voucher was issued."
     VOUCHER_STATE_CHANGED = "voucher.state_changed", "A voucher moved from one state to another."
@@ -142,6 +155,7 @@ EVENT_DATA_KEYS: Mapping[EventType, Mapping[str, str]] = {
         "source_id": "The partner's id in the network's own systems.",
         "activation_id": "The id of the completed activation.",
     },
+    **{EventType(type): keys for type, keys in PAYMENT_EVENT_KEYS.items()},
     EventType.VOUCHER_EXTENDED: {
         **_VOUCHER_KEYS,
         "old_expires_on": "When it would have expired before.",
@@ -329,6 +343,7 @@ EVENT_EXAMPLES: Mapping[EventType, Mapping[str, Any]] = {
         "source_id": "41",
         "activation_id": "3c1d9c56-6a55-4f0e-9d0d-0d4f4f7a3b52",
     },
+    **{EventType(type): example for type, example in PAYMENT_EVENT_EXAMPLES.items()},
     EventType.VOUCHER_EXTENDED: {
         **_VOUCHER,
         "old_expires_on": "2027-11-21T22:59:59.000000Z",

@@ -28,24 +28,7 @@ class OrderStatus(DescribedEnum):
 
     PAID = "paid", "It is paid."
     REFUNDED = "refunded", "It is refunded in full."
-
-
-@graphql_enum
-class PaymentStatus(DescribedEnum):
-    """The status of a payment."""
-
-    IN_PROGRESS = "ip", "The outcome is not known yet."
-    OK = "ok", "The money has arrived."
-    ERROR = "err", "The payment failed."
-    CANCELLED = "cncl", "The buyer cancelled."
-
-
-@graphql_enum
-class PaymentMethod(DescribedEnum):
-    """The source of a payment."""
-
-    CREDIT_CARD = "credit_card", "A bank card."
-    GIFT_CARD = "gift_card", "A gift card of the partner."
+    DISPUTED = "disputed", "Its buyer's bank has taken the money back, or is about to."
 
 
 @strawberry.pydantic.type(description="The variant and the chosen attribute values of a sold product.")
@@ -121,20 +104,6 @@ class OrderDiscount(SchemaModel):
     partner = partner_relation()
 
 
-@strawberry.pydantic.type(description="A payment of an order, from one source.")
-class OrderPayment(SchemaModel):
-    id: UUID = Field(default_factory=uuid4, primary_key=True, description="The payment's id.")
-    method: PaymentMethod = enum_column(PaymentMethod, "The source of the money.")
-    status: PaymentStatus = enum_column(PaymentStatus, "The payment's status.")
-    paid_amount: Decimal = money_column()
-    amount = money("paid_amount", description="The amount.")
-    gift_card_id: int | None = Field(
-        default=None, description="The gift card's id; null if it was not paid with a gift card."
-    )
-    created_on: dt.datetime = datetime_column("When it was started.")
-    partner = partner_relation()
-
-
 @embedded_type("The buyer of an order.", prefix="buyer_")
 class OrderBuyer(EmbeddedColumns):
     buyer_first_name: str = Field(default="", max_length=80, description="First name.")
@@ -186,7 +155,12 @@ class Order(SchemaModel):
     products = relations(OrderProduct, by="order_id", description="The lines of the order.")
     vat = relations(OrderVat, by="order_id", description="The included VAT, one entry per rate.", order="rate")
     discounts = relations(OrderDiscount, by="order_id", description="The coupons it used.")
-    payments = relations(OrderPayment, by="order_id", description="The payments of the order.", order="created_on")
+    payments = relations(
+        "schema.payment.payment:Payment",
+        by="order_id",
+        description="The payments of the order, with their sources and refunds.",
+        order="created_on",
+    )
     products_amount: Decimal = money_column()
     products_total = money("products_amount", description="The total of the lines, before discounts.")
     discount_amount: Decimal = money_column()

@@ -21,6 +21,7 @@ from resolvers.mail import mails
 from resolvers.media import media as medias
 from resolvers.onboarding import page as onboarding
 from resolvers.partner import marketplaces, network_partners, partners, return_secrets
+from resolvers.payment import payments
 from resolvers.voucher import imports, updates, vouchers
 from resolvers.voucher import issuing as voucher_issuing
 from resolvers.webhook import endpoints as webhooks
@@ -52,6 +53,8 @@ class Query:
     media_by_id = query_field(medias.media_by_id)
     order = query_field(orders.order, orders.order_with_uuid)
     orders = query_field(orders.orders)
+    payment = query_field(payments.payment)
+    payments = query_field(payments.payments)
     partner = query_field(partners.partner, partners.partner_with_id)
     partner_by_company_number = query_field(partners.partner_by_company_number)
     partners = query_field(partners.partners)

@@ -44,7 +44,6 @@ from store.media.media import MediaRow
 from store.media.pictures import PictureRow
 from store.order.orders import (
     OrderDiscountRow,
-    OrderPaymentRow,
     OrderProductRow,
     OrderRow,
     OrderVariantRow,
@@ -53,7 +52,11 @@ from store.order.orders import (
 from store.order.return_signatures import ReturnSecretRow
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.payment.attempts import AttemptRow
+from store.payment.fees import FeeRuleRow
 from store.payment.payers import PayerRow
+from store.payment.payments import PaymentRow, PaymentSourceRow, PaymentTransactionRow, RefundRow
+from store.payment.requests import PaymentRequestRow
+from store.payment.transfers import TransferRow
 from store.product.products import AttributeValueRow, ProductAttributeRow, ProductRow, ProductVariantRow
 from store.voucher.vouchers import VoucherChosenOptionRow, VoucherIncludedOptionRow, VoucherRentalRow, VoucherRow
 from store.webhook.rows import WebhookAttemptRow, WebhookDeliveryRow, WebhookEndpointRow
@@ -71,6 +74,7 @@ ROW_CLASSES: tuple[type[SQLModel], ...] = (
     DevelopmentClockRow,
     EnvironmentRow,
     EventRow,
+    FeeRuleRow,
     GiftCardHoldRow,
     GiftCardMovementRow,
     GiftCardRow,
@@ -89,7 +93,6 @@ ROW_CLASSES: tuple[type[SQLModel], ...] = (
     MarketplaceRow,
     MediaRow,
     OrderDiscountRow,
-    OrderPaymentRow,
     OrderProductRow,
     OrderRow,
     OrderVariantRow,
@@ -97,15 +100,21 @@ ROW_CLASSES: tuple[type[SQLModel], ...] = (
     PartnerKycRow,
     PartnerRow,
     PayerRow,
+    PaymentRequestRow,
+    PaymentRow,
+    PaymentSourceRow,
+    PaymentTransactionRow,
     PictureRow,
     PriceRangeRow,
     ProductAttributeRow,
     ProductRow,
     ProductVariantRow,
     PrototypeImageRow,
+    RefundRow,
     ReturnSecretRow,
     StoredResponseRow,
     TokenRow,
+    TransferRow,
     UniverseRow,
     UserRow,
     VoucherChosenOptionRow,

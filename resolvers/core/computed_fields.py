@@ -9,7 +9,7 @@ from resolvers.core.context import Context
 from schema.core.derived import Derived
 from schema.core.field_source import Computed
 
-ComputeFunction: TypeAlias = Callable[[Context, Sequence[int]], Awaitable[Mapping[int, Any]]]
+ComputeFunction: TypeAlias = Callable[[Context, Sequence[Any]], Awaitable[Mapping[Any, Any]]]
 """From the ids of objects to the value of each. An id without an entry has no value.
 
 It runs once per level of a query and loads all objects in one statement. It reads through `context.db`, which sees the

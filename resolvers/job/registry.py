@@ -19,7 +19,7 @@ from resolvers.job import expiry, jobs, provider_notifications
 from resolvers.kyc import levels
 from resolvers.mail import delivery
 from resolvers.media import sweep
-from resolvers.payment import completion
+from resolvers.payment import completion, refund_calls
 from resolvers.payment import polling as payment_polling
 from resolvers.webhook import delivery as webhook_delivery
 from store.core.retries import RetryPolicy
@@ -68,6 +68,10 @@ async def _check_kyc(services: Services, payload: Payload) -> None:
     await levels.CHECKS.poll(services, payload["partner_id"])
 
 
+async def _send_refund(services: Services, payload: Payload) -> None:
+    await refund_calls.CHECKS.poll(services, payload["id"])
+
+
 async def _send_mail(services: Services, payload: Payload) -> None:
     await delivery.send(services, payload["id"])
 
@@ -100,6 +104,7 @@ HANDLERS: Mapping[JobKind, JobHandler] = {
     JobKind.DROP_CART: JobHandler(_delete_cart, DAY_RETRIES),
     JobKind.PROVIDER_HINT: JobHandler(_dispatch_notification, SHORT_RETRIES),
     JobKind.SEND_MAIL: JobHandler(_send_mail, DAY_RETRIES),
+    JobKind.SEND_REFUND: JobHandler(_send_refund, SHORT_RETRIES),
     JobKind.SETTLE_ATTEMPT: JobHandler(_poll_attempt, SHORT_RETRIES),
     JobKind.SORT_EVENTS: JobHandler(_fan_out_events, SHORT_RETRIES),
     JobKind.WATCH_ACTIVATION: JobHandler(_poll_activation, SHORT_RETRIES),
@@ -119,6 +124,7 @@ SCHEDULES: Mapping[str, ScheduledTask] = {
     "sweep_kyc": ScheduledTask("*/5 * * * *", levels.sweep_kyc),
     "sweep_mail": ScheduledTask("* * * * *", delivery.sweep),
     "sweep_media": ScheduledTask("29 4 * * *", sweep.sweep_media),
+    "sweep_refunds": ScheduledTask("* * * * *", refund_calls.CHECKS.sweep),
     "sweep_webhooks": ScheduledTask("* * * * *", webhook_delivery.sweep),
     "tell_expired_carts": ScheduledTask("* * * * *", cart_expiry.emit_expired_carts),
 }

@@ -6,7 +6,6 @@ Any number of calls, concurrent or after a crash, result in one order or one ref
 import datetime as dt
 import uuid
 from contextlib import suppress
-from dataclasses import dataclass
 
 import structlog
 from sqlmodel import col, select
@@ -15,9 +14,13 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from resolvers.core.provider_process import ProviderCall, Recording, RefusedCall
 from resolvers.core.services import Services
 from resolvers.mail import mails
+from resolvers.payment.events import emit_payment_event
+from resolvers.payment.refunding import lock_with_sources, promise_refund
 from schema.checkout.checkout import ShopKind
 from schema.core.errors import CheckoutChanged, NotFound, Unavailable
-from store.checkout.placement import write_order
+from schema.event import EventType
+from schema.payment.payment import RefundOrigin
+from store.checkout.placement import paying_cards, write_order
 from store.checkout.reading import lock_attempt, lock_checkout
 from store.checkout.reservations import consume_reservations, release_reservations, reserve
 from store.core.provider_process import CheckIntervals
@@ -25,14 +28,17 @@ from store.job.jobs import JobKind, enqueue_job
 from store.order import events
 from store.partner.partners import PartnerRow
 from store.payment.attempts import LIVE, UNSETTLED, AttemptRow, AttemptState, reservations_end, transition
+from store.payment.recording import record_checkout_payment
 from store.providers.errors import Declined, InvalidRequest, NotAllowed
 from store.providers.keys import IdempotencyKey
 from store.providers.money import MinorAmount
-from store.providers.transactions import RefundRequest, Transaction, TransactionKind, TransactionStatus
+from store.providers.transactions import Transaction, TransactionKind, TransactionStatus
 
 log = structlog.get_logger(__name__)
 
 TECHNICAL_FAILURE = "provider_technical"
+UNAVAILABLE = "unavailable"
+"""What was ordered is no longer available; nothing was charged."""
 GRACE = dt.timedelta(minutes=8)
 """How long the calls that start a payment may still be in progress: longer than all retries of both calls together."""
 INTERVALS = CheckIntervals(
@@ -51,14 +57,6 @@ def next_check(attempt: AttemptRow, now: dt.datetime) -> dt.datetime:
     return INTERVALS.after(attempt.created_on, now)
 
 
-@dataclass(frozen=True)
-class Refunds:
-    """The refunds of a pay-in, and the key with which the last of them was requested."""
-
-    key: uuid.UUID
-    transactions: list[Transaction]
-
-
 async def read_attempt(services: Services, attempt_id: uuid.UUID) -> AttemptRow:
     """The attempt, read from the database. Raises NotFound."""
     async with services.db.sessions() as db:
@@ -74,12 +72,9 @@ async def sync_attempt(
     """Read the state of the payment from the provider and act on it. Raises ProviderError if the provider is
     unavailable.
 
-    `time_limit` is for callers that wait for the result: the provider has that long, and refunds are left to the
-    worker.
+    `time_limit` is for callers that wait for the result: the provider has that long.
     """
     attempt = await read_attempt(services, attempt_id)
-    if attempt.state is AttemptState.REFUNDING and time_limit is None:
-        return await REFUND.look_up(services, attempt, _refunds(services, attempt))
     if attempt.state not in UNSETTLED:
         return attempt
     attempt = await PAYIN.look_up(services, attempt, _payin_of(services, attempt), time_limit=time_limit)
@@ -182,25 +177,39 @@ async def _complete(tx: Recording, attempt: AttemptRow, payin: Transaction | Non
     now, attempt_id = tx.now, attempt.id
     covered = _paid_in_full(attempt, payin) and await _consume_reservations(tx.db, attempt, now)
     attempt = await _lock_attempt(tx.db, attempt_id)
+    attempt.check_on = None
     if covered:
         transition(attempt, AttemptState.COMPLETED)
-        attempt.check_on = None
-        await _place_order(tx.services, tx.db, attempt, now)
+        await _place_order(tx.services, tx.db, attempt, payin, now)
+    elif payin is None:
+        await _fail(tx.db, attempt, "", UNAVAILABLE)
     else:
         await release_reservations(tx.db, attempt)
         transition(attempt, AttemptState.REFUNDING)
-        attempt.refund_key, attempt.check_on = uuid.uuid4(), now
-        await enqueue_job(tx.db, JobKind.SETTLE_ATTEMPT, {"id": attempt.id}, unique_key=str(attempt.id))
-        if payin is not None:
-            await mails.queue_refund_mail(tx.db, attempt, payin.amount)
+        await _refund_in_full(tx.db, attempt, payin, now)
     log.info("a payment attempt ended", attempt=str(attempt.id), state=attempt.state)
 
 
-async def _place_order(services: Services, db: AsyncSession, attempt: AttemptRow, now: dt.datetime) -> None:
+async def _refund_in_full(db: AsyncSession, attempt: AttemptRow, payin: Transaction, now: dt.datetime) -> None:
+    """Refund a pay-in that pays for nothing: what it was for can no longer be supplied."""
+    payment = await record_checkout_payment(db, attempt, payin, now, order_id=None, gift_cards={})
+    locked = await lock_with_sources(db, payment)
+    amounts = {source.id: source.source_amount for source in locked.sources}
+    await promise_refund(db, locked, amounts, origin=RefundOrigin.SHOP, now=now)
+    await mails.queue_refund_mail(db, attempt, payin.amount)
+
+
+async def _place_order(
+    services: Services, db: AsyncSession, attempt: AttemptRow, payin: Transaction | None, now: dt.datetime
+) -> None:
     """Write the order with the vouchers or gift cards that it issues, and queue mails and events. A basket counts as
     emptied once its order exists.
     """
     order = await write_order(db, attempt, await _shop_url(services, db, attempt), now)
+    if attempt.total_amount:
+        cards = await paying_cards(db, attempt)
+        payment = await record_checkout_payment(db, attempt, payin, now, order_id=order.id, gift_cards=cards)
+        await emit_payment_event(db, EventType.PAYMENT_SUCCEEDED, payment)
     await mails.queue_order_mails(db, order, attempt)
     await events.emit_order_events(db, order, attempt)
     if attempt.kind is ShopKind.PRODUCTS:
@@ -275,41 +284,6 @@ async def _is_superseded(db: AsyncSession, attempt: AttemptRow) -> bool:
     return (await db.exec(others.limit(1))).first() is not None
 
 
-async def _record_refunds(tx: Recording, attempt: AttemptRow, refunds: Refunds) -> AttemptRow:
-    """Act on the refunds of the pay-in. A failed one is repeated with another key."""
-    if attempt.state is not AttemptState.REFUNDING:
-        return attempt
-    last = refunds.transactions[-1]
-    attempt.refund_id, attempt.check_on = last.id, next_check(attempt, tx.now)
-    if all(refund.status is TransactionStatus.SUCCEEDED for refund in refunds.transactions):
-        transition(attempt, AttemptState.REFUNDED)
-        attempt.check_on = None
-    elif last.status is TransactionStatus.FAILED and attempt.refund_key == refunds.key:
-        log.error("a refund failed", attempt=str(attempt.id), refund=last.id, failure=last.failure)
-        attempt.refund_key = uuid.uuid4()
-    return attempt
-
-
-async def _refunds(services: Services, attempt: AttemptRow) -> Refunds:
-    """The refunds of the pay-in, whoever created them, plus a new one for the amount that is left."""
-    assert attempt.refund_key is not None
-    key = attempt.refund_key
-    payin = await services.provider.get_transaction(TransactionKind.PAYIN, attempt.payin_id)
-    refunds = await services.provider.list_children(TransactionKind.PAYIN, payin.id)
-    valid_refunds = [refund for refund in refunds if refund.status is not TransactionStatus.FAILED]
-    left = sum((-refund.amount.minor for refund in valid_refunds), payin.amount.minor)
-    if left <= 0:
-        return Refunds(key, valid_refunds)
-    amount, nothing = MinorAmount(payin.amount.currency, left), MinorAmount(payin.amount.currency, 0)
-    request = RefundRequest(str(attempt.id), payin.id, payin.payer_id, amount, nothing)
-    try:
-        # Only what is left is refunded, so a key of any age may be sent again.
-        refund = await services.provider.refund(request, key=IdempotencyKey(str(key)), sent_at=services.clock.now())
-    except Declined as declined:
-        refund = declined.transaction
-    return Refunds(key, [*valid_refunds, refund])
-
-
 async def _lock_attempt(db: AsyncSession, attempt_id: uuid.UUID) -> AttemptRow:
     attempt = await lock_attempt(db, attempt_id)
     if attempt is None:
@@ -328,4 +302,3 @@ PAYIN = ProviderCall(
     refuse=_record_refused,
     refusals=(InvalidRequest, NotAllowed),
 )
-REFUND = ProviderCall(lock=_lock_checkout_and_attempt, record=_record_refunds)

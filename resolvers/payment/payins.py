@@ -17,7 +17,7 @@ from store.payment.payers import PayerRow, claim_payer, email_digest, forget_pay
 from store.providers.errors import Declined, PayerRefused
 from store.providers.keys import IdempotencyKey
 from store.providers.money import MinorAmount
-from store.providers.transactions import Payer, PaymentRequest, Transaction
+from store.providers.transactions import Payer, PayinRequest, Transaction
 
 log = structlog.get_logger(__name__)
 
@@ -70,7 +70,7 @@ def statement_of(partner: PartnerRow) -> str:
 
 
 async def _submit(services: Services, order: PayinOrder, payer: PayerRow) -> Transaction:
-    request = PaymentRequest(
+    request = PayinRequest(
         reference=order.reference,
         payer_id=payer.provider_id,
         wallet_id=order.wallet_id,

@@ -12,7 +12,7 @@ from resolvers.core.provider_process import ProviderChecks
 from resolvers.core.services import Services
 from resolvers.payment.completion import next_check, read_attempt, record_pending, sync_attempt
 from store.job.jobs import JobKind, enqueue_job
-from store.payment.attempts import POLLED, AttemptRow, AttemptState
+from store.payment.attempts import UNSETTLED, AttemptRow, AttemptState
 from store.providers.errors import ProviderError
 from store.providers.errors import ProviderNotFound as UnknownToProvider
 from store.providers.transactions import TransactionKind, TransactionStatus
@@ -21,14 +21,13 @@ log = structlog.get_logger(__name__)
 CATCH_UP_WINDOW = dt.timedelta(hours=2)
 
 
-async def handle_notification(services: Services, kind: TransactionKind, transaction_id: str) -> None:
-    """Handle a notification about a pay-in or refund: check its attempt, if it is one of ours."""
-    column = AttemptRow.payin_id if kind is TransactionKind.PAYIN else AttemptRow.refund_id
+async def handle_notification(services: Services, payin_id: str) -> None:
+    """Handle a notification about a pay-in: check its attempt, if it is one of ours."""
     async with services.db.sessions() as db:
-        known = (await db.exec(select(AttemptRow.id).where(col(column) == transaction_id))).first()
-    if known is not None and kind is TransactionKind.PAYIN:
-        await _reopen_if_paid(services, known, transaction_id)
-    attempt_id = known or await _find_by_reference(services, kind, transaction_id)
+        known = (await db.exec(select(AttemptRow.id).where(col(AttemptRow.payin_id) == payin_id))).first()
+    if known is not None:
+        await _reopen_if_paid(services, known, payin_id)
+    attempt_id = known or await _find_by_reference(services, payin_id)
     if attempt_id is not None:
         await CHECKS.poll(services, attempt_id)
 
@@ -43,16 +42,16 @@ async def _reopen_if_paid(services: Services, attempt_id: uuid.UUID, payin_id: s
         await record_pending(services, attempt_id, payin)
 
 
-async def _find_by_reference(services: Services, kind: TransactionKind, transaction_id: str) -> uuid.UUID | None:
-    """The attempt named by the transaction's reference, for a transaction whose id was lost with the response."""
+async def _find_by_reference(services: Services, payin_id: str) -> uuid.UUID | None:
+    """The attempt named by the pay-in's reference, for a pay-in whose id was lost with the response."""
     try:
-        transaction = await services.provider.get_transaction(kind, transaction_id)
+        transaction = await services.provider.get_transaction(TransactionKind.PAYIN, payin_id)
         attempt_id = uuid.UUID(transaction.reference)
     except (UnknownToProvider, ValueError):
         return None
     async with services.db.sessions() as db:
         known = await db.get(AttemptRow, attempt_id)
-    if known is not None and kind is TransactionKind.PAYIN and not known.payin_id:
+    if known is not None and not known.payin_id:
         await record_pending(services, attempt_id, transaction)
     return attempt_id if known else None
 
@@ -63,7 +62,7 @@ CHECKS = ProviderChecks(
     next_check=next_check,
     check=sync_attempt,
     unanswered=record_pending,
-    conditions=(col(AttemptRow.state).in_(POLLED),),
+    conditions=(col(AttemptRow.state).in_(UNSETTLED),),
 )
 
 

@@ -240,6 +240,6 @@ def _full_name(person: Contact) -> str:
 
 
 def _payment_type(attempt: AttemptRow) -> str:
-    """The payment methods, comma-separated, by their `PaymentMethod` names; empty if the total was zero."""
+    """The payment methods, comma-separated, by their `PaymentSourceKind` names; empty if the total was zero."""
     parts = [("gift_card", attempt.gift_card_amount), ("credit_card", attempt.card_amount)]
     return ",".join(name for name, amount in parts if amount)

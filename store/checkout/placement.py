@@ -2,7 +2,7 @@
 
 import datetime as dt
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
@@ -10,18 +10,16 @@ from uuid import UUID
 
 import orjson
 from sqlalchemy import update
-from sqlmodel import col
+from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.checkout.checkout import Buyer, CheckoutKey, CodeKind, ShopKind
-from schema.order import PaymentMethod, PaymentStatus
 from store.checkout.fulfilment import issue_purchases
 from store.checkout.quotes import Quote
 from store.checkout.reading import session_digest
 from store.gift_card.gift_cards import GiftCardRow
 from store.order.orders import (
     OrderDiscountRow,
-    OrderPaymentRow,
     OrderProductRow,
     OrderRow,
     OrderVariantRow,
@@ -207,10 +205,10 @@ def _write_parts(db: AsyncSession, order: OrderRow, attempt: AttemptRow) -> None
         db.add(OrderVatRow(**of_order, rate=vat.rate, **amounts))
     for coupon in attempt.coupons:
         db.add(OrderDiscountRow(**of_order, coupon_id=coupon.id, code=coupon.code, discount_amount=coupon.amount))
-    payment = {**of_order, "status": PaymentStatus.OK, "created_on": attempt.created_on}
-    for card in attempt.cards:
-        method = PaymentMethod.GIFT_CARD
-        db.add(OrderPaymentRow(**payment, method=method, paid_amount=card.amount, gift_card_id=card.id))
-    if attempt.card_amount:
-        method, paid = PaymentMethod.CREDIT_CARD, attempt.card_amount
-        db.add(OrderPaymentRow(**payment, method=method, paid_amount=paid, provider_id=attempt.payin_id))
+
+
+async def paying_cards(db: AsyncSession, attempt: AttemptRow) -> Mapping[int, tuple[int, Decimal]]:
+    """The gift cards that pay a part of an attempt: id -> (id of the wallet, amount)."""
+    amounts = {card.id: card.amount for card in attempt.cards}
+    query = select(col(GiftCardRow.id), col(GiftCardRow.wallet_id)).where(col(GiftCardRow.id).in_(amounts))
+    return {card_id: (wallet_id, amounts[card_id]) for card_id, wallet_id in (await db.exec(query)).all()}

@@ -10,6 +10,7 @@ class DocumentKind(enum.StrEnum):
 
     VOUCHER = "vouchers"
     GIFT_CARD = "gift-cards"
+    RECEIPT = "receipts"
 
 
 def document_path(kind: DocumentKind, token: str) -> str:

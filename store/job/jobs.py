@@ -27,6 +27,10 @@ class JobKind(StrEnum):
 
     SETTLE_ATTEMPT = "settle_attempt"
     """Ask the provider for the status of a payment attempt, and act on it. Payload: `id`."""
+    SEND_REFUND = "send_refund"
+    """Send a part of a refund to the provider, or ask for its status. Payload: `id`."""
+    CHECK_PAYIN = "check_payin"
+    """Ask the provider for the status of a pay-in of a payment, and act on it. Payload: `id`."""
     DROP_CART = "drop_cart"
     """Delete the cart of an order, if it has not changed since. Payload: `partner_id`, `cart_id`, `last_modified`."""
     PROVIDER_HINT = "provider_hint"

@@ -66,9 +66,9 @@ def issued_value(partner_id: int) -> LedgerAccount:
     return LedgerAccount(Role.ISSUED, partner_id)
 
 
-def partner(partner_id: int) -> LedgerAccount:
+def partner_earnings(partner_id: int) -> LedgerAccount:
     return LedgerAccount(Role.PARTNER, partner_id)
 
 
-def wallet(wallet_id: int) -> LedgerAccount:
+def wallet_money(wallet_id: int) -> LedgerAccount:
     return LedgerAccount(Role.WALLET, wallet_id)

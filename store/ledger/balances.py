@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from sqlalchemy import text
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from store.ledger.accounts import LedgerAccount
 from store.providers.money import MinorAmount
 
 FINAL_POSITION = "pg_snapshot_xmin(pg_current_snapshot())::text::bigint + ledger_shift()"
@@ -42,6 +43,10 @@ FOLD = text(f"""
     WHERE ledger_snapshot.before_position < excluded.before_position
     RETURNING account_id
 """)  # noqa: S608 - of SQL in this file
+LOCK = text("""
+    SELECT balance * side FROM ledger_account
+    WHERE book_id = :book_id AND role = :role AND owner_id = :owner_id AND owner_uuid IS NULL FOR NO KEY UPDATE
+""")
 WALLETS = text(f"""
     SELECT w.id, b.currency, b.minor_digits, coalesce(sum({BALANCE.format(a="a")} * a.side), 0)::bigint AS balance
     FROM wallet w JOIN ledger_book b ON b.id = w.book_id
@@ -71,3 +76,9 @@ async def wallet_balances(db: AsyncSession, wallet_ids: Sequence[int]) -> Mappin
     """The balances of wallets; of a gift card's wallet, what can be spent."""
     rows = (await (await db.connection()).execute(WALLETS, {"ids": list(wallet_ids)})).all()
     return {row.id: MinorAmount(row.currency, row.balance) for row in rows}
+
+
+async def lock_balance(db: AsyncSession, book_id: int, account: LedgerAccount) -> int:
+    """Lock an account with a floor; returns its balance in minor units, on its natural side."""
+    values = {"book_id": book_id, "role": account.role.value, "owner_id": account.owner_id}
+    return (await (await db.connection()).execute(LOCK, values)).scalar_one_or_none() or 0

@@ -70,7 +70,7 @@ class LedgerJournalRow(LedgerJournal, table=True):
     __table_args__ = (
         UniqueConstraint("book_id", "source_kind", "source_id", "kind", name="ledger_journal_source_key"),
         UniqueConstraint("reverses_id", name="ledger_journal_reverses_key"),
-        Index("ledger_journal_source_idx", "source_kind", "source_id"),
+        Index("ledger_journal_source_idx", "source_kind", text('source_id COLLATE "C"')),
         Index("ledger_journal_day_idx", "book_id", "effective_on", "id"),
         Index("ledger_journal_partner_idx", "partner_id", "effective_on", "id"),
     )

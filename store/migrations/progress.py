@@ -1,5 +1,7 @@
 """Long steps of revisions: they run over ranges of ids, and say how far they are."""
 
+from collections.abc import Mapping
+
 import structlog
 from alembic import op
 from sqlalchemy import text
@@ -20,3 +22,12 @@ def by_range(table: str, *statements: str) -> None:
             connection.execute(text(statement), {"first": first, "last": last})
         if greatest - least >= RANGE:
             log.info("migrating", table=table, done=last - least + 1, total=greatest - least + 1)
+
+
+def by_step(steps: Mapping[str, str]) -> None:
+    """Run statements one after the other, each with a name for what it does."""
+    connection = op.get_bind()
+    for name, statement in steps.items():
+        rows = connection.execute(text(statement)).rowcount
+        if rows >= RANGE:
+            log.info("migrating", step=name, done=rows)

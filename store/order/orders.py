@@ -10,7 +10,6 @@ from schema.order import (
     OrderBuyer,
     OrderDelivery,
     OrderDiscount,
-    OrderPayment,
     OrderProduct,
     OrderVariant,
     OrderVat,
@@ -68,11 +67,3 @@ class OrderDiscountRow(PartnerIndexed, InCurrency, OrderDiscount, table=True):
 
     __tablename__ = "order_discount"
     order_id: int = Field(foreign_key="shop_order.id", index=True)
-
-
-class OrderPaymentRow(PartnerIndexed, InCurrency, CreatedOn, OrderPayment, table=True):
-    """A payment of an order: one for the bank card, one for each gift card."""
-
-    __tablename__ = "order_payment"
-    order_id: int = Field(foreign_key="shop_order.id", index=True)
-    provider_id: str = Field(default="", max_length=128)

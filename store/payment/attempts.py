@@ -42,7 +42,6 @@ class AttemptState(enum.StrEnum):
 LIVE = (AttemptState.STARTING, AttemptState.OPEN)
 UNSETTLED = (*LIVE, AttemptState.ABANDONED)
 """The pay-in could still be paid."""
-POLLED = (*UNSETTLED, AttemptState.REFUNDING)
 TRANSITIONS = StateMachine(
     "A checkout attempt",
     {
@@ -84,7 +83,7 @@ class AttemptRow(PartnerOwned, CreatedOn, CheckedRow, table=True):
         Index(
             "checkout_attempt_due_idx",
             "check_on",
-            postgresql_where=text("state IN ('starting', 'open', 'abandoned', 'refunding')"),
+            postgresql_where=text("state IN ('starting', 'open', 'abandoned')"),
         ),
         CheckConstraint("total_amount = gift_card_amount + card_amount", name="is_paid"),
     )
@@ -111,14 +110,15 @@ class AttemptRow(PartnerOwned, CreatedOn, CheckedRow, table=True):
     total_amount: Decimal = amount_column()
     gift_card_amount: Decimal = amount_column()
     card_amount: Decimal = amount_column()
+    commission_amount: Decimal = amount_column("Our part of the card amount.", default=Decimal("0.00"))
+    commission_vat_amount: Decimal = amount_column("The VAT in it.", default=Decimal("0.00"))
+    fee_rule_id: int | None = Field(default=None, foreign_key="fee_rule.id")
     link_expires_on: dt.datetime | None = datetime_column(
         "When the provider's link expires.", default=None, nullable=True
     )
     payin_key: UUID = Field(default_factory=uuid4)
-    refund_key: UUID | None = Field(default=None)
     payer_id: str = Field(default="", max_length=128)
     payin_id: str = Field(default="", max_length=128, index=True)
-    refund_id: str = Field(default="", max_length=128, index=True)
     redirect_url: str = Field(default="", max_length=2048)
     fingerprint: str = Field(
         default="", max_length=64, description="Digest of the checkout, to detect a repeated submit."

@@ -17,7 +17,7 @@ from store.providers.keys import IdempotencyKey
 from store.providers.payees import PayeeProvider
 from store.providers.transactions import (
     Payer,
-    PaymentRequest,
+    PayinRequest,
     PlatformBalance,
     RefundRequest,
     Transaction,
@@ -95,9 +95,7 @@ class PaymentProvider(PayeeProvider, DisputeProvider, Protocol):
         """Create a payer and return the id."""
         ...
 
-    async def create_payment(
-        self, request: PaymentRequest, *, key: IdempotencyKey, sent_at: dt.datetime
-    ) -> Transaction:
+    async def create_payment(self, request: PayinRequest, *, key: IdempotencyKey, sent_at: dt.datetime) -> Transaction:
         """Start a card payment. The buyer pays at `action.url` before `action.expires_at`. Raises `Declined`, and
         `PayerRefused` if the payer is the cause of a refusal.
         """

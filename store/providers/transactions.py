@@ -84,7 +84,7 @@ class Payer:
 
 
 @dataclass(frozen=True, slots=True)
-class PaymentRequest:
+class PayinRequest:
     """A card payment on the provider's page.
 
     The buyer pays `amount`; `fee` of it is ours and the rest is credited to the wallet. `reference` is our name for the

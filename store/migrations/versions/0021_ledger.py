@@ -118,7 +118,7 @@ def upgrade() -> None:
     )
     op.create_index('ledger_journal_day_idx', 'ledger_journal', ['book_id', 'effective_on', 'id'], unique=False)
     op.create_index('ledger_journal_partner_idx', 'ledger_journal', ['partner_id', 'effective_on', 'id'], unique=False)
-    op.create_index('ledger_journal_source_idx', 'ledger_journal', ['source_kind', 'source_id'], unique=False)
+    op.create_index('ledger_journal_source_idx', 'ledger_journal', ['source_kind', sa.text('source_id COLLATE "C"')], unique=False)
     op.create_table('wallet',
     sa.Column('id', sa.Integer(), nullable=False),
     sa.Column('uuid', sa.Uuid(), nullable=False),

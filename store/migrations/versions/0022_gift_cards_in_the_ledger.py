@@ -112,6 +112,7 @@ FORGET = (
     "DELETE FROM ledger_snapshot s USING ledger_account a WHERE a.id = s.account_id AND a.role IN ('card', 'card_held', 'issued')",
     "DELETE FROM ledger_account WHERE role IN ('card', 'card_held', 'issued')",
     "DELETE FROM wallet WHERE kind = 'gift_card'",
+    "DROP TABLE moved",
 )
 
 

@@ -14,7 +14,7 @@ from store.providers.mangopay.payers import PayersMixin
 from store.providers.money import MinorAmount
 from store.providers.transactions import (
     CardType,
-    PaymentRequest,
+    PayinRequest,
     PlatformBalance,
     RefundRequest,
     Transaction,
@@ -44,9 +44,7 @@ _STATEMENT_LENGTH = 10
 
 
 class TransactionsMixin(PayersMixin):
-    async def create_payment(
-        self, request: PaymentRequest, *, key: IdempotencyKey, sent_at: dt.datetime
-    ) -> Transaction:
+    async def create_payment(self, request: PayinRequest, *, key: IdempotencyKey, sent_at: dt.datetime) -> Transaction:
         """See `PaymentProvider`."""
         body: Json = {
             "AuthorId": request.payer_id,

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 
 from coffret.sandbox import tick
+from resolvers.job.provider_notifications import dispatch_notification
 from resolvers.payment import completion, payment, polling
 from schema.checkout.checkout import PaymentAttemptStatus, ProductChoice, StartedPayment
 from schema.core.errors import ProviderFailed, ProviderTimedOut
@@ -19,6 +20,7 @@ from store.checkout.placement import write_order
 from store.core.clock import clock
 from store.providers.base import InboundWebhook
 from store.providers.transactions import TransactionKind
+from tests.fixtures.payment import send_refunds
 from tests.fixtures.shop import GOOD_CARD, Shop
 
 
@@ -105,7 +107,7 @@ async def test_an_outcome_nobody_remembers_is_found_by_the_events(shop: Shop) ->
     await polling.CHECKS.poll(shop.services, started.attempt_id)
     assert await shop.one("SELECT state FROM checkout_attempt") == "abandoned"
     assert await shop.one("SELECT stock FROM product") == 1
-    await polling.handle_notification(shop.services, TransactionKind.PAYIN, payin)
+    await polling.handle_notification(shop.services, payin)
     assert await shop.count("shop_order") == 1
     assert await shop.one("SELECT stock FROM product") == 0
 
@@ -172,7 +174,7 @@ async def test_a_refund_whose_answer_is_lost_is_made_once(shop: Shop) -> None:
     lost = {"method": "POST", "path": "/payins/*/refunds", "kind": "drop", "when": "after"}
     await shop.control("POST", "/faults", lost)
     await polling.CHECKS.poll(shop.services, started.attempt_id)
-    await asyncio.gather(*(polling.CHECKS.poll(shop.services, started.attempt_id) for _ in range(5)))
+    await asyncio.gather(*(send_refunds(shop.services) for _ in range(5)))
     assert await shop.one("SELECT state FROM checkout_attempt") == "refunded"
     payin = await shop.payin_of(started.attempt_id)
     refunds = await shop.services.provider.list_children(TransactionKind.PAYIN, payin)
@@ -189,7 +191,7 @@ async def test_return_and_notification_at_the_same_time(shop: Shop) -> None:
         payin = await shop.payin_of(started.attempt_id)
         await asyncio.gather(
             payment.settle_payment(shop.context, key.session_id, started.attempt_id),
-            polling.handle_notification(shop.services, TransactionKind.PAYIN, payin),
+            polling.handle_notification(shop.services, payin),
         )
         assert await shop.count("shop_order") == number
     assert await shop.one("SELECT stock FROM product WHERE id = :id", id=candle.id) == 1
@@ -200,7 +202,7 @@ async def hear(shop: Shop, url: str) -> None:
     address = httpx.URL(url)
     said = InboundWebhook(method="GET", path=address.path, query=address.query.decode(), headers={}, body=b"")
     for hint in shop.services.provider.read_webhook(said):
-        await polling.handle_notification(shop.services, TransactionKind(hint.subject), hint.resource_id)
+        await dispatch_notification(shop.services, hint.subject, hint.resource_id)
 
 
 @settings(

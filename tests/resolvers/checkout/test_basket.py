@@ -71,7 +71,7 @@ async def test_a_paid_basket_is_an_order_with_its_vouchers(shop: Shop, sold: Exp
     assert outcome.lines[0].details[0].en == "2 adults; Rose; Tea × 2"
     assert outcome.lines[1].details[0].fr == "2 adultes; 3 nuits"
     kinds = [row[0] for row in await columns(shop, "event", "type")]
-    assert sorted(kinds) == ["order.created", "order.paid", "voucher.issued", "voucher.issued"]
+    assert sorted(kinds) == ["order.created", "order.paid", "payment.succeeded", "voucher.issued", "voucher.issued"]
     assert {row[0] for row in await columns(shop, "mail", "kind")} >= {"order_confirmation", "voucher"}
 
 

@@ -1,10 +1,9 @@
 """The worker: jobs are run by PgQueuer from the same database, whichever process put them there."""
 
-from resolvers.payment import polling
+from resolvers.payment import polling, refund_calls
 from schema.checkout.checkout import ProductChoice
 from store.job.jobs import JobKind, enqueue_job
 from store.providers.base import Subject
-from store.providers.transactions import TransactionKind
 from tests.fixtures.shop import Shop
 
 
@@ -23,8 +22,8 @@ async def test_a_notification_becomes_an_order_and_the_cart_goes(shop: Shop, wor
 
 
 async def test_a_hint_about_somebody_elses_transaction_is_nothing(shop: Shop) -> None:
-    await polling.handle_notification(shop.services, TransactionKind.PAYIN, "payin_m_unknown")
-    await polling.handle_notification(shop.services, TransactionKind.REFUND, "refund_m_unknown")
+    await polling.handle_notification(shop.services, "payin_m_unknown")
+    await refund_calls.handle_refund_notification(shop.services, "refund_m_unknown")
     assert await shop.count("shop_order") == 0
 
 

@@ -35,7 +35,6 @@ from schema.partner.input import UpdatePartner
 from schema.partner.partner import PartnerStatus
 from store.core.settings import ProviderName
 from store.partner.partners import PartnerRow
-from store.providers.transactions import TransactionKind
 from tests.fixtures.basket import Experiences, card_of, fill_basket, for_two, new_key
 from tests.fixtures.shop import BUYER, DECLINED_CARD, Shop
 
@@ -114,7 +113,7 @@ async def test_a_payment_under_way_finishes(shop: Shop, finish: str) -> None:
     assert (shown.pending_payment_url, CheckoutNotice.SHOP_CLOSED in shown.notices) == (started.redirect_url, True)
     await shop.pay(started)
     if finish == "notification":
-        await polling.handle_notification(shop.services, TransactionKind.PAYIN, await shop.payin_of(started.attempt_id))
+        await polling.handle_notification(shop.services, await shop.payin_of(started.attempt_id))
     elif finish == "worker":
         await polling.CHECKS.poll(shop.services, started.attempt_id)
     outcome = await payment.settle_payment(shop.context, key.session_id, started.attempt_id)

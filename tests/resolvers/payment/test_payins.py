@@ -18,7 +18,7 @@ from store.payment.payers import PayerRow
 from store.providers.errors import InvalidRequest, PayerRefused
 from store.providers.mangopay import Mangopay
 from store.providers.money import MinorAmount
-from store.providers.transactions import Payer, PaymentRequest, Transaction, TransactionStatus
+from store.providers.transactions import Payer, PayinRequest, Transaction, TransactionStatus
 from tests.fixtures.shop import RETURN, Shop
 
 NEW_PAYER = "POST /sca/users/natural"
@@ -211,10 +211,10 @@ async def test_three_attempts_of_an_address_have_one_payer(shop: Shop) -> None:
 
 
 async def test_the_bank_statement_names_the_shop(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    sent: list[PaymentRequest] = []
+    sent: list[PayinRequest] = []
     create_payment = Mangopay.create_payment
 
-    async def spy(provider: Mangopay, request: PaymentRequest, **named: Any) -> Transaction:
+    async def spy(provider: Mangopay, request: PayinRequest, **named: Any) -> Transaction:
         sent.append(request)
         return await create_payment(provider, request, **named)
 

@@ -15,7 +15,7 @@ from schema.core.errors import CartNotFound, CheckoutChanged, NotFound, Payments
 from schema.delivery.delivery import DeliveryKind
 from store.core.clock import clock
 from store.partner.partners import PartnerRow
-from store.providers.transactions import TransactionKind
+from tests.fixtures.payment import send_refunds
 from tests.fixtures.shop import CHALLENGE_CARD, DECLINED_CARD, GOOD_CARD, Shop
 
 
@@ -35,7 +35,7 @@ async def test_a_card_with_a_challenge_makes_one_order(shop: Shop) -> None:
     assert outcome.order_number == "1"
     assert outcome.return_url == "https://x.example/a"
     assert await shop.count("shop_order") == 1
-    assert await shop.one("SELECT sum(paid_amount) FROM order_payment") == Decimal("45.00")
+    assert await shop.one("SELECT sum(payment_amount) FROM payment") == Decimal("45.00")
     assert await shop.one("SELECT vat_amount FROM order_vat") == Decimal("7.50")
     with pytest.raises(CartNotFound):
         await steps.open_checkout(shop.context, key)
@@ -65,7 +65,7 @@ async def test_fifty_completions_at_once_make_one_order(shop: Shop) -> None:
     calls = [
         *(payment.settle_payment(shop.context, key.session_id, started.attempt_id) for _ in range(20)),
         *(polling.CHECKS.poll(shop.services, started.attempt_id) for _ in range(20)),
-        *(polling.handle_notification(shop.services, TransactionKind.PAYIN, payin) for _ in range(10)),
+        *(polling.handle_notification(shop.services, payin) for _ in range(10)),
     ]
     await asyncio.gather(*calls)
     assert await shop.count("shop_order") == 1
@@ -211,7 +211,7 @@ async def test_what_no_longer_covers_is_refunded_in_full(shop: Shop) -> None:
     await shop.pay(started)
     await sync_attempt(shop.services, started.attempt_id)
     assert await shop.one("SELECT state FROM checkout_attempt WHERE id = :id", id=started.attempt_id) == "refunding"
-    await sync_attempt(shop.services, started.attempt_id)
+    await send_refunds(shop.services)
     assert await shop.one("SELECT state FROM checkout_attempt WHERE id = :id", id=started.attempt_id) == "refunded"
     outcome = await payment.payment_outcome(shop.context, key)
     assert outcome.status is PaymentAttemptStatus.REFUNDED

@@ -22,7 +22,7 @@ from store.coupon.coupons import CouponRow
 from store.gift_card.gift_cards import GiftCardRow
 from store.product.products import ProductRow
 from store.providers.errors import ProviderError
-from store.providers.transactions import TransactionKind
+from tests.fixtures.payment import send_refunds
 from tests.fixtures.shop import BUYER, DECLINED_CARD, GOOD_CARD, Shop
 
 STOCK = 6
@@ -90,7 +90,7 @@ class Storm:
     async def notice(self, _key: CheckoutKey) -> None:
         """The provider notifies."""
         if payin := (await self.some_attempt())[1]:
-            await polling.handle_notification(self.shop.services, TransactionKind.PAYIN, payin)
+            await polling.handle_notification(self.shop.services, payin)
 
     async def fault(self, _key: CheckoutKey) -> None:
         """The provider fails for a while."""
@@ -129,7 +129,8 @@ class Storm:
             ):
                 await polling.CHECKS.poll(self.shop.services, attempt_id)
                 if payin:
-                    await polling.handle_notification(self.shop.services, TransactionKind.PAYIN, payin)
+                    await polling.handle_notification(self.shop.services, payin)
+            await send_refunds(self.shop.services)
             clock.advance(dt.timedelta(minutes=30))
 
 
@@ -163,7 +164,7 @@ async def test_everything_adds_up_in_the_end(shop: Shop, seed: int) -> None:
         assert await one("SELECT stock FROM product WHERE id = :id", id=product.id) == STOCK - sold
     assert await one("SELECT usage_count FROM coupon") == await count("order_discount") <= USES
     for card in storm.cards:
-        paid = "SELECT coalesce(sum(paid_amount), 0) FROM order_payment WHERE gift_card_id = :id"
+        paid = "SELECT coalesce(sum(source_amount), 0) FROM payment_source WHERE gift_card_id = :id"
         left = card.value_amount - Decimal(await one(paid, id=card.id))
         assert await one("SELECT remaining_amount FROM gift_card WHERE id = :id", id=card.id) == left
         assert await one("SELECT sum(amount) FROM gift_card_movement WHERE gift_card_id = :id", id=card.id) == left

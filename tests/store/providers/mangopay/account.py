@@ -10,7 +10,7 @@ from store.core.clock import Clock
 from store.providers.base import InboundWebhook
 from store.providers.mangopay import Mangopay
 from store.providers.money import MinorAmount
-from store.providers.transactions import PaymentRequest, RefundRequest
+from store.providers.transactions import PayinRequest, RefundRequest
 
 BASE = "https://provider.test/some/path"
 ACCOUNT = f"{BASE}/v2.01/shop"
@@ -18,7 +18,7 @@ TOKEN = f"{BASE}/v2.01/oauth/token"
 SECRET = "s3cret-of-hooks"
 CREATED = 1_760_000_000
 
-PAYMENT = PaymentRequest(
+PAYMENT = PayinRequest(
     reference="order-1",
     payer_id="user_m_1",
     wallet_id="wlt_m_1",

@@ -15,7 +15,7 @@ from store.providers.money import MinorAmount
 from store.providers.transactions import (
     FailureReason,
     Payer,
-    PaymentRequest,
+    PayinRequest,
     RefundRequest,
     Transaction,
     TransactionKind,
@@ -36,9 +36,9 @@ class Shop:
     payer: str
 
     @property
-    def request(self) -> PaymentRequest:
+    def request(self) -> PayinRequest:
         """25.00 EUR, 2.50 of them ours."""
-        return PaymentRequest(
+        return PayinRequest(
             reference="order-7",
             payer_id=self.payer,
             wallet_id="wallet",

@@ -1,0 +1,52 @@
+"""Emits the events about payments and refunds. `schema.event_payments` documents their data."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from schema.event import EventType
+from schema.payment.payment import PaymentCustomer
+from store.event.data import money_data
+from store.event.events import emit_event
+from store.payment.payments import PaymentRow, RefundRow
+
+
+async def emit_payment_event(db: AsyncSession, kind: EventType, payment: PaymentRow) -> None:
+    """Emit an event with the payment's state after the change, in the transaction of the change."""
+    data = {
+        "id": str(payment.id),
+        "status": payment.status.value,
+        "amount": money_data(payment.payment_amount, payment.currency),
+        "commission": money_data(payment.commission_amount, payment.currency),
+        "refunded": money_data(payment.refunded_amount, payment.currency),
+        "product": payment.product,
+        "origin": payment.origin,
+        "order_id": payment.order_id,
+        "payment_request_id": payment.payment_request_id,
+        "customer": customer_data(payment),
+        "result_code": payment.payin_result_code,
+    }
+    await emit_event(db, kind, partner_id=payment.partner_id, subject=str(payment.id), data=data)
+
+
+async def emit_refund_event(db: AsyncSession, kind: EventType, refund: RefundRow) -> None:
+    """Emit an event with the refund's state after the change, in the transaction of the change."""
+    data = {
+        "id": str(refund.id),
+        "payment_id": str(refund.payment_id),
+        "state": refund.state.value,
+        "amount": money_data(refund.refund_amount, refund.currency),
+        "origin": refund.origin.value,
+        "reason": refund.reason,
+        "detail": refund.detail,
+    }
+    await emit_event(db, kind, partner_id=refund.partner_id, subject=str(refund.id), data=data)
+
+
+def customer_data(row: PaymentCustomer) -> Mapping[str, Any]:
+    return {
+        "first_name": row.customer_first_name,
+        "last_name": row.customer_last_name,
+        "email": row.customer_email,
+    }

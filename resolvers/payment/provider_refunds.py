@@ -1,0 +1,138 @@
+"""Refunds that somebody made at the provider: they have happened, and are recorded as they are."""
+
+import datetime as dt
+from decimal import Decimal
+
+import structlog
+from sqlalchemy import ColumnElement
+from sqlmodel import col, select
+from sqlmodel.ext.asyncio.session import AsyncSession
+from sqlmodel.sql.expression import SelectOfScalar
+
+from resolvers.core.services import Services
+from resolvers.payment.events import emit_refund_event
+from resolvers.payment.refunding import (
+    LockedPayment,
+    finish_if_done,
+    lock_with_sources,
+    promise_refund,
+    record_refund_failed,
+    refund_of,
+)
+from schema.event import EventType
+from schema.payment.payment import (
+    PaymentTransactionStatus,
+    PaymentTransactionType,
+    RefundOrigin,
+)
+from store.ledger.posting import post
+from store.payment.payments import PaymentRow, PaymentSourceRow, PaymentTransactionRow, RefundRow
+from store.payment.postings import provider_refund_journals
+from store.payment.refund_amounts import left_of
+from store.providers.transactions import Transaction
+
+log = structlog.get_logger(__name__)
+TABLE = PaymentTransactionRow
+
+
+async def record_provider_refund(services: Services, refund: Transaction) -> None:
+    """Record a refund that somebody made at the provider. It has happened: a partner without enough earnings owes it."""
+    async with services.db.sessions() as db, db.begin():
+        payin = (await db.exec(_payin_with(refund.parent_id or ""))).first()
+        if payin is None:
+            log.error("a refund of an unknown payment", refund=refund.id, payin=refund.parent_id)
+            return
+        payment = (await db.exec(select(PaymentRow).where(col(PaymentRow.id) == payin.payment_id))).one()
+        locked = await lock_with_sources(db, payment)
+        if (await db.exec(refund_with(refund.id))).first() is not None:
+            return
+        source = next(row for row in locked.sources if row.id == payin.source_id)
+        now = services.clock.now()
+        given_up = await _make_room(db, locked, source, refund.amount.decimal)
+        await _write(db, locked.payment, source, refund, now)
+        for each in given_up:
+            if rest := min(each.refund_amount, left_of(source)):
+                await promise_refund(db, locked, {source.id: rest}, origin=each.origin, now=now, reason=each.reason)
+
+
+async def _make_room(
+    db: AsyncSession, locked: LockedPayment, source: PaymentSourceRow, amount: Decimal
+) -> list[RefundRow]:
+    """Give up promised refunds that the provider would now refuse, as too little is left of the payment."""
+    given_up: list[RefundRow] = []
+    promised = select(TABLE).where(
+        col(TABLE.source_id) == source.id,
+        col(TABLE.type) == PaymentTransactionType.REFUND,
+        col(TABLE.status) == PaymentTransactionStatus.IN_PROGRESS,
+        col(TABLE.provider_id) == "",
+    )
+    for part in (await db.exec(promised.order_by(col(TABLE.id).desc()))).all():
+        if left_of(source) >= amount:
+            break
+        await record_refund_failed(db, locked.payment, part, "It was refunded at the payment provider instead.")
+        given_up.append(await refund_of(db, part))
+    return given_up
+
+
+async def _write(
+    db: AsyncSession, payment: PaymentRow, source: PaymentSourceRow, refund: Transaction, now: dt.datetime
+) -> None:
+    amount, commission = refund.amount.decimal, refund.fee.decimal
+    vat = min(commission, payment.commission_vat_amount - source.commission_vat_back_amount)
+    if commission != payment.commission_amount - source.commission_back_amount and payment.commission_amount:
+        vat = min(vat, (commission * payment.commission_vat_amount / payment.commission_amount).quantize(amount))
+    row = RefundRow(
+        partner_id=payment.partner_id,
+        payment_id=payment.id,
+        currency=payment.currency,
+        created_on=refund.created_at,
+        origin=RefundOrigin.PROVIDER,
+        refund_amount=amount,
+    )
+    db.add(row)
+    await db.flush()
+    part = TABLE(
+        partner_id=payment.partner_id,
+        payment_id=payment.id,
+        refund_id=row.id,
+        currency=payment.currency,
+        source_id=source.id,
+        type=PaymentTransactionType.REFUND,
+        status=PaymentTransactionStatus.OK,
+        payment_method=source.kind,
+        transaction_amount=amount,
+        commission_amount=commission,
+        commission_vat_amount=vat,
+        net_amount=amount - commission,
+        created_on=refund.created_at,
+        executed_on=refund.executed_at or now,
+        provider_id=refund.id,
+    )
+    db.add(part)
+    source.refunded_amount += amount
+    source.commission_back_amount += commission
+    source.commission_vat_back_amount += vat
+    payment.refunded_amount += amount
+    await db.flush()
+    await post(db, await provider_refund_journals(db, payment, part))
+    log.warning("a refund was made at the provider", payment=str(payment.id), refund=refund.id)
+    await emit_refund_event(db, EventType.REFUND_CREATED, row)
+    await finish_if_done(db, payment, row, now)
+
+
+def refund_with(provider_id: str) -> SelectOfScalar[int]:
+    """The id of the part of a refund with this id at the provider."""
+    return select(col(TABLE.id)).where(col(TABLE.type) == PaymentTransactionType.REFUND, *_is_at_provider(provider_id))
+
+
+def _payin_with(provider_id: str) -> SelectOfScalar[PaymentTransactionRow]:
+    return select(TABLE).where(
+        col(TABLE.type) == PaymentTransactionType.PAYIN,
+        col(TABLE.provider_id) == provider_id,
+        col(TABLE.provider_id) != "",
+    )
+
+
+def _is_at_provider(id: str) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    """With the condition of the index, which leaves out transactions that the provider does not know yet."""
+    return col(TABLE.provider_id) == id, col(TABLE.provider_id) != ""

@@ -1,0 +1,97 @@
+"""The data of the events about payments, refunds and payment requests: type -> its keys, and an example."""
+
+from collections.abc import Mapping
+from typing import Any
+
+_PAYMENT = {
+    "id": "The payment's id.",
+    "status": "Its status, as named in REST.",
+    "amount": "What is collected, from all sources together.",
+    "commission": "The marketplace's commission, VAT included.",
+    "refunded": "What has been refunded, or is promised to be.",
+    "product": "What is paid for; empty if not told.",
+    "origin": "Where it comes from; empty if not told.",
+    "order_id": "The order that it pays; null if none.",
+    "payment_request_id": "The payment request that it pays; null if none.",
+    "customer": "The customer: `first_name`, `last_name`, `email`.",
+    "result_code": "The payment provider's code of the last try; empty if it succeeded.",
+}
+_REFUND = {
+    "id": "The refund's id.",
+    "payment_id": "The payment's id.",
+    "state": "`pending`, `needs_action`, `done` or `failed`.",
+    "amount": "The amount, from all sources together.",
+    "origin": "Who began it: `staff`, `shop` or `provider`.",
+    "reason": "Why, in the words of who began it; empty if not given.",
+    "detail": "What holds it up or why it failed; empty while nothing does.",
+}
+_REQUEST = {
+    "id": "The payment request's id.",
+    "code": "Its code.",
+    "status": "Its status, as named in REST.",
+    "amount": "The amount to pay.",
+    "reference": "Your own reference; empty if none.",
+    "customer": "The customer: `first_name`, `last_name`, `email`.",
+    "expires_on": "Until when it can be paid.",
+}
+PAYMENT_EVENT_KEYS: Mapping[str, Mapping[str, str]] = {
+    **dict.fromkeys(("payment.cancelled", "payment.failed", "payment.refunded", "payment.succeeded"), _PAYMENT),
+    **dict.fromkeys(("refund.created", "refund.failed", "refund.needs_action", "refund.succeeded"), _REFUND),
+    **dict.fromkeys(
+        ("payment_request.cancelled", "payment_request.created", "payment_request.expired", "payment_request.paid"),
+        _REQUEST,
+    ),
+}
+"""The keys of the data, each with its description."""
+
+_CUSTOMER = {"first_name": "Ada", "last_name": "Martin", "email": "ada@example.com"}
+_PAID = {
+    "id": "4c0f0f0e-98a5-4d1c-8e8e-6f0a3f1f2d11",
+    "status": "ok",
+    "amount": {"amount": "100.00", "currency": "EUR"},
+    "commission": {"amount": "5.00", "currency": "EUR"},
+    "refunded": {"amount": "0.00", "currency": "EUR"},
+    "product": "spa",
+    "origin": "website",
+    "order_id": None,
+    "payment_request_id": None,
+    "customer": _CUSTOMER,
+    "result_code": "",
+}
+_REFUNDED = {
+    "id": "0f3c1b2a-1d3e-4c5f-9a7b-2c4d6e8f0a1b",
+    "payment_id": _PAID["id"],
+    "state": "pending",
+    "amount": {"amount": "40.00", "currency": "EUR"},
+    "origin": "staff",
+    "reason": "The guest was ill.",
+    "detail": "",
+}
+_ASKED = {
+    "id": 31,
+    "code": "7K4P-QX2M-RT9W-AB3V",
+    "status": "pending",
+    "amount": {"amount": "250.00", "currency": "EUR"},
+    "reference": "B-2041",
+    "customer": _CUSTOMER,
+    "expires_on": "2026-12-05T22:59:59.000000Z",
+}
+PAYMENT_EVENT_EXAMPLES: Mapping[str, Mapping[str, Any]] = {
+    "payment.cancelled": {**_PAID, "status": "cncl"},
+    "payment.failed": {**_PAID, "status": "err", "result_code": "101101"},
+    "payment.refunded": {**_PAID, "refunded": _PAID["amount"]},
+    "payment.succeeded": _PAID,
+    "refund.created": _REFUNDED,
+    "refund.failed": {**_REFUNDED, "state": "failed", "detail": "The payment is too old to be refunded to its card."},
+    "refund.needs_action": {
+        **_REFUNDED,
+        "state": "needs_action",
+        "detail": "The partner's wallet at the payment provider does not hold enough money.",
+    },
+    "refund.succeeded": {**_REFUNDED, "state": "done"},
+    "payment_request.cancelled": {**_ASKED, "status": "cancelled"},
+    "payment_request.created": _ASKED,
+    "payment_request.expired": {**_ASKED, "status": "expired"},
+    "payment_request.paid": {**_ASKED, "status": "paid"},
+}
+"""An example of the data of each."""

@@ -1,0 +1,90 @@
+"""Fee rules, and the commission of a payment by them."""
+
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+
+from sqlalchemy import CheckConstraint, Index, case, or_
+from sqlmodel import Field, col, select
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from schema.payment.fees import FeeRule
+from schema.validation.numbers import CENT
+from store.core.row import CreatedOn, InCurrency
+from store.partner.partners import PartnerRow
+
+NOTHING = Decimal("0.00")
+
+
+class FeeRuleRow(InCurrency, CreatedOn, FeeRule, table=True):
+    """A fee rule. No two active rules of a marketplace name the same partner, product and origin."""
+
+    __tablename__ = "fee_rule"
+    __table_args__ = (
+        Index(
+            "fee_rule_key",
+            "marketplace_id",
+            "partner_id",
+            "product",
+            "origin",
+            unique=True,
+            postgresql_where="is_active",
+            postgresql_nulls_not_distinct=True,
+        ),
+        CheckConstraint("percentage BETWEEN 0 AND 100", name="percentage"),
+        CheckConstraint("vat_rate BETWEEN 0 AND 100", name="vat_rate"),
+        CheckConstraint("fixed_amount >= 0", name="fixed_amount"),
+    )
+    marketplace_id: int = Field(foreign_key="marketplace.id")
+    partner_id: int | None = Field(default=None, foreign_key="partner.id")
+
+
+@dataclass(frozen=True, slots=True)
+class Commission:
+    """The commission of a payment, VAT included, and the VAT in it."""
+
+    amount: Decimal = NOTHING
+    vat: Decimal = NOTHING
+    rule_id: int | None = None
+
+
+async def commission_of(
+    db: AsyncSession, partner_id: int, *, card_amount: Decimal, product: str, origin: str
+) -> Commission:
+    """The commission of a payment of which `card_amount` comes in by bank card: never more than that amount."""
+    if card_amount <= 0:
+        return Commission()
+    rule = await find_rule(db, partner_id, product, origin)
+    return Commission() if rule is None else commission_by(rule, card_amount)
+
+
+async def find_rule(db: AsyncSession, partner_id: int, product: str, origin: str) -> FeeRuleRow | None:
+    """The rule that counts for a payment: partner (4), product (2) and origin (1) are summed, the largest sum wins."""
+    rule = FeeRuleRow
+    weight = (
+        case((col(rule.partner_id).is_not(None), 4), else_=0)
+        + case((col(rule.product).is_not(None), 2), else_=0)
+        + case((col(rule.origin).is_not(None), 1), else_=0)
+    )
+    marketplace = select(col(PartnerRow.marketplace_id)).where(col(PartnerRow.id) == partner_id).scalar_subquery()
+    fitting = select(rule).where(
+        col(rule.is_active),
+        col(rule.marketplace_id) == marketplace,
+        or_(col(rule.partner_id).is_(None), col(rule.partner_id) == partner_id),
+        or_(col(rule.product).is_(None), col(rule.product) == product),
+        or_(col(rule.origin).is_(None), col(rule.origin) == origin),
+    )
+    return (await db.exec(fitting.order_by(weight.desc()).limit(1))).first()
+
+
+def commission_by(rule: FeeRuleRow, card_amount: Decimal) -> Commission:
+    """The commission by one rule. Net and VAT are rounded half up to the cent, each by itself."""
+    net = _cents(card_amount * rule.percentage / 100 + rule.fixed_amount)
+    vat = _cents(net * rule.vat_rate / 100)
+    if net + vat > card_amount:
+        vat = _cents(card_amount * rule.vat_rate / (100 + rule.vat_rate))
+        net = card_amount - vat
+    return Commission(net + vat, vat, rule.id)
+
+
+def _cents(amount: Decimal) -> Decimal:
+    return amount.quantize(CENT, ROUND_HALF_UP)

@@ -1,0 +1,192 @@
+"""Writing of payments: the row, its sources and movements, and the transfers between wallets."""
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from sqlmodel import col, select
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from schema.payment.payment import (
+    PaymentSourceKind,
+    PaymentStatus,
+    PaymentTransactionStatus,
+    PaymentTransactionType,
+)
+from schema.payment.transfer import TransferType
+from store.ledger.books import book_of_partner
+from store.ledger.posting import post
+from store.ledger.wallets import WalletRow, wallet_of_partner
+from store.partner.partners import PartnerRow
+from store.payment.attempts import AttemptRow
+from store.payment.payments import PaymentRow, PaymentSourceRow, PaymentTransactionRow
+from store.payment.postings import payin_journal
+from store.payment.transfers import TransferRow
+from store.providers.transactions import Transaction
+
+CARD, GIFT_CARD = PaymentSourceKind.CREDIT_CARD, PaymentSourceKind.GIFT_CARD
+NOTHING = Decimal("0.00")
+
+
+async def lock_payment(db: AsyncSession, payment: PaymentRow) -> PaymentRow:
+    """Lock and reload a payment."""
+    query = select(PaymentRow).where(col(PaymentRow.id) == payment.id).with_for_update()
+    return (await db.exec(query.execution_options(populate_existing=True))).one()
+
+
+async def sources_of(db: AsyncSession, payment: PaymentRow) -> Sequence[PaymentSourceRow]:
+    """The sources of a locked payment, gift cards first."""
+    query = select(PaymentSourceRow).where(col(PaymentSourceRow.payment_id) == payment.id)
+    rows = (await db.exec(query.order_by(col(PaymentSourceRow.id)).execution_options(populate_existing=True))).all()
+    return sorted(rows, key=lambda row: row.kind is CARD)
+
+
+async def card_wallet_of(db: AsyncSession, partner_id: int, payin: Transaction | None = None) -> WalletRow | None:
+    """The wallet that a partner's card payments go to, or that this one went to.
+
+    None if the partner's payments were never activated.
+    """
+    partner = select(col(PartnerRow.provider_wallet_id)).where(col(PartnerRow.id) == partner_id)
+    wallet_id = (payin and payin.credited_wallet_id) or (await db.exec(partner)).one()
+    return await wallet_of_partner(db, partner_id, wallet_id) if wallet_id else None
+
+
+async def add_sources(
+    db: AsyncSession, payment: PaymentRow, gift_cards: Mapping[int, tuple[int, Decimal]]
+) -> Sequence[PaymentSourceRow]:
+    """Add the sources of a stored payment: gift cards, as id -> (id of the wallet, amount), and the bank card."""
+    of: dict[str, Any] = {"payment_id": payment.id, "partner_id": payment.partner_id, "currency": payment.currency}
+    rows = [
+        PaymentSourceRow(**of, kind=GIFT_CARD, source_amount=amount, gift_card_id=card_id, wallet_id=wallet_id)
+        for card_id, (wallet_id, amount) in gift_cards.items()
+    ]
+    if payment.card_amount:
+        rows.append(PaymentSourceRow(**of, kind=CARD, source_amount=payment.card_amount))
+    db.add_all(rows)
+    await db.flush()
+    return rows
+
+
+async def record_gift_card_payins(
+    db: AsyncSession, payment: PaymentRow, sources: Sequence[PaymentSourceRow], now: dt.datetime
+) -> None:
+    """Record what gift cards have paid: their journals are posted already."""
+    for source in sources:
+        if source.kind is GIFT_CARD:
+            payin = new_payin(payment, source, now)
+            payin.status, payin.executed_on = PaymentTransactionStatus.OK, now
+            db.add(payin)
+            db.add(await transfer_of(db, payment, source, source.source_amount, TransferType.PAYMENT, now))
+    await db.flush()
+
+
+async def transfer_of(
+    db: AsyncSession,
+    payment: PaymentRow,
+    source: PaymentSourceRow,
+    amount: Decimal,
+    kind: TransferType,
+    now: dt.datetime,
+) -> TransferRow:
+    """A transfer between the wallet of a gift card and the partner's: to the partner, or back."""
+    card = (await db.exec(select(WalletRow).where(col(WalletRow.id) == source.wallet_id))).one()
+    partner_wallet = payment.wallet_id
+    if partner_wallet is None and (wallet := await card_wallet_of(db, payment.partner_id)) is not None:
+        partner_wallet = wallet.id
+    wallets = (card.id, partner_wallet) if kind is TransferType.PAYMENT else (partner_wallet, card.id)
+    return TransferRow(
+        marketplace_id=card.marketplace_id,
+        partner_id=payment.partner_id,
+        currency=payment.currency,
+        type=kind,
+        transfer_amount=amount,
+        created_on=now,
+        payment_id=payment.id,
+        debited_wallet_id=wallets[0],
+        credited_wallet_id=wallets[1],
+    )
+
+
+def new_payin(payment: PaymentRow, source: PaymentSourceRow, now: dt.datetime) -> PaymentTransactionRow:
+    """A pay-in of a source, not stored yet. The commission comes out of the bank card's."""
+    by_card = source.kind is CARD
+    commission = payment.commission_amount if by_card else NOTHING
+    return PaymentTransactionRow(
+        partner_id=payment.partner_id,
+        payment_id=payment.id,
+        currency=payment.currency,
+        source_id=source.id,
+        type=PaymentTransactionType.PAYIN,
+        payment_method=source.kind,
+        transaction_amount=source.source_amount,
+        commission_amount=commission,
+        commission_vat_amount=payment.commission_vat_amount if by_card else NOTHING,
+        net_amount=source.source_amount - commission,
+        created_on=now,
+        sent_at=now,
+    )
+
+
+async def record_success(
+    db: AsyncSession, payment: PaymentRow, payin: PaymentTransactionRow, transaction: Transaction, now: dt.datetime
+) -> None:
+    """Record that the pay-in of a locked payment has succeeded, and post it."""
+    payin.status, payin.provider_id, payin.check_on = PaymentTransactionStatus.OK, transaction.id, None
+    payin.executed_on, payin.payer_id = transaction.executed_at or now, transaction.payer_id
+    payin.result_code, payin.result_message = "", ""
+    payment.status, payment.check_on = PaymentStatus.OK, None
+    payment.payin_result_code, payment.payin_result_message = "", ""
+    await post(db, [payin_journal(payment, payin)])
+
+
+async def record_checkout_payment(
+    db: AsyncSession,
+    attempt: AttemptRow,
+    payin: Transaction | None,
+    now: dt.datetime,
+    *,
+    order_id: int | None,
+    gift_cards: Mapping[int, tuple[int, Decimal]],
+) -> PaymentRow:
+    """Record what a checkout has paid; without `order_id`, what is to be refunded. It has the id of the attempt."""
+    by_card = NOTHING if payin is None else payin.amount.decimal
+    commission = NOTHING if payin is None else payin.fee.decimal
+    extra = sum((amount for _, amount in gift_cards.values()), NOTHING)
+    wallet = await card_wallet_of(db, attempt.partner_id, payin) if payin else None
+    payment = PaymentRow(
+        id=attempt.id,
+        attempt_id=attempt.id,
+        order_id=order_id,
+        partner_id=attempt.partner_id,
+        book_id=wallet.book_id if wallet else await book_of_partner(db, attempt.partner_id),
+        wallet_id=wallet.id if wallet else None,
+        currency=attempt.currency,
+        payment_amount=by_card + extra,
+        card_amount=by_card,
+        extra_amount=extra,
+        discount_amount=attempt.discount_amount,
+        commission_amount=commission,
+        commission_vat_amount=min(attempt.commission_vat_amount, commission),
+        net_amount=by_card + extra - commission,
+        fee_rule_id=attempt.fee_rule_id,
+        product=attempt.kind.value,
+        origin="shop",
+        language=attempt.language,
+        customer_first_name=attempt.buyer.first_name,
+        customer_last_name=attempt.buyer.last_name,
+        customer_email=attempt.buyer.email,
+        status=PaymentStatus.OK,
+        created_on=now,
+    )
+    db.add(payment)
+    await db.flush()
+    sources = await add_sources(db, payment, gift_cards)
+    await record_gift_card_payins(db, payment, sources, now)
+    if payin is not None:
+        row = new_payin(payment, sources[-1], now)
+        row.key, row.sent_at = attempt.payin_key, attempt.created_on
+        db.add(row)
+        await db.flush()
+        await record_success(db, payment, row, payin, now)
+    return payment

@@ -1,0 +1,62 @@
+"""How a refund is divided over the sources of a payment, and how much commission goes back with it."""
+
+from collections.abc import Mapping, Sequence
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
+
+from schema.core.errors import InvalidInput
+from schema.payment.payment import PaymentSourceKind
+from schema.validation.numbers import CENT
+from store.payment.payments import PaymentRow, PaymentSourceRow
+
+NOTHING = Decimal("0.00")
+
+
+def left_of(source: PaymentSourceRow) -> Decimal:
+    """What of a source has not been refunded yet."""
+    return source.source_amount - source.refunded_amount
+
+
+def divide(sources: Sequence[PaymentSourceRow], amount: Decimal) -> Mapping[int, Decimal]:
+    """The amounts by source id, in proportion to what is left of each. The last cent goes to the bank card.
+
+    `amount` must not exceed what is left of all together.
+    """
+    total = sum(map(left_of, sources), NOTHING)
+    parts = {
+        source.id: (amount * left_of(source) / total).quantize(CENT, ROUND_DOWN) if total else NOTHING
+        for source in sources
+    }
+    rest = amount - sum(parts.values(), NOTHING)
+    for source in sorted(sources, key=lambda each: each.kind is not PaymentSourceKind.CREDIT_CARD):
+        more = min(rest, left_of(source) - parts[source.id])
+        parts[source.id] += more
+        rest -= more
+    return {id: part for id, part in parts.items() if part}
+
+
+def divide_as_told(sources: Sequence[PaymentSourceRow], extra: Decimal, by_card: Decimal) -> Mapping[int, Decimal]:
+    """The amounts by source id of an explicit split: `extra` over the wallets, `by_card` to the bank card.
+
+    Raises InvalidInput if more is asked of a source than is left of it.
+    """
+    wallets = [source for source in sources if source.kind is not PaymentSourceKind.CREDIT_CARD]
+    cards = [source for source in sources if source.kind is PaymentSourceKind.CREDIT_CARD]
+    for name, asked, of in (("extra_source_amount", extra, wallets), ("additional_payin_amount", by_card, cards)):
+        left = sum(map(left_of, of), NOTHING)
+        if asked > left:
+            raise InvalidInput.at(("split", name), f"Only {left} is left to refund of it.", "OUT_OF_RANGE")
+    return {**divide(wallets, extra), **divide(cards, by_card)}
+
+
+def commission_back(payment: PaymentRow, source: PaymentSourceRow, amount: Decimal) -> tuple[Decimal, Decimal]:
+    """The commission that goes back with another refund of a source, and the VAT in it.
+
+    Both are what belongs to all refunds so far, less what went back before: nothing is left at 100 %.
+    """
+    if source.kind is not PaymentSourceKind.CREDIT_CARD:
+        return NOTHING, NOTHING
+    share = (source.refunded_amount + amount) / source.source_amount
+    total = (payment.commission_amount * share).quantize(CENT, ROUND_HALF_UP)
+    vat = (payment.commission_vat_amount * share).quantize(CENT, ROUND_HALF_UP)
+    back = max(NOTHING, min(total - source.commission_back_amount, amount))
+    return back, max(NOTHING, min(vat - source.commission_vat_back_amount, back))
