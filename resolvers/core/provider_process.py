@@ -31,6 +31,10 @@ R = TypeVar("R", bound=SQLModel)
 C = TypeVar("C", bound=CheckedRow)
 A = TypeVar("A")
 SWEEP_BATCH = 200
+SWEEP_AHEAD = dt.timedelta(seconds=15)
+"""What is due so soon is swept now. Sweeps run every minute, and what a check makes due a minute later would always be a
+moment too late for the next one.
+"""
 
 
 @dataclass(frozen=True)
@@ -133,7 +137,7 @@ class ProviderChecks(Generic[C]):
         """
         async with services.db.sessions() as db, db.begin():
             now = services.clock.now()
-            rows = await due_rows(db, self.row, now, self.batch, *self.conditions)
+            rows = await due_rows(db, self.row, now + SWEEP_AHEAD, self.batch, *self.conditions)
             for row in rows:
                 row.check_on = self.next_check(row, now)
                 id = getattr(row, self.id)

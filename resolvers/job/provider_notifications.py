@@ -2,6 +2,7 @@
 
 from resolvers import bank_account
 from resolvers.activation import polling
+from resolvers.core.provider_events import note_handled
 from resolvers.core.services import Services
 from resolvers.kyc import levels
 from resolvers.payment import polling as payment_polling
@@ -9,13 +10,20 @@ from store.providers.base import Subject
 from store.providers.transactions import TransactionKind
 
 
-async def dispatch_notification(services: Services, subject: Subject, id: str) -> None:
-    """Update the object that a notification names. Unknown objects are ignored."""
+async def dispatch_notification(
+    services: Services, subject: Subject, id: str, *, event: str = "", notified: bool = False
+) -> None:
+    """Update the object that an event names. Unknown objects are ignored.
+
+    `notified`: the provider has sent it, in contrast to an event that was read from its list.
+    """
     if subject in {Subject.PAYIN, Subject.REFUND}:
-        await payment_polling.handle_notification(services, TransactionKind(subject), id)
+        await payment_polling.handle_notification(services, TransactionKind(subject), id, notified=notified)
     if subject is Subject.ACCOUNT:
         await polling.handle_notification(services, id)
     if subject in {Subject.ACCOUNT, Subject.DOCUMENT, Subject.IDENTITY_CHECK}:
         await levels.handle_kyc_notification(services, subject, id)
     if subject is Subject.DESTINATION:
         await bank_account.handle_notification(services, id)
+    if event:
+        await note_handled(services, event)

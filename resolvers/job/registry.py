@@ -57,7 +57,10 @@ async def _delete_cart(services: Services, payload: Payload) -> None:
 
 
 async def _dispatch_notification(services: Services, payload: Payload) -> None:
-    await provider_notifications.dispatch_notification(services, Subject(payload["subject"]), payload["id"])
+    event, notified = payload.get("event", ""), payload.get("notified", False)
+    await provider_notifications.dispatch_notification(
+        services, Subject(payload["subject"]), payload["id"], event=event, notified=notified
+    )
 
 
 async def _check_bank_accounts(services: Services, payload: Payload) -> None:

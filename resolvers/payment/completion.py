@@ -12,7 +12,7 @@ import structlog
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.core.provider_process import ProviderCall, Recording, RefusedCall
+from resolvers.core.provider_process import SWEEP_AHEAD, ProviderCall, Recording, RefusedCall
 from resolvers.core.services import Services
 from resolvers.mail import mails
 from schema.checkout.checkout import ShopKind
@@ -43,11 +43,21 @@ INTERVALS = CheckIntervals(
     ),
     longest=dt.timedelta(hours=6),
 )
+NOTIFIED_AGES = tuple(dt.timedelta(minutes=age) for age in (1, 3, 8, 16, 30, 45))
+"""When a pay-in is checked that the provider notifies about. Its link ends after 15 minutes."""
 SHOP_PATHS = {ShopKind.VOUCHERS: "/vouchers/shop/", ShopKind.GIFT_CARDS: "/giftcards/shop/"}
 
 
 def next_check(attempt: AttemptRow, now: dt.datetime) -> dt.datetime:
-    """When the worker checks next: at short intervals at first, then ever less often."""
+    """When the worker checks next: at short intervals at first, then ever less often.
+
+    Whoever has notified that this pay-in was created also notifies of its end: the checks are then few, and only bound
+    how long a lost notification can delay an order.
+    """
+    if attempt.notified:
+        for age in NOTIFIED_AGES:
+            if attempt.created_on + age > now + SWEEP_AHEAD:
+                return attempt.created_on + age
     return INTERVALS.after(attempt.created_on, now)
 
 

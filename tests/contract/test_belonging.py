@@ -24,6 +24,7 @@ NOT_PUBLISHED = frozenset(
         "identity_check",
         "kept_answer",
         "partner_kyc",
+        "payer",
         "payment_activation",
         "picture",
         "return_secret",
