@@ -2,6 +2,7 @@
 
 import asyncio
 import datetime as dt
+import unicodedata
 from collections.abc import AsyncIterator, Sequence
 
 import httpx
@@ -177,5 +178,6 @@ def _money(amount: MinorAmount) -> Json:
 
 
 def _statement(text: str) -> str:
-    """The text as Mangopay allows it on bank statements: ten ASCII letters and digits."""
-    return "".join(letter for letter in text if letter.isascii() and letter.isalnum())[:_STATEMENT_LENGTH]
+    """The text as Mangopay allows it on bank statements: ten ASCII letters and digits. Accents are dropped."""
+    letters = unicodedata.normalize("NFKD", text)
+    return "".join(letter for letter in letters if letter.isascii() and letter.isalnum())[:_STATEMENT_LENGTH]
