@@ -24,7 +24,7 @@ from resolvers.core.provider_calls import REFUSALS
 from resolvers.core.services import Services
 from store.core.provider_process import CheckedRow, due_rows
 from store.job.jobs import JobKind, enqueue_job
-from store.providers.errors import ProviderError, TransientError
+from store.providers.errors import CallHeldBack, ProviderError, TransientError
 
 log = structlog.get_logger(__name__)
 R = TypeVar("R", bound=SQLModel)
@@ -145,10 +145,19 @@ class ProviderChecks(Generic[C]):
             return len(rows)
 
     async def poll(self, services: Services, id: Any) -> None:
-        """Job: check one row. If the provider is unavailable, the next check follows after a growing pause."""
+        """Job: check one row. If the provider is unavailable, the next check follows after a growing pause.
+
+        Raises `CallHeldBack`, after which the worker runs the job again.
+        """
         try:
             await self.check(services, id)
+        except CallHeldBack:
+            await self._leave_unanswered(services, id)
+            raise
         except (ProviderError, TimeoutError) as error:
             log.warning("a status could not be read from the provider", job=self.job, id=str(id), error=repr(error))
-            if self.unanswered is not None:
-                await self.unanswered(services, id)
+            await self._leave_unanswered(services, id)
+
+    async def _leave_unanswered(self, services: Services, id: Any) -> None:
+        if self.unanswered is not None:
+            await self.unanswered(services, id)
