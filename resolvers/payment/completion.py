@@ -142,7 +142,7 @@ async def record_pending(services: Services, attempt_id: uuid.UUID, payin: Trans
     longer be paying.
     """
     async with services.db.sessions() as db, db.begin():
-        await _record_pending(Recording(services, db), await _lock_attempt(db, attempt_id), payin)
+        await _record_pending(Recording(services, db), await lock_known_attempt(db, attempt_id), payin)
 
 
 async def _record_pending(tx: Recording, attempt: AttemptRow, payin: Transaction | None = None) -> None:
@@ -191,7 +191,7 @@ async def _complete(tx: Recording, attempt: AttemptRow, payin: Transaction | Non
         attempt.payin_id, attempt.payer_id = payin.id, payin.payer_id
     now, attempt_id = tx.now, attempt.id
     covered = _paid_in_full(attempt, payin) and await _consume_reservations(tx.db, attempt, now)
-    attempt = await _lock_attempt(tx.db, attempt_id)
+    attempt = await lock_known_attempt(tx.db, attempt_id)
     if covered:
         transition(attempt, AttemptState.COMPLETED)
         attempt.check_on = None
@@ -319,7 +319,8 @@ async def _refunds(services: Services, attempt: AttemptRow) -> Refunds:
     return Refunds(key, [*valid_refunds, refund])
 
 
-async def _lock_attempt(db: AsyncSession, attempt_id: uuid.UUID) -> AttemptRow:
+async def lock_known_attempt(db: AsyncSession, attempt_id: uuid.UUID) -> AttemptRow:
+    """The attempt, locked and reloaded. Raises NotFound."""
     attempt = await lock_attempt(db, attempt_id)
     if attempt is None:
         raise NotFound(thing="payment")
@@ -328,7 +329,7 @@ async def _lock_attempt(db: AsyncSession, attempt_id: uuid.UUID) -> AttemptRow:
 
 async def _lock_checkout_and_attempt(db: AsyncSession, attempt: AttemptRow) -> AttemptRow:
     await lock_checkout(db, attempt.cart_id, attempt.session_digest)
-    return await _lock_attempt(db, attempt.id)
+    return await lock_known_attempt(db, attempt.id)
 
 
 PAYIN = ProviderCall(
