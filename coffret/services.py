@@ -25,8 +25,11 @@ from store.core.telemetry import tracing
 from store.database.db import Database, dsn
 from store.database.shared_clock import keep_following, try_to_follow
 from store.kv import MemoryLimit, open_kv
+from store.limits.counters import SharedCounters
+from store.limits.provider_budget import SharedCallBudget
 from store.mail.mailer import FolderMailer, Mailer
 from store.mail.smtp import SmtpMailer
+from store.providers.call_budget import CallBudget, CallClass, calling_as
 from store.providers.errors import ProviderError
 from store.providers.mangopay import Mangopay
 
@@ -73,13 +76,18 @@ def make_sandbox(settings: Settings, deliver: "Deliver | None" = None) -> Starle
     return sandbox_app(sandbox, production=not settings.development)
 
 
-def make_provider(settings: Settings, sandbox: Starlette | None) -> Mangopay:
+def make_provider(settings: Settings, sandbox: Starlette | None, budget: CallBudget | None = None) -> Mangopay:
     """The client of the payment provider. The sandbox is called through the same client, in this process."""
     secret = hook_secret(settings)
     if sandbox is not None:
         transport = httpx.ASGITransport(sandbox, raise_app_exceptions=True)
         return Mangopay(
-            base_url="http://sandbox", client_id="sandbox", api_key="sandbox", hook_secret=secret, transport=transport
+            base_url="http://sandbox",
+            client_id="sandbox",
+            api_key="sandbox",
+            hook_secret=secret,
+            transport=transport,
+            budget=budget,
         )
     return Mangopay(
         base_url=settings.mangopay_base_url,
@@ -88,6 +96,7 @@ def make_provider(settings: Settings, sandbox: Starlette | None) -> Mangopay:
         hook_secret=secret,
         alert_email=settings.mangopay_alert_email,
         certificate=settings.mangopay_certificate,
+        budget=budget,
     )
 
 
@@ -115,7 +124,8 @@ async def open_container(settings: Settings, sandbox: Starlette | None) -> Async
             settings.redis_url, clock, MemoryLimit(settings.carts_in_memory, settings.carts_in_memory_mb * 1024 * 1024)
         )
         stack.push_async_callback(kv.aclose)
-        provider = make_provider(settings, sandbox)
+        budget = SharedCallBudget(SharedCounters(kv, clock), settings.provider_account, clock)
+        provider = make_provider(settings, sandbox, budget)
         stack.push_async_callback(provider.aclose)
         mailer = make_mailer(settings)
         if mailer is not None:
@@ -181,7 +191,8 @@ async def register_hooks(services: Services) -> None:
     """
     while True:
         try:
-            await services.provider.ensure_webhooks(f"{services.settings.public_url}{HOOK_PATH}")
+            with calling_as(CallClass.SWEEP):
+                await services.provider.ensure_webhooks(f"{services.settings.public_url}{HOOK_PATH}")
             await asyncio.sleep(3600)
         except ProviderError as error:
             log.warning("registering notifications with the provider failed", error=str(error))

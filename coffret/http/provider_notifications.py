@@ -5,8 +5,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from resolvers.core.provider_events import enqueue_event
 from resolvers.core.services import Services
-from store.job.jobs import JobKind, enqueue_job
 from store.providers.base import InboundWebhook, WebhookRejected
 
 log = structlog.get_logger(__name__)
@@ -29,8 +29,7 @@ async def receive_notification(request: Request) -> Response:
         return PlainTextResponse("Not found", 404)
     async with services.db.sessions() as db, db.begin():
         for hint in hints:
-            payload = {"subject": hint.subject, "id": hint.resource_id}
-            await enqueue_job(db, JobKind.PROVIDER_HINT, payload, unique_key=f"{hint.subject}:{hint.resource_id}")
+            await enqueue_event(db, hint, notified=True)
     return PlainTextResponse("ok")
 
 

@@ -24,13 +24,17 @@ from resolvers.core.provider_calls import REFUSALS
 from resolvers.core.services import Services
 from store.core.provider_process import CheckedRow, due_rows
 from store.job.jobs import JobKind, enqueue_job
-from store.providers.errors import ProviderError, TransientError
+from store.providers.errors import CallHeldBack, ProviderError, TransientError
 
 log = structlog.get_logger(__name__)
 R = TypeVar("R", bound=SQLModel)
 C = TypeVar("C", bound=CheckedRow)
 A = TypeVar("A")
 SWEEP_BATCH = 200
+SWEEP_AHEAD = dt.timedelta(seconds=15)
+"""What is due so soon is swept now. Sweeps run every minute, and what a check makes due a minute later would always be a
+moment too late for the next one.
+"""
 
 
 @dataclass(frozen=True)
@@ -133,7 +137,7 @@ class ProviderChecks(Generic[C]):
         """
         async with services.db.sessions() as db, db.begin():
             now = services.clock.now()
-            rows = await due_rows(db, self.row, now, self.batch, *self.conditions)
+            rows = await due_rows(db, self.row, now + SWEEP_AHEAD, self.batch, *self.conditions)
             for row in rows:
                 row.check_on = self.next_check(row, now)
                 id = getattr(row, self.id)
@@ -141,10 +145,19 @@ class ProviderChecks(Generic[C]):
             return len(rows)
 
     async def poll(self, services: Services, id: Any) -> None:
-        """Job: check one row. If the provider is unavailable, the next check follows after a growing pause."""
+        """Job: check one row. If the provider is unavailable, the next check follows after a growing pause.
+
+        Raises `CallHeldBack`, after which the worker runs the job again.
+        """
         try:
             await self.check(services, id)
+        except CallHeldBack:
+            await self._leave_unanswered(services, id)
+            raise
         except (ProviderError, TimeoutError) as error:
             log.warning("a status could not be read from the provider", job=self.job, id=str(id), error=repr(error))
-            if self.unanswered is not None:
-                await self.unanswered(services, id)
+            await self._leave_unanswered(services, id)
+
+    async def _leave_unanswered(self, services: Services, id: Any) -> None:
+        if self.unanswered is not None:
+            await self.unanswered(services, id)

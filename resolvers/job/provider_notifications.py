@@ -2,6 +2,7 @@
 
 from resolvers import bank_account
 from resolvers.activation import polling
+from resolvers.core.provider_events import note_handled
 from resolvers.core.services import Services
 from resolvers.kyc import levels
 from resolvers.payment import polling as payment_polling
@@ -9,10 +10,15 @@ from resolvers.payment import refund_calls
 from store.providers.base import Subject
 
 
-async def dispatch_notification(services: Services, subject: Subject, id: str) -> None:
-    """Update the object that a notification names. Unknown objects are ignored."""
+async def dispatch_notification(
+    services: Services, subject: Subject, id: str, *, event: str = "", notified: bool = False
+) -> None:
+    """Update the object that an event names. Unknown objects are ignored.
+
+    `notified`: the provider has sent it, in contrast to an event that was read from its list.
+    """
     if subject is Subject.PAYIN:
-        await payment_polling.handle_notification(services, id)
+        await payment_polling.handle_notification(services, id, notified=notified)
     if subject is Subject.REFUND:
         await refund_calls.handle_refund_notification(services, id)
     if subject is Subject.ACCOUNT:
@@ -21,3 +27,5 @@ async def dispatch_notification(services: Services, subject: Subject, id: str) -
         await levels.handle_kyc_notification(services, subject, id)
     if subject is Subject.DESTINATION:
         await bank_account.handle_notification(services, id)
+    if event:
+        await note_handled(services, event)

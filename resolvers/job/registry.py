@@ -25,6 +25,7 @@ from resolvers.webhook import delivery as webhook_delivery
 from store.core.retries import RetryPolicy
 from store.job.jobs import JobKind
 from store.providers.base import Subject
+from store.providers.call_budget import CallClass
 
 Payload: TypeAlias = Mapping[str, Any]
 Handler: TypeAlias = Callable[[Services, Payload], Awaitable[None]]
@@ -32,10 +33,11 @@ Handler: TypeAlias = Callable[[Services, Payload], Awaitable[None]]
 
 @dataclass(frozen=True)
 class JobHandler:
-    """The handler of a kind of job, and its retry policy."""
+    """The handler of a kind of job, its retry policy, and what its calls of the provider are for."""
 
     run: Handler
     retries: RetryPolicy
+    calls: CallClass = CallClass.SWEEP
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,10 @@ async def _delete_cart(services: Services, payload: Payload) -> None:
 
 
 async def _dispatch_notification(services: Services, payload: Payload) -> None:
-    await provider_notifications.dispatch_notification(services, Subject(payload["subject"]), payload["id"])
+    event, notified = payload.get("event", ""), payload.get("notified", False)
+    await provider_notifications.dispatch_notification(
+        services, Subject(payload["subject"]), payload["id"], event=event, notified=notified
+    )
 
 
 async def _check_bank_accounts(services: Services, payload: Payload) -> None:
@@ -102,7 +107,7 @@ HANDLERS: Mapping[JobKind, JobHandler] = {
     JobKind.CHECK_KYC: JobHandler(_check_kyc, SHORT_RETRIES),
     JobKind.DELIVER_WEBHOOKS: JobHandler(_deliver_webhooks, SHORT_RETRIES),
     JobKind.DROP_CART: JobHandler(_delete_cart, DAY_RETRIES),
-    JobKind.PROVIDER_HINT: JobHandler(_dispatch_notification, SHORT_RETRIES),
+    JobKind.PROVIDER_HINT: JobHandler(_dispatch_notification, SHORT_RETRIES, CallClass.PAYOUT),
     JobKind.SEND_MAIL: JobHandler(_send_mail, DAY_RETRIES),
     JobKind.SEND_REFUND: JobHandler(_send_refund, SHORT_RETRIES),
     JobKind.SETTLE_ATTEMPT: JobHandler(_poll_attempt, SHORT_RETRIES),

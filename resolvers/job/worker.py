@@ -30,6 +30,8 @@ from store.core.telemetry.outages import CONNECTION_ERRORS, driver_error
 from store.database.db import CONNECT_TIMEOUT
 from store.job.jobs import JobKind
 from store.job.queue import JobQueue, RetryWithoutFailure
+from store.providers.call_budget import CallClass, calling_as
+from store.providers.errors import CallHeldBack
 
 log = structlog.get_logger(__name__)
 MAX_CONCURRENT_JOBS = 40
@@ -88,6 +90,8 @@ class JobExecutor(EntrypointExecutor):
         """The outcome label of a failed run, and the exception that instructs the engine."""
         if isinstance(error, RunAgain):
             return "again", RetryWithoutFailure(error.after)
+        if isinstance(error, CallHeldBack):
+            return "again", RetryWithoutFailure(dt.timedelta(seconds=error.retry_after))
         task = asyncio.current_task()
         if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():  # at shutdown
             return "released", RetryWithoutFailure()  # otherwise the engine treats the job as cancelled and deletes it
@@ -112,7 +116,8 @@ def build_queue(services: Services, pool: asyncpg.Pool) -> PgQueuer:
 
 def _register_job(queuer: PgQueuer, services: Services, job: JobKind, work: JobHandler) -> None:
     async def run(queued: QueuedJob) -> None:
-        await work.run(services, orjson.loads(queued.payload or b"{}"))
+        with calling_as(work.calls):
+            await work.run(services, orjson.loads(queued.payload or b"{}"))
 
     queuer.entrypoint(job, on_failure="hold", executor_factory=lambda given: JobExecutor(given, work.retries))(run)
 
@@ -122,7 +127,8 @@ def _register_schedule(queuer: PgQueuer, services: Services, name: str, task: Sc
         _bind_log_context(schedule=name)
         begun, outcome = time.perf_counter(), "failed"
         try:
-            await task.run(services)
+            with calling_as(CallClass.SWEEP):
+                await task.run(services)
             outcome = "done"
         finally:
             SCHEDULED.labels(name, outcome).observe(time.perf_counter() - begun)

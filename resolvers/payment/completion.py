@@ -11,7 +11,7 @@ import structlog
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.core.provider_process import ProviderCall, Recording, RefusedCall
+from resolvers.core.provider_process import SWEEP_AHEAD, ProviderCall, Recording, RefusedCall
 from resolvers.core.services import Services
 from resolvers.mail import mails
 from resolvers.payment.events import emit_payment_event
@@ -49,11 +49,21 @@ INTERVALS = CheckIntervals(
     ),
     longest=dt.timedelta(hours=6),
 )
+NOTIFIED_AGES = tuple(dt.timedelta(minutes=age) for age in (1, 3, 8, 16, 30, 45))
+"""When a pay-in is checked that the provider notifies about. Its link ends after 15 minutes."""
 SHOP_PATHS = {ShopKind.VOUCHERS: "/vouchers/shop/", ShopKind.GIFT_CARDS: "/giftcards/shop/"}
 
 
 def next_check(attempt: AttemptRow, now: dt.datetime) -> dt.datetime:
-    """When the worker checks next: at short intervals at first, then ever less often."""
+    """When the worker checks next: at short intervals at first, then ever less often.
+
+    Whoever has notified that this pay-in was created also notifies of its end: the checks are then few, and only bound
+    how long a lost notification can delay an order.
+    """
+    if attempt.notified:
+        for age in NOTIFIED_AGES:
+            if attempt.created_on + age > now + SWEEP_AHEAD:
+                return attempt.created_on + age
     return INTERVALS.after(attempt.created_on, now)
 
 
@@ -127,7 +137,7 @@ async def record_pending(services: Services, attempt_id: uuid.UUID, payin: Trans
     longer be paying.
     """
     async with services.db.sessions() as db, db.begin():
-        await _record_pending(Recording(services, db), await _lock_attempt(db, attempt_id), payin)
+        await _record_pending(Recording(services, db), await lock_known_attempt(db, attempt_id), payin)
 
 
 async def _record_pending(tx: Recording, attempt: AttemptRow, payin: Transaction | None = None) -> None:
@@ -176,7 +186,7 @@ async def _complete(tx: Recording, attempt: AttemptRow, payin: Transaction | Non
         attempt.payin_id, attempt.payer_id = payin.id, payin.payer_id
     now, attempt_id = tx.now, attempt.id
     covered = _paid_in_full(attempt, payin) and await _consume_reservations(tx.db, attempt, now)
-    attempt = await _lock_attempt(tx.db, attempt_id)
+    attempt = await lock_known_attempt(tx.db, attempt_id)
     attempt.check_on = None
     if covered:
         transition(attempt, AttemptState.COMPLETED)
@@ -284,7 +294,8 @@ async def _is_superseded(db: AsyncSession, attempt: AttemptRow) -> bool:
     return (await db.exec(others.limit(1))).first() is not None
 
 
-async def _lock_attempt(db: AsyncSession, attempt_id: uuid.UUID) -> AttemptRow:
+async def lock_known_attempt(db: AsyncSession, attempt_id: uuid.UUID) -> AttemptRow:
+    """The attempt, locked and reloaded. Raises NotFound."""
     attempt = await lock_attempt(db, attempt_id)
     if attempt is None:
         raise NotFound(thing="payment")
@@ -293,7 +304,7 @@ async def _lock_attempt(db: AsyncSession, attempt_id: uuid.UUID) -> AttemptRow:
 
 async def _lock_checkout_and_attempt(db: AsyncSession, attempt: AttemptRow) -> AttemptRow:
     await lock_checkout(db, attempt.cart_id, attempt.session_digest)
-    return await _lock_attempt(db, attempt.id)
+    return await lock_known_attempt(db, attempt.id)
 
 
 PAYIN = ProviderCall(

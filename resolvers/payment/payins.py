@@ -4,7 +4,7 @@ import datetime as dt
 import uuid
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import structlog
 from sqlmodel.ext.asyncio.session import AsyncSession
@@ -14,7 +14,7 @@ from resolvers.core.services import Services
 from store.customer import Person
 from store.partner.partners import PartnerRow
 from store.payment.payers import PayerRow, claim_payer, email_digest, forget_payer, lock_payer
-from store.providers.errors import Declined, PayerRefused
+from store.providers.errors import Declined, InvalidRequest, PayerRefused
 from store.providers.keys import IdempotencyKey
 from store.providers.money import MinorAmount
 from store.providers.transactions import Payer, PayinRequest, Transaction
@@ -24,7 +24,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PayinOrder:
-    """A card payment to create. Its key must be stored, and committed, before."""
+    """A card payment to create. A row with its key must be stored, and committed, before."""
 
     reference: str
     payer: Payer
@@ -39,28 +39,36 @@ class PayinOrder:
     """When the first key was stored."""
 
 
-RenewKey: TypeAlias = Callable[[AsyncSession, uuid.UUID], Awaitable[uuid.UUID]]
-"""Stores another key in the place of this one, which a refusal has used up, and returns it. If another request has done
-so already, returns that one's key.
-"""
+class PayinRow(Protocol):
+    """A row with the key of its pay-in."""
+
+    payin_key: uuid.UUID
 
 
-async def create_payin(services: Services, order: PayinOrder, renew_key: RenewKey) -> Transaction:
+LockRow: TypeAlias = Callable[[AsyncSession], Awaitable[PayinRow]]
+"""Locks and reloads the row of an order."""
+
+
+async def create_payin(services: Services, order: PayinOrder, lock_row: LockRow) -> Transaction:
     """Create a card payment; a declined one is returned too. Repeating the call with the stored key is safe.
 
     The payer is the one that the provider has for this e-mail address. If the provider refuses that payer, because it
-    is closed or unknown, another one is created, once. Raises ProviderError.
+    is closed or unknown, another one is created, once, and the row gets another key, since the refusal has used up its
+    own. Raises ProviderError.
     """
     payer = await _payer_of(services, order.payer)
     try:
         return await _submit(services, order, payer)
-    except PayerRefused as refused:
-        log.warning("the provider refused a payer", payer=payer.provider_id, code=refused.code)
+    except InvalidRequest as refused:
         async with services.db.sessions() as db, db.begin():
-            locked = await lock_payer(db, payer)
-            if locked.provider_id == payer.provider_id:
-                forget_payer(locked, services.clock.now())
-            key = await renew_key(db, order.key)
+            row = await lock_row(db)
+            if row.payin_key == order.key:  # otherwise a request at the same time has replaced the payer already
+                if not isinstance(refused, PayerRefused):
+                    raise
+                log.warning("the provider refused a payer", payer=payer.provider_id, code=refused.code)
+                await _replace_payer(Recording(services, db), payer)
+                row.payin_key = uuid.uuid4()
+            key = row.payin_key
     return await _submit(services, replace(order, key=key), await _payer_of(services, order.payer))
 
 
@@ -99,6 +107,12 @@ async def _payer_of(services: Services, person: Payer) -> PayerRow:
     key = IdempotencyKey(str(payer.key))
     created = services.provider.create_payer(person, str(payer.id), key=key, sent_at=payer.sent_at)
     return await PAYER.send(services, payer, created)
+
+
+async def _replace_payer(tx: Recording, refused: PayerRow) -> None:
+    payer = await lock_payer(tx.db, refused)
+    if payer.provider_id == refused.provider_id:
+        forget_payer(payer, tx.now)
 
 
 async def _record_payer(_: Recording, payer: PayerRow, provider_id: str) -> PayerRow:

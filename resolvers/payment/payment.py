@@ -5,14 +5,13 @@ import uuid
 
 import structlog
 from sqlmodel import col, select
-from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.checkout.session import furthest_step
 from resolvers.checkout.steps import load_session, partner_of
 from resolvers.core.operation import Call, operation
 from resolvers.core.services import Services
 from resolvers.partner.selling import require_selling
-from resolvers.payment.completion import PAYIN, abandon, next_check, read_attempt, sync_attempt
+from resolvers.payment.completion import PAYIN, abandon, lock_known_attempt, next_check, read_attempt, sync_attempt
 from resolvers.payment.outcome import outcome_of
 from resolvers.payment.payins import PayinOrder, create_payin, statement_of
 from schema.checkout.checkout import (
@@ -121,15 +120,6 @@ async def _submit_payment(services: Services, attempt: AttemptRow, return_url: s
 async def _create_payin(services: Services, attempt: AttemptRow, return_url: str) -> Transaction:
     async with services.db.sessions() as db:
         partner = (await db.exec(select(PartnerRow).where(col(PartnerRow.id) == attempt.partner_id))).one()
-
-    async def renew_key(db: AsyncSession, used_up: uuid.UUID) -> uuid.UUID:
-        locked = await lock_attempt(db, attempt.id)
-        if locked is None:
-            raise NotFound(thing="payment")
-        if locked.payin_key == used_up:
-            locked.payin_key = uuid.uuid4()
-        return locked.payin_key
-
     buyer = attempt.buyer
     order = PayinOrder(
         reference=str(attempt.id),
@@ -143,7 +133,7 @@ async def _create_payin(services: Services, attempt: AttemptRow, return_url: str
         key=attempt.payin_key,
         sent_at=attempt.created_on,
     )
-    return await create_payin(services, order, renew_key)
+    return await create_payin(services, order, lambda db: lock_known_attempt(db, attempt.id))
 
 
 @operation(AccessRule.CUSTOMER, transaction=False)

@@ -6,12 +6,14 @@ import datetime as dt
 import uuid
 
 import structlog
+from sqlalchemy import update
 from sqlmodel import col, select
 
+from resolvers.core.provider_events import enqueue_event, is_handled
 from resolvers.core.provider_process import ProviderChecks
 from resolvers.core.services import Services
 from resolvers.payment.completion import next_check, read_attempt, record_pending, sync_attempt
-from store.job.jobs import JobKind, enqueue_job
+from store.job.jobs import JobKind
 from store.payment.attempts import UNSETTLED, AttemptRow, AttemptState
 from store.providers.errors import ProviderError
 from store.providers.errors import ProviderNotFound as UnknownToProvider
@@ -21,15 +23,27 @@ log = structlog.get_logger(__name__)
 CATCH_UP_WINDOW = dt.timedelta(hours=2)
 
 
-async def handle_notification(services: Services, payin_id: str) -> None:
-    """Handle a notification about a pay-in: check its attempt, if it is one of ours."""
+async def handle_notification(services: Services, payin_id: str, *, notified: bool = False) -> None:
+    """Handle a hint about a pay-in: check its attempt, if it is one of ours.
+
+    `notified`: the hint is a notification, not an event that was read from the provider's list.
+    """
     async with services.db.sessions() as db:
         known = (await db.exec(select(AttemptRow.id).where(col(AttemptRow.payin_id) == payin_id))).first()
     if known is not None:
         await _reopen_if_paid(services, known, payin_id)
     attempt_id = known or await _find_by_reference(services, payin_id)
-    if attempt_id is not None:
-        await CHECKS.poll(services, attempt_id)
+    if attempt_id is None:
+        return
+    if notified:
+        await _note_notification(services, attempt_id)
+    await CHECKS.poll(services, attempt_id)
+
+
+async def _note_notification(services: Services, attempt_id: uuid.UUID) -> None:
+    unnoted = update(AttemptRow).where(col(AttemptRow.id) == attempt_id, ~col(AttemptRow.notified))
+    async with services.db.sessions() as db, db.begin():
+        await db.exec(unnoted.values(notified=True))
 
 
 async def _reopen_if_paid(services: Services, attempt_id: uuid.UUID, payin_id: str) -> None:
@@ -67,7 +81,9 @@ CHECKS = ProviderChecks(
 
 
 async def enqueue_missed_events(services: Services) -> int:
-    """Enqueue the provider's events of the last two hours, in case notifications were lost; returns their number."""
+    """Enqueue the provider's events of the last two hours that were not handled yet, in case notifications were lost;
+    returns their number.
+    """
     try:
         return await _read_events(services)
     except ProviderError as error:
@@ -78,8 +94,9 @@ async def enqueue_missed_events(services: Services) -> int:
 async def _read_events(services: Services) -> int:
     count = 0
     async for hint in services.provider.events_since(services.clock.now() - CATCH_UP_WINDOW):
+        if await is_handled(services, hint.dedupe_id):
+            continue
         count += 1
         async with services.db.sessions() as db, db.begin():
-            payload = {"subject": hint.subject, "id": hint.resource_id}
-            await enqueue_job(db, JobKind.PROVIDER_HINT, payload, unique_key=f"{hint.subject}:{hint.resource_id}")
+            await enqueue_event(db, hint, notified=False)
     return count

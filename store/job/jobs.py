@@ -34,7 +34,8 @@ class JobKind(StrEnum):
     DROP_CART = "drop_cart"
     """Delete the cart of an order, if it has not changed since. Payload: `partner_id`, `cart_id`, `last_modified`."""
     PROVIDER_HINT = "provider_hint"
-    """Handle the provider's notification of a change. Payload: `kind`, `id`."""
+    """Handle the provider's event, notified or else read from its list. Payload: `subject`, `id`, `event`,
+    `notified`."""
     CHECK_KYC = "check_kyc"
     """Ask the provider for the status of a partner's identification. Payload: `partner_id`."""
     CHECK_BANK_ACCOUNTS = "check_bank_accounts"

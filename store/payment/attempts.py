@@ -117,6 +117,7 @@ class AttemptRow(PartnerOwned, CreatedOn, CheckedRow, table=True):
         "When the provider's link expires.", default=None, nullable=True
     )
     payin_key: UUID = Field(default_factory=uuid4)
+    notified: bool = Field(default=False, description="True once the provider has notified about its pay-in.")
     payer_id: str = Field(default="", max_length=128)
     payin_id: str = Field(default="", max_length=128, index=True)
     redirect_url: str = Field(default="", max_length=2048)

@@ -66,6 +66,15 @@ class TransientError(ProviderError):
         self.retry_after = retry_after
 
 
+class CallHeldBack(TransientError):
+    """Not sent, because the few calls that the provider still allows are kept for more urgent ones, or none is left."""
+
+    retry_after: float
+
+    def __init__(self, kind: str, retry_after: float) -> None:
+        super().__init__(f"A call of the class {kind} is held back.", retry_after=retry_after)
+
+
 class UnknownOutcome(ProviderError):
     """It may or may not have been done. Store `key`, call `resolve` later, and never repeat it with another key."""
 

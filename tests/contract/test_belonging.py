@@ -31,6 +31,7 @@ NOT_PUBLISHED = frozenset(
         "ledger_shift",
         "ledger_snapshot",
         "partner_kyc",
+        "payer",
         "payment_activation",
         "picture",
         "return_secret",

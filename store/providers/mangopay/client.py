@@ -4,19 +4,27 @@ import asyncio
 import datetime as dt
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TypeVar
 from urllib.parse import quote
 
 import httpx
 import structlog
 
 from store.core.clock import Clock
+from store.providers.call_budget import CallBudget
 from store.providers.errors import InvalidRequest, ProviderError, ProviderNotFound, TransientError, UnknownOutcome
 from store.providers.keys import IdempotencyKey
+from store.providers.mangopay.allowance import record_allowances
 from store.providers.mangopay.auth import TokenAuth
 from store.providers.mangopay.calls import InstrumentedCall
-from store.providers.mangopay.creation import CreationResult, StreamedBody
+from store.providers.mangopay.creation import (
+    Body,
+    Creation,
+    CreationResult,
+    Interrupted,
+    StreamedBody,
+    UncertainOutcome,
+)
 from store.providers.mangopay.errors import KEY_UNKNOWN, error_body_in, error_body_of, error_in, error_of, json_of
 from store.providers.mangopay.objects import (
     IdempotencyResponse,
@@ -56,32 +64,6 @@ _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 log = structlog.stdlib.get_logger(__name__)
 
 
-Body = Json | StreamedBody | None
-
-
-@dataclass(frozen=True, slots=True)
-class Creation(Generic[W]):
-    """A creating call: body, response shape, and the key that makes it idempotent until `key_expires_at`."""
-
-    path: str
-    body: Body
-    shape: type[W]
-    key: IdempotencyKey
-    key_expires_at: dt.datetime
-
-
-class Interrupted(Exception):
-    """The request may have arrived; the response was lost."""
-
-
-class UncertainOutcome(Exception):
-    """A creating call may have been done. `key_was_seen`: the provider knows its key, so only a look-up can tell."""
-
-    def __init__(self, message: str, *, key_was_seen: bool = False) -> None:
-        super().__init__(message)
-        self.key_was_seen = key_was_seen
-
-
 class Client:
     """The API of one Mangopay client. Paths are relative to it and start with a slash."""
 
@@ -95,11 +77,13 @@ class Client:
         certificate: Certificate | None,
         clock: Clock,
         sleep: Sleep,
+        budget: CallBudget | None = None,
     ) -> None:
         root = f"{api_base_url(base_url, certificate).rstrip('/')}/v2.01"
         self._account = f"{root}/{quote(client_id, safe='')}"
         self._clock = clock
         self._sleep = sleep
+        self._budget = budget
         self._http = httpx.AsyncClient(
             auth=TokenAuth(f"{root}/oauth/token", client_id, api_key, clock),
             headers={"User-Agent": "Coffret", "Accept": "application/json"},
@@ -306,6 +290,8 @@ class Client:
         key: IdempotencyKey | None = None,
     ) -> httpx.Response:
         """Send one request and return any response. Raises `TransientError` if it was not sent, else `Interrupted`."""
+        if self._budget is not None:
+            await self._budget.admit()
         headers: dict[str, str] = {"Idempotency-Key": key} if key else {}
         streamed = body if isinstance(body, StreamedBody) else None
         if streamed is not None:
@@ -330,6 +316,7 @@ class Client:
                     raise TransientError(f"The provider cannot be reached: {type(error).__name__}.") from error
                 raise Interrupted(f"The provider did not answer: {type(error).__name__}.") from error
             call.record_response(response.status_code, None if response.is_success else error_body_in(response).id)
+        await record_allowances(self._budget, response, self._clock.now())
         return response
 
     async def _send(self, request: httpx.Request) -> httpx.Response:

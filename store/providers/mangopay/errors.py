@@ -69,7 +69,7 @@ def error_of(status: int, refusal: ErrorBody, headers: Mapping[str, str], now: d
         case 404:
             return ProviderNotFound(message, code=code, request_id=id)
         case 429:
-            return TransientError(message, retry_after=_retry_after(headers, now), code=code, request_id=id)
+            return TransientError(message, retry_after=retry_after(headers, now), code=code, request_id=id)
         case 408:
             return TransientError(message, code=code, request_id=id)
         case _ if 400 <= status < 500:
@@ -78,17 +78,17 @@ def error_of(status: int, refusal: ErrorBody, headers: Mapping[str, str], now: d
             return TransientError(message, code=code, request_id=id)
 
 
-def _retry_after(headers: Mapping[str, str], now: dt.datetime) -> float:
+def retry_after(headers: Mapping[str, str], now: dt.datetime) -> float:
     """Seconds until the first exhausted rate limit window resets, as that may be the only exceeded one."""
-    resets = _numbers(headers.get("x-ratelimit-reset", ""))
-    remaining = _numbers(headers.get("x-ratelimit-remaining", ""))
+    resets = numbers(headers.get("x-ratelimit-reset", ""))
+    remaining = numbers(headers.get("x-ratelimit-remaining", ""))
     if len(remaining) != len(resets):
         remaining = [0] * len(resets)
     waits = [reset - now.timestamp() for reset, left in zip(resets, remaining, strict=True) if left <= 0]
     return min((wait for wait in waits if wait > 0), default=_RATE_LIMITED_FOR)
 
 
-def _numbers(text: str) -> list[int]:
+def numbers(text: str) -> list[int]:
     """The numbers of a list such as `1, 2, 3`; empty if any part is not a number, because positions matter."""
     parts = [part.strip() for part in text.split(",")]
     return [int(part) for part in parts] if all(re.fullmatch("[0-9]+", part) for part in parts) else []

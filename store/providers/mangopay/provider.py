@@ -8,6 +8,7 @@ import httpx
 
 from store.core.clock import Clock, clock
 from store.providers.base import EventHint, InboundWebhook
+from store.providers.call_budget import CallBudget
 from store.providers.errors import ActionRequired, UnknownOutcome
 from store.providers.keys import IdempotencyKey
 from store.providers.mangopay import hooks
@@ -30,7 +31,7 @@ class Mangopay(AccountsMixin, IdentityChecksMixin, DocumentsMixin, DestinationsM
     `base_url` may have a path: `https://api.mangopay.com`, or `http://127.0.0.1:8000/_provider` for a sandbox.
     `hook_secret` is the last path segment of the notification URL. The provider writes to `alert_email` when its
     notifications fail. With a client certificate, Mangopay's mutual TLS hosts are called. `transport` replaces the
-    network, `sleep` the waiting between attempts.
+    network, `sleep` the waiting between attempts. Calls are held back by `budget`.
     """
 
     def __init__(
@@ -45,11 +46,19 @@ class Mangopay(AccountsMixin, IdentityChecksMixin, DocumentsMixin, DestinationsM
         transport: httpx.AsyncBaseTransport | None = None,
         clock: Clock = clock,
         sleep: Sleep = asyncio.sleep,
+        budget: CallBudget | None = None,
     ) -> None:
         if not hook_secret:
             raise ValueError("Set a secret for notifications: without one, anybody could send them.")
         self._client = Client(
-            base_url, client_id, api_key, transport=transport, certificate=certificate, clock=clock, sleep=sleep
+            base_url,
+            client_id,
+            api_key,
+            transport=transport,
+            certificate=certificate,
+            clock=clock,
+            sleep=sleep,
+            budget=budget,
         )
         self._alert_email = alert_email
         self._hook_secret = hook_secret

@@ -1,6 +1,7 @@
 """Payments, refunds and transfers, and the platform's own wallets."""
 
 import datetime as dt
+import unicodedata
 from collections.abc import Sequence
 
 from store.providers.actions import UserAction
@@ -137,5 +138,6 @@ def _refund_body(author_id: str, amount: MinorAmount, fee_back: MinorAmount, ref
 
 
 def _statement(text: str) -> str:
-    """The text as Mangopay allows it on bank statements: ten ASCII letters and digits."""
-    return "".join(letter for letter in text if letter.isascii() and letter.isalnum())[:_STATEMENT_LENGTH]
+    """The text as Mangopay allows it on bank statements: ten ASCII letters and digits. Accents are dropped."""
+    letters = unicodedata.normalize("NFKD", text)
+    return "".join(letter for letter in letters if letter.isascii() and letter.isalnum())[:_STATEMENT_LENGTH]

@@ -12,7 +12,7 @@ from resolvers.core.services import Services
 from store.core.clock import clock
 from store.core.provider_process import LeasedRow
 from store.job.jobs import JobKind, enqueue_job
-from store.providers.errors import InvalidRequest, TransientError
+from store.providers.errors import CallHeldBack, InvalidRequest, TransientError
 from tests.fixtures.tenants import Tenants
 from tests.resolvers.core.payouts import (
     INTERVALS,
@@ -195,6 +195,27 @@ async def test_a_provider_that_cannot_tell_is_asked_again(services: Services, ba
     await dataclasses.replace(checks_at(bank), unanswered=unanswered).poll(services, row.id)
     assert untold == [row.id]
     assert await read(services, row.id) == row
+
+
+async def test_a_check_that_is_held_back_is_left_to_the_worker(services: Services, bank: Bank) -> None:
+    row, bank.fails = await begin(services), CallHeldBack("sweep", 60)
+    untold: list[object] = []
+
+    async def unanswered(_: Services, id: object) -> None:
+        untold.append(id)
+
+    with pytest.raises(CallHeldBack):
+        await dataclasses.replace(checks_at(bank), unanswered=unanswered).poll(services, row.id)
+    assert untold == [row.id]
+
+
+async def test_what_is_due_before_the_next_sweep_can_be_on_time_is_swept_now(services: Services, bank: Bank) -> None:
+    await begin(services)
+    assert await checks_at(bank).sweep(services) == 1, "now, and in half a minute again"
+    clock.advance(dt.timedelta(seconds=10))
+    assert await checks_at(bank).sweep(services) == 0
+    clock.advance(dt.timedelta(seconds=8))
+    assert await checks_at(bank).sweep(services) == 1
 
 
 async def test_a_hint_beside_a_waiting_check_is_one_job(services: Services, bank: Bank, tenants: Tenants) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 from sqlmodel import select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
@@ -15,7 +16,7 @@ from schema.checkout.checkout import PaymentAttemptStatus, ProductChoice
 from store.core.clock import clock
 from store.core.settings import Settings
 from store.payment.payers import PayerRow
-from store.providers.errors import InvalidRequest, PayerRefused
+from store.providers.errors import InvalidRequest, PayerRefused, UnknownOutcome
 from store.providers.mangopay import Mangopay
 from store.providers.money import MinorAmount
 from store.providers.transactions import Payer, PayinRequest, Transaction, TransactionStatus
@@ -59,22 +60,20 @@ def order_of(shop: Shop, email: str = "ada@example.com") -> PayinOrder:
     )
 
 
-class StoredKey:
-    """A key of a pay-in as a row stores it."""
+class StoredPayin:
+    """A row of an order."""
 
-    def __init__(self, key: uuid.UUID) -> None:
-        self.key = key
-        self.renewals = 0
+    def __init__(self, order: PayinOrder) -> None:
+        self.payin_key = order.key
 
-    async def renew(self, _db: AsyncSession, used_up: uuid.UUID) -> uuid.UUID:
-        """Another key, unless there is one already."""
-        if self.key == used_up:
-            self.key, self.renewals = uuid.uuid4(), self.renewals + 1
-        return self.key
+    async def lock(self, db: AsyncSession) -> "StoredPayin":
+        """The row, locked until the end of the transaction."""
+        await (await db.connection()).execute(text("SELECT pg_advisory_xact_lock(1)"))
+        return self
 
 
-async def never(_db: AsyncSession, _used_up: uuid.UUID) -> uuid.UUID:
-    """For payments whose key is not used up."""
+async def never(_db: AsyncSession) -> StoredPayin:
+    """For payments that are not refused."""
     raise AssertionError
 
 
@@ -122,6 +121,19 @@ async def test_a_payer_whose_answer_was_lost_is_found_again(shop: Shop) -> None:
     assert len(await payers(shop)) == 1
 
 
+async def test_a_payer_of_which_nothing_was_heard_is_the_one_that_the_next_payment_has(shop: Shop) -> None:
+    await add_fault(shop, path="/sca/users/natural", kind="drop", when="after")
+    await add_fault(shop, path="/responses/*", kind="drop", times=25)
+    with pytest.raises(UnknownOutcome):
+        await create_payin(shop.services, order_of(shop), never)
+    (stored,) = await payers(shop)
+    assert stored.provider_id == ""
+    assert (await shop.control("DELETE", "/faults")).status_code == 200
+    made = await create_payin(shop.services, order_of(shop), never)
+    (found,) = await payers(shop)
+    assert (found.key, found.provider_id) == (stored.key, made.payer_id)
+
+
 async def test_a_key_that_the_provider_has_forgotten_is_replaced(shop: Shop) -> None:
     await create_payin(shop.services, order_of(shop), never)
     await shop.execute("UPDATE payer SET provider_id = ''")
@@ -153,10 +165,10 @@ async def test_a_closed_payer_is_replaced_once(shop: Shop) -> None:
     first = await create_payin(shop.services, order_of(shop), never)
     await close_payer(shop, first.payer_id)
     order = order_of(shop)
-    stored = StoredKey(order.key)
-    second = await create_payin(shop.services, order, stored.renew)
+    stored = StoredPayin(order)
+    second = await create_payin(shop.services, order, stored.lock)
     assert second.payer_id != first.payer_id
-    assert stored.renewals == 1
+    assert stored.payin_key != order.key
     assert await calls(shop, NEW_PAYER) == 2
     assert (await create_payin(shop.services, order_of(shop), never)).payer_id == second.payer_id
 
@@ -165,26 +177,40 @@ async def test_a_closed_payer_is_replaced_once_by_many(shop: Shop) -> None:
     first = await create_payin(shop.services, order_of(shop), never)
     await close_payer(shop, first.payer_id)
     order = order_of(shop)
-    stored = StoredKey(order.key)
-    made = await asyncio.gather(*(create_payin(shop.services, order, stored.renew) for _ in range(5)))
+    stored = StoredPayin(order)
+    made = await asyncio.gather(*(create_payin(shop.services, order, stored.lock) for _ in range(5)))
     assert len({payin.id for payin in made}) == 1
-    assert stored.renewals == 1
+    assert stored.payin_key != order.key
     (row,) = await payers(shop)
     assert row.provider_id == made[0].payer_id
+
+
+async def test_a_request_that_comes_late_takes_the_key_that_another_has_stored(shop: Shop) -> None:
+    first = await create_payin(shop.services, order_of(shop), never)
+    await close_payer(shop, first.payer_id)
+    order = order_of(shop)
+    stored = StoredPayin(order)
+    made = await create_payin(shop.services, order, stored.lock)
+    late = await create_payin(shop.services, order, stored.lock)
+    assert late.id == made.id
+    assert await calls(shop, NEW_PAYER) == 2
 
 
 async def test_a_payer_that_the_account_does_not_have_is_replaced(shop: Shop) -> None:
     await create_payin(shop.services, order_of(shop), never)
     await shop.execute("UPDATE payer SET provider_id = 'user_of_another_account'")
     order = order_of(shop)
-    made = await create_payin(shop.services, order, StoredKey(order.key).renew)
+    made = await create_payin(shop.services, order, StoredPayin(order).lock)
     assert made.status is TransactionStatus.PENDING
 
 
 async def test_another_refusal_does_not_blame_the_payer(shop: Shop) -> None:
+    order = replace(order_of(shop), wallet_id="wallet_of_nobody")
+    stored = StoredPayin(order)
     with pytest.raises(InvalidRequest) as unknown:
-        await create_payin(shop.services, replace(order_of(shop), wallet_id="wallet_of_nobody"), never)
+        await create_payin(shop.services, order, stored.lock)
     assert not isinstance(unknown.value, PayerRefused)
+    assert stored.payin_key == order.key
     assert await calls(shop, NEW_PAYER) == 1
 
 
@@ -199,6 +225,16 @@ async def test_a_checkout_pays_although_its_payer_was_closed(shop: Shop) -> None
     assert second.redirect_url
     assert second.redirect_url != first.redirect_url
     assert await shop.one("SELECT count(DISTINCT payer_id) FROM checkout_attempt") == 2
+
+
+async def test_five_tabs_begin_one_payment_although_the_payer_was_closed(shop: Shop) -> None:
+    first = await create_payin(shop.services, order_of(shop), never)
+    await close_payer(shop, first.payer_id)
+    key, seen = await shop.ready(ProductChoice((await shop.product()).id, 1))
+    started = await asyncio.gather(*(shop.start(key, seen) for _ in range(5)))
+    assert len({each.redirect_url for each in started}) == 1
+    charges = (await shop.control("GET", "/stats")).json()["charges"]
+    assert len(charges) == 2, "the first pay-in, and one of the checkout"
 
 
 async def test_three_attempts_of_an_address_have_one_payer(shop: Shop) -> None:
