@@ -10,7 +10,9 @@ from starlette.routing import Mount, Route
 from coffret.sandbox import events, hooks, registration, tokens
 from coffret.sandbox.control import Control
 from coffret.sandbox.core import Sandbox
-from coffret.sandbox.kyc import documents, identity
+from coffret.sandbox.disputes import disputes, repudiations
+from coffret.sandbox.disputes import documents as dispute_documents
+from coffret.sandbox.kyc import documents, identity, owners
 from coffret.sandbox.pages import views
 from coffret.sandbox.payments import payins, refunds, wallets
 from coffret.sandbox.payouts import recipients
@@ -29,11 +31,15 @@ INTERFACE = Interface(
         *regulatory.ENDPOINTS,
         *users.ENDPOINTS,
         *identity.ENDPOINTS,
+        *owners.ENDPOINTS,
         *documents.ENDPOINTS,
         *recipients.ENDPOINTS,
         *wallets.ENDPOINTS,
         *payins.ENDPOINTS,
         *refunds.ENDPOINTS,
+        *disputes.ENDPOINTS,
+        *dispute_documents.ENDPOINTS,
+        *repudiations.ENDPOINTS,
         *hooks.ENDPOINTS,
         *events.ENDPOINTS,
         *idempotency.ENDPOINTS,

@@ -94,6 +94,34 @@ CREATE TABLE IF NOT EXISTS identity_verification (
 CREATE INDEX IF NOT EXISTS identity_verification_of_user ON identity_verification (user_id);
 CREATE INDEX IF NOT EXISTS identity_verification_due ON identity_verification (due_at) WHERE due_at IS NOT NULL;
 
+-- The session of one owner of a business, after the business was validated.
+CREATE TABLE IF NOT EXISTS owner_session (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    verification_id TEXT NOT NULL REFERENCES identity_verification (id),
+    user_id TEXT NOT NULL REFERENCES user (id),
+    token TEXT NOT NULL UNIQUE,
+    first_name TEXT NOT NULL,
+    last_name TEXT NOT NULL,
+    email TEXT,
+    birth TEXT,
+    status TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    validated_at INTEGER,
+    due_at REAL
+) STRICT;
+CREATE INDEX IF NOT EXISTS owner_session_of_verification ON owner_session (verification_id);
+CREATE INDEX IF NOT EXISTS owner_session_due ON owner_session (due_at) WHERE due_at IS NOT NULL;
+
+-- When a user was last verified, and by when it must be again. Days in UTC.
+CREATE TABLE IF NOT EXISTS renewal (
+    user_id TEXT PRIMARY KEY REFERENCES user (id),
+    verified_on TEXT,
+    deadline TEXT,
+    told INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
 -- A document that proves something of a user. `plan` is what happens to it at `due_at`.
 CREATE TABLE IF NOT EXISTS kyc_document (
     seq INTEGER PRIMARY KEY,
@@ -183,6 +211,54 @@ CREATE TABLE IF NOT EXISTS checkout (
     wrong_codes INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX IF NOT EXISTS checkout_due ON checkout (due_at) WHERE stage <> 'done';
+
+-- A payment that the buyer's bank takes back. Without a contestation it is lost at `due_at`.
+CREATE TABLE IF NOT EXISTS dispute (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    payin_id TEXT NOT NULL REFERENCES movement (id),
+    repudiation_id TEXT REFERENCES movement (id),
+    type TEXT NOT NULL,
+    status TEXT NOT NULL,
+    status_message TEXT,
+    currency TEXT NOT NULL,
+    disputed INTEGER NOT NULL,
+    contested INTEGER,
+    reason TEXT NOT NULL,
+    reason_message TEXT,
+    result_code TEXT CHECK (result_code IN ('WON', 'LOST', 'VOID')),
+    result_message TEXT,
+    created_at INTEGER NOT NULL,
+    closed_at INTEGER,
+    due_at REAL NOT NULL,
+    tag TEXT
+) STRICT;
+CREATE INDEX IF NOT EXISTS dispute_of_payin ON dispute (payin_id);
+CREATE INDEX IF NOT EXISTS dispute_due ON dispute (due_at) WHERE closed_at IS NULL;
+
+-- A document that contests a dispute.
+CREATE TABLE IF NOT EXISTS dispute_document (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    dispute_id TEXT NOT NULL REFERENCES dispute (id),
+    type TEXT NOT NULL,
+    status TEXT NOT NULL,
+    tag TEXT,
+    created_at INTEGER NOT NULL,
+    processed_at INTEGER,
+    reason TEXT,
+    message TEXT
+) STRICT;
+CREATE INDEX IF NOT EXISTS dispute_document_of_dispute ON dispute_document (dispute_id);
+
+-- What is known of its files, which are kept nowhere.
+CREATE TABLE IF NOT EXISTS dispute_page (
+    seq INTEGER PRIMARY KEY,
+    document_id TEXT NOT NULL REFERENCES dispute_document (id),
+    media_type TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    sha256 TEXT NOT NULL
+) STRICT;
 
 -- Double entry, written once: the entries of one movement sum to zero, and no movement is entered twice.
 CREATE TABLE IF NOT EXISTS posting (

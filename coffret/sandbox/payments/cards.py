@@ -49,6 +49,8 @@ class Card:
     refused_with: str = ""
     """The error code with which the tokeniser refuses the card."""
     refund_result: str = SUCCESS
+    disputable: bool = False
+    """Its bank can dispute the payment, by the control plane."""
 
     @property
     def spaced_number(self) -> str:
@@ -99,7 +101,7 @@ CARDS = (
     Card(number="4970109000001203", text="card_refund_fails", group="succeeds", refund_result="001999"),
     Card(number="4970109000001302", text="card_timeout", group="declined", result="009101"),
     Card(number="4970109000001401", text="card_refused", group="declined", refused_with="02625"),
-    Card(number="4970109000001500", text="card_dispute", group="succeeds"),
+    Card(number="4970109000001500", text="card_dispute", group="succeeds", disputable=True),
 )
 GROUPS = ("succeeds", "challenge", "declined", "trouble")
 BY_NUMBER = {card.number: card for card in CARDS}

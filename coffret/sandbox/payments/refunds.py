@@ -95,11 +95,13 @@ def refusal(session: SandboxSession, payin: sqlite3.Row, debited: int, fees: int
     fees_back = sum(-row["fees"] for row in earlier)
     credited = payin["debited"] - payin["fees"]
     today = day(session.now)
+    disputed = session.row("SELECT 1 FROM dispute WHERE payin_id = ? AND result_code IS NOT 'VOID'", payin["id"])
     page = checkout.of_payin(session, payin["id"])
     card = BY_NUMBER.get(page.card or "") if page else None
     wallet = ledger.balance(session, ledger.wallet(payin["credited_wallet_id"]), payin["currency"])
     reasons = (
         (results.ALREADY_REFUNDED, bool(earlier) and refunded >= credited),
+        (results.PAYIN_DISPUTED, disputed is not None),
         (results.REFUND_TOO_LATE, session.now >= payin["created_at"] + REFUNDABLE_FOR),
         (
             results.SAME_REFUND_TODAY,

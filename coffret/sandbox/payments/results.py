@@ -5,6 +5,7 @@ A declined payment is a `FAILED` object with a code, not an HTTP error.
 
 SUCCESS = "000000"
 INSUFFICIENT_WALLET = "001001"
+REPUDIATION_SETTLED = "003012"
 ALREADY_REFUNDED = "001401"
 REFUND_TOO_LATE = "001403"
 REFUND_TECHNICAL = "001999"
@@ -13,6 +14,7 @@ REFUND_OVER_AMOUNT = "005403"
 REFUND_OVER_FEES = "005404"
 FEE_WALLET_EMPTY = "005405"
 SAME_REFUND_TODAY = "005407"
+PAYIN_DISPUTED = "005408"
 CANCELLED_BY_BUYER = "101002"
 LINK_EXPIRED = "101109"
 AUTHENTICATION_FAILED = "101301"
@@ -28,6 +30,8 @@ MESSAGES = {
     REFUND_OVER_AMOUNT: "The refund is above the amount of the transaction",
     REFUND_OVER_FEES: "The refunded fees are above the fees of the transaction",
     FEE_WALLET_EMPTY: "The balance of the fees wallet is insufficient",
+    PAYIN_DISPUTED: "The transaction is disputed and can not be refunded",
+    REPUDIATION_SETTLED: "The repudiation is settled already",
     SAME_REFUND_TODAY: "The same amount was already refunded today",
     "008002": "Card reported as lost",
     "008006": "Card reported as stolen",

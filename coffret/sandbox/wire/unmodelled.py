@@ -18,7 +18,6 @@ USERS = {
     "/users/{id}/emoney/{year}": "GET",
     "/users/{id}/emoney/{year}/{month}": "GET",
     "/users/{id}/cards": "GET",
-    "/users/{id}/disputes": "GET",
     "/users/{id}/mandates": "GET",
     "/users/{id}/preauthorizations": "GET",
     "/users/{id}/deposit-preauthorizations": "GET",
@@ -40,7 +39,6 @@ USERS = {
     "/users/{id}/kyc/ubodeclarations/{declaration}/ubos/{ubo}": "GET PUT",
     "/kyc/ubodeclarations/{id}": "GET",
     "/kyc/documents/{id}/consult": "POST",
-    "/identity-verifications/{id}/pscs/{psc}/retry": "PUT",
 }
 CLIENT = {
     "/clients": "GET PUT POST",
@@ -105,7 +103,6 @@ PAY_INS = {
     "/payins/payment-methods/{method}/recurring": "POST",
     "/payins/payment-methods/paypal/data-collection": "POST",
     "/payins/payment-methods/paypal/data-collection/{id}": "GET",
-    "/payins/{id}/disputes": "GET",
     "/payins/{id}/trackings": "PUT",
     "/recurringpayinregistrations": "POST",
     "/recurringpayinregistrations/{id}": "GET PUT",
@@ -132,7 +129,6 @@ WALLETS = {
     "/payouts/reachability": "POST",
     "/payouts/{id}": "GET",
     "/payouts/{id}/refunds": "GET",
-    "/wallets/{id}/disputes": "GET",
     "/wallets/{id}/bankingaliases": "GET",
     "/wallets/{id}/bankingaliases/{kind}": "POST",
     "/bankingaliases": "GET",
@@ -147,24 +143,7 @@ WALLETS = {
     "/conversions/quote/{id}": "GET",
     "/conversions/rate/{debited}/{credited}": "GET",
 }
-DISPUTES = {
-    "/disputes": "GET",
-    "/disputes/pendingsettlement": "GET",
-    "/disputes/{id}": "GET PUT",
-    "/disputes/{id}/close": "PUT",
-    "/disputes/{id}/submit": "PUT",
-    "/disputes/{id}/transactions": "GET",
-    "/disputes/{id}/documents": "GET POST",
-    "/disputes/{id}/documents/{document}": "PUT",
-    "/disputes/{id}/documents/{document}/pages": "POST",
-    "/dispute-documents": "GET",
-    "/dispute-documents/{id}": "GET",
-    "/dispute-documents/{id}/consult": "POST",
-    "/repudiations/{id}": "GET",
-    "/repudiations/{id}/refunds": "GET",
-    "/repudiations/{id}/settlementtransfer": "POST",
-    "/settlements/{id}": "GET",
-}
+DISPUTES = {"/dispute-documents/{id}/consult": "POST"}
 INTENTS = {
     "/payins/intents": "POST",
     "/payins/intents/{id}": "GET PUT",

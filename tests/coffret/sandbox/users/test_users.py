@@ -207,14 +207,15 @@ async def test_an_owner_s_representative_is_known(api: MangopayApi) -> None:
 async def test_blocked_and_unblocked(api: MangopayApi) -> None:
     user = await enrolled(api)
     path = f"/users/{user['Id']}/Regulatory"
-    nothing = {"ActionCode": None, "ScopeBlocked": {"Inflows": False, "Outflows": False}}
+    never = {"KycInformation": {"LastKycDate": None, "KycRenewalDeadline": None}}
+    nothing = {"ActionCode": None, "ScopeBlocked": {"Inflows": False, "Outflows": False}, **never}
     assert await api.read(path) == nothing
     for block, scope in (
         ({"outflows": True, "code": "008705"}, {"Inflows": False, "Outflows": True}),
         ({"inflows": True, "outflows": True, "code": "008705"}, {"Inflows": True, "Outflows": True}),
     ):
         await api.control("POST", f"/users/{user['Id']}", {"block": block})
-        assert await api.read(path) == {"ActionCode": "008705", "ScopeBlocked": scope}
+        assert await api.read(path) == {"ActionCode": "008705", "ScopeBlocked": scope, **never}
     await api.control("POST", f"/users/{user['Id']}", {"block": {}})
     assert await api.read(f"/users/{user['Id']}/regulatory/") == nothing
     for way in ("INFLOWS", "OUTFLOWS"):
