@@ -19,7 +19,7 @@ from resolvers.job import expiry, jobs, provider_notifications
 from resolvers.kyc import levels
 from resolvers.mail import delivery
 from resolvers.media import sweep
-from resolvers.payment import completion, refund_calls
+from resolvers.payment import completion, process, refund_calls
 from resolvers.payment import polling as payment_polling
 from resolvers.webhook import delivery as webhook_delivery
 from store.core.retries import RetryPolicy
@@ -73,6 +73,14 @@ async def _check_kyc(services: Services, payload: Payload) -> None:
     await levels.CHECKS.poll(services, payload["partner_id"])
 
 
+async def _check_payin(services: Services, payload: Payload) -> None:
+    await process.CHECKS.poll(services, payload["id"])
+
+
+async def _end_payment(services: Services, payload: Payload) -> None:
+    await process.ENDS.poll(services, uuid.UUID(payload["id"]))
+
+
 async def _send_refund(services: Services, payload: Payload) -> None:
     await refund_calls.CHECKS.poll(services, payload["id"])
 
@@ -105,8 +113,10 @@ DAY_RETRIES = RetryPolicy(
 HANDLERS: Mapping[JobKind, JobHandler] = {
     JobKind.CHECK_BANK_ACCOUNTS: JobHandler(_check_bank_accounts, SHORT_RETRIES),
     JobKind.CHECK_KYC: JobHandler(_check_kyc, SHORT_RETRIES),
+    JobKind.CHECK_PAYIN: JobHandler(_check_payin, SHORT_RETRIES),
     JobKind.DELIVER_WEBHOOKS: JobHandler(_deliver_webhooks, SHORT_RETRIES),
     JobKind.DROP_CART: JobHandler(_delete_cart, DAY_RETRIES),
+    JobKind.END_PAYMENT: JobHandler(_end_payment, SHORT_RETRIES),
     JobKind.PROVIDER_HINT: JobHandler(_dispatch_notification, SHORT_RETRIES, CallClass.PAYOUT),
     JobKind.SEND_MAIL: JobHandler(_send_mail, DAY_RETRIES),
     JobKind.SEND_REFUND: JobHandler(_send_refund, SHORT_RETRIES),
@@ -129,6 +139,8 @@ SCHEDULES: Mapping[str, ScheduledTask] = {
     "sweep_kyc": ScheduledTask("*/5 * * * *", levels.sweep_kyc),
     "sweep_mail": ScheduledTask("* * * * *", delivery.sweep),
     "sweep_media": ScheduledTask("29 4 * * *", sweep.sweep_media),
+    "sweep_payins": ScheduledTask("* * * * *", process.CHECKS.sweep),
+    "sweep_payments": ScheduledTask("* * * * *", process.ENDS.sweep),
     "sweep_refunds": ScheduledTask("* * * * *", refund_calls.CHECKS.sweep),
     "sweep_webhooks": ScheduledTask("* * * * *", webhook_delivery.sweep),
     "tell_expired_carts": ScheduledTask("* * * * *", cart_expiry.emit_expired_carts),
