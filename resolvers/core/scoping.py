@@ -10,13 +10,22 @@ from resolvers.core.caller import Caller, Role
 from schema.core.errors import NotFound
 from store.audit.entries import AuditEntryRow
 from store.event.events import EventRow
+from store.ledger.rows import LedgerJournalRow
 from store.mail.rows import MailRow
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.webhook.rows import WebhookDeliveryRow, WebhookEndpointRow
 
 T = TypeVar("T")
 
-MARKETPLACE_OWNED = (PartnerRow, AuditEntryRow, EventRow, MailRow, WebhookDeliveryRow, WebhookEndpointRow)
+MARKETPLACE_OWNED = (
+    PartnerRow,
+    AuditEntryRow,
+    EventRow,
+    LedgerJournalRow,
+    MailRow,
+    WebhookDeliveryRow,
+    WebhookEndpointRow,
+)
 """Tables whose own `marketplace_id` names the marketplace, in addition to the partner: some rows have no partner."""
 
 
