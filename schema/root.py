@@ -5,6 +5,7 @@ import strawberry
 from resolvers import audit, bank_account, document, event
 from resolvers import coupon as coupons
 from resolvers import delivery as deliveries
+from resolvers import ledger as ledgers
 from resolvers import order as orders
 from resolvers import product as products
 from resolvers import wallet as wallets
@@ -45,6 +46,9 @@ class Query:
     job = query_field(jobs.job)
     jobs = query_field(jobs.jobs)
     kyc_level = query_field(levels.kyc_level)
+    ledger_findings = query_field(ledgers.ledger_findings)
+    ledger_journal = query_field(ledgers.ledger_journal)
+    ledger_journals = query_field(ledgers.ledger_journals)
     mail = query_field(mails.mail)
     mails = query_field(mails.mails)
     marketplace = query_field(marketplaces.marketplace, marketplaces.marketplace_with_uuid)
@@ -58,6 +62,7 @@ class Query:
     payments = query_field(payments.payments)
     partner = query_field(partners.partner, partners.partner_with_id)
     partner_by_company_number = query_field(partners.partner_by_company_number)
+    partner_statements = query_field(ledgers.partner_statements)
     partners = query_field(partners.partners)
     price_ranges = query_field(taxonomy.price_ranges)
     product = query_field(products.product)

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from resolvers import audit, bank_account
+from resolvers import audit, bank_account, ledger
 from resolvers.activation import polling
 from resolvers.cart import expiry as cart_expiry
 from resolvers.core import idempotency
@@ -128,12 +128,14 @@ SCHEDULES: Mapping[str, ScheduledTask] = {
     "expire_gift_card_holds": ScheduledTask("* * * * *", expiry.expire_gift_card_holds),
     "expire_gift_cards": ScheduledTask("3 * * * *", expiry.expire_gift_cards),
     "expire_vouchers": ScheduledTask("2 * * * *", expiry.expire_vouchers),
+    "fold_ledger": ScheduledTask("*/5 * * * *", ledger.fold),
     "forget_events": ScheduledTask("53 3 * * *", webhook_delivery.prune_events),
     "provider_catch_up": ScheduledTask("*/15 * * * *", payment_polling.enqueue_missed_events),
     "prune_audit_entries": ScheduledTask("17 3 * * *", audit.prune_entries),
     "prune_jobs": ScheduledTask("37 * * * *", jobs.prune),
     "prune_kept_answers": ScheduledTask("23 * * * *", idempotency.prune),
     "prune_mail": ScheduledTask("41 3 * * *", delivery.prune),
+    "seal_ledger": ScheduledTask("2-59/5 * * * *", ledger.seal),
     "sweep_activations": ScheduledTask("* * * * *", polling.CHECKS.sweep),
     "sweep_attempts": ScheduledTask("* * * * *", payment_polling.CHECKS.sweep),
     "sweep_kyc": ScheduledTask("*/5 * * * *", levels.sweep_kyc),
@@ -144,4 +146,5 @@ SCHEDULES: Mapping[str, ScheduledTask] = {
     "sweep_refunds": ScheduledTask("* * * * *", refund_calls.CHECKS.sweep),
     "sweep_webhooks": ScheduledTask("* * * * *", webhook_delivery.sweep),
     "tell_expired_carts": ScheduledTask("* * * * *", cart_expiry.emit_expired_carts),
+    "verify_ledger": ScheduledTask("11 2 * * *", ledger.verify),
 }
