@@ -21,6 +21,8 @@ class MailKind(DescribedEnum):
     ONBOARDING_LINK = "onboarding_link", "To a partner's legal representative: the link to activate its payments."
     VOUCHER = "voucher", "To a buyer or giftee: vouchers to print, or how they are delivered."
     GIFT_CARD = "gift_card", "To a buyer or giftee: gift cards to print, or how they are delivered."
+    DISPUTE_OPENED = "dispute_opened", "To the partner: the bank of a buyer disputes a payment."
+    DISPUTE_ENDED = "dispute_ended", "To the partner: how a dispute has ended."
     ENDPOINT_DISABLED = "endpoint_disabled", "To the owner of a webhook endpoint: it failed for days and was disabled."
 
 

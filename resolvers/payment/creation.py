@@ -32,7 +32,7 @@ from schema.payment.input import CancelPayment, CreatePayment, UpdatePayment
 from schema.payment.payment import Payment, PaymentStatus
 from store.customer import customer_for
 from store.gift_card.gift_cards import GiftCardRow
-from store.gift_card.states import is_spendable
+from store.gift_card.states import check_not_frozen, is_spendable
 from store.ledger.books import book_of_partner
 from store.ledger.wallets import WalletRow
 from store.partner.partners import MarketplaceRow, PartnerRow
@@ -145,6 +145,7 @@ async def _extra_source(
         card = await _card_of_wallet(call, wallet_uuid, partner)
     if card is None or not amount:
         return None
+    check_not_frozen(card)
     if not is_spendable(card, call.services.clock.now()):
         raise GiftCardNotSpendable
     if card.remaining_amount < amount:

@@ -24,7 +24,7 @@ from store.gift_card.gift_cards import GiftCardRow
 from store.gift_card.movements import return_spent
 from store.job.jobs import JobKind, enqueue_job
 from store.ledger.posting import Journal, post
-from store.order.orders import OrderRow
+from store.order.orders import lock_order
 from store.payment.attempts import AttemptRow, AttemptState
 from store.payment.attempts import transition as move_attempt
 from store.payment.payments import REFUND_STATES, PaymentRow, PaymentSourceRow, PaymentTransactionRow, RefundRow
@@ -171,8 +171,7 @@ async def _close(db: AsyncSession, payment: PaymentRow, now: dt.datetime) -> Non
     payment.modified_on = now
     await emit_payment_event(db, EventType.PAYMENT_REFUNDED, payment)
     if payment.order_id is not None:
-        order = (await db.exec(select(OrderRow).where(col(OrderRow.id) == payment.order_id).with_for_update())).one()
-        order.status = OrderStatus.REFUNDED
+        (await lock_order(db, payment.order_id)).status = OrderStatus.REFUNDED
     if payment.attempt_id is not None:
         attempt = await db.get(AttemptRow, payment.attempt_id, with_for_update=True, populate_existing=True)
         if attempt is not None and attempt.state is AttemptState.REFUNDING:

@@ -5,8 +5,9 @@ from urllib.parse import urlsplit
 
 from schema.checkout.checkout import Brand
 from schema.mail import MailKind
+from schema.payment.dispute import DisputeState
 from store.core.localization.formats import Formats
-from store.mail.content import Content, EndpointContent, GiftContent, GiftRole, OrderContent
+from store.mail.content import Content, DisputeContent, EndpointContent, GiftContent, GiftRole, OrderContent
 
 
 def N_(text: str) -> str:  # noqa: N802 - the name that gettext's tools know
@@ -23,6 +24,8 @@ SUBJECTS = {
     MailKind.ONBOARDING_LINK: N_("Card payments at %(shop)s: your confirmation is needed"),
     MailKind.VOUCHER: N_("Your voucher from %(shop)s"),
     MailKind.GIFT_CARD: N_("Your gift card from %(shop)s"),
+    MailKind.DISPUTE_OPENED: N_("A bank disputes a payment of %(amount)s"),
+    MailKind.DISPUTE_ENDED: N_("Dispute lost: %(amount)s"),
     MailKind.ENDPOINT_DISABLED: N_("Events are no longer sent to %(host)s"),
     TEST_MAIL: N_("Mail works"),
 }
@@ -31,6 +34,11 @@ PLURAL_SUBJECTS = {
     MailKind.GIFT_CARD: N_("Your gift cards from %(shop)s"),
 }
 """For buyers of more than one."""
+DISPUTE_SUBJECTS = {
+    DisputeState.WON: N_("Dispute won: %(amount)s"),
+    DisputeState.CANCELLED: N_("Dispute withdrawn: %(amount)s"),
+}
+"""For disputes that have ended well."""
 ROLE_SUBJECTS = {
     GiftRole.FOR_GIFTEE: N_("A present from %(sender)s"),
     GiftRole.SENT_TO_GIFTEE: N_("Your present was sent to %(email)s"),
@@ -52,6 +60,8 @@ def subject_of(
         gaps |= {"number": str(about.number), "total": formats.money(about.total_amount, about.currency)}
     elif isinstance(about, EndpointContent):
         gaps |= {"host": urlsplit(about.url).hostname or about.url}
+    elif isinstance(about, DisputeContent):
+        text, gaps = DISPUTE_SUBJECTS.get(about.state, text), {"amount": formats.money(about.amount, about.currency)}
     elif isinstance(about, GiftContent):
         text = _gift_subject(MailKind(kind), about)
         gaps |= {"sender": about.items[0].sender, "email": about.giftee_email}

@@ -4,6 +4,7 @@ import datetime as dt
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
@@ -31,7 +32,12 @@ NOTHING = Decimal("0.00")
 
 async def lock_payment(db: AsyncSession, payment: PaymentRow) -> PaymentRow:
     """Lock and reload a payment."""
-    query = select(PaymentRow).where(col(PaymentRow.id) == payment.id).with_for_update()
+    return await lock_payment_of(db, payment.id)
+
+
+async def lock_payment_of(db: AsyncSession, id: UUID) -> PaymentRow:
+    """Lock and reload the payment with this id."""
+    query = select(PaymentRow).where(col(PaymentRow.id) == id).with_for_update()
     return (await db.exec(query.execution_options(populate_existing=True))).one()
 
 
