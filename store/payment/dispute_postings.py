@@ -12,6 +12,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.ledger import LedgerAccountRole as Role
 from schema.ledger import LedgerJournalKind as Kind
+from schema.payment.dispute import DisputeState
 from schema.validation.numbers import CENT
 from store.ledger.accounts import LedgerAccount, partner_earnings, wallet_money
 from store.ledger.balances import lock_balance
@@ -50,7 +51,12 @@ def loss_of(dispute: DisputeRow, amount: Decimal) -> Loss:
 
 
 def due_settlement(dispute: DisputeRow) -> Decimal:
-    """What of the loss is to be taken from the partner's wallet: the partner's part, as far as it is kept back."""
+    """What of the loss is to be taken from the partner's wallet: the partner's part, as far as it is kept back.
+
+    The provider settles lost disputes only: what was not contested of one that was won, the partner owes.
+    """
+    if dispute.state is not DisputeState.LOST:
+        return NOTHING
     return min(dispute.held_amount, loss_of(dispute, dispute.lost_amount).partner)
 
 
@@ -68,13 +74,13 @@ async def taken_journal(db: AsyncSession, payment: PaymentRow, dispute: DisputeR
     return _journal(payment, dispute, Kind.DISPUTE, entries, dispute.taken_on)
 
 
-def returned_journal(payment: PaymentRow, dispute: DisputeRow, release: Decimal, now: dt.datetime) -> Journal:
-    """The money came back, or a part of it; `release` of what was kept back is the partner's again."""
+def returned_journal(payment: PaymentRow, dispute: DisputeRow, now: dt.datetime) -> Journal:
+    """The money came back, or the part of it that was contested; what was kept back is the partner's again."""
     entries = (
         _debit(payment, REPUDIATION_WALLET, dispute.returned_amount),
-        _debit(payment, _held(payment), release),
+        _debit(payment, _held(payment), dispute.held_amount),
         _credit(payment, _in_dispute(payment), dispute.returned_amount),
-        _credit(payment, partner_earnings(payment.partner_id), release),
+        _credit(payment, partner_earnings(payment.partner_id), dispute.held_amount),
     )
     return _journal(payment, dispute, Kind.DISPUTE_WON, entries, now)
 

@@ -92,9 +92,8 @@ async def _record_return(
             return False
         row.returned_amount, row.returned_on = min(report.returned, row.dispute_amount), now
         row.lost_amount = row.dispute_amount - row.returned_amount
-        release = row.held_amount - due_settlement(row)
-        await post(db, [returned_journal(payment, row, release, now)])
-        row.held_amount -= release
+        await post(db, [returned_journal(payment, row, now)])
+        row.held_amount = NOTHING
     return True
 
 
