@@ -11,14 +11,18 @@ from sqlmodel import col, select
 from resolvers.core.provider_process import ProviderChecks
 from resolvers.core.services import Services
 from resolvers.payment.completion import next_check, read_attempt, record_pending, sync_attempt
+from store.job.cursors import PROVIDER_EVENTS, advance_cursor, read_until
 from store.job.jobs import JobKind, enqueue_job
 from store.payment.attempts import POLLED, AttemptRow, AttemptState
-from store.providers.errors import ProviderError
+from store.providers.errors import InvalidRequest, ProviderError
 from store.providers.errors import ProviderNotFound as UnknownToProvider
 from store.providers.transactions import TransactionKind, TransactionStatus
 
 log = structlog.get_logger(__name__)
 CATCH_UP_WINDOW = dt.timedelta(hours=2)
+"""How far back the first reading of an installation goes."""
+OVERLAP = dt.timedelta(minutes=30)
+"""How much is read again, because the provider may list an event late. Repeated events find nothing new."""
 
 
 async def handle_notification(services: Services, kind: TransactionKind, transaction_id: str) -> None:
@@ -68,7 +72,9 @@ CHECKS = ProviderChecks(
 
 
 async def enqueue_missed_events(services: Services) -> int:
-    """Enqueue the provider's events of the last two hours, in case notifications were lost; returns their number."""
+    """Enqueue the provider's events since the last complete reading, in case notifications were lost; returns their
+    number. After an outage it resumes where it ended, as far back as the provider keeps its events (45 days).
+    """
     try:
         return await _read_events(services)
     except ProviderError as error:
@@ -77,10 +83,22 @@ async def enqueue_missed_events(services: Services) -> int:
 
 
 async def _read_events(services: Services) -> int:
-    count = 0
-    async for hint in services.provider.events_since(services.clock.now() - CATCH_UP_WINDOW):
-        count += 1
-        async with services.db.sessions() as db, db.begin():
-            payload = {"subject": hint.subject, "id": hint.resource_id}
-            await enqueue_job(db, JobKind.PROVIDER_HINT, payload, unique_key=f"{hint.subject}:{hint.resource_id}")
+    """Read the events and enqueue them; only then note how far. If it is interrupted, they are read again.
+
+    Types that the provider refuses to list do not hold up the others.
+    """
+    begun, count = services.clock.now(), 0
+    async with services.db.sessions() as db:
+        last = await read_until(db, PROVIDER_EVENTS)
+    since = begun - CATCH_UP_WINDOW if last is None else min(last - OVERLAP, begun - OVERLAP)
+    try:
+        async for hint in services.provider.events_since(since):
+            count += 1
+            async with services.db.sessions() as db, db.begin():
+                payload = {"subject": hint.subject, "id": hint.resource_id}
+                await enqueue_job(db, JobKind.PROVIDER_HINT, payload, unique_key=f"{hint.subject}:{hint.resource_id}")
+    except InvalidRequest as error:
+        log.warning("the provider refuses to list some events", error=str(error), fields=error.fields)
+    async with services.db.sessions() as db, db.begin():
+        await advance_cursor(db, PROVIDER_EVENTS, begun)
     return count

@@ -26,6 +26,7 @@ NOT_PUBLISHED = frozenset(
         "partner_kyc",
         "payment_activation",
         "picture",
+        "read_cursor",
         "return_secret",
     }
 )
