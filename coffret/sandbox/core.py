@@ -12,7 +12,7 @@ from coffret.sandbox import deliveries
 from coffret.sandbox.database import SandboxDatabase, SandboxSession
 from coffret.sandbox.kyc import documents, identity
 from coffret.sandbox.payments import checkout
-from coffret.sandbox.payouts import recipients
+from coffret.sandbox.payouts import payouts, recipients
 from coffret.sandbox.settings import SandboxSettings
 from coffret.sandbox.users import sca
 
@@ -25,6 +25,7 @@ SETTLED = (
     identity.settle_due,
     documents.settle_due,
     recipients.settle_due,
+    payouts.settle_due,
 )
 """Functions that end what is due."""
 

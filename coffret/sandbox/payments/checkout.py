@@ -89,14 +89,14 @@ def of_payin(session: SandboxSession, payin_id: str) -> HostedPayment | None:
     return load_page(session, "checkout.payin_id = ?", payin_id)
 
 
-def submit(session: SandboxSession, payin_id: str, card: Card) -> Trouble:
-    """Pay with a card.
+def submit(session: SandboxSession, payin_id: str, card: Card, *, force_challenge: bool = False) -> Trouble:
+    """Pay with a card, which may ask for a challenge.
 
     Only the first submission of a page has an effect. Returns the disturbance of the buyer's page.
     """
     if card.trouble is Trouble.REQUEST_LOST:
         return card.trouble if stage(session, payin_id) is HostedPaymentStage.CARD else Trouble.NONE
-    if card.challenge:
+    if card.challenge or force_challenge:
         move(session, payin_id, HostedPaymentStage.CARD, HostedPaymentStage.CHALLENGE, card=card.number)
         return Trouble.NONE
     if card.settles_after:
@@ -213,12 +213,12 @@ def load_page(session: SandboxSession, condition: str, value: str) -> HostedPaym
         card=row["card"],
         wrong_codes=row["wrong_codes"],
         merchant=row["merchant"],
-        brand=CardBrand(body["CardType"]),
-        culture=body["Culture"],
+        brand=CardBrand(body["CardType"]) if "CardType" in body else BY_NUMBER[row["card"]].brands[0],
+        culture=body["Culture"] or "EN",
         currency=row["currency"],
         amount=row["debited"],
         result_code=row["result_code"],
-        shop=return_address(body["ReturnURL"], row["payin_id"]),
+        shop=return_address(body.get("ReturnURL") or body["SecureModeReturnURL"], row["payin_id"]),
         now=session.now,
     )
 
