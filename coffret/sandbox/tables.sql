@@ -248,11 +248,12 @@ CREATE TABLE IF NOT EXISTS checkout (
 ) STRICT;
 CREATE INDEX IF NOT EXISTS checkout_due ON checkout (due_at) WHERE stage <> 'done';
 
--- When an open payout ends, and with which result code.
+-- When an open payout ends, with which result code, and whether it holds its money until then.
 CREATE TABLE IF NOT EXISTS payout_end (
     payout_id TEXT PRIMARY KEY REFERENCES movement (id),
     due_at REAL NOT NULL,
-    result_code TEXT NOT NULL
+    result_code TEXT NOT NULL,
+    holds INTEGER NOT NULL
 ) STRICT;
 
 -- Double entry, written once: the entries of one movement sum to zero, and no movement is entered twice.

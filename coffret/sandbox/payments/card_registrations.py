@@ -56,9 +56,9 @@ class ChangedCardRegistration(Body):
 
 
 def create(session: SandboxSession, call: HttpCall) -> Json:
-    """POST /cardregistrations"""
+    """POST /cardregistrations. Raises ResourceNotFound for an unknown user, as the provider does only here."""
     body = call.json(NewCardRegistration)
-    users.require_user_name(session, "UserId", body.user_id)
+    users.living(session, body.user_id)
     id = session.mint("cardreg_m_")
     session.change(
         """INSERT INTO card_registration (id, user_id, currency, card_type, tag, created_at, access_key, preregistration_data)

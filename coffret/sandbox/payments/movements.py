@@ -98,7 +98,7 @@ def entries(row: sqlite3.Row) -> dict[str, int]:
 def available(session: SandboxSession, wallet_id: str, currency: str) -> int:
     """What may be taken out of a wallet, in the currency's smallest unit: its balance without what open payouts hold."""
     held = session.integer(
-        "SELECT sum(debited) FROM movement WHERE debited_wallet_id = ? AND type = 'PAYOUT' AND status = 'CREATED'",
+        "SELECT sum(debited) FROM movement JOIN payout_end ON payout_id = id WHERE debited_wallet_id = ? AND holds",
         wallet_id,
     )
     return ledger.balance(session, ledger.wallet(wallet_id), currency) - held

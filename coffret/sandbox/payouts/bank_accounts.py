@@ -1,10 +1,11 @@
 """Bank accounts as older integrations register them, before recipients: without authentication of their owner.
 
-Modelled are accounts with an IBAN and accounts in the United Kingdom.
+An account is of one of five types: with an IBAN, in the United Kingdom, the United States or Canada, or another one.
 """
 
 import json
 import sqlite3
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -13,7 +14,7 @@ from coffret.sandbox.database import SandboxSession
 from coffret.sandbox.payments import movements
 from coffret.sandbox.payouts import payout_methods
 from coffret.sandbox.users import users
-from coffret.sandbox.wire.bodies import AddressBody, Body, Tag, Text
+from coffret.sandbox.wire.bodies import AddressBody, Body, Country, Tag, Text
 from coffret.sandbox.wire.endpoints import HttpCall, Json, WireEndpoint, WirePage
 from coffret.sandbox.wire.errors import ResourceNotFound
 from coffret.sandbox.wire.paging import ListBuilder
@@ -41,6 +42,40 @@ class NewGbAccount(NewBankAccount):
     account_number: Annotated[str, Field(pattern=r"^\d{8}$")]
 
 
+class NewUsAccount(NewBankAccount):
+    """The body of POST /users/{id}/bankaccounts/us."""
+
+    account_number: Annotated[str, Field(pattern=r"^\d{1,17}$")]
+    aba: Annotated[str, Field(alias="ABA", pattern=r"^\d{9}$")]
+    deposit_account_type: Literal["CHECKING", "SAVINGS"] = "CHECKING"
+
+
+class NewCaAccount(NewBankAccount):
+    """The body of POST /users/{id}/bankaccounts/ca."""
+
+    bank_name: Text
+    institution_number: Annotated[str, Field(pattern=r"^\d{3,4}$")]
+    branch_code: Annotated[str, Field(pattern=r"^\d{5}$")]
+    account_number: Annotated[str, Field(pattern=r"^\d{1,20}$")]
+
+
+class NewOtherAccount(NewBankAccount):
+    """The body of POST /users/{id}/bankaccounts/other."""
+
+    country: Country
+    bic: Annotated[Text, Field(alias="BIC")]
+    account_number: Text
+
+
+SHAPES: Mapping[str, type[NewBankAccount]] = {
+    "GB": NewGbAccount,
+    "US": NewUsAccount,
+    "CA": NewCaAccount,
+    "OTHER": NewOtherAccount,
+}
+"""The bodies of accounts without an IBAN, by type."""
+
+
 class ChangedBankAccount(Body):
     """The body of PUT /users/{id}/bankaccounts/{account}: an account can only be deactivated."""
 
@@ -55,10 +90,12 @@ def create_iban(session: SandboxSession, call: HttpCall) -> Json:
     return add(session, user["Id"], "IBAN", {**body.to_wire(), **own})
 
 
-def create_gb(session: SandboxSession, call: HttpCall) -> Json:
-    """POST /users/{id}/bankaccounts/gb"""
-    user, body = users.living(session, call.path["id"]), call.json(NewGbAccount)
-    return add(session, user["Id"], "GB", body.to_wire())
+def create_other(session: SandboxSession, call: HttpCall) -> Json:
+    """POST /users/{id}/bankaccounts/{type}"""
+    user, type = users.living(session, call.path["id"]), call.path["type"].upper()
+    if type not in SHAPES:
+        raise ResourceNotFound
+    return add(session, user["Id"], type, call.json(SHAPES[type]).to_wire())
 
 
 def add(session: SandboxSession, user_id: str, type: str, body: Json) -> Json:
@@ -125,7 +162,7 @@ def present(row: sqlite3.Row) -> Json:
 
 ENDPOINTS = (
     WireEndpoint("POST", "/users/{id}/bankaccounts/iban", create_iban),
-    WireEndpoint("POST", "/users/{id}/bankaccounts/gb", create_gb),
+    WireEndpoint("POST", "/users/{id}/bankaccounts/{type}", create_other),
     WireEndpoint("GET", "/users/{id}/bankaccounts", list_of_user),
     WireEndpoint("GET", "/users/{id}/bankaccounts/{account}", read),
     WireEndpoint("PUT", "/users/{id}/bankaccounts/{account}", deactivate),

@@ -1,4 +1,6 @@
-"""Payouts to bank accounts. An open payout holds its money; the bank decides after a minute."""
+"""Payouts to bank accounts. Every payout is open for a minute, also one that is bound to fail. It holds its money
+meanwhile, if there is enough of it.
+"""
 
 import json
 import sqlite3
@@ -59,7 +61,7 @@ def create(session: SandboxSession, call: HttpCall) -> Json:
     wallet, account = wallet_of(session, body), account_of(session, body)
     payins.check_fees(body.debited_funds, body.fees)
     id = session.mint("po_m_")
-    code = call.fail_with or refusal(session, body, wallet, account)
+    refused = refusal(session, body, wallet, account)
     movements.create(
         session,
         movements.NewMovement(
@@ -76,11 +78,12 @@ def create(session: SandboxSession, call: HttpCall) -> Json:
             body=part(session, body),
         ),
     )
-    if code:
-        movements.finish(session, id, code)
+    if call.fail_with:
+        movements.finish(session, id, call.fail_with)
     else:
-        end = results.PAYOUT_REFUSED_BY_BANK if account.iban == REFUSED_BY_BANK else results.SUCCESS
-        session.change("INSERT INTO payout_end VALUES (?, ?, ?)", id, session.now + DECIDED_AFTER, end)
+        end = refused or (results.PAYOUT_REFUSED_BY_BANK if account.iban == REFUSED_BY_BANK else results.SUCCESS)
+        due_at = session.now + DECIDED_AFTER
+        session.change("INSERT INTO payout_end VALUES (?, ?, ?, ?)", id, due_at, end, refused is None)
     return present(movements.find(session, id))
 
 
@@ -94,6 +97,7 @@ def part(session: SandboxSession, body: NewPayout) -> Json:
         "ModeRequested": body.payout_mode_requested,
         "EndToEndId": session.secret()[:32],
         "FallbackReason": None,
+        "ChargeBearer": None,
         "CreditedUserId": None,
         "RecipientVerificationOfPayee": None,
     }
@@ -123,7 +127,7 @@ def account_of(session: SandboxSession, body: PayoutRequest) -> PayoutAccount:
 
 
 def refusal(session: SandboxSession, body: NewPayout, wallet: sqlite3.Row, account: PayoutAccount) -> str | None:
-    """The code with which the payout fails immediately; None if it does not. Only REGULAR users are paid out."""
+    """The code with which the payout is bound to fail; None if the bank decides. Only REGULAR users are paid out."""
     level = users.present(session, wallet["owner_id"])["KYCLevel"]
     funds = movements.available(session, wallet["id"], wallet["currency"])
     reasons = (

@@ -172,7 +172,7 @@ def stored_body(session: SandboxSession, body: NewRecipient, account: IBAN | Non
         "IndividualRecipient": kept["IndividualRecipient"] if body.recipient_type == "Individual" else None,
         LOCAL: {body.currency: numbers(kept, account)} if local else None,
         INTERNATIONAL: None if local else numbers(kept, account),
-        "RecipientVerificationOfPayee": payee_check(session, account) if local and account else None,
+        **({"RecipientVerificationOfPayee": payee_check(session, account)} if account and local else {}),
     }
 
 

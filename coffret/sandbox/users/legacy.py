@@ -63,7 +63,7 @@ def create_legal(session: SandboxSession, call: HttpCall) -> Json:
 def update_natural(session: SandboxSession, call: HttpCall) -> Json:
     """PUT /users/natural/{id}"""
     user = users.living(session, call.path["id"], NATURAL)
-    written = registration.same_category(user, call.object())
+    written = upward(user, call.object())
     body = LegacyNaturalUser.read(registration.merge_user_fields(user, written, LegacyNaturalUser))
     return flat(registration.change(session, user, body.full_name, body, user))
 
@@ -71,9 +71,14 @@ def update_natural(session: SandboxSession, call: HttpCall) -> Json:
 def update_legal(session: SandboxSession, call: HttpCall) -> Json:
     """PUT /users/legal/{id}"""
     user = users.living(session, call.path["id"], LEGAL)
-    written = registration.same_category(user, nested(call.object()))
+    written = upward(user, nested(call.object()))
     body = read_legal_body(registration.merge_user_fields(user, written, LegacyLegalUser))
     return flat(registration.change(session, user, body.full_name, body, user[FLAT]))
+
+
+def upward(user: Json, body: Json) -> Json:
+    """Raise ParamError if the body makes an owner a payer. These calls have no other way to make a payer an owner."""
+    return body if user["UserCategory"] == "PAYER" else registration.same_category(user, body)
 
 
 def read_legal_body(body: Json) -> LegacyLegalUser:

@@ -91,7 +91,7 @@ class ResourceNotFound(WireError):
     status, type = 404, "ressource_not_found"
 
     def __init__(self, message: str = "The ressource does not exist") -> None:
-        super().__init__(message)
+        super().__init__(message, {"RessourceNotFound": message})
 
 
 class MethodNotAllowed(WireError):

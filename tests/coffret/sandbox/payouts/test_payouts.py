@@ -8,6 +8,11 @@ import pytest
 from tests.coffret.sandbox.mangopay_api import Json, MangopayApi, running
 from tests.coffret.sandbox.owners import ADDRESS, BANK_ACCOUNT, IBAN, assert_refused, list_events, owner
 
+OTHERS: dict[str, Json] = {
+    "US": {"AccountNumber": "11696419", "ABA": "071000288", "DepositAccountType": "CHECKING"},
+    "CA": {"BankName": "North", "InstitutionNumber": "123", "BranchCode": "12345", "AccountNumber": "234234234234"},
+    "OTHER": {"Country": "FR", "BIC": "BINAADADXXX", "AccountNumber": "234234234234"},
+}
 HOLDER: Json = {"OwnerName": "Maison Soleil", "OwnerAddress": ADDRESS}
 
 
@@ -47,8 +52,10 @@ async def test_an_open_payout_holds_its_money(api: MangopayApi) -> None:
     assert (payout["Status"], payout["ModeApplied"], payout["CreditedUserId"]) == ("CREATED", "PENDING_RESPONSE", None)
     assert payout["CreditedFunds"]["Amount"] == 3900
     assert await balance(api) == 6000
-    assert (await api.create("/payouts/bankwire", body(account, 6001)))["ResultCode"] == "121003"
+    more = await api.create("/payouts/bankwire", body(account, 6001))
+    assert (more["Status"], await balance(api)) == ("CREATED", 6000)
     await api.advance(61)
+    assert (await api.read(f"/payouts/{more['Id']}"))["ResultCode"] == "121003"
     for path in (f"/payouts/{payout['Id']}", f"/payouts/bankwire/{payout['Id']}"):
         done = await api.read(path)
         assert (done["Status"], done["ResultCode"], done["ModeApplied"]) == ("SUCCEEDED", "000000", "STANDARD")
@@ -90,7 +97,9 @@ async def test_who_is_not_paid(api: MangopayApi) -> None:
         ({"AuthorId": light, "DebitedWalletId": wallet["Id"], "BankAccountId": own, **amounts}, "002999"),
     ):
         payout = await api.create("/payouts/bankwire", {**body(mine), **changes})
-        assert (payout["Status"], payout["ResultCode"]) == ("FAILED", code)
+        assert payout["Status"] == "CREATED"
+        await api.advance(61)
+        assert (await api.read(f"/payouts/{payout['Id']}"))["ResultCode"] == code
     for account in ("none", None):
         answer = await api.call("POST", "/payouts/bankwire", body(mine, BankAccountId=account))
         await assert_refused(api, answer, 400, "param_error", "BankAccountId")
@@ -109,10 +118,15 @@ async def test_bank_accounts(api: MangopayApi) -> None:
     assert (iban["Type"], iban["IBAN"], iban["Active"], iban["UserId"]) == ("IBAN", IBAN, True, "partner")
     gb = await api.create(f"{path}/gb", {**HOLDER, "SortCode": "200000", "AccountNumber": "55779911"})
     assert await api.read(path) == [iban, gb]
+    for type, numbers in OTHERS.items():
+        made = await api.create(f"{path}/{type}", {**HOLDER, **numbers})
+        assert {**made, **numbers, "Type": type} == made
+    answer = await api.call("POST", f"{path}/XX", HOLDER)
+    await assert_refused(api, answer, 404, "ressource_not_found")
     assert await api.read(f"{path}/{gb['Id']}") == gb
     off = (await api.call("PUT", f"{path}/{iban['Id']}", {"Active": False})).json()
     assert off == {**iban, "Active": False}
-    assert await api.read(f"{path}?Active=true") == [gb]
+    assert (await api.read(f"{path}?Active=true"))[0] == gb
     assert await api.read(f"{path}?Active=false") == [off]
     answer = await api.call("GET", f"/users/{user}/bankaccounts/{gb['Id']}")
     await assert_refused(api, answer, 404, "ressource_not_found")

@@ -179,7 +179,7 @@ async def test_an_account_in_pounds_sterling(api: MangopayApi) -> None:
     number = {"GBP": {"SortCode": "200000", "AccountNumber": "55779911"}}
     recipient = await create_recipient(api, user, {**body, "LocalBankTransfer": number})
     assert recipient["LocalBankTransfer"] == number
-    assert recipient["RecipientVerificationOfPayee"] is None
+    assert "RecipientVerificationOfPayee" not in recipient
     query = "payoutMethodType=LocalBankTransfer&recipientType=Business&currency=GBP&country=GB"
     assert set((await api.read(f"/recipients/schema?{query}"))["LocalBankTransfer"]["GBP"]) == set(number["GBP"])
 
@@ -288,7 +288,8 @@ async def test_the_bank_is_asked_for_the_holders_name(api: MangopayApi, last: in
 async def test_an_international_account(api: MangopayApi) -> None:
     recipient = await create_recipient(api, await owner(api), INTERNATIONAL)
     assert recipient["InternationalBankTransfer"] == {"AccountNumber": IBAN, "BIC": "BNPAFRPP"}
-    assert (recipient["LocalBankTransfer"], recipient["RecipientVerificationOfPayee"]) == (None, None)
+    assert recipient["LocalBankTransfer"] is None
+    assert "RecipientVerificationOfPayee" not in recipient
 
 
 async def test_deactivated_for_good(api: MangopayApi) -> None:
