@@ -11,6 +11,7 @@ from pydantic import Field
 
 from coffret.sandbox.database import SandboxSession
 from coffret.sandbox.payments import movements, payins, results, wallets
+from coffret.sandbox.payouts import recipients
 from coffret.sandbox.payouts.recipients import RecipientStatus
 from coffret.sandbox.users import users
 from coffret.sandbox.wire.bodies import Body, Id, MoneyBody, PositiveMoney, Tag
@@ -75,7 +76,7 @@ def create(session: SandboxSession, call: HttpCall) -> Json:
             debited=body.debited_funds.amount,
             fees=body.fees.amount,
             tag=body.tag,
-            body=part(session, body),
+            body=part(session, body, account.iban),
         ),
     )
     if call.fail_with:
@@ -87,7 +88,7 @@ def create(session: SandboxSession, call: HttpCall) -> Json:
     return present(movements.find(session, id))
 
 
-def part(session: SandboxSession, body: NewPayout) -> Json:
+def part(session: SandboxSession, body: NewPayout, iban: str | None) -> Json:
     """The fields of a payout beyond those of every movement."""
     return {
         "PaymentType": "BANK_WIRE",
@@ -99,7 +100,7 @@ def part(session: SandboxSession, body: NewPayout) -> Json:
         "FallbackReason": None,
         "ChargeBearer": None,
         "CreditedUserId": None,
-        "RecipientVerificationOfPayee": None,
+        "RecipientVerificationOfPayee": recipients.payee_check(session, iban) if iban else None,
     }
 
 

@@ -185,7 +185,7 @@ def numbers(body: Json, account: IBAN | None) -> Json:
     return {name: account.compact, "BIC": str(account.bic) if account.bic else None}
 
 
-def payee_check(session: SandboxSession, account: IBAN) -> Json:
+def payee_check(session: SandboxSession, account: str) -> Json:
     """The verification of payee: whether the bank knows the holder by this name. For local transfers in euros only."""
     stranger = account == STRANGER
     return {
