@@ -118,7 +118,7 @@ def submit(session: SandboxSession, payin_id: str, card: Card, *, force_challeng
 def answer(session: SandboxSession, page: HostedPayment, choice: ChallengeChoice, code: str) -> bool:
     """Answer the bank's challenge. Returns False if the code was wrong. Has no effect once the challenge has ended."""
     card = page.chosen
-    if stage(session, page.payin_id) is not HostedPaymentStage.CHALLENGE or card is None:
+    if stage(session, page.payin_id) is not HostedPaymentStage.CHALLENGE:
         return True
     if choice is ChallengeChoice.REFUSE:
         end(session, page.payin_id, results.AUTHENTICATION_FAILED)
@@ -127,10 +127,10 @@ def answer(session: SandboxSession, page: HostedPayment, choice: ChallengeChoice
         if page.wrong_codes + 1 >= WRONG_CODES:
             end(session, page.payin_id, results.AUTHENTICATION_FAILED)
         return False
-    elif card.silent:
+    elif card is not None and card.silent:
         move(session, page.payin_id, HostedPaymentStage.CHALLENGE, HostedPaymentStage.SILENT)
     else:
-        end(session, page.payin_id, card.result)
+        end(session, page.payin_id, card.result if card else results.SUCCESS)
     return True
 
 
@@ -213,12 +213,14 @@ def load_page(session: SandboxSession, condition: str, value: str) -> HostedPaym
         card=row["card"],
         wrong_codes=row["wrong_codes"],
         merchant=row["merchant"],
-        brand=CardBrand(body["CardType"]) if "CardType" in body else BY_NUMBER[row["card"]].brands[0],
+        brand=CardBrand(
+            body.get("CardType") or (BY_NUMBER[row["card"]].brands if row["card"] else tuple(CardBrand))[0]
+        ),
         culture=body["Culture"] or "EN",
         currency=row["currency"],
         amount=row["debited"],
         result_code=row["result_code"],
-        shop=return_address(body.get("ReturnURL") or body["SecureModeReturnURL"], row["payin_id"]),
+        shop=return_address(body.get("ReturnURL") or body.get("SecureModeReturnURL") or "", row["payin_id"]),
         now=session.now,
     )
 

@@ -59,7 +59,7 @@ def part(session: SandboxSession, body: NewDirectPayIn, card: Card, token: str, 
         **body.own_fields(*OWN),
         "SecureModeNeeded": challenge,
         "SecureModeRedirectURL": f"{session.settings.root}/pay/{token}/challenge" if challenge else None,
-        "Applied3DSVersion": "V2_1" if challenge else None,
+        "Applied3DSVersion": "V2_1",
         "SecurityInfo": {"AVSResult": "NO_CHECK"},
         "CardInfo": registered_cards.info(card),
     }

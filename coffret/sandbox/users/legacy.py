@@ -12,7 +12,7 @@ from pydantic import model_validator
 from coffret.sandbox import registration
 from coffret.sandbox.database import SandboxSession
 from coffret.sandbox.users import users
-from coffret.sandbox.users.user_bodies import Category, LegalUser, NaturalUser
+from coffret.sandbox.users.user_bodies import Category, LegalUser, NaturalUser, require
 from coffret.sandbox.users.users import LEGAL, NATURAL
 from coffret.sandbox.wire.bodies import Flag
 from coffret.sandbox.wire.endpoints import HttpCall, Json, WireEndpoint, WirePage
@@ -45,6 +45,15 @@ class LegacyLegalUser(LegalUser):
     @model_validator(mode="after")
     def owners_accept_terms(self) -> Self:
         """Owners may accept the terms later."""
+        return self
+
+    @model_validator(mode="after")
+    def owners_are_known(self) -> Self:
+        """An owner's representative must be known. Address, number and e-mail address may follow."""
+        if self.user_category == "OWNER":
+            person = self.legal_representative
+            known = (person.birthday, person.nationality, person.country_of_residence)
+            require({f"{FLAT}.{name}": value for name, value in zip(REPRESENTATIVE[3:], known, strict=True)})
         return self
 
 

@@ -73,7 +73,6 @@ PAY_INS = {
     "/payins/payconiq/web": "POST",
     "/payins/paypal/web": "POST",
     "/payins/recurring/card/direct": "POST",
-    "/payins/payment-methods/{method}": "POST",
     "/payins/payment-methods/{method}/recurring": "POST",
     "/payins/payment-methods/paypal/data-collection": "POST",
     "/payins/payment-methods/paypal/data-collection/{id}": "GET",
