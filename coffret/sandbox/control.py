@@ -36,7 +36,9 @@ class Advance(BaseModel):
 
 
 class Payment(BaseModel):
-    """A simulated buyer: the card, then the answer at the bank. Without a card the buyer cancels."""
+    """A simulated buyer: the card, then the answer at the bank. Without either the buyer cancels; with the answer alone
+    a payment goes on that waits for it.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
@@ -294,11 +296,18 @@ def pay_as_buyer(session: SandboxSession, payin_id: str, payment: Payment) -> Js
         raise ResourceNotFound
     if page.stage in {HostedPaymentStage.SETTLING, HostedPaymentStage.DONE}:
         raise HTTPException(409, "The pay-in's page was used already.")
-    if payment.card is None:
+    if page.stage is HostedPaymentStage.CHALLENGE and payment.model_fields_set == {"challenge"}:
+        answer_as_buyer(session, payin_id, payment)
+    elif payment.card is None:
         checkout.cancel(session, page)
     else:
         checkout.submit(session, payin_id, tokenise_number(payment.card, page.brand))
-        page = checkout.of_payin(session, payin_id)
-        if page is not None and payment.challenge != "leave":
-            checkout.answer(session, page, ChallengeChoice(payment.challenge), CHALLENGE_CODE)
+        answer_as_buyer(session, payin_id, payment)
     return movements.present(movements.find(session, payin_id))
+
+
+def answer_as_buyer(session: SandboxSession, payin_id: str, payment: Payment) -> None:
+    """Answer a challenge, if there is one."""
+    page = checkout.of_payin(session, payin_id)
+    if page is not None and payment.challenge != "leave":
+        checkout.answer(session, page, ChallengeChoice(payment.challenge), CHALLENGE_CODE)
