@@ -77,7 +77,7 @@ class NewRecipient(NewRoute):
     """The body of POST /users/{id}/recipients."""
 
     recipient_scope: Scope | None = None
-    """By default PAYOUT for owners and PAYIN for payers."""
+    """By default PAYOUT, which a payer cannot ask for: the provider takes a payer's account without a scope."""
     business_recipient: Business | None = None
     individual_recipient: Individual | None = None
     local_bank_transfer: LocalAccount | None = None
@@ -95,7 +95,7 @@ class Deactivation(Body):
 def create(session: SandboxSession, call: HttpCall) -> Json:
     """POST /users/{id}/recipients: created as PENDING; usable when its event arrives"""
     user, body, account = parse_recipient(session, call)
-    scope = scope_of(user, body)
+    scope = body.recipient_scope or "PAYOUT"
     asked = scope == "PAYOUT" and users.authenticates(session, user)
     if asked and body.sca_context == "USER_NOT_PRESENT":
         if not enrolment.of_user(session, user["Id"]).consented:
@@ -122,16 +122,11 @@ def validate(session: SandboxSession, call: HttpCall) -> Empty:
     return Empty(200)
 
 
-def scope_of(user: Json, body: NewRecipient) -> Scope:
-    """What the account is for."""
-    return body.recipient_scope or ("PAYOUT" if user["UserCategory"] == "OWNER" else "PAYIN")
-
-
 def parse_recipient(session: SandboxSession, call: HttpCall) -> tuple[Json, NewRecipient, IBAN | None]:
     """The user, body and account of a valid recipient; the account is None if it has no IBAN. Raises ParamError."""
     user = users.living(session, call.path["id"])
     body = call.json(NewRecipient)
-    if scope_of(user, body) == "PAYOUT" and user["UserCategory"] != "OWNER":
+    if body.recipient_scope == "PAYOUT" and user["UserCategory"] != "OWNER":
         raise ParamError({"RecipientScope": "The user must be an OWNER to be paid out."})
     payout_methods.check_route(body)
     business = body.recipient_type == "Business"

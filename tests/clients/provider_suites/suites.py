@@ -30,10 +30,16 @@ NODE_SHIM = """
 require(process.env.SUITE + "/lib/config").baseUrl = process.env.SANDBOX;
 process.on("unhandledRejection", () => {});
 """
-PHP_SHIM = """<?php
+PHP_SHIM = r"""<?php
 spl_autoload_register(function ($name) {
-    $path = getenv("SUITE") . "/" . str_replace(["\\\\", "MangoPay/Tests"], ["/", "tests"], $name) . ".php";
-    if (is_file($path)) { require_once $path; }
+    $places = ["MangoPay\\Tests\\" => "tests/", "MangoPay\\" => "MangoPay/", "Psr\\Log\\" => "vendor/psr/log/src/"];
+    foreach ($places as $space => $folder) {
+        if (strpos($name, $space) !== 0) { continue; }
+        $path = getcwd() . "/" . $folder . str_replace("\\", "/", substr($name, strlen($space))) . ".php";
+        if (!is_file($path)) { continue; }
+        eval("?>" . str_replace("https://api.sandbox.mangopay.com", getenv("SANDBOX"), file_get_contents($path)));
+        return;
+    }
 });
 """
 
@@ -72,11 +78,14 @@ def run_python(folder: pathlib.Path, origin: str) -> SuiteResult:
 
 
 def run_node(folder: pathlib.Path, origin: str) -> SuiteResult:
-    """Run the suite of the SDK for Node.js, whose packages and mocha are installed in the folder."""
+    """Run the suite of the SDK for Node.js, whose packages and mocha are installed in the folder.
+
+    The timeout is short: a call that is refused leaves a hook waiting for it in vain.
+    """
     with tempfile.TemporaryDirectory() as temporary:
         shim, report = pathlib.Path(temporary, "shim.js"), pathlib.Path(temporary, "report.json")
         shim.write_text(NODE_SHIM)
-        options = ("--timeout", "12000", "--exit", "--reporter", "json", "--reporter-option", f"output={report}")
+        options = ("--timeout", "2000", "--exit", "--reporter", "json", "--reporter-option", f"output={report}")
         run(
             folder,
             ["node_modules/.bin/mocha", "--require", str(shim), "test/**/*.js", *options],
@@ -87,9 +96,19 @@ def run_node(folder: pathlib.Path, origin: str) -> SuiteResult:
     return SuiteResult(passed, passed | {test["fullTitle"] for test in told["failures"]})
 
 
+def run_php(folder: pathlib.Path, origin: str) -> SuiteResult:
+    """Run the suite of the SDK for PHP with the `phpunit` on the path. `psr/log` is in the folder's `vendor`."""
+    with tempfile.TemporaryDirectory() as temporary:
+        shim, report = pathlib.Path(temporary, "shim.php"), pathlib.Path(temporary, "report.xml")
+        shim.write_text(PHP_SHIM)
+        options = ("--no-configuration", "--bootstrap", str(shim), "--log-junit", str(report))
+        run(folder, ["phpunit", *options, "tests/Cases"], {"SANDBOX": origin})
+        return read_junit(report)
+
+
 def run(folder: pathlib.Path, command: list[str], more: Mapping[str, str]) -> None:
     """Run a suite's own runner. Its exit code is of no interest: some tests always fail."""
-    away = {"HTTP_PROXY": NOWHERE, "HTTPS_PROXY": NOWHERE, "NO_PROXY": "127.0.0.1"}
+    away = {"HTTP_PROXY": NOWHERE, "HTTPS_PROXY": NOWHERE, "https_proxy": NOWHERE, "NO_PROXY": "127.0.0.1"}
     subprocess.run(command, cwd=folder, env={**os.environ, **away, **more}, capture_output=True, check=False)
 
 
@@ -104,12 +123,17 @@ def read_junit(report: pathlib.Path) -> SuiteResult:
     return SuiteResult(frozenset(passed), frozenset(reached))
 
 
-RUNNERS: Mapping[str, Callable[[pathlib.Path, str], SuiteResult]] = {"python": run_python, "node": run_node}
+RUNNERS: Mapping[str, Callable[[pathlib.Path, str], SuiteResult]] = {
+    "python": run_python,
+    "node": run_node,
+    "php": run_php,
+}
 
 
 def expected(suite: str) -> frozenset[str]:
-    """The ids of the tests of a suite that pass."""
-    return frozenset(lines(pathlib.Path(__file__).with_name(f"{suite}.txt")))
+    """The ids of the tests of a suite that pass; none for a suite without a list."""
+    path = pathlib.Path(__file__).with_name(f"{suite}.txt")
+    return frozenset(lines(path)) if path.exists() else frozenset()
 
 
 def lines(path: pathlib.Path) -> Iterator[str]:
