@@ -23,6 +23,7 @@ from store.mail.content import (
     OrderContent,
     OrderLineContent,
     RefundContent,
+    RenewalContent,
     VatContent,
 )
 from store.mail.render import RenderedMail, render_mail
@@ -131,6 +132,13 @@ CONTENTS: Mapping[MailKind, Content] = {
         first_name="Ada",
         url=f"{PUBLIC_URL}/onboarding/WyI0YiJd.c2lnbmVk/",
         is_paid=False,
+        platform="Market",
+        platform_address="market.example",
+    ),
+    MailKind.IDENTITY_RENEWAL: RenewalContent(
+        first_name="Ada",
+        url=f"{PUBLIC_URL}/onboarding/WyI0YiJd.c2lnbmVk/",
+        renew_by=dt.date(2027, 3, 31),
         platform="Market",
         platform_address="market.example",
     ),
