@@ -216,7 +216,7 @@ def load_page(session: SandboxSession, condition: str, value: str) -> HostedPaym
         brand=CardBrand(
             body.get("CardType") or (BY_NUMBER[row["card"]].brands if row["card"] else tuple(CardBrand))[0]
         ),
-        culture=body["Culture"] or "EN",
+        culture=body.get("Culture") or "EN",
         currency=row["currency"],
         amount=row["debited"],
         result_code=row["result_code"],

@@ -97,14 +97,11 @@ def create(session: SandboxSession, call: HttpCall) -> Json:
 
 
 def part(session: SandboxSession, payment_type: str, body: NewMethodPayIn, token: str) -> dict[str, Any]:
-    """The fields of the pay-in beyond those of every movement."""
+    """The fields of the pay-in beyond those of every movement. The provider leaves out those that have no value."""
     page = f"{session.settings.root}/pay/{token}/challenge"
-    return {
-        "PaymentType": payment_type,
-        "ExecutionType": "WEB",
-        **body.own_fields(*OWN),
-        "RedirectURL": page if body.return_url else None,
-    }
+    fields = {**body.own_fields(*OWN), "RedirectURL": page if body.return_url else None}
+    given = {name: value for name, value in fields.items() if value is not None}
+    return {"PaymentType": payment_type, "ExecutionType": "WEB", **given}
 
 
 ENDPOINTS = (WireEndpoint("POST", "/payins/payment-methods/{method}", create),)
