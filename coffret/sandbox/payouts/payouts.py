@@ -48,7 +48,7 @@ class NewPayout(PayoutRequest):
 
 
 @dataclass(frozen=True, slots=True)
-class PayoutAccount:
+class PayoutBankAccount:
     """The account that is paid; `iban` is None if it has none."""
 
     user_id: str
@@ -110,7 +110,7 @@ def wallet_of(session: SandboxSession, body: PayoutRequest) -> sqlite3.Row:
     return wallets.require_wallet(session, "DebitedWalletId", body.debited_wallet_id, body.debited_funds.currency)
 
 
-def account_of(session: SandboxSession, body: PayoutRequest) -> PayoutAccount:
+def account_of(session: SandboxSession, body: PayoutRequest) -> PayoutBankAccount:
     """The account, a recipient or a bank account. Raises ParamError."""
     id = body.bank_account_id or body.recipient_id
     if id is None:
@@ -120,14 +120,14 @@ def account_of(session: SandboxSession, body: PayoutRequest) -> PayoutAccount:
         local = (kept["LocalBankTransfer"] or {}).get("EUR") or {}
         number = local.get("IBAN") or (kept["InternationalBankTransfer"] or {}).get("AccountNumber")
         active = row["status"] == RecipientStatus.ACTIVE and row["scope"] == "PAYOUT"
-        return PayoutAccount(row["user_id"], number, active)
+        return PayoutBankAccount(row["user_id"], number, active)
     if row := session.row("SELECT * FROM bank_account WHERE id = ?", id):
-        return PayoutAccount(row["user_id"], json.loads(row["body"]).get("IBAN"), bool(row["active"]))
+        return PayoutBankAccount(row["user_id"], json.loads(row["body"]).get("IBAN"), bool(row["active"]))
     field = "RecipientId" if body.bank_account_id is None else "BankAccountId"
     raise ParamError({field: f"The value {id} is invalid: there is no such account."})
 
 
-def refusal(session: SandboxSession, body: NewPayout, wallet: sqlite3.Row, account: PayoutAccount) -> str | None:
+def refusal(session: SandboxSession, body: NewPayout, wallet: sqlite3.Row, account: PayoutBankAccount) -> str | None:
     """The code with which the payout is bound to fail; None if the bank decides. Only REGULAR users are paid out."""
     level = users.present(session, wallet["owner_id"])["KYCLevel"]
     funds = movements.available(session, wallet["id"], wallet["currency"])

@@ -37,7 +37,7 @@ class LegacyNaturalUser(NaturalUser):
 
 
 class LegacyLegalUser(LegalUser):
-    """The body of POST /users/legal, with the representative's fields nested. Without a category the user is an owner."""
+    """The body of POST /users/legal, with the representative's fields addresses. Without a category the user is an owner."""
 
     user_category: Category = "OWNER"
     terms_and_conditions_accepted: Flag = False
@@ -65,7 +65,7 @@ def create_natural(session: SandboxSession, call: HttpCall) -> Json:
 
 def create_legal(session: SandboxSession, call: HttpCall) -> Json:
     """POST /users/legal"""
-    body = read_legal_body(nested(call.object()))
+    body = read_legal_body(group_representative(call.object()))
     return flat(registration.create(session, LEGAL, body.full_name, body, exempt=True))
 
 
@@ -80,7 +80,7 @@ def update_natural(session: SandboxSession, call: HttpCall) -> Json:
 def update_legal(session: SandboxSession, call: HttpCall) -> Json:
     """PUT /users/legal/{id}"""
     user = users.living(session, call.path["id"], LEGAL)
-    written = upward(user, nested(call.object()))
+    written = upward(user, group_representative(call.object()))
     body = read_legal_body(registration.merge_user_fields(user, written, LegacyLegalUser))
     return flat(registration.change(session, user, body.full_name, body, user[FLAT]))
 
@@ -91,7 +91,7 @@ def upward(user: Json, body: Json) -> Json:
 
 
 def read_legal_body(body: Json) -> LegacyLegalUser:
-    """Validate a body whose representative is nested. Raises ParamError with the flat names of fields."""
+    """Validate a body whose representative is addresses. Raises ParamError with the flat names of fields."""
     try:
         return LegacyLegalUser.read(body)
     except ParamError as error:
@@ -101,7 +101,7 @@ def read_legal_body(body: Json) -> LegacyLegalUser:
         ) from None
 
 
-def nested(body: Json) -> Json:
+def group_representative(body: Json) -> Json:
     """A body with the representative's fields in one object."""
     person = {name: body[FLAT + name] for name in REPRESENTATIVE if FLAT + name in body}
     rest = {name: value for name, value in body.items() if name not in {FLAT + each for each in person}}

@@ -37,13 +37,13 @@ async def test_the_buyer_confirms_on_the_page_of_the_method(api: MangopayApi, me
 
 
 @pytest.mark.parametrize(
-    ("told", "code"),
+    ("decision", "code"),
     [({"challenge": "confirm"}, "000000"), ({"challenge": "refuse"}, "101301"), ({}, "101002")],
 )
-async def test_the_buyer_answers_on_the_phone(api: MangopayApi, told: Json, code: str) -> None:
+async def test_the_buyer_answers_on_the_phone(api: MangopayApi, decision: Json, code: str) -> None:
     payin = await api.create("/payins/payment-methods/mbway", await body(api, ReturnURL=None, Phone="351#269458236"))
     assert not {"RedirectURL", "ReturnURL"} & {*payin}
-    paid = await api.control("POST", f"/payins/{payin['Id']}/pay", told)
+    paid = await api.control("POST", f"/payins/{payin['Id']}/pay", decision)
     assert paid["ResultCode"] == code
 
 
