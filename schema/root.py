@@ -131,7 +131,7 @@ class Mutation:
     push_kyc_document = mutation_field(kyc_documents.push_kyc_document)
     register_bank_account = mutation_field(bank_account.register_bank_account)
     refund_payment = mutation_field(refunds.refund_payment)
-    refund_preview = mutation_field(refunds.refund_preview)
+    preview_refund = mutation_field(refunds.preview_refund)
     retry_refund = mutation_field(refunds.retry_refund)
     release_gift_card = mutation_field(holds.release_gift_card)
     remove_voucher_rental = mutation_field(updates.remove_voucher_rental)

@@ -35,7 +35,7 @@ class Advance(BaseModel):
     advance: Annotated[float, Field(ge=0, le=10 * 366 * 86400)]
 
 
-class Payment(BaseModel):
+class CardPayment(BaseModel):
     """A simulated buyer: the card, then the answer at the bank. Without either the buyer cancels; with the answer alone
     a payment goes on that waits for it.
     """
@@ -153,7 +153,7 @@ class Control:
 
     async def pay(self, request: Request) -> Json:
         """Pay as a buyer would on the hosted page. Returns the pay-in."""
-        payment = await parse_body(request, Payment)
+        payment = await parse_body(request, CardPayment)
         try:
             return await self._sandbox.run(pay_as_buyer, request.path_params["id"], payment)
         except CardRefused as refused:
@@ -286,7 +286,7 @@ def flush_deliveries(session: SandboxSession, shuffle: str | None) -> int:
     return deliveries.flush(session, order)
 
 
-def pay_as_buyer(session: SandboxSession, payin_id: str, payment: Payment) -> Json:
+def pay_as_buyer(session: SandboxSession, payin_id: str, payment: CardPayment) -> Json:
     """Take the steps of the hosted page.
 
     Raises ResourceNotFound, CardRefused, and HTTPException 409 for a used page.
@@ -306,7 +306,7 @@ def pay_as_buyer(session: SandboxSession, payin_id: str, payment: Payment) -> Js
     return movements.present(movements.find(session, payin_id))
 
 
-def answer_as_buyer(session: SandboxSession, payin_id: str, payment: Payment) -> None:
+def answer_as_buyer(session: SandboxSession, payin_id: str, payment: CardPayment) -> None:
     """Answer a challenge, if there is one."""
     page = checkout.of_payin(session, payin_id)
     if page is not None and payment.challenge != "leave":

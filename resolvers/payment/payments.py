@@ -40,7 +40,7 @@ class PaymentFilter(OfPartner):
     statuses: Annotated[list[PaymentStatus] | None, Where("status", "in")] = Field(
         default=None, description="Only payments with one of these statuses."
     )
-    order_id: Annotated[int | None, Where("order_id")] = None
+    order_id: Annotated[int | None, Where("order_id")] = Field(default=None, description="Only payments of this order.")
     payment_request_id: Annotated[int | None, Where("payment_request_id")] = Field(
         default=None, description="Only payments of this payment request."
     )

@@ -4,6 +4,7 @@ import datetime as dt
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
@@ -33,6 +34,13 @@ async def lock_payment(db: AsyncSession, payment: PaymentRow) -> PaymentRow:
     """Lock and reload a payment."""
     query = select(PaymentRow).where(col(PaymentRow.id) == payment.id).with_for_update()
     return (await db.exec(query.execution_options(populate_existing=True))).one()
+
+
+async def lock_card_part(db: AsyncSession, refund_id: UUID) -> PaymentTransactionRow | None:
+    """Lock the part of a refund that goes to the bank card; None if there is none."""
+    table = PaymentTransactionRow
+    query = select(table).where(col(table.refund_id) == refund_id, col(table.payment_method) == CARD)
+    return (await db.exec(query.with_for_update())).first()
 
 
 async def sources_of(db: AsyncSession, payment: PaymentRow) -> Sequence[PaymentSourceRow]:
@@ -150,14 +158,30 @@ async def record_checkout_payment(
     gift_cards: Mapping[int, tuple[int, Decimal]],
 ) -> PaymentRow:
     """Record what a checkout has paid; without `order_id`, what is to be refunded. It has the id of the attempt."""
+    payment = await _checkout_payment(db, attempt, payin, sum((amount for _, amount in gift_cards.values()), NOTHING))
+    payment.order_id, payment.created_on = order_id, now
+    db.add(payment)
+    await db.flush()
+    sources = await add_sources(db, payment, gift_cards)
+    await record_gift_card_payins(db, payment, sources, now)
+    if payin is not None:
+        row = new_payin(payment, sources[-1], now)
+        row.key, row.sent_at = attempt.payin_key, attempt.created_on
+        db.add(row)
+        await db.flush()
+        await record_success(db, payment, row, payin, now)
+    return payment
+
+
+async def _checkout_payment(
+    db: AsyncSession, attempt: AttemptRow, payin: Transaction | None, extra: Decimal
+) -> PaymentRow:
     by_card = NOTHING if payin is None else payin.amount.decimal
     commission = NOTHING if payin is None else payin.fee.decimal
-    extra = sum((amount for _, amount in gift_cards.values()), NOTHING)
     wallet = await card_wallet_of(db, attempt.partner_id, payin) if payin else None
-    payment = PaymentRow(
+    return PaymentRow(
         id=attempt.id,
         attempt_id=attempt.id,
-        order_id=order_id,
         partner_id=attempt.partner_id,
         book_id=wallet.book_id if wallet else await book_of_partner(db, attempt.partner_id),
         wallet_id=wallet.id if wallet else None,
@@ -177,16 +201,4 @@ async def record_checkout_payment(
         customer_last_name=attempt.buyer.last_name,
         customer_email=attempt.buyer.email,
         status=PaymentStatus.OK,
-        created_on=now,
     )
-    db.add(payment)
-    await db.flush()
-    sources = await add_sources(db, payment, gift_cards)
-    await record_gift_card_payins(db, payment, sources, now)
-    if payin is not None:
-        row = new_payin(payment, sources[-1], now)
-        row.key, row.sent_at = attempt.payin_key, attempt.created_on
-        db.add(row)
-        await db.flush()
-        await record_success(db, payment, row, payin, now)
-    return payment
