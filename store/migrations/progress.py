@@ -1,11 +1,29 @@
 """Long steps of revisions: they run over ranges of ids, and say how far they are."""
 
+import contextlib
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from typing import TypeAlias
+
 import structlog
 from alembic import op
 from sqlalchemy import text
 
 log = structlog.get_logger(__name__)
 RANGE = 100_000
+ProgressListener: TypeAlias = Callable[[str, int, int], None]
+"""Is told the table, how many of its ids are done, and of how many."""
+_listener: ContextVar[ProgressListener | None] = ContextVar("progress_listener", default=None)
+
+
+@contextlib.contextmanager
+def progress_listener(listener: ProgressListener) -> Iterator[None]:
+    """Tell the progress to this function, instead of to the log, while the block runs."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
 
 
 def by_range(table: str, *statements: str) -> None:
@@ -19,4 +37,12 @@ def by_range(table: str, *statements: str) -> None:
         for statement in statements:
             connection.execute(text(statement), {"first": first, "last": last})
         if greatest - least >= RANGE:
-            log.info("migrating", table=table, done=last - least + 1, total=greatest - least + 1)
+            _tell(table, last - least + 1, greatest - least + 1)
+
+
+def _tell(table: str, done: int, total: int) -> None:
+    listener = _listener.get()
+    if listener is None:
+        log.info("migrating", table=table, done=done, total=total)
+    else:
+        listener(table, done, total)
