@@ -47,7 +47,6 @@ class Query:
     jobs = query_field(jobs.jobs)
     kyc_level = query_field(levels.kyc_level)
     ledger_findings = query_field(ledgers.ledger_findings)
-    ledger_journal = query_field(ledgers.ledger_journal)
     ledger_journals = query_field(ledgers.ledger_journals)
     mail = query_field(mails.mail)
     mails = query_field(mails.mails)
