@@ -23,7 +23,7 @@ from resolvers.media import media as medias
 from resolvers.onboarding import page as onboarding
 from resolvers.partner import marketplaces, network_partners, partners, return_secrets
 from resolvers.payment import creation as payment_creation
-from resolvers.payment import payments, refunds
+from resolvers.payment import movements, payments, refunds
 from resolvers.voucher import imports, updates, vouchers
 from resolvers.voucher import issuing as voucher_issuing
 from resolvers.webhook import endpoints as webhooks
@@ -66,7 +66,10 @@ class Query:
     price_ranges = query_field(taxonomy.price_ranges)
     product = query_field(products.product)
     products = query_field(products.products)
+    refund = query_field(movements.refund)
+    refunds = query_field(movements.refunds)
     registered_bank_accounts = query_field(bank_account.registered_bank_accounts)
+    transfers = query_field(movements.transfers)
     universes = query_field(taxonomy.universes)
     user = query_field(users.user)
     users = query_field(users.users)

@@ -22,7 +22,7 @@ from coffret.commands.installation import open_database
 from store.core.clock import clock
 from store.core.codes import normalize
 from store.gift_card.gift_cards import GiftCardRow
-from store.ledger.accounts import card_account, card_held, wallet
+from store.ledger.accounts import card_account, card_held, wallet_money
 from store.ledger.export import COLUMNS, exported_lines
 from store.ledger.journals import JournalEntry, LedgerSubject, entries_of, journals_of
 from store.ledger.plan import ACCOUNT_PLAN
@@ -111,7 +111,7 @@ async def _subject(db: AsyncSession, thing: LedgerThing, key: str) -> LedgerSubj
     if row is None:
         raise CommandError(f"There is no wallet {key}.")
     card_id = (await db.exec(select(GiftCardRow.id).where(col(GiftCardRow.wallet_id) == row.id))).one_or_none()
-    return LedgerSubject(accounts=(wallet(row.id),)) if card_id is None else _of_card(card_id)
+    return LedgerSubject(accounts=(wallet_money(row.id),)) if card_id is None else _of_card(card_id)
 
 
 def _of_card(id: int) -> LedgerSubject:

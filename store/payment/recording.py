@@ -64,6 +64,7 @@ async def add_sources(
     db: AsyncSession, payment: PaymentRow, gift_cards: Mapping[int, tuple[int, Decimal]]
 ) -> Sequence[PaymentSourceRow]:
     """Add the sources of a stored payment: gift cards, as id -> (id of the wallet, amount), and the bank card."""
+    payment.extra_wallet_id = next((wallet_id for wallet_id, _ in gift_cards.values()), None)
     of: dict[str, Any] = {"payment_id": payment.id, "partner_id": payment.partner_id, "currency": payment.currency}
     rows = [
         PaymentSourceRow(**of, kind=GIFT_CARD, source_amount=amount, gift_card_id=card_id, wallet_id=wallet_id)

@@ -18,7 +18,7 @@ from schema.ledger import LedgerJournalKind as Kind
 from store.core.clock import now
 from store.database.db import Database, dsn
 from store.ledger import posting
-from store.ledger.accounts import LedgerAccount, partner, wallet
+from store.ledger.accounts import LedgerAccount, partner_earnings, wallet_money
 from store.ledger.books import book_of_partner
 from store.ledger.posting import Journal, credit, debit, post
 
@@ -61,9 +61,9 @@ class Postings:
     def journal(self, number: int) -> Journal:
         """A payment to one of the partners, of which the commission with its VAT goes to the marketplace."""
         entries = (
-            debit(wallet(number), 9_500),
+            debit(wallet_money(number), 9_500),
             debit(LedgerAccount(Role.FEES_WALLET), 500),
-            credit(partner(number), 9_500),
+            credit(partner_earnings(number), 9_500),
             credit(LedgerAccount(Role.COMMISSION), 417),
             credit(LedgerAccount(Role.VAT_ON_COMMISSION), 83),
         )
