@@ -35,8 +35,10 @@ class Advance(BaseModel):
     advance: Annotated[float, Field(ge=0, le=10 * 366 * 86400)]
 
 
-class Payment(BaseModel):
-    """A simulated buyer: the card, then the answer at the bank. Without a card the buyer cancels."""
+class CardPayment(BaseModel):
+    """A simulated buyer: the card, then the answer at the bank. Without either the buyer cancels; with the answer alone
+    a payment goes on that waits for it.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
@@ -151,7 +153,7 @@ class Control:
 
     async def pay(self, request: Request) -> Json:
         """Pay as a buyer would on the hosted page. Returns the pay-in."""
-        payment = await parse_body(request, Payment)
+        payment = await parse_body(request, CardPayment)
         try:
             return await self._sandbox.run(pay_as_buyer, request.path_params["id"], payment)
         except CardRefused as refused:
@@ -284,7 +286,7 @@ def flush_deliveries(session: SandboxSession, shuffle: str | None) -> int:
     return deliveries.flush(session, order)
 
 
-def pay_as_buyer(session: SandboxSession, payin_id: str, payment: Payment) -> Json:
+def pay_as_buyer(session: SandboxSession, payin_id: str, payment: CardPayment) -> Json:
     """Take the steps of the hosted page.
 
     Raises ResourceNotFound, CardRefused, and HTTPException 409 for a used page.
@@ -294,11 +296,18 @@ def pay_as_buyer(session: SandboxSession, payin_id: str, payment: Payment) -> Js
         raise ResourceNotFound
     if page.stage in {HostedPaymentStage.SETTLING, HostedPaymentStage.DONE}:
         raise HTTPException(409, "The pay-in's page was used already.")
-    if payment.card is None:
+    if page.stage is HostedPaymentStage.CHALLENGE and payment.model_fields_set == {"challenge"}:
+        answer_as_buyer(session, payin_id, payment)
+    elif payment.card is None:
         checkout.cancel(session, page)
     else:
         checkout.submit(session, payin_id, tokenise_number(payment.card, page.brand))
-        page = checkout.of_payin(session, payin_id)
-        if page is not None and payment.challenge != "leave":
-            checkout.answer(session, page, ChallengeChoice(payment.challenge), CHALLENGE_CODE)
+        answer_as_buyer(session, payin_id, payment)
     return movements.present(movements.find(session, payin_id))
+
+
+def answer_as_buyer(session: SandboxSession, payin_id: str, payment: CardPayment) -> None:
+    """Answer a challenge, if there is one."""
+    page = checkout.of_payin(session, payin_id)
+    if page is not None and payment.challenge != "leave":
+        checkout.answer(session, page, ChallengeChoice(payment.challenge), CHALLENGE_CODE)

@@ -13,7 +13,7 @@ from coffret.sandbox.database import SandboxDatabase, SandboxSession
 from coffret.sandbox.disputes import disputes
 from coffret.sandbox.kyc import documents, identity, owners
 from coffret.sandbox.payments import checkout
-from coffret.sandbox.payouts import recipients
+from coffret.sandbox.payouts import payouts, recipients
 from coffret.sandbox.settings import SandboxSettings
 from coffret.sandbox.users import renewal, sca
 
@@ -29,6 +29,7 @@ SETTLED = (
     renewal.settle_due,
     recipients.settle_due,
     disputes.settle_due,
+    payouts.settle_due,
 )
 """Functions that end what is due."""
 

@@ -53,6 +53,11 @@ CREATE TABLE IF NOT EXISTS enrolment (
     access_until REAL           -- wallets and movements may be looked at until then
 ) STRICT;
 
+-- Owners that need not authenticate, because they were created by the calls from before strong authentication.
+CREATE TABLE IF NOT EXISTS exemption (
+    user_id TEXT PRIMARY KEY REFERENCES user (id)
+) STRICT;
+
 -- A hosted session of strong authentication. Its stage is the step that the person is at.
 CREATE TABLE IF NOT EXISTS authentication (
     seq INTEGER PRIMARY KEY,
@@ -175,7 +180,66 @@ CREATE TABLE IF NOT EXISTS wallet (
 ) STRICT;
 CREATE INDEX IF NOT EXISTS wallet_of_owner ON wallet (owner_id);
 
--- Every movement of money: pay-ins and refunds, later transfers and payouts.
+-- The registration of a card. The tokeniser stores the test card's number and hands out `registration_data` for it.
+CREATE TABLE IF NOT EXISTS card_registration (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    user_id TEXT NOT NULL REFERENCES user (id),
+    currency TEXT NOT NULL,
+    card_type TEXT NOT NULL,
+    tag TEXT,
+    created_at INTEGER NOT NULL,
+    access_key TEXT NOT NULL,
+    preregistration_data TEXT NOT NULL,
+    registration_data TEXT,
+    number TEXT,
+    expiry TEXT,
+    status TEXT NOT NULL DEFAULT 'CREATED',
+    result_code TEXT,
+    card_id TEXT
+) STRICT;
+
+-- A registered card: always one of the test cards.
+CREATE TABLE IF NOT EXISTS card (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    user_id TEXT NOT NULL REFERENCES user (id),
+    currency TEXT NOT NULL,
+    card_type TEXT NOT NULL,
+    number TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    expiry TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    validity TEXT NOT NULL DEFAULT 'UNKNOWN',
+    active INTEGER NOT NULL DEFAULT 1,
+    tag TEXT
+) STRICT;
+CREATE INDEX IF NOT EXISTS card_of_user ON card (user_id);
+CREATE INDEX IF NOT EXISTS card_of_fingerprint ON card (fingerprint);
+
+CREATE TABLE IF NOT EXISTS card_validation (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    card_id TEXT NOT NULL REFERENCES card (id),
+    result_code TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    tag TEXT,
+    body TEXT NOT NULL
+) STRICT;
+
+-- A bank account that was registered by the calls from before recipients.
+CREATE TABLE IF NOT EXISTS bank_account (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    user_id TEXT NOT NULL REFERENCES user (id),
+    type TEXT NOT NULL,
+    active INTEGER NOT NULL DEFAULT 1,
+    created_at INTEGER NOT NULL,
+    body TEXT NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS bank_account_of_user ON bank_account (user_id);
+
+-- Every movement of money: pay-ins, transfers, payouts and refunds.
 CREATE TABLE IF NOT EXISTS movement (
     seq INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
@@ -258,6 +322,14 @@ CREATE TABLE IF NOT EXISTS dispute_page (
     media_type TEXT NOT NULL,
     size INTEGER NOT NULL,
     sha256 TEXT NOT NULL
+) STRICT;
+
+-- When an open payout ends, with which result code, and whether it holds its money until then.
+CREATE TABLE IF NOT EXISTS payout_end (
+    payout_id TEXT PRIMARY KEY REFERENCES movement (id),
+    due_at REAL NOT NULL,
+    result_code TEXT NOT NULL,
+    holds INTEGER NOT NULL
 ) STRICT;
 
 -- Double entry, written once: the entries of one movement sum to zero, and no movement is entered twice.

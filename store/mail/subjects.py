@@ -7,7 +7,15 @@ from schema.checkout.checkout import Brand
 from schema.mail import MailKind
 from schema.payment.dispute import DisputeState
 from store.core.localization.formats import Formats
-from store.mail.content import Content, DisputeContent, EndpointContent, GiftContent, GiftRole, OrderContent
+from store.mail.content import (
+    Content,
+    DisputeContent,
+    EndpointContent,
+    GiftContent,
+    GiftRole,
+    OrderContent,
+    RenewalContent,
+)
 
 
 def N_(text: str) -> str:  # noqa: N802 - the name that gettext's tools know
@@ -22,6 +30,7 @@ SUBJECTS = {
     MailKind.NEW_ORDER: N_("New order %(number)s: %(total)s"),
     MailKind.PAYMENT_REFUNDED: N_("Your payment at %(shop)s is being refunded"),
     MailKind.ONBOARDING_LINK: N_("Card payments at %(shop)s: your confirmation is needed"),
+    MailKind.IDENTITY_RENEWAL: N_("%(shop)s: verify your identity again by %(day)s"),
     MailKind.VOUCHER: N_("Your voucher from %(shop)s"),
     MailKind.GIFT_CARD: N_("Your gift card from %(shop)s"),
     MailKind.DISPUTE_OPENED: N_("A bank disputes a payment of %(amount)s"),
@@ -62,6 +71,8 @@ def subject_of(
         gaps |= {"host": urlsplit(about.url).hostname or about.url}
     elif isinstance(about, DisputeContent):
         text, gaps = DISPUTE_SUBJECTS.get(about.state, text), {"amount": formats.money(about.amount, about.currency)}
+    elif isinstance(about, RenewalContent):
+        gaps |= {"day": formats.days(about.renew_by)}
     elif isinstance(about, GiftContent):
         text = _gift_subject(MailKind(kind), about)
         gaps |= {"sender": about.items[0].sender, "email": about.giftee_email}

@@ -21,13 +21,13 @@ from coffret.sandbox.wire.paging import ListBuilder, several
 DAY = 24 * 3600
 
 
-class DisputeType(StrEnum):
+class WireDisputeType(StrEnum):
     CONTESTABLE = "CONTESTABLE"
     NOT_CONTESTABLE = "NOT_CONTESTABLE"
     RETRIEVAL = "RETRIEVAL"
 
 
-class DisputeStatus(StrEnum):
+class WireDisputeStatus(StrEnum):
     CREATED = "CREATED"
     PENDING_CLIENT_ACTION = "PENDING_CLIENT_ACTION"
     SUBMITTED = "SUBMITTED"
@@ -42,7 +42,7 @@ class DisputeResult(StrEnum):
     VOID = "VOID"
 
 
-class DisputeReason(StrEnum):
+class WireDisputeReason(StrEnum):
     """Why the buyer's bank disputes. The spelling is the provider's."""
 
     DUPLICATE = "DUPLICATE"
@@ -58,12 +58,12 @@ class DisputeReason(StrEnum):
 
 
 EVENTS = {
-    DisputeStatus.CREATED: "DISPUTE_CREATED",
-    DisputeStatus.PENDING_CLIENT_ACTION: "DISPUTE_ACTION_REQUIRED",
-    DisputeStatus.SUBMITTED: "DISPUTE_SUBMITTED",
-    DisputeStatus.PENDING_BANK_ACTION: "DISPUTE_SENT_TO_BANK",
-    DisputeStatus.REOPENED_PENDING_CLIENT_ACTION: "DISPUTE_FURTHER_ACTION_REQUIRED",
-    DisputeStatus.CLOSED: "DISPUTE_CLOSED",
+    WireDisputeStatus.CREATED: "DISPUTE_CREATED",
+    WireDisputeStatus.PENDING_CLIENT_ACTION: "DISPUTE_ACTION_REQUIRED",
+    WireDisputeStatus.SUBMITTED: "DISPUTE_SUBMITTED",
+    WireDisputeStatus.PENDING_BANK_ACTION: "DISPUTE_SENT_TO_BANK",
+    WireDisputeStatus.REOPENED_PENDING_CLIENT_ACTION: "DISPUTE_FURTHER_ACTION_REQUIRED",
+    WireDisputeStatus.CLOSED: "DISPUTE_CLOSED",
 }
 
 
@@ -75,9 +75,9 @@ class NewDispute(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    type: DisputeType = DisputeType.CONTESTABLE
+    type: WireDisputeType = WireDisputeType.CONTESTABLE
     amount: Annotated[int, Field(ge=1)] | None = None
-    reason: DisputeReason = DisputeReason.TRANSACTION_NOT_RECOGNIZED
+    reason: WireDisputeReason = WireDisputeReason.TRANSACTION_NOT_RECOGNIZED
     message: Annotated[str, Field(max_length=255)] = ""
     days: Annotated[int, Field(ge=1, le=60)] = 14
 
@@ -94,13 +94,13 @@ class DisputeDecision(BaseModel):
     message: Annotated[str, Field(max_length=255)] = ""
 
 
-CONTESTED = {DisputeStatus.SUBMITTED, DisputeStatus.PENDING_BANK_ACTION}
+CONTESTED = {WireDisputeStatus.SUBMITTED, WireDisputeStatus.PENDING_BANK_ACTION}
 FROM = {
-    "send_to_bank": {DisputeStatus.SUBMITTED},
+    "send_to_bank": {WireDisputeStatus.SUBMITTED},
     "reopen": CONTESTED,
     "win": CONTESTED,
     "lose": CONTESTED,
-    "void": {*DisputeStatus} - {DisputeStatus.CLOSED},
+    "void": {*WireDisputeStatus} - {WireDisputeStatus.CLOSED},
 }
 RESULTS = {"win": DisputeResult.WON, "lose": DisputeResult.LOST, "void": DisputeResult.VOID}
 
@@ -134,7 +134,7 @@ def open_dispute(session: SandboxSession, payin_id: str, new: NewDispute) -> Jso
         id,
         payin["id"],
         new.type,
-        DisputeStatus.CREATED,
+        WireDisputeStatus.CREATED,
         payin["currency"],
         amount,
         new.reason,
@@ -142,14 +142,14 @@ def open_dispute(session: SandboxSession, payin_id: str, new: NewDispute) -> Jso
         int(session.now),
         session.now + new.days * DAY,
     )
-    events.emit(session, EVENTS[DisputeStatus.CREATED], id)
-    if new.type is not DisputeType.RETRIEVAL:
+    events.emit(session, EVENTS[WireDisputeStatus.CREATED], id)
+    if new.type is not WireDisputeType.RETRIEVAL:
         taken = repudiations.take(session, payin, amount)
         session.change("UPDATE dispute SET repudiation_id = ? WHERE id = ?", taken, id)
-    if new.type is DisputeType.NOT_CONTESTABLE:
+    if new.type is WireDisputeType.NOT_CONTESTABLE:
         end(session, find(session, id), DisputeResult.LOST, session.now)
     else:
-        move(session, id, DisputeStatus.PENDING_CLIENT_ACTION, session.now)
+        move(session, id, WireDisputeStatus.PENDING_CLIENT_ACTION, session.now)
     return present(find(session, id))
 
 
@@ -176,7 +176,7 @@ def of_payin(session: SandboxSession, payin_id: str) -> sqlite3.Row | None:
 def submit(session: SandboxSession, call: HttpCall) -> Json:
     """PUT /disputes/{id}/submit"""
     row, body = awaiting(session, call.path["id"]), call.json(Contestation)
-    if row["status"] == DisputeStatus.PENDING_CLIENT_ACTION:
+    if row["status"] == WireDisputeStatus.PENDING_CLIENT_ACTION:
         if body.contested_funds is None:
             raise ParamError({"ContestedFunds": "The ContestedFunds field is required."})
         if body.contested_funds.currency != row["currency"]:
@@ -184,7 +184,7 @@ def submit(session: SandboxSession, call: HttpCall) -> Json:
         if body.contested_funds.amount > row["disputed"]:
             raise ParamError({"ContestedFunds.Amount": "ContestedFunds can't be above DisputedFunds."})
         session.change("UPDATE dispute SET contested = ? WHERE id = ?", body.contested_funds.amount, row["id"])
-    move(session, row["id"], DisputeStatus.SUBMITTED, session.now)
+    move(session, row["id"], WireDisputeStatus.SUBMITTED, session.now)
     return present(find(session, row["id"]))
 
 
@@ -205,7 +205,7 @@ def update(session: SandboxSession, call: HttpCall) -> Json:
 def decide(session: SandboxSession, id: str, decision: DisputeDecision) -> Json:
     """Decide a dispute as the provider or the bank would. Raises OutOfTurn if its status does not allow it."""
     row = find(session, id)
-    if DisputeStatus(row["status"]) not in FROM[decision.outcome]:
+    if WireDisputeStatus(row["status"]) not in FROM[decision.outcome]:
         raise OutOfTurn(f"The dispute is {row['status']}: {decision.outcome} does not follow from that.")
     if decision.outcome == "void":
         end(session, row, DisputeResult.VOID, session.now, decision.message)
@@ -214,7 +214,7 @@ def decide(session: SandboxSession, id: str, decision: DisputeDecision) -> Json:
     if decision.outcome in RESULTS:
         end(session, row, RESULTS[decision.outcome], session.now, decision.message)
     else:
-        reopened, sent = DisputeStatus.REOPENED_PENDING_CLIENT_ACTION, DisputeStatus.PENDING_BANK_ACTION
+        reopened, sent = WireDisputeStatus.REOPENED_PENDING_CLIENT_ACTION, WireDisputeStatus.PENDING_BANK_ACTION
         move(session, id, reopened if decision.outcome == "reopen" else sent, session.now, decision.message)
     return present(find(session, id))
 
@@ -228,13 +228,13 @@ def end(session: SandboxSession, row: sqlite3.Row, result: DisputeResult, at: fl
         int(at),
         row["id"],
     )
-    move(session, row["id"], DisputeStatus.CLOSED, at)
+    move(session, row["id"], WireDisputeStatus.CLOSED, at)
     if row["repudiation_id"] and result is not DisputeResult.LOST:
         won = row["contested"] if result is DisputeResult.WON else None
         repudiations.give_back(session, row["repudiation_id"], won or row["disputed"], at)
 
 
-def move(session: SandboxSession, id: str, status: DisputeStatus, at: float, message: str = "") -> None:
+def move(session: SandboxSession, id: str, status: WireDisputeStatus, at: float, message: str = "") -> None:
     """Change a dispute's status and emit the event."""
     session.change("UPDATE dispute SET status = ?, status_message = ? WHERE id = ?", status, message or None, id)
     events.emit(session, EVENTS[status], id, at)
@@ -278,7 +278,7 @@ def present(row: sqlite3.Row) -> Json:
         "InitialTransactionType": "PAYIN",
         "InitialTransactionNature": "REGULAR",
         "DisputeType": row["type"],
-        "ContestDeadlineDate": None if row["type"] == DisputeType.NOT_CONTESTABLE else int(row["due_at"]),
+        "ContestDeadlineDate": None if row["type"] == WireDisputeType.NOT_CONTESTABLE else int(row["due_at"]),
         "DisputedFunds": money(row["disputed"]),
         "ContestedFunds": money(row["contested"]),
         "Status": row["status"],
@@ -350,8 +350,8 @@ def list_transactions(session: SandboxSession, call: HttpCall) -> WirePage:
 def filtered(call: HttpCall) -> ListBuilder:
     """Disputes that match the caller's filters."""
     listing = ListBuilder(call, "dispute", "created_at")
-    listing.among("status", several(call, "Status", tuple(DisputeStatus)))
-    listing.among("type", several(call, "DisputeType", tuple(DisputeType)))
+    listing.among("status", several(call, "Status", tuple(WireDisputeStatus)))
+    listing.among("type", several(call, "DisputeType", tuple(WireDisputeType)))
     return listing
 
 

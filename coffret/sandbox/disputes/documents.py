@@ -19,7 +19,7 @@ AWAITING_PLATFORM = ("PENDING_CLIENT_ACTION", "REOPENED_PENDING_CLIENT_ACTION")
 """The statuses of a dispute in which documents are taken."""
 
 
-class DisputeDocumentType(StrEnum):
+class EvidenceType(StrEnum):
     """What a document shows. The spelling is the provider's."""
 
     DELIVERY_PROOF = "DELIVERY_PROOF"
@@ -34,7 +34,7 @@ class DisputeDocumentType(StrEnum):
 class NewDisputeDocument(Body):
     """The body of POST /disputes/{id}/documents."""
 
-    type: Annotated[DisputeDocumentType, Field(strict=False)]
+    type: Annotated[EvidenceType, Field(strict=False)]
     tag: Tag | None = None
 
 
@@ -170,7 +170,7 @@ def filtered(call: HttpCall) -> ListBuilder:
     """Documents that match the caller's filters."""
     listing = ListBuilder(call, "dispute_document", "created_at")
     listing.among("status", several(call, "Status", tuple(DocumentStatus)))
-    listing.among("type", several(call, "Type", tuple(DisputeDocumentType)))
+    listing.among("type", several(call, "Type", tuple(EvidenceType)))
     return listing
 
 

@@ -130,7 +130,7 @@ def refusal(session: SandboxSession, repudiation: sqlite3.Row, payin: sqlite3.Ro
         return results.REPUDIATION_SETTLED
     if amount > left:
         raise ParamError({"DebitedFunds.Amount": f"{left} of the repudiation are not settled yet."})
-    wallet = ledger.balance(session, ledger.wallet(payin["credited_wallet_id"]), payin["currency"])
+    wallet = movements.available(session, payin["credited_wallet_id"], payin["currency"])
     return results.INSUFFICIENT_WALLET if amount > wallet else results.SUCCESS
 
 

@@ -1,6 +1,7 @@
 """The test cards, and the outcome of each. The hosted page accepts no other numbers."""
 
 import datetime as dt
+import hashlib
 import re
 from dataclasses import dataclass
 from enum import StrEnum
@@ -63,6 +64,16 @@ class Card:
     def alias(self) -> str:
         """The number as the provider masks it: `497010XXXXXX1119`."""
         return f"{self.number[:6]}{'X' * (len(self.number) - 10)}{self.number[-4:]}"
+
+    @property
+    def fingerprint(self) -> str:
+        """The same for every registration and payment of this number."""
+        return hashlib.sha256(self.number.encode()).hexdigest()[:32]
+
+    @property
+    def network(self) -> str:
+        """The card's network: VISA, MASTERCARD or AMEX."""
+        return {"3": "AMEX", "4": "VISA"}.get(self.number[0], "MASTERCARD")
 
     @property
     def cvc(self) -> str:

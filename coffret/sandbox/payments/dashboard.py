@@ -30,6 +30,6 @@ def refund(session: SandboxSession, payin_id: str, asked: DashboardRefund) -> Js
     path = f"/payins/{payin_id}/refunds"
     call = HttpCall(method="POST", address=path, url=path, content=json.dumps(body).encode(), path={"id": payin_id})
     try:
-        return refunds.create(session, call)
+        return refunds.refund_payin(session, call)
     except ParamError as error:
         raise OutOfTurn(" ".join((error.errors or {}).values())) from None

@@ -95,6 +95,15 @@ def entries(row: sqlite3.Row) -> dict[str, int]:
     return amounts | {ledger.FEES: row["fees"]} if row["fees"] else amounts
 
 
+def available(session: SandboxSession, wallet_id: str, currency: str) -> int:
+    """What may be taken out of a wallet, in the currency's smallest unit: its balance without what open payouts hold."""
+    held = session.integer(
+        "SELECT sum(debited) FROM movement JOIN payout_end ON payout_id = id WHERE debited_wallet_id = ? AND holds",
+        wallet_id,
+    )
+    return ledger.balance(session, ledger.wallet(wallet_id), currency) - held
+
+
 def event_type(row: sqlite3.Row, outcome: str) -> str:
     """For example `PAYIN_NORMAL_SUCCEEDED`. A refund and a repudiation are named after the movement they follow."""
     if row["nature"] in {"REFUND", "REPUDIATION"}:

@@ -43,7 +43,7 @@ def proven(session: SandboxSession, user_id: str) -> bool:
 def upgrade_level(session: SandboxSession, user_id: str, at: float) -> None:
     """After a validation: the user becomes REGULAR if everything required is valid, or has renewed its proof."""
     if proven(session, user_id):
-        renewal.verified(session, user_id, at)
+        renewal.record_verification(session, user_id, at)
         users.identify(session, user_id, "REGULAR", at)
 
 

@@ -29,7 +29,7 @@ def set_deadline(session: SandboxSession, user_id: str, deadline: dt.date) -> No
     settle_due(session)
 
 
-def verified(session: SandboxSession, user_id: str, at: float) -> None:
+def record_verification(session: SandboxSession, user_id: str, at: float) -> None:
     """After an identity was verified: note the day, and set the next deadline of a user that has one."""
     today, row = day(at), of_user(session, user_id)
     if row is None or row["deadline"] is None:

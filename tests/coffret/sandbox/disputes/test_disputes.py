@@ -26,7 +26,7 @@ async def ask(api: MangopayApi, payin: str, **asked: Any) -> int:
     return (await api.http.post(f"/_sb/payins/{payin}/dispute", json=asked)).status_code
 
 
-async def told(api: MangopayApi) -> list[str]:
+async def event_types(api: MangopayApi) -> list[str]:
     return [type for type, _ in await list_events(api, *WATCHED)]
 
 
@@ -47,7 +47,7 @@ async def test_a_bank_takes_the_money_back(api: MangopayApi) -> None:
     }
     assert {name: repudiation[name] for name in expected} == expected
     assert (await held(api, "credit"), await held(api, "wallet:wallet")) == (-2500, 2250)
-    assert await told(api) == ["DISPUTE_CREATED", "DISPUTE_ACTION_REQUIRED"]
+    assert await event_types(api) == ["DISPUTE_CREATED", "DISPUTE_ACTION_REQUIRED"]
     events = await list_events(api, "PAYIN_REPUDIATION_CREATED", "PAYIN_REPUDIATION_SUCCEEDED")
     assert [id for _, id in events] == [repudiation["Id"]] * 2
 
@@ -84,7 +84,7 @@ async def test_contested_and_won(api: MangopayApi) -> None:
     assert (back["DebitedFunds"], back["CreditedWalletId"]) == (eur(2000), "CREDIT_EUR")
     assert (back["InitialTransactionType"], back["InitialTransactionNature"]) == ("PAYOUT", "REPUDIATION")
     assert await held(api, "credit") == -500
-    assert await told(api) == [
+    assert await event_types(api) == [
         *("DISPUTE_CREATED", "DISPUTE_ACTION_REQUIRED", "DISPUTE_SUBMITTED", "DISPUTE_SENT_TO_BANK", "DISPUTE_CLOSED")
     ]
 

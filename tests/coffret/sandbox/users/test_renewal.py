@@ -31,7 +31,7 @@ async def due_in(api: MangopayApi, days: int) -> tuple[str, dt.date]:
     return user, deadline
 
 
-async def told(api: MangopayApi) -> list[str]:
+async def event_types(api: MangopayApi) -> list[str]:
     return [type for type, _ in await list_events(api, *EVENTS)]
 
 
@@ -40,20 +40,20 @@ async def test_told_ninety_days_before_and_downgraded_the_day_after(api: Mangopa
     read = await api.read(f"/users/{user}/Regulatory")
     today = api.clock.now().date().isoformat()
     assert read["KycInformation"] == {"LastKycDate": today, "KycRenewalDeadline": deadline.isoformat()}
-    assert await told(api) == []
+    assert await event_types(api) == []
     await api.later(11)
-    assert await told(api) == ["USER_KYC_RENEWAL_REQUIRED"]
+    assert await event_types(api) == ["USER_KYC_RENEWAL_REQUIRED"]
     await api.later(88)
     assert await level(api, user) == "REGULAR"
     await api.later(2)
-    assert (await level(api, user), await told(api)) == ("LIGHT", ["USER_KYC_LIGHT"])
+    assert (await level(api, user), await event_types(api)) == ("LIGHT", ["USER_KYC_LIGHT"])
 
 
 async def test_renewed_in_time(api: MangopayApi) -> None:
     user, _ = await due_in(api, 30)
-    assert await told(api) == ["USER_KYC_RENEWAL_REQUIRED"]
+    assert await event_types(api) == ["USER_KYC_RENEWAL_REQUIRED"]
     await verify(api, user)
-    assert await told(api) == ["USER_KYC_RENEWAL_REQUIRED", "USER_KYC_RENEWED"]
+    assert await event_types(api) == ["USER_KYC_RENEWAL_REQUIRED", "USER_KYC_RENEWED"]
     next_one = api.clock.now().date() + dt.timedelta(days=365)
     assert (await api.control("GET", f"/users/{user}"))["renewal"]["KycRenewalDeadline"] == next_one.isoformat()
     await api.later(40)
@@ -66,11 +66,11 @@ async def test_renewed_too_late(api: MangopayApi) -> None:
     assert await level(api, user) == "LIGHT"
     await verify(api, user)
     assert await level(api, user) == "REGULAR"
-    assert "USER_KYC_RENEWED" not in await told(api)
+    assert "USER_KYC_RENEWED" not in await event_types(api)
 
 
 async def test_without_a_deadline_nothing_falls_due(api: MangopayApi) -> None:
     user = await owner(api)
     await verify(api, user)
     await api.later(800)
-    assert (await level(api, user), await told(api)) == ("REGULAR", [])
+    assert (await level(api, user), await event_types(api)) == ("REGULAR", [])

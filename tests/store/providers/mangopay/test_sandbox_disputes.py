@@ -21,7 +21,7 @@ from store.providers.money import MinorAmount
 from store.providers.transactions import (
     CardType,
     FailureReason,
-    PaymentRequest,
+    PayinRequest,
     RefundRequest,
     TransactionKind,
     TransactionStatus,
@@ -190,7 +190,7 @@ async def test_until_when_an_identification_is_good(api: MangopayApi, adapter: M
 )
 async def test_cards_of_other_schemes(api: MangopayApi, adapter: Mangopay, type: CardType, card: str) -> None:
     await api.seed()
-    request = PaymentRequest(
+    request = PayinRequest(
         reference="order-7",
         payer_id=await api.payer(),
         wallet_id="wallet",

@@ -30,6 +30,7 @@ class WireObjects:
                     *(self._payer, self._payer_wallet, self._enrolled, self._key, self._hook),
                     *(self._identity, self._document, self._filled_document, self._recipient, self._active_recipient),
                     *(self._payin, self._paid, self._refund, self._refunded),
+                    *(self._funded_wallet, self._transfer, self._transfer_refund),
                     *(self._validated_identity, self._psc),
                     *(self._disputed, self._dispute, self._reopened_dispute, self._lost_dispute),
                     *(self._dispute_document, self._filled_dispute_document, self._submitted_dispute_document),
@@ -121,6 +122,18 @@ class WireObjects:
         payin = await self.create("create_hosted_payin")
         await self.api.control("POST", f"/payins/{payin['Id']}/pay", {"card": "4970107111111119"})
         return str(payin["Id"])
+
+    async def _funded_wallet(self) -> str:
+        wallet = await self.id_of("payer_wallet")
+        payin = await self.create("create_hosted_payin", CreditedWalletId=wallet)
+        await self.api.control("POST", f"/payins/{payin['Id']}/pay", {"card": "4970107111111119"})
+        return wallet
+
+    async def _transfer(self) -> str:
+        return str((await self.create("create_transfer"))["Id"])
+
+    async def _transfer_refund(self) -> str:
+        return str((await self.create("refund_part_of_transfer"))["Id"])
 
     async def _validated_identity(self) -> str:
         identity = await self.id_of("identity")
