@@ -125,6 +125,8 @@ async def test_what_cannot_be_used_says_why(venue: Venue) -> None:
         (VoucherState.EXPIRED, {"expires_on": now - day}, "Its time was over on "),
         (VoucherState.PAID, {"expires_on": now - day}, "Its time was over on "),
         (VoucherState.PAID, {"activated_on": now + day}, "It works from "),
+        (VoucherState.PAID, {"frozen_on": now}, "The buyer's bank disputes the payment."),
+        (VoucherState.USING, {"frozen_on": now}, "The buyer's bank disputes the payment."),
     ):
         row = await venue.voucher(state, **more)
         await staff.open(f"{ROOT}?code={row.normal_code}")
@@ -246,6 +248,7 @@ async def test_what_gift_cards_cannot_be_spent_say_why(venue: Venue) -> None:
         ({"status": GiftCardStatus.CANCELLED}, "It was cancelled."),
         ({"expires_on": yesterday}, "Its time was over on "),
         ({"status": GiftCardStatus.EXPIRED}, "Its time is over."),
+        ({"frozen_on": clock.now()}, "The buyer's bank disputes the payment."),
     ):
         card = await venue.shop.gift_card(**more)
         await staff.open(f"{ROOT}?code={card.normal_code}")
