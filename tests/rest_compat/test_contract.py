@@ -10,7 +10,18 @@ from rest_compat.http.body import Accepts
 from rest_compat.http.paths import PathTable
 from rest_compat.http.route import ConditionalStatus, ResponseEnvelope, RestRoute
 from rest_compat.openapi.reference import OPERATIONS
-from rest_compat.resources import auth, cart, coupon, gift_card, kyc, partner, payment, payment_changes, transfer, voucher
+from rest_compat.resources import (
+    auth,
+    cart,
+    coupon,
+    gift_card,
+    kyc,
+    partner,
+    payment,
+    payment_changes,
+    transfer,
+    voucher,
+)
 from rest_compat.resources import voucher_option as option
 from rest_compat.resources import voucher_prototype as prototype
 from rest_compat.resources.media import MEDIA
