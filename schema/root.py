@@ -23,7 +23,7 @@ from resolvers.media import media as medias
 from resolvers.onboarding import page as onboarding
 from resolvers.partner import marketplaces, network_partners, partners, return_secrets
 from resolvers.payment import creation as payment_creation
-from resolvers.payment import movements, payments, refunds
+from resolvers.payment import fees, movements, payments, refunds
 from resolvers.voucher import imports, updates, vouchers
 from resolvers.voucher import issuing as voucher_issuing
 from resolvers.webhook import endpoints as webhooks
@@ -41,6 +41,8 @@ class Query:
     ecommerce_cart = query_field(carts.ecommerce_cart)
     environments = query_field(taxonomy.environments)
     events = query_field(event.events)
+    fee_rule = query_field(fees.fee_rule)
+    fee_rules = query_field(fees.fee_rules)
     gift_card = query_field(gift_cards.gift_card, gift_cards.gift_card_with_code)
     gift_cards = query_field(gift_cards.gift_cards)
     job = query_field(jobs.job)
@@ -63,6 +65,7 @@ class Query:
     partner_by_company_number = query_field(partners.partner_by_company_number)
     partner_statements = query_field(ledgers.partner_statements)
     partners = query_field(partners.partners)
+    preview_commission = query_field(fees.preview_commission)
     price_ranges = query_field(taxonomy.price_ranges)
     product = query_field(products.product)
     products = query_field(products.products)
@@ -121,6 +124,8 @@ class Mutation:
     delete_voucher_option_link = mutation_field(option_links.delete_voucher_option_link)
     delete_webhook_endpoint = mutation_field(webhooks.delete_webhook_endpoint)
     discard_job = mutation_field(jobs.discard_job)
+    create_fee_rule = mutation_field(fees.create_fee_rule)
+    update_fee_rule = mutation_field(fees.update_fee_rule)
     extend_gift_card = mutation_field(gift_card_issuing.extend_gift_card)
     extend_voucher = mutation_field(updates.extend_voucher)
     hold_gift_card = mutation_field(holds.hold_gift_card)
