@@ -9,8 +9,8 @@ from sqlmodel import Field
 
 from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
 from schema.core.money import Money
-from schema.core.ownership import partner_relation
-from schema.core.resource import SchemaModel
+from schema.core.ownership import marketplace_relation, partner_relation
+from schema.core.resource import SchemaModel, computed
 
 
 @graphql_enum
@@ -60,7 +60,7 @@ class LedgerJournalKind(DescribedEnum):
 @strawberry.pydantic.type(description="One entry of a journal.")
 class LedgerEntry(SchemaModel):
     role: LedgerAccountRole = Field(description="What the account counts.")
-    owner: str = Field(description="The account's owner, as `partner:12`; empty if it belongs to the whole book.")
+    owner: str = Field(description="The account's owner, such as `partner:12`; empty if it belongs to the whole book.")
     debit: Money | None = Field(description="The amount, if it is a debit.")
     credit: Money | None = Field(description="The amount, if it is a credit.")
     balance_after: Money | None = Field(
@@ -69,8 +69,8 @@ class LedgerEntry(SchemaModel):
 
 
 @strawberry.pydantic.type(
-    description="A business event in the ledger. Its entries sum to zero. Journals are never changed: a mistake is corrected by "
-    "another journal."
+    description="A business event in the ledger. Its entries sum to zero. Journals are never changed: a mistake is "
+    "corrected by another journal."
 )
 class LedgerJournal(SchemaModel):
     id: Annotated[int, strawberry.field(graphql_type=strawberry.ID)] = id_column(
@@ -81,4 +81,37 @@ class LedgerJournal(SchemaModel):
     source_id: str = Field(max_length=120, description="The id of what caused it.")
     effective_on: dt.date = Field(description="The accounting date, in the marketplace's time zone.")
     recorded_on: dt.datetime = datetime_column("When it was recorded.")
+    entries = computed(list[LedgerEntry], "Its entries, in their order.")
     partner = partner_relation("The partner whose money it is about; null if of none.", nullable=True)
+    marketplace = marketplace_relation("The marketplace in whose book it is.")
+
+
+@strawberry.pydantic.type(description="A line of a statement: one entry on the account.")
+class PartnerStatementLine(SchemaModel):
+    effective_on: dt.date = Field(description="The accounting date, in the marketplace's time zone.")
+    journal_id: Annotated[int, strawberry.field(graphql_type=strawberry.ID)] = Field(description="The journal's id.")
+    kind: LedgerJournalKind = Field(description="The business event.")
+    source_kind: str = Field(description="What caused it, such as `payment`.")
+    source_id: str = Field(description="The id of what caused it.")
+    debit: Money | None = Field(description="The amount, if it was taken from the partner.")
+    credit: Money | None = Field(description="The amount, if the partner earned it.")
+    balance: Money = Field(description="The balance after it.")
+
+
+@strawberry.pydantic.type(
+    description="What a partner has earned and not received yet, over a period, in one book: a currency, live or test."
+)
+class PartnerStatement(SchemaModel):
+    is_live: bool = Field(description="False for the book of test partners, whose money never existed.")
+    opening: Money = Field(description="The balance before the first day.")
+    closing: Money = Field(description="The balance after the last day.")
+    lines: list[PartnerStatementLine] = Field(description="The entries of the period, oldest first.")
+
+
+@strawberry.pydantic.type(description="What the last proof of the ledger found about one rule.")
+class LedgerFinding(SchemaModel):
+    rule: str = Field(description="The rule's name, as in the metric `coffret_ledger_findings`.")
+    title: str = Field(description="What must hold.")
+    checked_on: dt.datetime = Field(description="When it was checked.")
+    offenders: int = Field(description="How many rows break the rule; 0 if it holds.")
+    sample: list[str] = Field(description="Some of these rows, in words.")

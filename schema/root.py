@@ -5,6 +5,7 @@ import strawberry
 from resolvers import audit, bank_account, document, event
 from resolvers import coupon as coupons
 from resolvers import delivery as deliveries
+from resolvers import ledger as ledgers
 from resolvers import order as orders
 from resolvers import product as products
 from resolvers import wallet as wallets
@@ -21,7 +22,8 @@ from resolvers.mail import mails
 from resolvers.media import media as medias
 from resolvers.onboarding import page as onboarding
 from resolvers.partner import marketplaces, network_partners, partners, return_secrets
-from resolvers.payment import payments
+from resolvers.payment import creation as payment_creation
+from resolvers.payment import payments, refunds
 from resolvers.voucher import imports, updates, vouchers
 from resolvers.voucher import issuing as voucher_issuing
 from resolvers.webhook import endpoints as webhooks
@@ -44,6 +46,9 @@ class Query:
     job = query_field(jobs.job)
     jobs = query_field(jobs.jobs)
     kyc_level = query_field(levels.kyc_level)
+    ledger_findings = query_field(ledgers.ledger_findings)
+    ledger_journal = query_field(ledgers.ledger_journal)
+    ledger_journals = query_field(ledgers.ledger_journals)
     mail = query_field(mails.mail)
     mails = query_field(mails.mails)
     marketplace = query_field(marketplaces.marketplace, marketplaces.marketplace_with_uuid)
@@ -57,6 +62,7 @@ class Query:
     payments = query_field(payments.payments)
     partner = query_field(partners.partner, partners.partner_with_id)
     partner_by_company_number = query_field(partners.partner_by_company_number)
+    partner_statements = query_field(ledgers.partner_statements)
     partners = query_field(partners.partners)
     price_ranges = query_field(taxonomy.price_ranges)
     product = query_field(products.product)
@@ -85,6 +91,7 @@ class Mutation:
     activate_gift_card = mutation_field(gift_card_issuing.activate_gift_card)
     add_voucher_rental = mutation_field(updates.add_voucher_rental)
     archive_media = mutation_field(medias.archive_media)
+    cancel_payment = mutation_field(payment_creation.cancel_payment)
     cancel_gift_card = mutation_field(gift_card_issuing.cancel_gift_card)
     capture_gift_card = mutation_field(holds.capture_gift_card)
     change_password = mutation_field(users.change_password)
@@ -97,6 +104,7 @@ class Mutation:
     create_network_partner = mutation_field(network_partners.create_network_partner)
     create_partner = mutation_field(partners.create_partner)
     create_price_range = mutation_field(taxonomy.create_price_range)
+    create_payment = mutation_field(payment_creation.create_payment)
     create_product = mutation_field(products.create_product)
     create_product_attribute = mutation_field(products.create_product_attribute)
     create_product_variant = mutation_field(products.create_product_variant)
@@ -122,6 +130,9 @@ class Mutation:
     open_identity_verification = mutation_field(identity.open_identity_verification)
     push_kyc_document = mutation_field(kyc_documents.push_kyc_document)
     register_bank_account = mutation_field(bank_account.register_bank_account)
+    refund_payment = mutation_field(refunds.refund_payment)
+    refund_preview = mutation_field(refunds.refund_preview)
+    retry_refund = mutation_field(refunds.retry_refund)
     release_gift_card = mutation_field(holds.release_gift_card)
     remove_voucher_rental = mutation_field(updates.remove_voucher_rental)
     renew_voucher_document = mutation_field(document.renew_voucher_document)
@@ -146,6 +157,7 @@ class Mutation:
     update_network_partner = mutation_field(network_partners.update_network_partner)
     update_partner = mutation_field(partners.update_partner)
     update_price_range = mutation_field(taxonomy.update_price_range)
+    update_payment = mutation_field(payment_creation.update_payment)
     update_product = mutation_field(products.update_product)
     update_product_attribute = mutation_field(products.update_product_attribute)
     update_product_variant = mutation_field(products.update_product_variant)

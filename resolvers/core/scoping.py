@@ -10,6 +10,7 @@ from resolvers.core.caller import Caller, Role
 from schema.core.errors import NotFound
 from store.audit.entries import AuditEntryRow
 from store.event.events import EventRow
+from store.ledger.rows import LedgerJournalRow
 from store.ledger.wallets import WalletRow
 from store.mail.rows import MailRow
 from store.partner.partners import MarketplaceRow, PartnerRow
@@ -22,6 +23,7 @@ MARKETPLACE_OWNED = (
     PartnerRow,
     AuditEntryRow,
     EventRow,
+    LedgerJournalRow,
     MailRow,
     TransferRow,
     WalletRow,

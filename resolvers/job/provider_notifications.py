@@ -6,7 +6,7 @@ from resolvers.core.provider_events import note_handled
 from resolvers.core.services import Services
 from resolvers.kyc import levels
 from resolvers.payment import polling as payment_polling
-from resolvers.payment import refund_calls
+from resolvers.payment import process, refund_calls
 from store.providers.base import Subject
 
 
@@ -17,7 +17,7 @@ async def dispatch_notification(
 
     `notified`: the provider has sent it, in contrast to an event that was read from its list.
     """
-    if subject is Subject.PAYIN:
+    if subject is Subject.PAYIN and not await process.handle_payin_notification(services, id):
         await payment_polling.handle_notification(services, id, notified=notified)
     if subject is Subject.REFUND:
         await refund_calls.handle_refund_notification(services, id)

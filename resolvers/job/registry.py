@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from resolvers import audit, bank_account
+from resolvers import audit, bank_account, ledger
 from resolvers.activation import polling
 from resolvers.cart import expiry as cart_expiry
 from resolvers.core import idempotency
@@ -19,7 +19,7 @@ from resolvers.job import expiry, jobs, provider_notifications
 from resolvers.kyc import levels
 from resolvers.mail import delivery
 from resolvers.media import sweep
-from resolvers.payment import completion, refund_calls
+from resolvers.payment import completion, process, refund_calls
 from resolvers.payment import polling as payment_polling
 from resolvers.webhook import delivery as webhook_delivery
 from store.core.retries import RetryPolicy
@@ -73,6 +73,14 @@ async def _check_kyc(services: Services, payload: Payload) -> None:
     await levels.CHECKS.poll(services, payload["partner_id"])
 
 
+async def _check_payin(services: Services, payload: Payload) -> None:
+    await process.CHECKS.poll(services, payload["id"])
+
+
+async def _end_payment(services: Services, payload: Payload) -> None:
+    await process.ENDS.poll(services, uuid.UUID(payload["id"]))
+
+
 async def _send_refund(services: Services, payload: Payload) -> None:
     await refund_calls.CHECKS.poll(services, payload["id"])
 
@@ -105,8 +113,10 @@ DAY_RETRIES = RetryPolicy(
 HANDLERS: Mapping[JobKind, JobHandler] = {
     JobKind.CHECK_BANK_ACCOUNTS: JobHandler(_check_bank_accounts, SHORT_RETRIES),
     JobKind.CHECK_KYC: JobHandler(_check_kyc, SHORT_RETRIES),
+    JobKind.CHECK_PAYIN: JobHandler(_check_payin, SHORT_RETRIES),
     JobKind.DELIVER_WEBHOOKS: JobHandler(_deliver_webhooks, SHORT_RETRIES),
     JobKind.DROP_CART: JobHandler(_delete_cart, DAY_RETRIES),
+    JobKind.END_PAYMENT: JobHandler(_end_payment, SHORT_RETRIES),
     JobKind.PROVIDER_HINT: JobHandler(_dispatch_notification, SHORT_RETRIES, CallClass.PAYOUT),
     JobKind.SEND_MAIL: JobHandler(_send_mail, DAY_RETRIES),
     JobKind.SEND_REFUND: JobHandler(_send_refund, SHORT_RETRIES),
@@ -118,18 +128,23 @@ SCHEDULES: Mapping[str, ScheduledTask] = {
     "expire_gift_card_holds": ScheduledTask("* * * * *", expiry.expire_gift_card_holds),
     "expire_gift_cards": ScheduledTask("3 * * * *", expiry.expire_gift_cards),
     "expire_vouchers": ScheduledTask("2 * * * *", expiry.expire_vouchers),
+    "fold_ledger": ScheduledTask("*/5 * * * *", ledger.fold),
     "forget_events": ScheduledTask("53 3 * * *", webhook_delivery.prune_events),
     "provider_catch_up": ScheduledTask("*/15 * * * *", payment_polling.enqueue_missed_events),
     "prune_audit_entries": ScheduledTask("17 3 * * *", audit.prune_entries),
     "prune_jobs": ScheduledTask("37 * * * *", jobs.prune),
     "prune_kept_answers": ScheduledTask("23 * * * *", idempotency.prune),
     "prune_mail": ScheduledTask("41 3 * * *", delivery.prune),
+    "seal_ledger": ScheduledTask("2-59/5 * * * *", ledger.seal),
     "sweep_activations": ScheduledTask("* * * * *", polling.CHECKS.sweep),
     "sweep_attempts": ScheduledTask("* * * * *", payment_polling.CHECKS.sweep),
     "sweep_kyc": ScheduledTask("*/5 * * * *", levels.sweep_kyc),
     "sweep_mail": ScheduledTask("* * * * *", delivery.sweep),
     "sweep_media": ScheduledTask("29 4 * * *", sweep.sweep_media),
+    "sweep_payins": ScheduledTask("* * * * *", process.CHECKS.sweep),
+    "sweep_payments": ScheduledTask("* * * * *", process.ENDS.sweep),
     "sweep_refunds": ScheduledTask("* * * * *", refund_calls.CHECKS.sweep),
     "sweep_webhooks": ScheduledTask("* * * * *", webhook_delivery.sweep),
     "tell_expired_carts": ScheduledTask("* * * * *", cart_expiry.emit_expired_carts),
+    "verify_ledger": ScheduledTask("11 2 * * *", ledger.verify),
 }

@@ -1,7 +1,7 @@
 """Refunds in the database: promised, done, failed. The provider is called elsewhere, between these steps."""
 
 import datetime as dt
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -154,7 +154,7 @@ async def record_refund_failed(db: AsyncSession, payment: PaymentRow, part: Paym
 
 async def finish_if_done(db: AsyncSession, payment: PaymentRow, refund: RefundRow, now: dt.datetime) -> None:
     """Close a refund whose money has all gone back, and the order of a payment that is refunded in full."""
-    parts = await _parts(db, refund)
+    parts = await parts_of(db, refund)
     if refund.state not in OPEN_REFUNDS or any(part.status is not OK for part in parts):
         return
     refund.state, refund.detail = REFUND_STATES.require(refund.state, RefundState.DONE), ""
@@ -185,6 +185,7 @@ async def refund_of(db: AsyncSession, part: PaymentTransactionRow) -> RefundRow:
     return (await db.exec(query.execution_options(populate_existing=True))).one()
 
 
-async def _parts(db: AsyncSession, refund: RefundRow) -> Iterable[PaymentTransactionRow]:
+async def parts_of(db: AsyncSession, refund: RefundRow) -> Sequence[PaymentTransactionRow]:
+    """The parts of a refund, one for each source."""
     await db.flush()
     return (await db.exec(select(PaymentTransactionRow).where(col(PaymentTransactionRow.refund_id) == refund.id))).all()

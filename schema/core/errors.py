@@ -229,6 +229,26 @@ class PaymentsNotActive(Conflict):
     """Payments of this partner are not active yet."""
 
 
+class PaymentEnded(Conflict):
+    """This payment cannot be paid any more: it is paid already, cancelled, or its time is over."""
+
+
+class PaymentInProgress(Conflict):
+    """The customer is paying at this moment. Wait until the outcome is known."""
+
+
+class NotRefundable(Conflict):
+    """Only a payment that is paid can be refunded."""
+
+
+class AlreadyRefunded(Conflict):
+    """This payment has been refunded in full already."""
+
+
+class RefundTooLate(Conflict):
+    """The bank card can no longer be refunded: that is possible for eleven months. Refund the customer another way."""
+
+
 class ActivationRequired(Conflict):
     """The payment provider does not know this partner yet. Activate its payments first: `activatePayments`, over REST
     POST /api/payment_hub/partner/<partner_uuid>/activate-payments/.

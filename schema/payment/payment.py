@@ -5,11 +5,12 @@ from decimal import Decimal
 from uuid import UUID, uuid4
 
 import strawberry
+from pydantic import BaseModel
 from sqlmodel import Field
 
 from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
 from schema.core.derived import derived
-from schema.core.money import money, money_column
+from schema.core.money import Money, money, money_column
 from schema.core.ownership import partner_relation
 from schema.core.resource import EmbeddedColumns, SchemaModel, computed, embedded, embedded_type, relation, relations
 from schema.ledger import LedgerJournal
@@ -209,3 +210,12 @@ class Payment(SchemaModel):
     )
     wallet = relation(Wallet, by="wallet_id", description="The wallet that it is paid to.")
     partner = partner_relation()
+
+
+@strawberry.pydantic.type(description="What a refund would do. Nothing is changed.")
+class RefundPreview(BaseModel):
+    amount: Money = Field(description="The amount, from all sources together.")
+    by_card: Money = Field(description="The part that goes back to the bank card.")
+    by_gift_card: Money = Field(description="The part that goes back to gift cards.")
+    commission_back: Money = Field(description="The commission that the marketplace gives back.")
+    left: Money = Field(description="What could still be refunded afterwards.")

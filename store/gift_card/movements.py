@@ -12,9 +12,10 @@ from store.gift_card.states import EXPIRED, USED, USING, transition
 from store.ledger.accounts import LedgerAccount, card_account, card_held, issued_value
 from store.ledger.posting import Journal, credit, debit
 from store.payment.attempts import AttemptRow
+from store.payment.payments import PaymentRow
 from store.providers.money import MinorAmount
 
-Holder = AttemptRow | GiftCardHoldRow
+Holder = AttemptRow | GiftCardHoldRow | PaymentRow
 
 
 def issue_value(card: GiftCardRow) -> Journal:
@@ -69,9 +70,10 @@ def _release(card: GiftCardRow, holder: Holder, amount: Decimal) -> Journal:
 
 
 def _of_holder(card: GiftCardRow, kind: Kind, holder: Holder, change: int, other: LedgerAccount) -> Journal:
-    if isinstance(holder, AttemptRow):
-        return _journal(card, kind, "checkout_attempt", f"{holder.id}:{holder.round}:{card.id}", change, other)
-    return _journal(card, kind, "gift_card_hold", str(holder.id), change, other)
+    if isinstance(holder, GiftCardHoldRow):
+        return _journal(card, kind, "gift_card_hold", str(holder.id), change, other)
+    source = "checkout_attempt" if isinstance(holder, AttemptRow) else "payment"
+    return _journal(card, kind, source, f"{holder.id}:{holder.round}:{card.id}", change, other)
 
 
 def _journal(

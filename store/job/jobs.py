@@ -31,6 +31,8 @@ class JobKind(StrEnum):
     """Send a part of a refund to the provider, or ask for its status. Payload: `id`."""
     CHECK_PAYIN = "check_payin"
     """Ask the provider for the status of a pay-in of a payment, and act on it. Payload: `id`."""
+    END_PAYMENT = "end_payment"
+    """Cancel a payment that was not paid in time. Payload: `id`."""
     DROP_CART = "drop_cart"
     """Delete the cart of an order, if it has not changed since. Payload: `partner_id`, `cart_id`, `last_modified`."""
     PROVIDER_HINT = "provider_hint"

@@ -1,5 +1,6 @@
 """The chart of accounts. A debit is positive, a credit negative; an account is natural on one of both sides."""
 
+import datetime as dt
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -30,8 +31,12 @@ FLOORED = frozenset(
     }
 )
 """Accounts that could be overspent: their balance is kept in their row, which is locked, and never goes below zero."""
-CLEARED = (Role.REFUND_DUE, Role.COMMISSION_BACK, Role.IN_DISPUTE)
-"""Accounts that come back to zero when what they count is over."""
+CLEARED = {
+    Role.REFUND_DUE: dt.timedelta(days=2),
+    Role.COMMISSION_BACK: dt.timedelta(days=2),
+    Role.IN_DISPUTE: dt.timedelta(days=120),
+}
+"""Accounts that come back to zero when what they count is over, each with how long that may take."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,15 +24,15 @@ from store.ledger.accounts import LedgerAccount
 FLOOR = "ledger_account_floor"
 
 INSERT_JOURNALS = """
-    INSERT INTO ledger_journal (book_id, partner_id, kind, source_kind, source_id, lines, effective_on, recorded_on,
-        request_id, reverses_id, fingerprint)
-    SELECT g.book_id, g.partner_id, g.kind, g.source_kind, g.source_id, g.lines,
+    INSERT INTO ledger_journal (book_id, marketplace_id, partner_id, kind, source_kind, source_id, lines, effective_on,
+        recorded_on, request_id, reverses_id, fingerprint)
+    SELECT g.book_id, m.id, g.partner_id, g.kind, g.source_kind, g.source_id, g.lines,
         (g.recorded_on AT TIME ZONE m.time_zone)::date, g.recorded_on, $1, g.reverses_id, g.fingerprint
     FROM unnest($2::int[], $3::int[], $4::text[], $5::text[], $6::text[], $7::int[], $8::timestamptz[], $9::bigint[],
         $10::bytea[]) WITH ORDINALITY
         AS g (book_id, partner_id, kind, source_kind, source_id, lines, recorded_on, reverses_id, fingerprint, n)
     JOIN ledger_book b ON b.id = g.book_id JOIN marketplace m ON m.id = b.marketplace_id
-    ORDER BY n ON CONFLICT ON CONSTRAINT ledger_journal_source_key DO NOTHING
+    ORDER BY n ON CONFLICT (source_kind, source_id, kind, book_id) DO NOTHING
     RETURNING id, book_id, source_kind, source_id, kind
 """
 FIND_JOURNALS = """

@@ -68,13 +68,27 @@ class LedgerJournalRow(LedgerJournal, table=True):
 
     __tablename__ = "ledger_journal"
     __table_args__ = (
-        UniqueConstraint("book_id", "source_kind", "source_id", "kind", name="ledger_journal_source_key"),
-        UniqueConstraint("reverses_id", name="ledger_journal_reverses_key"),
-        Index("ledger_journal_source_idx", "source_kind", text('source_id COLLATE "C"')),
-        Index("ledger_journal_day_idx", "book_id", "effective_on", "id"),
+        Index(
+            "ledger_journal_source_key",
+            "source_kind",
+            "source_id",
+            "kind",
+            "book_id",
+            unique=True,
+            postgresql_ops={"source_id": "text_pattern_ops"},
+        ),
+        Index(
+            "ledger_journal_reverses_key",
+            "reverses_id",
+            unique=True,
+            postgresql_where=text("reverses_id IS NOT NULL"),
+        ),
+        Index("ledger_journal_day_idx", "effective_on", "id"),
+        Index("ledger_journal_marketplace_idx", "marketplace_id", "effective_on", "id"),
         Index("ledger_journal_partner_idx", "partner_id", "effective_on", "id"),
     )
     book_id: int = Field(foreign_key="ledger_book.id")
+    marketplace_id: int = Field(foreign_key="marketplace.id")
     partner_id: int | None = Field(default=None, foreign_key="partner.id")
     lines: int
     """How many entries it has."""
@@ -91,6 +105,12 @@ class LedgerEntryRow(SQLModel, table=True):
     __tablename__ = "ledger_entry"
     __table_args__ = (
         Index("ledger_entry_account_idx", "account_id", "position", postgresql_include=["amount"]),
+        Index(
+            "ledger_entry_position_idx",
+            "position",
+            postgresql_using="brin",
+            postgresql_with={"pages_per_range": 16, "autosummarize": True},
+        ),
         CheckConstraint("amount <> 0", name="moves_something"),
     )
     journal_id: int = Field(sa_type=BigInteger, foreign_key="ledger_journal.id", primary_key=True)
@@ -136,11 +156,13 @@ class LedgerShiftRow(SQLModel, table=True):
 
 
 class LedgerFindingRow(SQLModel, table=True):
-    """What the nightly proof has found; replaced by the next one."""
+    """What the nightly proof has found of each rule; replaced by the next one."""
 
     __tablename__ = "ledger_finding"
     rule: str = Field(max_length=40, primary_key=True)
     checked_on: dt.datetime = datetime_column("When it was checked.")
+    milliseconds: int
+    """How long the rule took."""
     offenders: int
     """How many there are."""
     sample: list[str] = Field(sa_type=JSONB)

@@ -4,36 +4,20 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
-from sqlalchemy import text
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.ledger import LedgerJournal
-from store.ledger.rows import LedgerJournalRow
-
-OF_PAYMENTS = text("""
-    SELECT s.payment_id, j.id FROM (
-        SELECT id AS payment_id, 'payment' AS kind, id::text AS first, id::text || '!' AS last
-        FROM payment WHERE id = ANY(:ids)
-        UNION ALL
-        SELECT payment_id, 'refund', id::text || ':', id::text || ';' FROM refund WHERE payment_id = ANY(:ids)
-        UNION ALL
-        SELECT id, 'payment', id::text || ':', id::text || ';' FROM payment WHERE id = ANY(:ids)
-        UNION ALL
-        SELECT id, 'checkout_attempt', attempt_id::text || ':', attempt_id::text || ';'
-        FROM payment WHERE id = ANY(:ids) AND attempt_id IS NOT NULL
-    ) s JOIN ledger_journal j ON j.source_kind = s.kind AND j.source_id COLLATE "C" >= s.first COLLATE "C"
-        AND j.source_id COLLATE "C" < s.last COLLATE "C"
-    ORDER BY j.recorded_on, j.id
-""")
+from store.ledger.journals import LedgerSubject, journals_of
+from store.payment.payments import RefundRow
 
 
 async def journals_of_payments(db: AsyncSession, ids: Sequence[UUID]) -> Mapping[UUID, list[LedgerJournal]]:
     """The journals of payments by the id of the payment, oldest first."""
-    found = (await (await db.connection()).execute(OF_PAYMENTS, {"ids": list(ids)})).all()
-    query = select(LedgerJournalRow).where(col(LedgerJournalRow.id).in_([row.id for row in found]))
-    rows = {row.id: row for row in (await db.exec(query)).all()}
-    journals: dict[UUID, list[LedgerJournal]] = defaultdict(list)
-    for row in found:
-        journals[row.payment_id].append(rows[row.id])
-    return journals
+    refunds = select(col(RefundRow.payment_id), col(RefundRow.id)).where(col(RefundRow.payment_id).in_(ids))
+    sources: dict[UUID, list[tuple[str, str]]] = defaultdict(list)
+    for payment_id, refund_id in (await db.exec(refunds)).all():
+        sources[payment_id].append(("refund", str(refund_id)))
+    # A payment of a checkout has the id of its attempt.
+    subjects = {id: LedgerSubject((("payment", str(id)), ("checkout_attempt", str(id)), *sources[id])) for id in ids}
+    return {id: list(rows) for id, rows in (await journals_of(db, subjects)).items()}

@@ -139,6 +139,15 @@ class PaymentTransactionRow(
         "When the provider's link expires.", default=None, nullable=True
     )
 
+    @property
+    def payin_key(self) -> UUID:
+        """The key, of a pay-in."""
+        return self.key
+
+    @payin_key.setter
+    def payin_key(self, key: UUID) -> None:
+        self.key = key
+
 
 PAYMENT_STATES = StateMachine(
     "A payment",
@@ -161,6 +170,6 @@ REFUND_STATES = StateMachine(
     {
         RefundState.PENDING: {RefundState.NEEDS_ACTION, RefundState.DONE, RefundState.FAILED},
         RefundState.NEEDS_ACTION: {RefundState.PENDING, RefundState.DONE, RefundState.FAILED},
-        RefundState.FAILED: {RefundState.DONE},
     },
+    asked_for=True,
 )

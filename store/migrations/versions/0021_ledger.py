@@ -169,7 +169,6 @@ def upgrade() -> None:
                 f'CREATE TRIGGER {table}_is_kept_{each.lower()} BEFORE {when} ON {table} '
                 f'FOR EACH {each} EXECUTE FUNCTION ledger_is_kept()'
             )
-        op.execute(f'REVOKE UPDATE, DELETE, TRUNCATE ON {table} FROM CURRENT_USER')
     op.execute(
         'CREATE TRIGGER ledger_entry_sums_to_zero AFTER INSERT ON ledger_entry REFERENCING NEW TABLE AS added '
         'FOR EACH STATEMENT EXECUTE FUNCTION ledger_sums_to_zero()'

@@ -1,0 +1,191 @@
+"""Payments over the API: create, change, cancel."""
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from sqlmodel import col, select
+
+from resolvers.core.input_mapping import collect_owner
+from resolvers.core.operation import Call, operation
+from resolvers.core.scoping import find_visible, visible_conditions
+from resolvers.partner.selling import require_selling
+from resolvers.payment.ending import cancel_locked, capture_gift_cards, has_open_payin, hold_gift_cards
+from resolvers.payment.events import emit_payment_event
+from resolvers.payment.refunding import lock_with_sources
+from schema.core.errors import (
+    GiftCardNotSpendable,
+    InsufficientBalance,
+    InvalidInput,
+    NotFound,
+    PaymentEnded,
+    PaymentInProgress,
+    PaymentsNotActive,
+)
+from schema.core.input_errors import ProblemCollector
+from schema.core.permission import Permission
+from schema.event import EventType
+from schema.payment.input import CancelPayment, CreatePayment, UpdatePayment
+from schema.payment.payment import Payment, PaymentStatus
+from store.customer import customer_for
+from store.gift_card.gift_cards import GiftCardRow
+from store.gift_card.states import is_spendable
+from store.ledger.books import book_of_partner
+from store.ledger.wallets import WalletRow
+from store.partner.partners import MarketplaceRow, PartnerRow
+from store.payment.fees import commission_of
+from store.payment.payments import PaymentRow, link_token
+from store.payment.recording import add_sources, card_wallet_of, lock_payment
+
+LIFETIME = dt.timedelta(days=1)
+"""How long a payment can be paid on its page."""
+NOTHING = Decimal("0.00")
+
+
+@dataclass(frozen=True, slots=True)
+class ExtraSource:
+    """The gift card that pays a part of a payment, and how much."""
+
+    card: GiftCardRow
+    amount: Decimal
+
+
+async def find_payment(call: Call, input: Any, *, lock: bool = False) -> PaymentRow:
+    """The payment of an input's `id`. Raises NotFound if the caller cannot see it."""
+    id = input.get("id") if isinstance(input, Mapping) else None
+    try:
+        uuid = id if isinstance(id, UUID) else UUID(str(id))
+    except ValueError:
+        raise NotFound(lookup={"id": str(id)}, thing="payment") from None
+    return await find_visible(call.db, call.caller, PaymentRow, "payment", lock=lock, id=uuid)
+
+
+@operation(Permission.CREATE_PAYMENT)
+async def create_payment(call: Call, input: CreatePayment) -> Payment:
+    """Create a payment. The customer pays at its `paymentUrl`, over REST the URL in `Link: <…>; rel="payment"`, within
+    a day. `amount` is what is collected; `extraSourceAmount` of it is taken from the wallet of a gift card, and the rest
+    is paid by bank card. A payment that a gift card covers wholly is paid at once.
+    """
+    findings = ProblemCollector()
+    partner = await collect_owner(findings, call, input)
+    extra = await _extra_source(findings, call, input, partner)
+    findings.raise_problems()
+    await require_selling(call.services, call.db, partner.id, lock=True)
+    card_amount = input.amount - (extra.amount if extra else NOTHING)
+    payment = await _write(call, input, partner, card_amount)
+    gift_cards = {extra.card.id: (extra.card.wallet_id, extra.amount)} if extra else {}
+    await add_sources(call.db, payment, gift_cards)
+    locked = await lock_with_sources(call.db, payment)
+    await hold_gift_cards(call.db, locked)
+    if not payment.card_amount:
+        await capture_gift_cards(call.db, locked, call.services.clock.now())
+        payment.status, payment.check_on = PaymentStatus.OK, None
+        await emit_payment_event(call.db, EventType.PAYMENT_SUCCEEDED, payment)
+    return payment
+
+
+async def _write(call: Call, input: CreatePayment, partner: PartnerRow, card_amount: Decimal) -> PaymentRow:
+    db, now = call.db, call.services.clock.now()
+    wallet = await card_wallet_of(db, partner.id)
+    if card_amount and (wallet is None or not partner.payments_active):
+        raise PaymentsNotActive
+    fee = await commission_of(db, partner.id, card_amount=card_amount, product=input.product, origin=input.origin)
+    who = input.customer
+    currency = select(col(MarketplaceRow.currency)).where(col(MarketplaceRow.id) == partner.marketplace_id)
+    payment = PaymentRow(
+        partner_id=partner.id,
+        book_id=await book_of_partner(db, partner.id) if wallet is None else wallet.book_id,
+        wallet_id=wallet.id if wallet else None,
+        customer_id=await customer_for(db, partner.id, who.first_name, who.last_name, who.email),
+        customer_first_name=who.first_name,
+        customer_last_name=who.last_name,
+        customer_email=who.email,
+        currency=(await db.exec(currency)).one(),
+        payment_amount=input.amount,
+        card_amount=card_amount,
+        extra_amount=input.amount - card_amount,
+        discount_amount=input.discount,
+        commission_amount=fee.amount,
+        commission_vat_amount=fee.vat,
+        net_amount=input.amount - fee.amount,
+        fee_rule_id=fee.rule_id,
+        type=input.type,
+        product=input.product,
+        origin=input.origin,
+        description=input.description,
+        language=input.language,
+        freeze_payout_date=input.freeze_payout_date,
+        created_on=now,
+        expires_on=now + LIFETIME,
+        check_on=now + LIFETIME,
+        link_token=link_token(),
+    )
+    db.add(payment)
+    await db.flush()
+    return payment
+
+
+async def _extra_source(
+    findings: ProblemCollector, call: Call, input: CreatePayment, partner: PartnerRow
+) -> ExtraSource | None:
+    """The gift card of an input's wallet, locked. None if the input names none."""
+    wallet_uuid, amount = input.extra_source_wallet_uuid, input.extra_source_amount or NOTHING
+    with findings.collect():
+        if amount > input.amount:
+            raise InvalidInput.at("extra_source_amount", "Send at most the amount.", "OUT_OF_RANGE")
+        if amount and wallet_uuid is None:
+            raise InvalidInput.at("extra_source_wallet_uuid", "Say from which wallet it is taken.", "REQUIRED")
+    if wallet_uuid is None:
+        return None
+    card: GiftCardRow | None = None
+    with findings.collect():
+        card = await _card_of_wallet(call, wallet_uuid, partner)
+    if card is None or not amount:
+        return None
+    if not is_spendable(card, call.services.clock.now()):
+        raise GiftCardNotSpendable
+    if card.remaining_amount < amount:
+        raise InsufficientBalance("extra_source_amount")
+    return ExtraSource(card, amount)
+
+
+async def _card_of_wallet(call: Call, wallet_uuid: UUID, partner: PartnerRow) -> GiftCardRow:
+    query = (
+        select(GiftCardRow)
+        .join(WalletRow, col(WalletRow.id) == col(GiftCardRow.wallet_id))
+        .where(
+            *visible_conditions(call.caller, GiftCardRow),
+            col(WalletRow.uuid) == wallet_uuid,
+            col(GiftCardRow.partner_id) == partner.id,
+        )
+        .with_for_update(of=GiftCardRow)
+    )
+    card = (await call.db.exec(query.execution_options(populate_existing=True))).one_or_none()
+    if card is None:
+        raise InvalidInput.at("extra_source_wallet_uuid", "This partner has no gift card with this wallet.")
+    return card
+
+
+@operation(Permission.CREATE_PAYMENT, exists=find_payment)
+async def update_payment(call: Call, input: UpdatePayment) -> Payment:
+    """Change the date that decides about the payout of a payment; null: the day of the payment."""
+    payment = await lock_payment(call.db, await find_payment(call, {"id": input.id}))
+    payment.freeze_payout_date = input.freeze_payout_date
+    return payment
+
+
+@operation(Permission.CREATE_PAYMENT, exists=find_payment)
+async def cancel_payment(call: Call, input: CancelPayment) -> Payment:
+    """Cancel a payment that is not paid yet: its page says so, and its gift cards are released. Cancelling it again
+    changes nothing. A payment that is paid is refused with `PAYMENT_ENDED`, one that the customer is paying now with
+    `PAYMENT_IN_PROGRESS`.
+    """
+    payment = await cancel_locked(call.db, await find_payment(call, {"id": input.id}), call.services.clock.now())
+    if payment.status is PaymentStatus.OK:
+        raise PaymentEnded
+    if payment.status is not PaymentStatus.CANCELLED and await has_open_payin(call.db, payment):
+        raise PaymentInProgress
+    return payment

@@ -1,0 +1,120 @@
+"""How payments over the API end: paid, with what their gift cards hold, or cancelled."""
+
+import datetime as dt
+import itertools
+from collections.abc import Sequence
+
+import structlog
+from sqlmodel import col, select
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from resolvers.payment.events import emit_payment_event
+from resolvers.payment.refunding import LockedPayment, lock_with_sources, promise_refund
+from schema.event import EventType
+from schema.payment.payment import PaymentSourceKind, PaymentStatus, PaymentTransactionStatus, RefundOrigin
+from store.gift_card.gift_cards import GiftCardRow
+from store.gift_card.movements import debit_card, finalize_hold, restore_to_card
+from store.gift_card.states import is_capturable, is_spendable
+from store.ledger.posting import Journal, post
+from store.payment.payments import PAYMENT_STATES, PaymentRow, PaymentSourceRow, PaymentTransactionRow
+from store.payment.recording import record_gift_card_payins, record_success
+from store.providers.money import MinorAmount
+from store.providers.transactions import Transaction
+
+log = structlog.get_logger(__name__)
+PAYABLE = (PaymentStatus.IN_PROGRESS, PaymentStatus.ERROR)
+
+
+async def hold_gift_cards(db: AsyncSession, locked: LockedPayment) -> None:
+    """Hold what the gift cards of a new payment pay. They must be spendable and have that balance."""
+    locked.payment.round += 1
+    held = _gift_card_parts(locked)
+    await post(db, [debit_card(card, locked.payment, source.source_amount) for source, card in held])
+
+
+async def capture_gift_cards(db: AsyncSession, locked: LockedPayment, now: dt.datetime) -> None:
+    """Spend what the gift cards of a payment hold."""
+    held = _gift_card_parts(locked)
+    journals = [finalize_hold(card, locked.payment, part.source_amount, part.source_amount) for part, card in held]
+    await post(db, itertools.chain.from_iterable(journals))
+    await record_gift_card_payins(db, locked.payment, locked.sources, now)
+
+
+async def complete_payment(
+    db: AsyncSession, payment: PaymentRow, payin: PaymentTransactionRow, transaction: Transaction, now: dt.datetime
+) -> None:
+    """Complete a payment whose pay-in has succeeded. What can no longer be completed is refunded in full."""
+    was_payable = payment.status in PAYABLE
+    locked = await lock_with_sources(db, payment)
+    payment = locked.payment
+    payment.status = PAYMENT_STATES.require(payment.status, PaymentStatus.OK)
+    usable = was_payable and all(is_capturable(card) for _, card in _gift_card_parts(locked))
+    if not was_payable and (usable := _can_hold_again(locked, now)):
+        await hold_gift_cards(db, locked)
+    matches = transaction.amount == MinorAmount.of(payin.transaction_amount, payin.currency)
+    if not matches:
+        _take_actual_amount(locked, payin, transaction)
+    await record_success(db, payment, payin, transaction, now)
+    if usable and matches and transaction.reference == str(payment.id):
+        await capture_gift_cards(db, locked, now)
+        return await emit_payment_event(db, EventType.PAYMENT_SUCCEEDED, payment)
+    log.error("a payment cannot be completed, and is refunded", payment=str(payment.id), payin=transaction.id)
+    if was_payable:
+        await _release(db, locked)
+    amounts = {row.id: row.source_amount for row in locked.sources if row.kind is PaymentSourceKind.CREDIT_CARD}
+    await promise_refund(db, locked, amounts, origin=RefundOrigin.SHOP, now=now)
+    return None
+
+
+async def cancel_locked(db: AsyncSession, payment: PaymentRow, now: dt.datetime) -> PaymentRow:
+    """Lock a payment and cancel it, unless it has ended or its pay-in is still open. Releases its gift cards."""
+    locked = await lock_with_sources(db, payment)
+    payment = locked.payment
+    if payment.status not in PAYABLE:
+        return payment
+    if await has_open_payin(db, payment):
+        payment.check_on = now + dt.timedelta(minutes=15)
+        return payment
+    await _release(db, locked)
+    payment.status, payment.check_on = PAYMENT_STATES.require(payment.status, PaymentStatus.CANCELLED), None
+    await emit_payment_event(db, EventType.PAYMENT_CANCELLED, payment)
+    return payment
+
+
+async def has_open_payin(db: AsyncSession, payment: PaymentRow) -> bool:
+    """True while a pay-in of a locked payment could still be paid."""
+    table = PaymentTransactionRow
+    query = select(table.id).where(
+        col(table.payment_id) == payment.id, col(table.status) == PaymentTransactionStatus.IN_PROGRESS
+    )
+    return (await db.exec(query)).first() is not None
+
+
+async def _release(db: AsyncSession, locked: LockedPayment) -> None:
+    held = _gift_card_parts(locked)
+    journals: list[Journal] = [restore_to_card(card, locked.payment, part.source_amount) for part, card in held]
+    await post(db, journals)
+
+
+def _take_actual_amount(locked: LockedPayment, payin: PaymentTransactionRow, transaction: Transaction) -> None:
+    """The provider has charged another amount than it was asked to: the books say what has happened."""
+    payment, charged, fee = locked.payment, transaction.amount.decimal, transaction.fee.decimal
+    payment.card_amount, payment.payment_amount = charged, charged + payment.extra_amount
+    payment.commission_amount = payin.commission_amount = fee
+    payment.commission_vat_amount = payin.commission_vat_amount = min(payment.commission_vat_amount, fee)
+    payment.net_amount = payment.payment_amount - fee
+    payin.transaction_amount, payin.net_amount = charged, charged - fee
+    for row in locked.sources:
+        if row.kind is PaymentSourceKind.CREDIT_CARD:
+            row.source_amount = charged
+
+
+def _can_hold_again(locked: LockedPayment, now: dt.datetime) -> bool:
+    return all(
+        is_spendable(card, now) and card.remaining_amount >= part.source_amount
+        for part, card in _gift_card_parts(locked)
+    )
+
+
+def _gift_card_parts(locked: LockedPayment) -> Sequence[tuple[PaymentSourceRow, GiftCardRow]]:
+    return [(row, locked.cards[row.gift_card_id]) for row in locked.sources if row.gift_card_id is not None]

@@ -1,0 +1,132 @@
+"""Refunds of payments by staff: preview, refund, and retry."""
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from resolvers.core.operation import Call, operation
+from resolvers.core.scoping import find_visible
+from resolvers.payment.creation import find_payment
+from resolvers.payment.refunding import LockedPayment, lock_with_sources, parts_of, promise_refund
+from schema.core.errors import AlreadyRefunded, InvalidInput, NotFound, NotRefundable, RefundTooLate
+from schema.core.money import Money
+from schema.core.permission import Permission
+from schema.payment.input import RefundPayment, RefundSplit, RetryRefund
+from schema.payment.payment import (
+    PaymentSourceKind,
+    PaymentStatus,
+    PaymentTransactionStatus,
+    Refund,
+    RefundOrigin,
+    RefundPreview,
+    RefundState,
+)
+from store.job.jobs import JobKind, enqueue_job
+from store.payment.payments import REFUND_STATES, PaymentRow, PaymentTransactionRow, RefundRow
+from store.payment.recording import lock_payment
+from store.payment.refund_amounts import divide, divide_as_told
+
+LONGEST_AGE = dt.timedelta(days=330)
+"""The provider refunds a bank card for eleven months."""
+
+
+@operation(Permission.REFUND_PAYMENT, exists=find_payment)
+async def refund_payment(call: Call, input: RefundPayment) -> Refund:
+    """Refund a payment, or a part of it. Each source of its money gets its proportion of what is left, or what `split`
+    says; commission goes back in proportion. Gift cards have their money at once. The bank card's part is accepted, and
+    sent by the payment provider: `state` tells how far it is. Send an `Idempotency-Key`, so that a retry does not refund
+    twice.
+    """
+    return await _refund(call.db, await find_payment(call, {"id": input.id}), input, call.services.clock.now())
+
+
+@operation(Permission.REFUND_PAYMENT, exists=find_payment)
+async def refund_preview(call: Call, input: RefundPayment) -> RefundPreview:
+    """What a refund would do: it is made, and undone. Refused as the refund would be."""
+    payment = await find_payment(call, {"id": input.id})
+    nested = await call.db.begin_nested()
+    try:
+        refund = await _refund(call.db, payment, input, call.services.clock.now())
+        parts = await parts_of(call.db, refund)
+        left = payment.payment_amount - payment.refunded_amount
+    finally:
+        await nested.rollback()
+    return _preview(payment.currency, refund.refund_amount, parts, left)
+
+
+def _preview(currency: str, amount: Decimal, parts: Sequence[PaymentTransactionRow], left: Decimal) -> RefundPreview:
+    def money(value: Decimal) -> Money:
+        return Money(amount=value, currency=currency)
+
+    def of(kind: PaymentSourceKind) -> Decimal:
+        return sum((it.transaction_amount for it in parts if it.payment_method is kind), Decimal("0.00"))
+
+    return RefundPreview(
+        amount=money(amount),
+        by_card=money(of(PaymentSourceKind.CREDIT_CARD)),
+        by_gift_card=money(of(PaymentSourceKind.GIFT_CARD)),
+        commission_back=money(sum((part.commission_amount for part in parts), Decimal("0.00"))),
+        left=money(left),
+    )
+
+
+async def _refund(db: AsyncSession, payment: PaymentRow, input: RefundPayment, now: dt.datetime) -> RefundRow:
+    locked = await lock_with_sources(db, payment)
+    amounts = _amounts(locked, input, now)
+    return await promise_refund(db, locked, amounts, origin=RefundOrigin.STAFF, now=now, reason=input.reason)
+
+
+def _amounts(locked: LockedPayment, input: RefundPayment, now: dt.datetime) -> Mapping[int, Decimal]:
+    """The amounts by source id. Raises what keeps the payment from being refunded so."""
+    payment = locked.payment
+    if payment.status is not PaymentStatus.OK:
+        raise NotRefundable
+    left = payment.payment_amount - payment.refunded_amount
+    if not left:
+        raise AlreadyRefunded
+    if input.amount > left:
+        raise InvalidInput.at("amount", f"Only {left} is left to refund.", "OUT_OF_RANGE")
+    amounts = (
+        divide(locked.sources, input.amount) if input.split is None else _as_told(locked, input.split, input.amount)
+    )
+    cards = {row.id for row in locked.sources if row.kind is PaymentSourceKind.CREDIT_CARD}
+    if cards & amounts.keys() and now - payment.created_on > LONGEST_AGE:
+        raise RefundTooLate
+    return amounts
+
+
+def _as_told(locked: LockedPayment, split: RefundSplit, amount: Decimal) -> Mapping[int, Decimal]:
+    if split.extra_source_amount + split.additional_payin_amount != amount:
+        raise InvalidInput.at("split", "Its parts must sum to the amount.")
+    return divide_as_told(locked.sources, split.extra_source_amount, split.additional_payin_amount)
+
+
+async def find_refund(call: Call, input: Any) -> RefundRow:
+    """The refund of an input's `id`. Raises NotFound if the caller cannot see it."""
+    id = input.get("id") if isinstance(input, Mapping) else None
+    try:
+        uuid = id if isinstance(id, UUID) else UUID(str(id))
+    except ValueError:
+        raise NotFound(lookup={"id": str(id)}, thing="refund") from None
+    return await find_visible(call.db, call.caller, RefundRow, "refund", id=uuid)
+
+
+@operation(Permission.REFUND_PAYMENT, exists=find_refund)
+async def retry_refund(call: Call, input: RetryRefund) -> Refund:
+    """Send a refund again that `NEEDS_ACTION`, after what held it up is settled. One in another state is refused with
+    `INVALID_TRANSITION`.
+    """
+    refund = await find_refund(call, {"id": input.id})
+    await lock_payment(call.db, await find_payment(call, {"id": refund.payment_id}))
+    await call.db.refresh(refund)
+    refund.state = REFUND_STATES.require(refund.state, RefundState.PENDING)
+    now = call.services.clock.now()
+    for part in await parts_of(call.db, refund):
+        if part.status is PaymentTransactionStatus.IN_PROGRESS:
+            part.tries, part.check_on, part.sent_at = 0, now, now
+            await enqueue_job(call.db, JobKind.SEND_REFUND, {"id": part.id}, unique_key=str(part.id))
+    return refund

@@ -1,0 +1,44 @@
+"""The plan of accounts: a number and a name for each role, as bookkeepers know them. Numbers never change."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+from schema.ledger import LedgerAccountRole as Role
+
+
+@dataclass(frozen=True, slots=True)
+class PlanAccount:
+    """An account of the plan. All accounts of the ledger with one role are sub-accounts of it."""
+
+    code: int
+    name: str
+    owner: str = ""
+    """What owns an account of this role; empty if it belongs to the whole book."""
+
+    def owner_label(self, owner_id: int | None, owner_uuid: UUID | None) -> str:
+        """The owner of a sub-account, such as `partner:12`; empty for an account of the whole book."""
+        ids = [str(id) for id in (owner_id, owner_uuid) if id is not None]
+        return ":".join([self.owner, *ids]) if ids else ""
+
+
+ACCOUNT_PLAN: Mapping[Role, PlanAccount] = {
+    Role.WALLET: PlanAccount(1100, "Wallets at the payment provider", "wallet"),
+    Role.FEES_WALLET: PlanAccount(1200, "Wallet of fees at the payment provider"),
+    Role.REPUDIATION_WALLET: PlanAccount(1300, "Wallet of disputes at the payment provider"),
+    Role.OWED_BY_PARTNER: PlanAccount(1400, "Owed by partners", "partner"),
+    Role.IN_DISPUTE: PlanAccount(1500, "In dispute", "payment"),
+    Role.PARTNER: PlanAccount(2100, "Earnings of partners", "partner"),
+    Role.PARTNER_HELD: PlanAccount(2110, "Earnings of partners, kept back", "partner"),
+    Role.CARD: PlanAccount(2200, "Gift cards, available", "gift_card"),
+    Role.CARD_HELD: PlanAccount(2210, "Gift cards, on hold", "gift_card"),
+    Role.REFUND_DUE: PlanAccount(2300, "Refunds due to buyers", "refund"),
+    Role.COMMISSION_BACK: PlanAccount(2310, "Commission to give back with refunds", "refund"),
+    Role.MARKETPLACE_FUNDS: PlanAccount(2400, "Funds of the marketplace"),
+    Role.VAT_ON_COMMISSION: PlanAccount(2500, "VAT on commission"),
+    Role.SUSPENSE: PlanAccount(2900, "Suspense"),
+    Role.COMMISSION: PlanAccount(4100, "Commission"),
+    Role.DISPUTE_LOSS: PlanAccount(6100, "Losses by disputes"),
+    Role.ISSUED: PlanAccount(9100, "Own gift cards of partners, issued", "partner"),
+}
+"""1: assets, 2: liabilities, 4: income, 6: expenses, 9: memo accounts, which are left out of a balance sheet."""

@@ -1,0 +1,45 @@
+"""What a rule of the proof is: a name, a sentence, and one statement that finds what breaks it."""
+
+from dataclasses import dataclass
+
+JOURNALS = """(
+    SELECT * FROM ledger_journal WHERE (CAST(:books AS int[]) IS NULL OR book_id = ANY(CAST(:books AS int[])))
+        AND (CAST(:since AS date) IS NULL OR effective_on >= CAST(:since AS date))
+)"""
+"""SQL: the journals to check."""
+ACCOUNTS = """(
+    SELECT * FROM ledger_account WHERE (CAST(:books AS int[]) IS NULL OR book_id = ANY(CAST(:books AS int[])))
+        AND (CAST(:since AS date) IS NULL OR id IN (
+            SELECT e.account_id FROM ledger_entry e JOIN ledger_journal j ON j.id = e.journal_id
+            WHERE j.effective_on >= CAST(:since AS date)))
+)"""
+"""SQL: the accounts to check: those that a journal to check has moved."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule of the ledger."""
+
+    name: str
+    """In snake case: the label of the metric."""
+    title: str
+    """What must hold, as a sentence."""
+    offenders: str
+    """SQL that selects one text for each row that breaks it. It may read `:books`, `:since` and `:now`."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleResult:
+    """What a proof has found of a rule."""
+
+    rule: Rule
+    offenders: int
+    """How many rows break it."""
+    sample: tuple[str, ...]
+    """Some of them, in words."""
+    milliseconds: int
+    """How long it took."""
+
+    @property
+    def holds(self) -> bool:
+        return not self.offenders
