@@ -21,6 +21,10 @@ class LedgerAccountRole(DescribedEnum):
     FEES_WALLET = "fees_wallet", "The money in the platform's wallet of fees at the payment provider."
     REPUDIATION_WALLET = "repudiation_wallet", "The platform's wallet from which banks take disputed money."
     OWED_BY_PARTNER = "owed_by_partner", "What a partner owes the marketplace, which has paid it for the partner."
+    PARTNER_SHORTFALL = (
+        "partner_shortfall",
+        "What is missing in a partner's wallet: more was refunded at the payment provider than the partner had earned.",
+    )
     IN_DISPUTE = "in_dispute", "What a bank has taken back for an open dispute."
     PARTNER = "partner", "What a partner has earned and not received yet."
     PARTNER_HELD = "partner_held", "What is kept back from a partner while a dispute is open."

@@ -143,7 +143,7 @@ async def _extra_source(
     card: GiftCardRow | None = None
     with findings.collect():
         card = await _card_of_wallet(call, wallet_uuid, partner)
-    if card is None or not amount:
+    if card is None or not 0 < amount <= input.amount:
         return None
     if not is_spendable(card, call.services.clock.now()):
         raise GiftCardNotSpendable

@@ -47,15 +47,12 @@ async def refund_payment(call: Call, input: RefundPayment) -> Refund:
 @operation(Permission.REFUND_PAYMENT, exists=find_payment)
 async def refund_preview(call: Call, input: RefundPayment) -> RefundPreview:
     """What a refund would do: it is made, and undone. Refused as the refund would be."""
-    payment = await find_payment(call, {"id": input.id})
-    nested = await call.db.begin_nested()
-    try:
-        refund = await _refund(call.db, payment, input, call.services.clock.now())
-        parts = await parts_of(call.db, refund)
+    await find_payment(call, {"id": input.id})
+    async with call.services.db.sessions() as db:  # never committed
+        payment = await db.get_one(PaymentRow, input.id)
+        refund = await _refund(db, payment, input, call.services.clock.now())
         left = payment.payment_amount - payment.refunded_amount
-    finally:
-        await nested.rollback()
-    return _preview(payment.currency, refund.refund_amount, parts, left)
+        return _preview(payment.currency, refund.refund_amount, await parts_of(db, refund), left)
 
 
 def _preview(currency: str, amount: Decimal, parts: Sequence[PaymentTransactionRow], left: Decimal) -> RefundPreview:

@@ -12,6 +12,7 @@ DEBIT_SIDE = frozenset(
         Role.FEES_WALLET,
         Role.REPUDIATION_WALLET,
         Role.OWED_BY_PARTNER,
+        Role.PARTNER_SHORTFALL,
         Role.IN_DISPUTE,
         Role.DISPUTE_LOSS,
         Role.ISSUED,
@@ -21,6 +22,7 @@ DEBIT_SIDE = frozenset(
 FLOORED = frozenset(
     {
         Role.OWED_BY_PARTNER,
+        Role.PARTNER_SHORTFALL,
         Role.IN_DISPUTE,
         Role.PARTNER,
         Role.PARTNER_HELD,

@@ -91,13 +91,13 @@ def refund_failed_journal(payment: PaymentRow, part: PaymentTransactionRow) -> J
 async def provider_refund_journals(
     db: AsyncSession, payment: PaymentRow, part: PaymentTransactionRow
 ) -> tuple[Journal, Journal]:
-    """A refund that has happened at the provider: what the partner's earnings do not cover, the partner owes."""
+    """A refund that has happened at the provider: what the partner's earnings do not cover is missing in its wallet."""
     promised = refund_journal(payment, part)
     earnings = partner_earnings(payment.partner_id)
     amount = CardAmounts.of(part).wallet
     covered = min(amount, await lock_balance(db, payment.book_id, earnings))
-    owed = LedgerAccount(Role.OWED_BY_PARTNER, payment.partner_id)
-    entries = (debit(earnings, covered), debit(owed, amount - covered), *promised.entries[1:])
+    shortfall = LedgerAccount(Role.PARTNER_SHORTFALL, payment.partner_id)
+    entries = (debit(earnings, covered), debit(shortfall, amount - covered), *promised.entries[1:])
     return replace(promised, entries=entries), refund_paid_journal(payment, part)
 
 
