@@ -79,8 +79,8 @@ class Receipt:
             "paid_on": self.paid_on,
             "mark": self.mark,
             "facts": [(name, printable_exact(value)) for name, value in self.facts],
-            "payee": _written(self.payee),
-            "payer": _written(self.payer),
+            "payee": _printed_lines(self.payee),
+            "payer": _printed_lines(self.payer),
             "description": lines_of(self.description),
             "paid_for": [row.data() for row in self.paid_for],
             "paid_with": [row.data() for row in self.paid_with],
@@ -89,5 +89,5 @@ class Receipt:
         }
 
 
-def _written(lines: Sequence[str]) -> list[TextLine]:
+def _printed_lines(lines: Sequence[str]) -> list[TextLine]:
     return [line for text in lines for line in lines_of(text)]
