@@ -1,6 +1,7 @@
 """The command line. Each command imports its dependencies when it runs, so that `coffret --help` is quick."""
 
 import asyncio
+import datetime as dt
 import json
 import os
 import pathlib
@@ -16,6 +17,8 @@ from coffret.commands.gc_tuning import collect_rarely
 from schema.validation.languages import LANGUAGES
 
 RoleName = Literal["partner", "marketplace", "master"]
+LedgerThing = Literal["payment", "card", "wallet"]
+DAY = "%Y-%m-%d"
 
 app = typer.Typer(
     name="coffret",
@@ -30,6 +33,8 @@ clock_app = typer.Typer(help="Show or advance the clock of a development install
 app.add_typer(clock_app, name="clock")
 mail_app = typer.Typer(help="Test the mail settings.", no_args_is_help=True)
 app.add_typer(mail_app, name="mail")
+ledger_app = typer.Typer(help="Prove, explain and export the ledger.", no_args_is_help=True)
+app.add_typer(ledger_app, name="ledger")
 app.add_typer(users_app, name="user")
 app.add_typer(tokens_app, name="token")
 
@@ -249,6 +254,45 @@ def advance_clock(by: Annotated[str, typer.Argument(help="Duration, forward only
     from coffret.commands import clock as command
 
     asyncio.run(command.advance(by))
+
+
+@ledger_app.command("verify")
+def verify_ledger(
+    book: Annotated[list[int] | None, typer.Option(help="Only the books with these ids; all by default.")] = None,
+    since: Annotated[
+        dt.datetime | None,
+        typer.Option(formats=[DAY], help="Only journals since this day, and the accounts they have moved."),
+    ] = None,
+) -> None:
+    """Prove the ledger on one snapshot of the database. Exits with 1 if a rule is broken."""
+    from coffret.commands import ledger as command
+
+    if not asyncio.run(command.verify(book or [], since.date() if since else None)):
+        raise typer.Exit(1)
+
+
+@ledger_app.command("explain")
+def explain_ledger(
+    thing: Annotated[LedgerThing, typer.Argument(help="What it is.")],
+    id: Annotated[str, typer.Argument(help="A payment's uuid; a card's code or id; a wallet's uuid or id.")],
+) -> None:
+    """Print the journals about a payment, a gift card or a wallet, as a statement."""
+    from coffret.commands import ledger as command
+
+    asyncio.run(command.explain(command.LedgerThing(thing), id))
+
+
+@ledger_app.command("export")
+def export_ledger(
+    first: Annotated[dt.datetime, typer.Option("--from", formats=[DAY], help="The first accounting day.")],
+    last: Annotated[dt.datetime, typer.Option("--to", formats=[DAY], help="The last accounting day.")],
+    output: Annotated[pathlib.Path, typer.Option(help="The file to write.")],
+    marketplace: Annotated[str, typer.Option(help="Name or id of a marketplace; all by default.")] = "",
+) -> None:
+    """Write the journals of a period to a CSV file: a line for each entry."""
+    from coffret.commands import ledger as command
+
+    asyncio.run(command.export(first.date(), last.date(), marketplace, output))
 
 
 @mail_app.command("test")

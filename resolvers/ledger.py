@@ -14,8 +14,9 @@ from resolvers.core.computed_fields import computes
 from resolvers.core.context import Context
 from resolvers.core.filters import OfPartner, Where
 from resolvers.core.input_mapping import owner_of
-from resolvers.core.listing import Listing, Lookup
+from resolvers.core.listing import Listing
 from resolvers.core.operation import Call, operation
+from resolvers.core.scoping import find_visible
 from resolvers.core.services import Services
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.errors import InvalidInput
@@ -35,6 +36,7 @@ from store.ledger.journals import JournalEntry, entries_of
 from store.ledger.seals import seal_entries
 from store.ledger.statements import EarningsStatement, StatementTooLong, earnings_statements
 from store.ledger.verification.run import ALL_RULES, last_results, record_results, verify_ledger
+from store.partner.partners import PartnerRow
 from store.providers.money import MinorAmount
 
 log = structlog.get_logger(__name__)
@@ -74,7 +76,6 @@ ledger_journals = Listing(
     Permission.VIEW_WALLET,
     "The journals of the ledger visible to you: those about your money, newest first.",
 )
-ledger_journal = Lookup(LedgerJournal, "id", "ledger journal", Permission.VIEW_WALLET, "A journal by its id.")
 
 
 @computes(LedgerJournal, "entries")
@@ -116,7 +117,10 @@ async def partner_statements(
 
     A period with more than 5,000 lines is refused: ask for a shorter one.
     """
-    partner = await owner_of(call, partner_uuid)
+    if partner_uuid is None:
+        partner = await owner_of(call, None)
+    else:
+        partner = await find_visible(call.db, call.caller, PartnerRow, "partner", uuid=partner_uuid)
     try:
         statements = await earnings_statements(call.db, partner.id, effective_from, effective_until, STATEMENT_LINES)
     except StatementTooLong as error:

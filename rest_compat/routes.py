@@ -33,21 +33,27 @@ from resolvers.media.media import create_media, media, media_by_id, update_media
 from resolvers.partner.network_partners import create_network_partner, update_network_partner
 from resolvers.partner.partners import create_partner, partner_by_company_number, update_partner
 from resolvers.partner.partners import partner as partner_with_uuid
+from resolvers.payment.movements import transfers
+from resolvers.payment.payments import payment, payments
 from resolvers.voucher.updates import update_voucher
 from resolvers.voucher.vouchers import voucher as voucher_with_code
 from resolvers.voucher.vouchers import vouchers
+from resolvers.wallet import wallet
 from rest_compat.docs import DocsOptions, documentation
 from rest_compat.http.body import Accepts
 from rest_compat.http.endpoint import Endpoint
 from rest_compat.http.errors import method_not_allowed_response, not_found_response
+from rest_compat.http.links import RowLink
 from rest_compat.http.lists import ListEndpoint
 from rest_compat.http.operations import LookupEndpoint, OperationEndpoint
 from rest_compat.http.paths import PathTable
-from rest_compat.http.route import ConditionalStatus, ResponseEnvelope, RestRoute
+from rest_compat.http.route import ConditionalStatus, ResponseEnvelope, RestRoute, RowsOf
 from rest_compat.openapi.document import openapi_document
 from rest_compat.openapi.reference import reference_of
 from rest_compat.resources import auth, cart, kyc, partner
 from rest_compat.resources import gift_card as gift_card_shapes
+from rest_compat.resources import payment as payment_shapes
+from rest_compat.resources import transfer as transfer_shapes
 from rest_compat.resources import voucher as voucher_shapes
 from rest_compat.resources import voucher_option as option
 from rest_compat.resources import voucher_prototype as prototype
@@ -57,6 +63,10 @@ from schema.core.errors import CartNotFound
 CREATED_OR_REPLACED = ConditionalStatus(
     lambda saved: 201 if saved.created else 200, ((201, "The cart was created."), (200, "The cart was replaced."))
 )
+
+PAYMENT_LINK = RowLink("payment", "payment_url")
+"""Where the customer pays."""
+WALLET_LINK = RowLink("wallet", "wallet.uuid", "/api/wallets/{}/transfers/")
 
 GROUPS: Mapping[str, Sequence[RestRoute]] = {
     "Log-in": (
@@ -238,8 +248,14 @@ GROUPS: Mapping[str, Sequence[RestRoute]] = {
             query=gift_card_shapes.QUERY,
             ordering=gift_card_shapes.ORDERING,
         ),
-        RestRoute("GET", "/api/giftcards/{id}/", gift_card, gift_card_shapes.GIFT_CARD),
-        RestRoute("GET", "/api/giftcards_by_code/{code}/", gift_card_with_code, gift_card_shapes.GIFT_CARD),
+        RestRoute("GET", "/api/giftcards/{id}/", gift_card, gift_card_shapes.GIFT_CARD, links=(WALLET_LINK,)),
+        RestRoute(
+            "GET",
+            "/api/giftcards_by_code/{code}/",
+            gift_card_with_code,
+            gift_card_shapes.GIFT_CARD,
+            links=(WALLET_LINK,),
+        ),
     ),
     "Vouchers": (
         RestRoute(
@@ -259,6 +275,39 @@ GROUPS: Mapping[str, Sequence[RestRoute]] = {
             voucher_shapes.VOUCHER,
             graphql_only=("from_state", "rental", "remove_rental_ids"),
             example=voucher_shapes.CHANGE,
+        ),
+    ),
+    "Payments": (
+        RestRoute(
+            "GET",
+            "/api/payments/",
+            payments,
+            payment_shapes.PAYMENT,
+            ResponseEnvelope.PAGE,
+            query=payment_shapes.QUERY,
+            ordering=payment_shapes.ORDERING,
+        ),
+        RestRoute("GET", "/api/payments/{id}/", payment, payment_shapes.PAYMENT, links=(PAYMENT_LINK,)),
+        RestRoute(
+            "GET",
+            "/api/payments/{id}/transactions/",
+            payment,
+            payment_shapes.TRANSACTION,
+            ResponseEnvelope.ARRAY,
+            through="transactions",
+            newest_first=True,
+        ),
+    ),
+    "Wallets": (
+        RestRoute(
+            "GET",
+            "/api/wallets/{uuid}/transfers/",
+            transfers,
+            transfer_shapes.TRANSFER,
+            ResponseEnvelope.PAGE,
+            rows_of=RowsOf(wallet, "wallet_uuid"),
+            query=transfer_shapes.QUERY,
+            ordering=transfer_shapes.ORDERING,
         ),
     ),
 }

@@ -144,8 +144,10 @@ EVENT_DATA_KEYS: Mapping[EventType, Mapping[str, str]] = {
         "uuid": "The partner's uuid.",
         "status": "`ok`: the provider has validated the partner; `error`: it has not, or not yet.",
         "detail": "The status in a sentence, with what to do.",
-        "changed": "What changed, each with `kind` (`level`, `document`, `identity_check`), `id` (null for a "
-        "level), `document_type` (null except for a document), `status`, `refused_reason`.",
+        "changed": "What changed, each with `kind` (`level`, `document`, `identity_check`, `renewal`, `owner`), `id` "
+        "(null except for a document and an identity check), `document_type` (null except for a document), `status`, "
+        "`refused_reason`; a renewal has `renew_by` too, the last day for it, with the status `due` or, if it is more "
+        "than 90 days away, `ok`; an owner has `person`, the name.",
         "errors": "What is refused or missing now, each with `kind`, `id` (null if missing), `document_type`, "
         "`status`, `refused_reason`.",
     },

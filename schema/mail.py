@@ -19,6 +19,7 @@ class MailKind(DescribedEnum):
     NEW_ORDER = "new_order", "To the partner: there is a new order."
     PAYMENT_REFUNDED = "payment_refunded", "To the buyer: no order was created, and the bank card is refunded."
     ONBOARDING_LINK = "onboarding_link", "To a partner's legal representative: the link to activate its payments."
+    IDENTITY_RENEWAL = "identity_renewal", "To a partner's legal representative: the identity must be verified again."
     VOUCHER = "voucher", "To a buyer or giftee: vouchers to print, or how they are delivered."
     GIFT_CARD = "gift_card", "To a buyer or giftee: gift cards to print, or how they are delivered."
     PAYMENT_REQUEST = "payment_request", "To a customer: the link to pay an amount."

@@ -23,7 +23,7 @@ from resolvers.media import media as medias
 from resolvers.onboarding import page as onboarding
 from resolvers.partner import marketplaces, network_partners, partners, return_secrets
 from resolvers.payment import creation as payment_creation
-from resolvers.payment import payment_requests, payments, refunds
+from resolvers.payment import movements, payment_requests, payments, refunds
 from resolvers.voucher import imports, updates, vouchers
 from resolvers.voucher import issuing as voucher_issuing
 from resolvers.webhook import endpoints as webhooks
@@ -47,7 +47,6 @@ class Query:
     jobs = query_field(jobs.jobs)
     kyc_level = query_field(levels.kyc_level)
     ledger_findings = query_field(ledgers.ledger_findings)
-    ledger_journal = query_field(ledgers.ledger_journal)
     ledger_journals = query_field(ledgers.ledger_journals)
     mail = query_field(mails.mail)
     mails = query_field(mails.mails)
@@ -69,7 +68,10 @@ class Query:
     price_ranges = query_field(taxonomy.price_ranges)
     product = query_field(products.product)
     products = query_field(products.products)
+    refund = query_field(movements.refund)
+    refunds = query_field(movements.refunds)
     registered_bank_accounts = query_field(bank_account.registered_bank_accounts)
+    transfers = query_field(movements.transfers)
     universes = query_field(taxonomy.universes)
     user = query_field(users.user)
     users = query_field(users.users)
@@ -135,7 +137,7 @@ class Mutation:
     push_kyc_document = mutation_field(kyc_documents.push_kyc_document)
     register_bank_account = mutation_field(bank_account.register_bank_account)
     refund_payment = mutation_field(refunds.refund_payment)
-    refund_preview = mutation_field(refunds.refund_preview)
+    preview_refund = mutation_field(refunds.preview_refund)
     retry_refund = mutation_field(refunds.retry_refund)
     release_gift_card = mutation_field(holds.release_gift_card)
     remove_voucher_rental = mutation_field(updates.remove_voucher_rental)

@@ -28,6 +28,11 @@ class Wallet(SchemaModel):
     is_live: bool = Field(
         default=True, description="False for the wallets of test partners, whose money never existed."
     )
+    transfers = computed(
+        "schema.payment.transfer:Transfer",
+        "Its newest transfers, at most 100, newest first. `transfers` with a filter by `walletUuid` lists all.",
+        many=True,
+    )
     balance = computed(Money, "The balance that the ledger counts; of a gift card without the amounts on hold.")
     marketplace = marketplace_relation()
     partner = partner_relation("The partner; null for a marketplace's own wallet.", nullable=True)

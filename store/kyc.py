@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID, uuid4
 
-from sqlalchemy import CheckConstraint, ColumnElement, Index, text
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import CheckConstraint, ColumnElement, Index, cast, text
+from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlmodel import Field, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
@@ -20,7 +20,7 @@ from store.core.row import CreatedOn, PartnerOwned
 from store.core.state_machine import StateMachine
 from store.core.typed_json import TypedJson, typed_json_column
 from store.partner.partners import PartnerRow
-from store.providers.accounts import KycLevel, Refusal
+from store.providers.accounts import KycLevel, OwnerCheck, Refusal
 
 IDENTITY_SESSION_LIFE = dt.timedelta(days=7)
 """How long an identity check session can be used."""
@@ -56,6 +56,7 @@ DOCUMENT_STEPS = StateMachine(
 
 
 REFUSALS = TypedJson(tuple[Refusal, ...])
+OWNERS = TypedJson(tuple[OwnerCheck, ...])
 
 
 class PartnerKycRow(CheckedRow, table=True):
@@ -71,6 +72,9 @@ class PartnerKycRow(CheckedRow, table=True):
     """The partner's account at the provider that this state is about. State of other accounts does not count."""
     level: KycLevel = enum_column(KycLevel, "Level reported by the provider.", default=KycLevel.LIGHT)
     version: int = Field(default=0)
+    renew_by: dt.date | None = Field(default=None)
+    """The last day (UTC) on which the identity can be verified again before the provider lowers the level; null: no day
+    is known."""
     checked_on: dt.datetime | None = datetime_column(
         "When the provider last reported; null: never.", default=None, nullable=True
     )
@@ -105,7 +109,9 @@ class KycDocumentRow(PartnerOwned, CreatedOn, ReferencedRow, KycDocument, table=
 
 
 class IdentityCheckRow(PartnerOwned, CreatedOn, ReferencedRow, table=True):
-    """An identity check session of a representative. The provider's URL is read when it is needed."""
+    """An identity check session of a representative. The provider's URL is read when it is needed, except those of
+    owners: a requirement names them.
+    """
 
     __tablename__ = "identity_check"
     __table_args__ = (
@@ -125,6 +131,7 @@ class IdentityCheckRow(PartnerOwned, CreatedOn, ReferencedRow, table=True):
     key: UUID = Field(default_factory=uuid4)
     status: KycCheckStatus = enum_column(KycCheckStatus, "Status.", default=KycCheckStatus.PENDING)
     refusals: tuple[Refusal, ...] = typed_json_column(REFUSALS, "Why it was refused.", default=())
+    owners: tuple[OwnerCheck, ...] = typed_json_column(OWNERS, "The checks of a business's owners.", default=())
 
 
 NEWEST_DOCUMENT = (col(KycDocumentRow.created_on).desc(), col(KycDocumentRow.id).desc())
@@ -163,6 +170,12 @@ async def identity_checks_of(db: AsyncSession, partner: PartnerRow) -> Sequence[
     """The identity checks of a partner's current account, newest first."""
     query = select(IdentityCheckRow).where(*of_current_account(IdentityCheckRow, partner))
     return (await db.exec(query.order_by(*NEWEST_CHECK))).all()
+
+
+async def partner_of_owner(db: AsyncSession, owner_id: str) -> int | None:
+    """The partner of a business's owner, by the provider's id of the owner's check."""
+    named = col(IdentityCheckRow.owners).op("@>")(cast([{"id": owner_id}], JSONB))
+    return (await db.exec(select(IdentityCheckRow.partner_id).where(named).limit(1))).first()
 
 
 def of_current_account(table: Any, partner: PartnerRow) -> list[ColumnElement[bool]]:

@@ -26,6 +26,7 @@ from store.delivery import DeliveryModeRow, DeliveryRateRow
 from store.event.events import EventRow
 from store.gift_card.gift_cards import GiftCardHoldRow, GiftCardMovementRow, GiftCardRow
 from store.idempotency import StoredResponseRow
+from store.job.cursors import CursorRow
 from store.job.rows import JobRow
 from store.kyc import IdentityCheckRow, KycDocumentRow, PartnerKycRow
 from store.ledger.rows import (
@@ -68,6 +69,7 @@ ROW_CLASSES: tuple[type[SQLModel], ...] = (
     AuditEntryRow,
     BankAccountRow,
     CouponRow,
+    CursorRow,
     CustomerRow,
     DeliveryModeRow,
     DeliveryRateRow,

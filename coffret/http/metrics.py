@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from resolvers.core.services import Services
+from resolvers.job.ledger_gauges import LEDGER, refresh_ledger_gauges
 from resolvers.job.metrics import QUEUE, refresh_queue_gauges
 from store.core.settings import Settings
 
@@ -35,6 +36,7 @@ async def metrics(request: Request) -> Response:
     if refusal is not None:
         return refusal
     await refresh_queue_gauges(services.db)
+    await refresh_ledger_gauges(services.db)
     return Response(exposition(), media_type=CONTENT_TYPE_LATEST)
 
 
@@ -75,6 +77,7 @@ def exposition() -> bytes:
     registry = CollectorRegistry()
     MultiProcessCollector(registry, folder)  # type: ignore[no-untyped-call]
     registry.register(QUEUE)
+    registry.register(LEDGER)
     return generate_latest(registry)
 
 

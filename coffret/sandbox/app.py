@@ -7,15 +7,26 @@ import sqlite3
 from starlette.applications import Starlette
 from starlette.routing import Mount, Route
 
-from coffret.sandbox import events, hooks, registration, tokens
+from coffret.sandbox import client, events, hooks, registration, tokeniser, tokens
 from coffret.sandbox.control import Control
 from coffret.sandbox.core import Sandbox
-from coffret.sandbox.kyc import documents, identity
+from coffret.sandbox.disputes import disputes, repudiations
+from coffret.sandbox.disputes import documents as dispute_documents
+from coffret.sandbox.kyc import documents, identity, owners
 from coffret.sandbox.pages import views
-from coffret.sandbox.payments import payins, refunds, wallets
-from coffret.sandbox.payouts import recipients
+from coffret.sandbox.payments import (
+    card_registrations,
+    direct_payins,
+    payins,
+    payment_methods,
+    refunds,
+    registered_cards,
+    transfers,
+    wallets,
+)
+from coffret.sandbox.payouts import bank_accounts, payouts, recipients
 from coffret.sandbox.settings import SandboxSettings
-from coffret.sandbox.users import enrolment, regulatory, users
+from coffret.sandbox.users import enrolment, legacy, regulatory, users
 from coffret.sandbox.wire import idempotency
 from coffret.sandbox.wire.dispatch import Wire
 from coffret.sandbox.wire.endpoints import Interface
@@ -28,12 +39,25 @@ INTERFACE = Interface(
         *enrolment.ENDPOINTS,
         *regulatory.ENDPOINTS,
         *users.ENDPOINTS,
+        *legacy.ENDPOINTS,
         *identity.ENDPOINTS,
+        *owners.ENDPOINTS,
         *documents.ENDPOINTS,
         *recipients.ENDPOINTS,
+        *bank_accounts.ENDPOINTS,
+        *payouts.ENDPOINTS,
+        *client.ENDPOINTS,
         *wallets.ENDPOINTS,
+        *card_registrations.ENDPOINTS,
+        *registered_cards.ENDPOINTS,
+        *direct_payins.ENDPOINTS,
+        *payment_methods.ENDPOINTS,
         *payins.ENDPOINTS,
+        *transfers.ENDPOINTS,
         *refunds.ENDPOINTS,
+        *disputes.ENDPOINTS,
+        *dispute_documents.ENDPOINTS,
+        *repudiations.ENDPOINTS,
         *hooks.ENDPOINTS,
         *events.ENDPOINTS,
         *idempotency.ENDPOINTS,
@@ -68,6 +92,7 @@ def sandbox_app(settings: SandboxSettings, *, production: bool = False) -> Starl
                 for version, interface in VERSIONS.items()
             ),
             Mount("/_sb", routes=Control(sandbox).routes()),
+            *tokeniser.routes(sandbox),
             *views.routes(sandbox),
         ]
     )

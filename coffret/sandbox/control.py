@@ -14,8 +14,9 @@ from starlette.routing import Route
 from coffret.sandbox import deliveries, seeds, stats, switches, tokens
 from coffret.sandbox.core import Sandbox
 from coffret.sandbox.database import SandboxSession
-from coffret.sandbox.kyc import documents, identity
-from coffret.sandbox.payments import checkout, ledger, movements
+from coffret.sandbox.disputes import disputes
+from coffret.sandbox.kyc import documents, identity, owners
+from coffret.sandbox.payments import checkout, dashboard, ledger, movements
 from coffret.sandbox.payments.cards import CHALLENGE_CODE, CardRefused, tokenise_number
 from coffret.sandbox.payments.checkout import ChallengeChoice, HostedPaymentStage
 from coffret.sandbox.users import people
@@ -34,8 +35,10 @@ class Advance(BaseModel):
     advance: Annotated[float, Field(ge=0, le=10 * 366 * 86400)]
 
 
-class Payment(BaseModel):
-    """A simulated buyer: the card, then the answer at the bank. Without a card the buyer cancels."""
+class CardPayment(BaseModel):
+    """A simulated buyer: the card, then the answer at the bank. Without either the buyer cancels; with the answer alone
+    a payment goes on that waits for it.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
@@ -64,6 +67,10 @@ class Control:
             ("POST", "/tokens/expire", self.expire_tokens),
             ("GET", "/ledger/check", self.check_ledger),
             ("POST", "/payins/{id}/pay", self.pay),
+            ("POST", "/payins/{id}/refund", self.refund),
+            ("POST", "/payins/{id}/dispute", self.dispute),
+            ("GET", "/disputes/{id}", self.read_dispute),
+            ("POST", "/disputes/{id}", self.decide_dispute),
             ("GET", "/stats", self.stats),
             ("GET", "/sca", self.open_sessions),
             ("GET", "/sca/{token}", self.authentication),
@@ -72,6 +79,8 @@ class Control:
             ("POST", "/users/{id}", self.change_user),
             ("GET", "/identity-verifications/{id}", self.identity_verification),
             ("POST", "/identity-verifications/{id}", self.decide_identity_verification),
+            ("GET", "/pscs/{id}", self.owner),
+            ("POST", "/pscs/{id}", self.decide_owner),
             ("GET", "/kyc/{id}", self.document),
             ("POST", "/kyc/{id}", self.decide_document),
             ("GET", "/switches", self.switches),
@@ -144,11 +153,30 @@ class Control:
 
     async def pay(self, request: Request) -> Json:
         """Pay as a buyer would on the hosted page. Returns the pay-in."""
-        payment = await parse_body(request, Payment)
+        payment = await parse_body(request, CardPayment)
         try:
             return await self._sandbox.run(pay_as_buyer, request.path_params["id"], payment)
         except CardRefused as refused:
             raise HTTPException(400, f"The card is refused: {refused}") from None
+
+    async def refund(self, request: Request) -> Json:
+        """Refund a pay-in as in the provider's dashboard: without a Tag. Returns the refund."""
+        asked = await parse_body(request, dashboard.DashboardRefund)
+        return await self._sandbox.run(dashboard.refund, request.path_params["id"], asked)
+
+    async def dispute(self, request: Request) -> Json:
+        """Dispute a pay-in as the buyer's bank would. Returns the dispute."""
+        new = await parse_body(request, disputes.NewDispute)
+        return await self._sandbox.run(disputes.open_dispute, request.path_params["id"], new)
+
+    async def read_dispute(self, request: Request) -> Json:
+        """A dispute with its documents."""
+        return await self._sandbox.run(disputes.describe, request.path_params["id"])
+
+    async def decide_dispute(self, request: Request) -> Json:
+        """Decide a dispute as the provider or the buyer's bank would. Returns the dispute."""
+        decision = await parse_body(request, disputes.DisputeDecision)
+        return await self._sandbox.run(disputes.decide, request.path_params["id"], decision)
 
     async def open_sessions(self, request: Request) -> Json:
         """List all open sessions of strong authentication; with `user`, only those of one user."""
@@ -181,6 +209,15 @@ class Control:
         """Decide a session as the user or the provider would. Returns the session."""
         decision = await parse_body(request, identity.VerificationDecision)
         return await self._sandbox.run(identity.decide, request.path_params["id"], decision)
+
+    async def owner(self, request: Request) -> Json:
+        """The session of one owner of a business."""
+        return await self._sandbox.run(owners.describe, request.path_params["id"])
+
+    async def decide_owner(self, request: Request) -> Json:
+        """End the session of an owner as the person or the provider would. Returns the session."""
+        decision = await parse_body(request, owners.OwnerDecision)
+        return await self._sandbox.run(owners.decide, request.path_params["id"], decision)
 
     async def document(self, request: Request) -> Json:
         """A document with the size, media type and hash of each file."""
@@ -249,7 +286,7 @@ def flush_deliveries(session: SandboxSession, shuffle: str | None) -> int:
     return deliveries.flush(session, order)
 
 
-def pay_as_buyer(session: SandboxSession, payin_id: str, payment: Payment) -> Json:
+def pay_as_buyer(session: SandboxSession, payin_id: str, payment: CardPayment) -> Json:
     """Take the steps of the hosted page.
 
     Raises ResourceNotFound, CardRefused, and HTTPException 409 for a used page.
@@ -259,11 +296,18 @@ def pay_as_buyer(session: SandboxSession, payin_id: str, payment: Payment) -> Js
         raise ResourceNotFound
     if page.stage in {HostedPaymentStage.SETTLING, HostedPaymentStage.DONE}:
         raise HTTPException(409, "The pay-in's page was used already.")
-    if payment.card is None:
+    if page.stage is HostedPaymentStage.CHALLENGE and payment.model_fields_set == {"challenge"}:
+        answer_as_buyer(session, payin_id, payment)
+    elif payment.card is None:
         checkout.cancel(session, page)
     else:
         checkout.submit(session, payin_id, tokenise_number(payment.card, page.brand))
-        page = checkout.of_payin(session, payin_id)
-        if page is not None and payment.challenge != "leave":
-            checkout.answer(session, page, ChallengeChoice(payment.challenge), CHALLENGE_CODE)
+        answer_as_buyer(session, payin_id, payment)
     return movements.present(movements.find(session, payin_id))
+
+
+def answer_as_buyer(session: SandboxSession, payin_id: str, payment: CardPayment) -> None:
+    """Answer a challenge, if there is one."""
+    page = checkout.of_payin(session, payin_id)
+    if page is not None and payment.challenge != "leave":
+        checkout.answer(session, page, ChallengeChoice(payment.challenge), CHALLENGE_CODE)

@@ -10,11 +10,12 @@ import httpx
 
 from coffret.sandbox import deliveries
 from coffret.sandbox.database import SandboxDatabase, SandboxSession
-from coffret.sandbox.kyc import documents, identity
+from coffret.sandbox.disputes import disputes
+from coffret.sandbox.kyc import documents, identity, owners
 from coffret.sandbox.payments import checkout
-from coffret.sandbox.payouts import recipients
+from coffret.sandbox.payouts import payouts, recipients
 from coffret.sandbox.settings import SandboxSettings
-from coffret.sandbox.users import sca
+from coffret.sandbox.users import renewal, sca
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -23,8 +24,12 @@ SETTLED = (
     checkout.settle_due,
     sca.settle_due,
     identity.settle_due,
+    owners.settle_due,
     documents.settle_due,
+    renewal.settle_due,
     recipients.settle_due,
+    disputes.settle_due,
+    payouts.settle_due,
 )
 """Functions that end what is due."""
 

@@ -33,6 +33,11 @@ class SandboxSession:
         self.announces: Literal["nothing", "soon", "first"] = "nothing"
         """When to send the notifications of this transaction: never, after it, or before the caller gets its answer."""
 
+    @property
+    def today(self) -> dt.date:
+        """The current day in UTC."""
+        return dt.datetime.fromtimestamp(self.now, dt.UTC).date()
+
     def rows(self, sql: str, *values: Value) -> list[sqlite3.Row]:
         return self._connection.execute(sql, values).fetchall()
 

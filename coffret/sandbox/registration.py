@@ -28,8 +28,8 @@ def create_legal(session: SandboxSession, call: HttpCall) -> Json:
     return create(session, LEGAL, body.full_name, body)
 
 
-def create(session: SandboxSession, person_type: str, name: str, body: UserBody) -> Json:
-    """Create a user. An owner must enrol first, unless its e-mail address is exempt."""
+def create(session: SandboxSession, person_type: str, name: str, body: UserBody, *, exempt: bool = False) -> Json:
+    """Create a user. An owner must enrol first, unless it or its e-mail address is exempt."""
     id = session.mint("user_m_")
     written = {
         **body.to_wire(),
@@ -40,7 +40,9 @@ def create(session: SandboxSession, person_type: str, name: str, body: UserBody)
         "PendingUserAction": None,
     }
     users.add(session, id, person_type, name, written)
-    if body.user_category == "OWNER":
+    if exempt:
+        users.exempt(session, id)
+    elif body.user_category == "OWNER":
         await_enrolment(session, id)
     return users.present(session, id)
 
@@ -130,7 +132,7 @@ def change(session: SandboxSession, user: Json, name: str, body: UserBody, perso
     users.rewrite(session, id, written, name)
     if written.get("LegalPersonType") != user.get("LegalPersonType") or differ(person, after, IDENTITY):
         outdate(session, id)
-    if body.user_category == "OWNER" and differ(person, after, CONTACT):
+    if body.user_category == "OWNER" and differ(person, after, CONTACT) and not users.is_exempt(session, id):
         await_enrolment(session, id)
     return users.present(session, id)
 

@@ -53,6 +53,11 @@ CREATE TABLE IF NOT EXISTS enrolment (
     access_until REAL           -- wallets and movements may be looked at until then
 ) STRICT;
 
+-- Owners that need not authenticate, because they were created by the calls from before strong authentication.
+CREATE TABLE IF NOT EXISTS exemption (
+    user_id TEXT PRIMARY KEY REFERENCES user (id)
+) STRICT;
+
 -- A hosted session of strong authentication. Its stage is the step that the person is at.
 CREATE TABLE IF NOT EXISTS authentication (
     seq INTEGER PRIMARY KEY,
@@ -93,6 +98,34 @@ CREATE TABLE IF NOT EXISTS identity_verification (
 ) STRICT;
 CREATE INDEX IF NOT EXISTS identity_verification_of_user ON identity_verification (user_id);
 CREATE INDEX IF NOT EXISTS identity_verification_due ON identity_verification (due_at) WHERE due_at IS NOT NULL;
+
+-- The session of one owner of a business, after the business was validated.
+CREATE TABLE IF NOT EXISTS owner_session (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    verification_id TEXT NOT NULL REFERENCES identity_verification (id),
+    user_id TEXT NOT NULL REFERENCES user (id),
+    token TEXT NOT NULL UNIQUE,
+    first_name TEXT NOT NULL,
+    last_name TEXT NOT NULL,
+    email TEXT,
+    birth TEXT,
+    status TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    validated_at INTEGER,
+    due_at REAL
+) STRICT;
+CREATE INDEX IF NOT EXISTS owner_session_of_verification ON owner_session (verification_id);
+CREATE INDEX IF NOT EXISTS owner_session_due ON owner_session (due_at) WHERE due_at IS NOT NULL;
+
+-- When a user was last verified, and by when it must be again. Days in UTC.
+CREATE TABLE IF NOT EXISTS renewal (
+    user_id TEXT PRIMARY KEY REFERENCES user (id),
+    verified_on TEXT,
+    deadline TEXT,
+    told INTEGER NOT NULL DEFAULT 0
+) STRICT;
 
 -- A document that proves something of a user. `plan` is what happens to it at `due_at`.
 CREATE TABLE IF NOT EXISTS kyc_document (
@@ -147,7 +180,66 @@ CREATE TABLE IF NOT EXISTS wallet (
 ) STRICT;
 CREATE INDEX IF NOT EXISTS wallet_of_owner ON wallet (owner_id);
 
--- Every movement of money: pay-ins and refunds, later transfers and payouts.
+-- The registration of a card. The tokeniser stores the test card's number and hands out `registration_data` for it.
+CREATE TABLE IF NOT EXISTS card_registration (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    user_id TEXT NOT NULL REFERENCES user (id),
+    currency TEXT NOT NULL,
+    card_type TEXT NOT NULL,
+    tag TEXT,
+    created_at INTEGER NOT NULL,
+    access_key TEXT NOT NULL,
+    preregistration_data TEXT NOT NULL,
+    registration_data TEXT,
+    number TEXT,
+    expiry TEXT,
+    status TEXT NOT NULL DEFAULT 'CREATED',
+    result_code TEXT,
+    card_id TEXT
+) STRICT;
+
+-- A registered card: always one of the test cards.
+CREATE TABLE IF NOT EXISTS card (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    user_id TEXT NOT NULL REFERENCES user (id),
+    currency TEXT NOT NULL,
+    card_type TEXT NOT NULL,
+    number TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    expiry TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    validity TEXT NOT NULL DEFAULT 'UNKNOWN',
+    active INTEGER NOT NULL DEFAULT 1,
+    tag TEXT
+) STRICT;
+CREATE INDEX IF NOT EXISTS card_of_user ON card (user_id);
+CREATE INDEX IF NOT EXISTS card_of_fingerprint ON card (fingerprint);
+
+CREATE TABLE IF NOT EXISTS card_validation (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    card_id TEXT NOT NULL REFERENCES card (id),
+    result_code TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    tag TEXT,
+    body TEXT NOT NULL
+) STRICT;
+
+-- A bank account that was registered by the calls from before recipients.
+CREATE TABLE IF NOT EXISTS bank_account (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    user_id TEXT NOT NULL REFERENCES user (id),
+    type TEXT NOT NULL,
+    active INTEGER NOT NULL DEFAULT 1,
+    created_at INTEGER NOT NULL,
+    body TEXT NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS bank_account_of_user ON bank_account (user_id);
+
+-- Every movement of money: pay-ins, transfers, payouts and refunds.
 CREATE TABLE IF NOT EXISTS movement (
     seq INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
@@ -183,6 +275,62 @@ CREATE TABLE IF NOT EXISTS checkout (
     wrong_codes INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX IF NOT EXISTS checkout_due ON checkout (due_at) WHERE stage <> 'done';
+
+-- A payment that the buyer's bank takes back. Without a contestation it is lost at `due_at`.
+CREATE TABLE IF NOT EXISTS dispute (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    payin_id TEXT NOT NULL REFERENCES movement (id),
+    repudiation_id TEXT REFERENCES movement (id),
+    type TEXT NOT NULL,
+    status TEXT NOT NULL,
+    status_message TEXT,
+    currency TEXT NOT NULL,
+    disputed INTEGER NOT NULL,
+    contested INTEGER,
+    reason TEXT NOT NULL,
+    reason_message TEXT,
+    result_code TEXT CHECK (result_code IN ('WON', 'LOST', 'VOID')),
+    result_message TEXT,
+    created_at INTEGER NOT NULL,
+    closed_at INTEGER,
+    due_at REAL NOT NULL,
+    tag TEXT
+) STRICT;
+CREATE INDEX IF NOT EXISTS dispute_of_payin ON dispute (payin_id);
+CREATE INDEX IF NOT EXISTS dispute_due ON dispute (due_at) WHERE closed_at IS NULL;
+
+-- A document that contests a dispute.
+CREATE TABLE IF NOT EXISTS dispute_document (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    dispute_id TEXT NOT NULL REFERENCES dispute (id),
+    type TEXT NOT NULL,
+    status TEXT NOT NULL,
+    tag TEXT,
+    created_at INTEGER NOT NULL,
+    processed_at INTEGER,
+    reason TEXT,
+    message TEXT
+) STRICT;
+CREATE INDEX IF NOT EXISTS dispute_document_of_dispute ON dispute_document (dispute_id);
+
+-- What is known of its files, which are kept nowhere.
+CREATE TABLE IF NOT EXISTS dispute_page (
+    seq INTEGER PRIMARY KEY,
+    document_id TEXT NOT NULL REFERENCES dispute_document (id),
+    media_type TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    sha256 TEXT NOT NULL
+) STRICT;
+
+-- When an open payout ends, with which result code, and whether it holds its money until then.
+CREATE TABLE IF NOT EXISTS payout_end (
+    payout_id TEXT PRIMARY KEY REFERENCES movement (id),
+    due_at REAL NOT NULL,
+    result_code TEXT NOT NULL,
+    holds INTEGER NOT NULL
+) STRICT;
 
 -- Double entry, written once: the entries of one movement sum to zero, and no movement is entered twice.
 CREATE TABLE IF NOT EXISTS posting (

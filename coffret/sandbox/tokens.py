@@ -5,7 +5,7 @@ import hmac
 
 from coffret.sandbox.database import SandboxSession
 from coffret.sandbox.wire.endpoints import HttpCall, Json, WireEndpoint
-from coffret.sandbox.wire.errors import ParamError, Unauthorized
+from coffret.sandbox.wire.errors import InvalidClient, ParamError, Unauthorized
 
 
 def digest(token: str) -> str:
@@ -20,7 +20,7 @@ def create(session: SandboxSession, call: HttpCall) -> Json:
     if not all(
         hmac.compare_digest(mine.encode(), theirs.encode()) for mine, theirs in zip(expected, given, strict=True)
     ):
-        raise Unauthorized("The client id or the API key is wrong.", "Basic")
+        raise InvalidClient("The client id or the API key is wrong.", headers={"WWW-Authenticate": "Basic"})
     if call.form().get("grant_type") != "client_credentials":
         raise ParamError({"grant_type": "The field grant_type must be client_credentials."})
     token = session.secret()

@@ -154,6 +154,18 @@ REQUIREMENTS = {
         N_("Before money can be paid out to you, you show an identity document, and the papers of your company."),
         Tone.INFO,
     ),
+    RequirementCode.IDENTITY_RENEWAL: PageMessage(
+        N_("Your identity has to be verified again"),
+        N_(
+            "The payment provider asks for this at regular intervals. Without it, no more money can be paid out to you."
+        ),
+        Tone.INFO,
+    ),
+    RequirementCode.OWNER_NOT_VERIFIED: PageMessage(
+        N_("An owner of your company has to verify their identity"),
+        N_("Each owner does this on a page of their own. Pass the link on to the person who is still missing."),
+        Tone.INFO,
+    ),
     RequirementCode.DOCUMENT_REFUSED: PageMessage(
         N_("A document was refused"), N_("It may have been blurred, incomplete or out of date. Hand it in again.")
     ),

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from pydantic import Field
-from sqlalchemy import ARRAY, Boolean, Column, ColumnElement, String, Uuid, any_, exists, func, select
+from sqlalchemy import ARRAY, Boolean, Column, ColumnElement, String, Uuid, any_, exists, func, or_, select
 from sqlalchemy.types import TypeDecorator
 from sqlmodel import col
 
@@ -16,6 +16,7 @@ from schema.core.text import TextColumn
 from store.database.loaders import column
 from store.database.statement_cache import Condition
 from store.database.text_search import contains, is_searchable, like_pattern, normalized_sql
+from store.ledger.wallets import WalletRow
 from store.partner.partners import MarketplaceRow, PartnerRow
 
 
@@ -50,6 +51,8 @@ def _at_most(column: Column[Any], value: Any) -> Condition:
 
 
 def _among(column: Column[Any], values: Any) -> Condition:
+    if len(values) == 1:  # so that an index that begins with this column keeps the order of the list
+        return Condition.equal(column, values[0])
     return Condition.on_column(
         column, "in", (values,), (ARRAY(column.type),), lambda tested, bind: tested == any_(bind)
     )
@@ -80,6 +83,14 @@ def _of_marketplace(column: Column[Any], uuid: UUID) -> Condition:
     return Condition.on_column(column, "marketplace", (uuid,), (Uuid(),), build)
 
 
+def _of_wallet(column: Column[Any], uuid: UUID) -> Condition:
+    def build(bind: Any) -> ColumnElement[bool]:
+        id = select(col(WalletRow.id)).where(col(WalletRow.uuid) == bind).scalar_subquery()
+        return or_(*(column.table.c[f"{side}_wallet_id"] == id for side in ("debited", "credited")))
+
+    return Condition.parametrized(("wallet", column.table), (uuid,), (Uuid(),), build)
+
+
 TESTS: Mapping[str, Callable[[Any, Any], Condition]] = {
     "=": Condition.equal,
     ">=": _at_least,
@@ -93,6 +104,7 @@ TESTS: Mapping[str, Callable[[Any, Any], Condition]] = {
     "search": contains,
     "partner": _of_partner,
     "marketplace": _of_marketplace,
+    "wallet": _of_wallet,
 }
 
 
@@ -104,7 +116,7 @@ class Where:
     all of these items), `says` (a translated text that contains this in any language, ignoring case and accents), `set`
     (whether the column is not null), `search` (`contains` with the index of a column declared by
     `store.database.text_search.searched`), `partner` and `marketplace` (whether the column leads to the one with this
-    uuid).
+    uuid), `wallet` (whether a transfer is from or to the wallet with this uuid).
     """
 
     column: str

@@ -2,7 +2,7 @@
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Any, Generic, TypeVar
 
@@ -99,6 +99,11 @@ class Listing(Generic[T]):
         """The order that applies if none is requested: the first one."""
         return next(iter(self.order))
 
+    def order_of(self, written: str) -> KeysetOrder:
+        """The order by one or several of the list's orders, separated by commas."""
+        first, *others = (self.orders[each] for each in written.split(","))
+        return replace(first, then=tuple(others)) if others else first
+
     @instrumented_plan
     async def __call__(
         self,
@@ -108,11 +113,14 @@ class Listing(Generic[T]):
         order: str | None = None,
         of: Mapping[str, Any] | None = None,
     ) -> Connection[T]:
-        """Plan the list for a caller. `of` restricts it to rows with these values, such as those of one parent."""
+        """Plan the list for a caller. `of` restricts it to rows with these values, such as those of one parent.
+
+        `order` is one of the list's orders, or for numbered pages several of them, separated by commas.
+        """
         context.require(self.permission)
         if isinstance(filter, RejectedInput):
             raise InvalidInput(*filter.problems)
-        size, chosen = page.size(), self.orders[order or self.default_order]
+        size, chosen = page.size(), self.order_of(order or self.default_order)
         tests = [
             *_visible_conditions(context.required_caller, self.table),
             *(filter.where(self.table) if filter else []),

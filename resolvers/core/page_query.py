@@ -246,6 +246,10 @@ class LazyRow(Generic[T]):
 
         return await self._fetch_one(look), load_first_from(related, load)
 
+    async def require(self) -> None:
+        """Raise NotFound if the caller may see no such row."""
+        await self._fetch_one(lambda: self.rows.page(()))
+
     async def object(self) -> T:
         """The row as an object. Raises NotFound if the caller may see no such row."""
         row: T = await self._fetch_one(self.rows.objects)

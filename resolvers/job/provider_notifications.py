@@ -23,7 +23,7 @@ async def dispatch_notification(
         await refund_calls.handle_refund_notification(services, id)
     if subject is Subject.ACCOUNT:
         await polling.handle_notification(services, id)
-    if subject in {Subject.ACCOUNT, Subject.DOCUMENT, Subject.IDENTITY_CHECK}:
+    if subject in {Subject.ACCOUNT, Subject.DOCUMENT, Subject.IDENTITY_CHECK, Subject.OWNER_CHECK}:
         await levels.handle_kyc_notification(services, subject, id)
     if subject is Subject.DESTINATION:
         await bank_account.handle_notification(services, id)

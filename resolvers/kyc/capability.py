@@ -12,7 +12,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from resolvers.bank_account import bank_requirements
 from resolvers.core.computed_fields import computes
 from resolvers.core.context import Context
-from resolvers.kyc.view import KycRows, kyc_requirements
+from resolvers.kyc.view import SEND_LINK, KycRows, kyc_requirements
 from resolvers.partner.selling import may_sell
 from schema.activation import ActivationFailureReason, ActivationStatus
 from schema.core.permission import Permission
@@ -33,7 +33,7 @@ from store.kyc import IdentityCheckRow, KycDocumentRow, PartnerKycRow
 from store.onboarding.links import onboarding_url_for
 from store.partner.partners import PartnerRow
 
-UPDATE, ACTIVATE, SEND_LINK = "updatePartner", "activatePayments", "sendOnboardingLink"
+UPDATE, ACTIVATE = "updatePartner", "activatePayments"
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def requirements_of(stands: OnboardingRows, page: str) -> list[Requirement]:
     return [
         *_data_requirements(stands, page),
         *_activation_requirements(stands, page),
-        *kyc_requirements(rows),
+        *kyc_requirements(rows, links=page != SEND_LINK),
         *bank_requirements(stands.partner, stands.bank_accounts),
     ]
 

@@ -1,5 +1,6 @@
 """Saves the KYC state reported by the provider, and emits the event about its changes."""
 
+import dataclasses
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,6 +8,7 @@ from typing import Any, TypeAlias
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from resolvers.kyc.renewal import is_due
 from resolvers.kyc.view import KycRows, kyc_summary
 from schema.event import EventType
 from schema.kyc.kyc import Kyc, KycCheck, KycCheckKind, KycCheckStatus, KycDocumentType
@@ -16,15 +18,18 @@ from store.kyc import (
     DocumentStep,
     IdentityCheckRow,
     KycDocumentRow,
+    PartnerKycRow,
     documents_of,
     identity_checks_of,
 )
 from store.partner.partners import PartnerRow
-from store.providers.accounts import AccountDocument, CheckStatus, IdentityCheck, KycLevel
+from store.providers.accounts import AccountDocument, CheckStatus, IdentityCheck, KycLevel, OwnerCheck, OwnerCheckStatus
 
 OPEN_CHECK_INTERVAL = dt.timedelta(hours=1)
 IDLE_CHECK_INTERVAL = dt.timedelta(days=7)
-"""Intervals between checks of a partner without a notification: while a verification is open, and otherwise."""
+RENEWAL_CHECK_INTERVAL = dt.timedelta(days=1)
+"""Intervals between checks of a partner without a notification: while a verification is open, otherwise, and while its
+identity must be verified again, so that reminders are sent in time."""
 DOCUMENT_STATUSES = {
     CheckStatus.CREATED: KycCheckStatus.CREATED,
     CheckStatus.PENDING: KycCheckStatus.VALIDATION_ASKED,
@@ -58,6 +63,7 @@ class ProviderKyc:
     level: KycLevel
     documents: Sequence[AccountDocument]
     checks: Sequence[IdentityCheck]
+    renew_by: dt.date | None = None
 
     @staticmethod
     def status_of(subject: AccountDocument | IdentityCheck) -> KycCheckStatus:
@@ -71,37 +77,45 @@ async def save_kyc(db: AsyncSession, rows: KycRows, current: ProviderKyc, now: d
     """
     kyc, partner = rows.kyc, rows.partner
     assert kyc is not None
-    changed: list[Mapping[str, Any]] = []
-    before = rows.current.level if rows.current is not None else KycLevel.LIGHT
-    kyc.account_id, kyc.level = current.account_id, current.level
-    if before is not current.level:
-        changed.append(_level_change(current.level))
+    changed = [*_account_changes(rows, current, now)]
+    owners_before = {owner.id: owner.status for row in rows.checks for owner in row.owners}
+    kyc.account_id, kyc.level, kyc.renew_by = current.account_id, current.level, current.renew_by
     verifications: list[VerificationRow] = [
         *_save_documents(db, rows, current.documents),
         *_save_checks(db, rows, current.checks),
     ]
     await db.flush()
     changed += map(_check_change, verifications)
+    owners = (owner for check in current.checks for owner in check.owners)
+    changed += [_owner_change(owner) for owner in owners if owners_before.get(owner.id) is not owner.status]
     kyc.version += 1
     kyc.checked_on = now
     await db.flush()
     seen = KycRows(partner, kyc, await documents_of(db, partner), await identity_checks_of(db, partner))
-    kyc.check_on = now + (OPEN_CHECK_INTERVAL if is_open(seen, now) else IDLE_CHECK_INTERVAL)
+    idle = RENEWAL_CHECK_INTERVAL if is_due(kyc.renew_by, now) else IDLE_CHECK_INTERVAL
+    kyc.check_on = now + (OPEN_CHECK_INTERVAL if is_open(seen, now) else idle)
     if changed:
-        data = _event_data(kyc_summary(seen), changed)
-        once = f"{partner.id}:{kyc.version}"
-        await emit_event(
-            db,
-            EventType.PARTNER_KYC_CHANGED,
-            partner_id=partner.id,
-            subject=str(partner.id),
-            data=data,
-            unique_key=once,
-        )
+        await _emit_changes(db, seen, kyc, changed)
+
+
+async def _emit_changes(
+    db: AsyncSession, rows: KycRows, kyc: PartnerKycRow, changed: Sequence[Mapping[str, Any]]
+) -> None:
+    partner_id = rows.partner.id
+    await emit_event(
+        db,
+        EventType.PARTNER_KYC_CHANGED,
+        partner_id=partner_id,
+        subject=str(partner_id),
+        data=_event_data(kyc_summary(rows), changed),
+        unique_key=f"{partner_id}:{kyc.version}",
+    )
 
 
 def is_open(rows: KycRows, now: dt.datetime) -> bool:
-    """True while a document or a usable identity check is waiting for an outcome."""
+    """True while a document, a usable identity check or an owner is waiting for an outcome."""
+    if any(owner.status is OwnerCheckStatus.PENDING for row in rows.checks for owner in row.owners):
+        return True
     waited_for: list[VerificationRow] = [*rows.documents, *rows.checks]
     return any(
         row.status in OPEN_STATUSES
@@ -156,7 +170,8 @@ def _save_checks(db: AsyncSession, rows: KycRows, checks: Iterable[IdentityCheck
                 continue
             row = _external_check(rows.partner, check)
             db.add(row)
-        elif row.status is status:
+        row.owners = tuple(dataclasses.replace(owner, email="") for owner in check.owners)
+        if row.status is status and row.id is not None:
             continue
         row.status, row.refusals = status, tuple(check.refusals)
         if status not in UNDECIDED:
@@ -172,9 +187,41 @@ def _external_check(partner: PartnerRow, check: IdentityCheck) -> IdentityCheckR
 # ---- the event
 
 
+def _account_changes(rows: KycRows, current: ProviderKyc, now: dt.datetime) -> Iterable[Mapping[str, Any]]:
+    """The changes of the level and of the day by which it must be renewed, before they are saved."""
+    known = rows.current
+    if (known.level if known else KycLevel.LIGHT) is not current.level:
+        yield _level_change(current.level)
+    if current.renew_by is not None and current.renew_by != (known.renew_by if known else None):
+        yield _renewal_change(current.renew_by, now)
+
+
 def _level_change(level: KycLevel) -> Mapping[str, Any]:
     status = "ok" if level is KycLevel.REGULAR else "error"
     return {"kind": "level", "id": None, "document_type": None, "status": status, "refused_reason": ""}
+
+
+def _renewal_change(renew_by: dt.date, now: dt.datetime) -> Mapping[str, Any]:
+    status = "due" if is_due(renew_by, now) else "ok"
+    return {
+        "kind": "renewal",
+        "id": None,
+        "document_type": None,
+        "status": status,
+        "refused_reason": "",
+        "renew_by": str(renew_by),
+    }
+
+
+def _owner_change(owner: OwnerCheck) -> Mapping[str, Any]:
+    return {
+        "kind": "owner",
+        "id": None,
+        "document_type": None,
+        "status": owner.status.value.upper(),
+        "refused_reason": "",
+        "person": owner.name,
+    }
 
 
 def _check_change(row: VerificationRow) -> Mapping[str, Any]:

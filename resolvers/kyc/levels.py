@@ -18,10 +18,11 @@ from resolvers.core.scoping import find_visible
 from resolvers.core.services import Services
 from resolvers.kyc.capability import load_onboarding_rows
 from resolvers.kyc.changes import ProviderKyc, save_kyc
+from resolvers.kyc.renewal import remind
 from resolvers.kyc.view import KycRows, kyc_summary
 from schema.core.errors import ProviderFailed, ProviderTimedOut
 from schema.core.permission import Permission
-from schema.kyc.kyc import Kyc
+from schema.kyc.kyc import Kyc, KycCheckStatus
 from schema.partner.partner import Partner
 from store.job.jobs import JobKind
 from store.kyc import (
@@ -34,8 +35,10 @@ from store.kyc import (
     documents_of,
     get_or_create_kyc,
     identity_checks_of,
+    partner_of_owner,
 )
 from store.partner.partners import PartnerRow
+from store.providers.accounts import IdentityCheck, OwnerCheckStatus
 from store.providers.base import Subject
 from store.providers.errors import ProviderNotFound as UnknownToProvider
 
@@ -43,7 +46,7 @@ MAX_AGE = dt.timedelta(minutes=1)
 """Maximum age of the stored state for a query; notifications usually keep it fresher."""
 PROVIDER_TIMEOUT = dt.timedelta(seconds=10)
 SWEEP_BATCH = 40
-"""Partners per sweep, every five minutes. At about four calls each this is a fifth of the 2,300 calls that the provider
+"""Partners per sweep, every five minutes. At about five calls each this is a quarter of the 2,300 calls that the provider
 allows per 15 minutes, on the account that customers also pay through; ten thousand partners take less than a day.
 """
 
@@ -113,6 +116,7 @@ async def refresh_kyc(services: Services, partner_id: int) -> None:
                 partner = await db.get_one(PartnerRow, partner_id)
                 if partner.provider_user_id == before.account_id:
                     await save_kyc(db, await kyc_rows(db, partner), fetched, services.clock.now())
+                    await remind(services, db, partner, kyc)
                 return
 
 
@@ -130,23 +134,41 @@ async def _fetch_kyc(services: Services, account_id: str) -> ProviderKyc:
     provider = services.provider
     documents = await provider.list_documents(account_id)
     checks = await provider.list_identity_checks(account_id)
+    blocks = await provider.get_blocks(account_id)
     account = await provider.get_account(account_id)  # last: the level depends on the documents and checks
-    return ProviderKyc(account_id, account.kyc_level, documents, checks)
+    return ProviderKyc(account_id, account.kyc_level, documents, checks, blocks.renew_by)
+
+
+async def check_kyc(services: Services, partner_id: int) -> None:
+    """Read the KYC state, and open another session for each owner whose session was refused or has run out, so that
+    there is always a page to go to. Raises `ProviderError`.
+    """
+    await refresh_kyc(services, partner_id)
+    async with services.db.sessions() as db:
+        partner = await db.get_one(PartnerRow, partner_id)
+        checks = [row for row in await identity_checks_of(db, partner) if row.status is KycCheckStatus.VALIDATED]
+    rejected = [
+        (check, owner) for check in checks[:1] for owner in check.owners if owner.status is OwnerCheckStatus.REJECTED
+    ]
+    for check, owner in rejected:
+        await services.provider.retry_owner_check(check.provider_id, owner.id)
+    if rejected:
+        await refresh_kyc(services, partner_id)
 
 
 # ---- triggers
 
 
 async def handle_kyc_notification(services: Services, subject: Subject, id: str) -> None:
-    """Handle a notification about an account, document or identity check: read the KYC state unless the change is known
-    already.
+    """Handle a notification about an account, a document, an identity check or that of an owner: read the KYC state
+    unless the change is known already.
     """
     try:
         partner_id = await _changed_partner(services, subject, id)
     except UnknownToProvider:
         return
     if partner_id is not None:
-        await refresh_kyc(services, partner_id)
+        await check_kyc(services, partner_id)
 
 
 async def _changed_partner(services: Services, subject: Subject, id: str) -> int | None:
@@ -156,16 +178,21 @@ async def _changed_partner(services: Services, subject: Subject, id: str) -> int
         partner_id = await _partner_of(services, id)
         if partner_id is None:
             return None
-        account = await provider.get_account(id)
+        account, blocks = await provider.get_account(id), await provider.get_blocks(id)
         async with services.db.sessions() as db:
             kyc = await db.get(PartnerKycRow, partner_id)
-        known = kyc is not None and kyc.account_id == id and kyc.level is account.kyc_level
-        return None if known else partner_id
+        same = kyc is not None and (kyc.level, kyc.renew_by) == (account.kyc_level, blocks.renew_by)
+        return None if same and kyc is not None and kyc.account_id == id else partner_id
+    if subject is Subject.OWNER_CHECK:
+        async with services.db.sessions() as db:
+            return await partner_of_owner(db, id)
     current = await (provider.get_document(id) if subject is Subject.DOCUMENT else provider.get_identity_check(id))
     table = KycDocumentRow if subject is Subject.DOCUMENT else IdentityCheckRow
     async with services.db.sessions() as db:
         stored_status = (await db.exec(select(col(table.status)).where(col(table.provider_id) == id))).one_or_none()
-    return None if stored_status is ProviderKyc.status_of(current) else await _partner_of(services, current.account_id)
+    has_owners = isinstance(current, IdentityCheck) and current.owners
+    known = stored_status is ProviderKyc.status_of(current) and not has_owners
+    return None if known else await _partner_of(services, current.account_id)
 
 
 async def _partner_of(services: Services, account_id: str) -> int | None:
@@ -179,7 +206,7 @@ CHECKS = ProviderChecks(
     job=JobKind.CHECK_KYC,
     id="partner_id",
     next_check=lambda _kyc, now: now + RETRY_INTERVAL,
-    check=refresh_kyc,
+    check=check_kyc,
     conditions=(HAS_ACCOUNT,),
     batch=SWEEP_BATCH,
 )

@@ -4,6 +4,7 @@ import datetime as dt
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from resolvers.kyc.renewal import deadline_of, is_due
 from schema.kyc.capability import Requirement, RequirementCode
 from schema.kyc.kyc import (
     Kyc,
@@ -16,9 +17,10 @@ from schema.kyc.kyc import (
     KycStatus,
 )
 from schema.partner.parts import CompanyType
+from store.core.clock import clock
 from store.kyc import DocumentStep, IdentityCheckRow, KycDocumentRow, PartnerKycRow
 from store.partner.partners import PartnerRow
-from store.providers.accounts import KycLevel
+from store.providers.accounts import KycLevel, OwnerCheckStatus
 
 IDENTITY, REGISTRATION = KycDocumentType.IDENTITY_PROOF, KycDocumentType.REGISTRATION_PROOF
 ARTICLES, SHAREHOLDERS = KycDocumentType.ARTICLES_OF_ASSOCIATION, KycDocumentType.SHAREHOLDER_DECLARATION
@@ -35,6 +37,8 @@ RESUBMIT_STATUSES = frozenset(
 """Statuses after which the document has to be submitted again."""
 ACCEPTED_STATUSES = frozenset({KycCheckStatus.VALIDATED, KycCheckStatus.REVIEW})
 MISSING = "DOCUMENT_MISSING"
+OPEN_VERIFICATION, SEND_LINK = "openIdentityVerification", "sendOnboardingLink"
+"""Operations that meet a requirement."""
 
 
 @dataclass(frozen=True)
@@ -159,16 +163,41 @@ def _label_of(check: KycCheck) -> str:
     return f"{name} ({check.refused_reason})" if check.refusals else name
 
 
-def kyc_requirements(rows: KycRows) -> list[Requirement]:
-    """The KYC requirements of a partner; empty if it is validated or has no provider account."""
-    if rows.validated or not rows.partner.provider_user_id:
+def kyc_requirements(rows: KycRows, *, links: bool = True) -> list[Requirement]:
+    """The KYC requirements of a partner; of a validated one the renewal that is due. Empty without a provider account.
+
+    `links`: show the pages of owners, which are for them alone.
+    """
+    current = rows.current
+    if not rows.partner.provider_user_id:
         return []
-    needed = []
+    if current is not None and rows.validated:
+        if current.renew_by is None or not is_due(current.renew_by, clock.now()):
+            return []
+        deadline = deadline_of(current.renew_by)
+        renewal = Requirement(code=RequirementCode.IDENTITY_RENEWAL, action=OPEN_VERIFICATION, deadline=deadline)
+        return [renewal, *_owner_requirements(rows, links=links)]
+    needed = _owner_requirements(rows, links=links)
     for check in latest_checks(rows):
-        action = "openIdentityVerification" if check.kind is KycCheckKind.IDENTITY_CHECK else "pushKycDocument"
+        action = OPEN_VERIFICATION if check.kind is KycCheckKind.IDENTITY_CHECK else "pushKycDocument"
         if check.status is KycCheckStatus.REFUSED:
             needed.append(Requirement(code=RequirementCode.DOCUMENT_REFUSED, action=action))
         elif check.status is KycCheckStatus.OUT_OF_DATE:
             needed.append(Requirement(code=RequirementCode.DOCUMENT_OUTDATED, action=action))
     code = RequirementCode.IDENTITY_NOT_VERIFIED
-    return needed or [Requirement(code=code, action="openIdentityVerification")]
+    return needed or [Requirement(code=code, action=OPEN_VERIFICATION)]
+
+
+def _owner_requirements(rows: KycRows, *, links: bool) -> list[Requirement]:
+    """The owners who have not verified their identity in the latest accepted check of the business."""
+    checks = sorted((row for row in rows.checks if row.status is KycCheckStatus.VALIDATED), key=_sort_key)
+    return [
+        Requirement(
+            code=RequirementCode.OWNER_NOT_VERIFIED,
+            person=owner.name,
+            action=(owner.action.url if links else SEND_LINK) if owner.action else OPEN_VERIFICATION,
+            deadline=owner.action.expires_at if owner.action else None,
+        )
+        for owner in (checks[-1].owners if checks else ())
+        if owner.status not in {OwnerCheckStatus.VALIDATED, OwnerCheckStatus.ABANDONED}
+    ]

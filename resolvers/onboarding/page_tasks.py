@@ -10,6 +10,7 @@ from resolvers.core.provider_calls import calling_provider
 from resolvers.core.scoping import find_visible
 from resolvers.kyc.capability import OnboardingRows, load_onboarding_rows, requirements_of
 from resolvers.kyc.identity import find_or_open_check
+from resolvers.kyc.view import OPEN_VERIFICATION
 from schema.core.errors import Conflict, InvalidInput, NotFound, Problem
 from schema.core.messages import REQUIRED, problems_of
 from schema.core.permission import AccessRule
@@ -18,8 +19,6 @@ from schema.onboarding import BankDetailsForm, BeginTask, OnboardingTask
 from schema.validation.contact import Bic, Iban
 from store.partner.checks import check_partner
 from store.partner.partners import PartnerRow
-
-IDENTITY_ACTION = "openIdentityVerification"
 
 
 class BankAccountForm(BaseModel):
@@ -38,7 +37,7 @@ def task_of(needed: Requirement) -> OnboardingTask | None:
             named = needed.field != IBAN_FIELD
             return OnboardingTask.CONFIRM_BANK_ACCOUNT if named else OnboardingTask.NAME_BANK_ACCOUNT
         case _:
-            return OnboardingTask.PROVE_IDENTITY if needed.action == IDENTITY_ACTION else None
+            return OnboardingTask.PROVE_IDENTITY if needed.action == OPEN_VERIFICATION else None
 
 
 @operation(AccessRule.REPRESENTATIVE, transaction=False)

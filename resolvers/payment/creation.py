@@ -7,11 +7,9 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from sqlmodel import col, select
-
 from resolvers.core.input_mapping import collect_owner
 from resolvers.core.operation import Call, operation
-from resolvers.core.scoping import find_visible, visible_conditions
+from resolvers.core.scoping import find_visible
 from resolvers.partner.selling import require_selling
 from resolvers.payment.ending import cancel_locked, capture_gift_cards, has_open_payin, hold_gift_cards
 from resolvers.payment.events import emit_payment_event
@@ -32,8 +30,8 @@ from schema.payment.input import CancelPayment, CreatePayment, UpdatePayment
 from schema.payment.payment import Payment, PaymentStatus
 from store.customer import Person
 from store.gift_card.gift_cards import GiftCardRow
+from store.gift_card.locks import lock_card_of_wallet
 from store.gift_card.states import is_spendable
-from store.ledger.wallets import WalletRow
 from store.partner.partners import PartnerRow
 from store.payment.payments import PaymentRow, link_token
 from store.payment.recording import add_sources, lock_payment
@@ -132,17 +130,7 @@ async def _extra_source(
 
 
 async def _card_of_wallet(call: Call, wallet_uuid: UUID, partner: PartnerRow) -> GiftCardRow:
-    query = (
-        select(GiftCardRow)
-        .join(WalletRow, col(WalletRow.id) == col(GiftCardRow.wallet_id))
-        .where(
-            *visible_conditions(call.caller, GiftCardRow),
-            col(WalletRow.uuid) == wallet_uuid,
-            col(GiftCardRow.partner_id) == partner.id,
-        )
-        .with_for_update(of=GiftCardRow)
-    )
-    card = (await call.db.exec(query.execution_options(populate_existing=True))).one_or_none()
+    card = await lock_card_of_wallet(call.db, partner.id, wallet_uuid)
     if card is None:
         raise InvalidInput.at("extra_source_wallet_uuid", "This partner has no gift card with this wallet.")
     return card

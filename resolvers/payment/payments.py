@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Annotated
 from uuid import UUID
 
@@ -16,7 +17,7 @@ from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
 from schema.ledger import LedgerJournal
-from schema.payment.payment import Payment, PaymentStatus
+from schema.payment.payment import Payment, PaymentRefundStatus, PaymentStatus
 from store.document.addresses import DocumentKind, document_url
 from store.payment.journals import journals_of_payments
 from store.payment.payments import PAYABLE
@@ -32,15 +33,43 @@ class PaymentSort(DescribedEnum):
     AMOUNT_DESCENDING = "-payment_amount", "Largest amount first."
 
 
+LONGEST_TERM = 200
+"""Longest search text, in characters."""
+LONGEST_LIST = 100
+"""Most ids of a filter."""
+
+
 @graphql_input_for(Payment)
 class PaymentFilter(OfPartner):
-    """Filter for payments. Periods include both ends."""
+    """Filter for payments. Names and addresses match any part, ignoring case and accents. Periods include both ends."""
 
+    ids: Annotated[list[UUID] | None, Where("id", "in")] = Field(
+        default=None, max_length=LONGEST_LIST, description="Only payments with one of these ids."
+    )
     status: Annotated[PaymentStatus | None, Where("status")] = None
     statuses: Annotated[list[PaymentStatus] | None, Where("status", "in")] = Field(
         default=None, description="Only payments with one of these statuses."
     )
-    order_id: Annotated[int | None, Where("order_id")] = None
+    refund_status: Annotated[PaymentRefundStatus | None, Where("refund_status")] = Field(
+        default=None, description="Only payments of which this much has been refunded."
+    )
+    refund_statuses: Annotated[list[PaymentRefundStatus] | None, Where("refund_status", "in")] = Field(
+        default=None, description="Only payments with one of these refund statuses."
+    )
+    customer_first_name: Annotated[str | None, Where("customer_first_name_text", "search")] = Field(
+        default=None, max_length=LONGEST_TERM, description="Only payments of customers whose first name contains this."
+    )
+    customer_last_name: Annotated[str | None, Where("customer_last_name_text", "search")] = Field(
+        default=None, max_length=LONGEST_TERM, description="Only payments of customers whose last name contains this."
+    )
+    customer_email: Annotated[str | None, Where("customer_email_text", "search")] = Field(
+        default=None,
+        max_length=LONGEST_TERM,
+        description="Only payments of customers whose e-mail address contains this.",
+    )
+    order_id: Annotated[int | None, Where("order_id")] = Field(
+        default=None, description="Only the payments of this order."
+    )
     payment_request_id: Annotated[int | None, Where("payment_request_id")] = Field(
         default=None, description="Only payments of this payment request."
     )
@@ -58,6 +87,13 @@ payments = Listing(
     Payment, PaymentFilter, PaymentSort, Permission.VIEW_PAYMENT, "The payments visible to you, newest first."
 )
 payment = Lookup(Payment, "id", "payment", Permission.VIEW_PAYMENT, "A payment by its id.")
+
+
+@derives(Payment, "refund_status")
+def _refund_status(context: Context, amount: Decimal, refunded: Decimal) -> PaymentRefundStatus:  # noqa: ARG001
+    if not refunded:
+        return PaymentRefundStatus.NONE
+    return PaymentRefundStatus.PARTIAL if refunded < amount else PaymentRefundStatus.FULL
 
 
 @derives(Payment, "payment_url")

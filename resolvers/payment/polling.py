@@ -13,14 +13,18 @@ from resolvers.core.provider_events import enqueue_event, is_handled
 from resolvers.core.provider_process import ProviderChecks
 from resolvers.core.services import Services
 from resolvers.payment.completion import next_check, read_attempt, record_pending, sync_attempt
+from store.job.cursors import PROVIDER_EVENTS, advance_cursor, read_until
 from store.job.jobs import JobKind
 from store.payment.attempts import UNSETTLED, AttemptRow, AttemptState
-from store.providers.errors import ProviderError
+from store.providers.errors import InvalidRequest, ProviderError
 from store.providers.errors import ProviderNotFound as UnknownToProvider
 from store.providers.transactions import TransactionKind, TransactionStatus
 
 log = structlog.get_logger(__name__)
 CATCH_UP_WINDOW = dt.timedelta(hours=2)
+"""How far back the first reading of an installation goes."""
+OVERLAP = dt.timedelta(minutes=30)
+"""How much is read again, because the provider may list an event late. Repeated events find nothing new."""
 
 
 async def handle_notification(services: Services, payin_id: str, *, notified: bool = False) -> None:
@@ -81,8 +85,9 @@ CHECKS = ProviderChecks(
 
 
 async def enqueue_missed_events(services: Services) -> int:
-    """Enqueue the provider's events of the last two hours that were not handled yet, in case notifications were lost;
-    returns their number.
+    """Enqueue the provider's events since the last complete reading that were not handled yet, in case notifications were
+    lost; returns their number. After an outage it resumes where it ended, as far back as the provider keeps its events
+    (45 days).
     """
     try:
         return await _read_events(services)
@@ -92,11 +97,23 @@ async def enqueue_missed_events(services: Services) -> int:
 
 
 async def _read_events(services: Services) -> int:
-    count = 0
-    async for hint in services.provider.events_since(services.clock.now() - CATCH_UP_WINDOW):
-        if await is_handled(services, hint.dedupe_id):
-            continue
-        count += 1
-        async with services.db.sessions() as db, db.begin():
-            await enqueue_event(db, hint, notified=False)
+    """Read the events and enqueue them; only then note how far. If it is interrupted, they are read again.
+
+    Types that the provider refuses to list do not hold up the others.
+    """
+    begun, count = services.clock.now(), 0
+    async with services.db.sessions() as db:
+        last = await read_until(db, PROVIDER_EVENTS)
+    since = begun - CATCH_UP_WINDOW if last is None else min(last - OVERLAP, begun - OVERLAP)
+    try:
+        async for hint in services.provider.events_since(since):
+            if await is_handled(services, hint.dedupe_id):
+                continue
+            count += 1
+            async with services.db.sessions() as db, db.begin():
+                await enqueue_event(db, hint, notified=False)
+    except InvalidRequest as error:
+        log.warning("the provider refuses to list some events", error=str(error), fields=error.fields)
+    async with services.db.sessions() as db, db.begin():
+        await advance_cursor(db, PROVIDER_EVENTS, begun)
     return count

@@ -18,6 +18,7 @@ from resolvers.payment.refunding import (
     promise_refund,
     record_refund_failed,
     refund_of,
+    take_back,
 )
 from schema.event import EventType
 from schema.payment.payment import (
@@ -78,9 +79,7 @@ async def _write(
     db: AsyncSession, payment: PaymentRow, source: PaymentSourceRow, refund: Transaction, now: dt.datetime
 ) -> None:
     amount, commission = refund.amount.decimal, refund.fee.decimal
-    vat = min(commission, payment.commission_vat_amount - source.commission_vat_back_amount)
-    if commission != payment.commission_amount - source.commission_back_amount and payment.commission_amount:
-        vat = min(vat, (commission * payment.commission_vat_amount / payment.commission_amount).quantize(amount))
+    vat = _vat_back(payment, source, commission)
     row = RefundRow(
         partner_id=payment.partner_id,
         payment_id=payment.id,
@@ -109,10 +108,7 @@ async def _write(
         provider_id=refund.id,
     )
     db.add(part)
-    source.refunded_amount += amount
-    source.commission_back_amount += commission
-    source.commission_vat_back_amount += vat
-    payment.refunded_amount += amount
+    take_back(payment, source, part)
     await db.flush()
     await post(db, await provider_refund_journals(db, payment, part))
     log.warning("a refund was made at the provider", payment=str(payment.id), refund=refund.id)
@@ -136,3 +132,11 @@ def _payin_with(provider_id: str) -> SelectOfScalar[PaymentTransactionRow]:
 def _is_at_provider(id: str) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
     """With the condition of the index, which leaves out transactions that the provider does not know yet."""
     return col(TABLE.provider_id) == id, col(TABLE.provider_id) != ""
+
+
+def _vat_back(payment: PaymentRow, source: PaymentSourceRow, commission: Decimal) -> Decimal:
+    """The VAT in the commission that went back: in proportion, and all that is left with the last of it."""
+    left = payment.commission_vat_amount - source.commission_vat_back_amount
+    if commission == payment.commission_amount - source.commission_back_amount or not payment.commission_amount:
+        return min(commission, left)
+    return min(left, (commission * payment.commission_vat_amount / payment.commission_amount).quantize(commission))

@@ -18,11 +18,11 @@ from resolvers.payment.provider_refunds import record_provider_refund, refund_wi
 from resolvers.payment.refunding import record_refund_failed, record_refund_paid, refund_of
 from schema.core.errors import NotFound
 from schema.event import EventType
-from schema.payment.payment import PaymentSourceKind, PaymentTransactionStatus, PaymentTransactionType, RefundState
+from schema.payment.payment import PaymentTransactionStatus, PaymentTransactionType, RefundState
 from store.core.provider_process import CheckIntervals
 from store.job.jobs import JobKind
 from store.payment.payments import REFUND_STATES, PaymentRow, PaymentTransactionRow
-from store.payment.recording import lock_payment
+from store.payment.recording import lock_card_part, lock_payment
 from store.providers.errors import Declined, ProviderNotFound, UnknownOutcome
 from store.providers.keys import IdempotencyKey
 from store.providers.money import MinorAmount
@@ -245,14 +245,7 @@ async def _claim_by_reference(services: Services, refund: Transaction) -> int | 
     if reference is None:
         return None
     async with services.db.sessions() as db, db.begin():
-        by_card = col(PaymentTransactionRow.payment_method) == PaymentSourceKind.CREDIT_CARD
-        part = (
-            await db.exec(
-                select(PaymentTransactionRow)
-                .where(col(PaymentTransactionRow.refund_id) == reference, by_card)
-                .with_for_update()
-            )
-        ).first()
+        part = await lock_card_part(db, reference)
         if part is None:
             return None
         in_progress = part.status is PaymentTransactionStatus.IN_PROGRESS

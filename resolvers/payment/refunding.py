@@ -21,6 +21,7 @@ from schema.payment.payment import (
 )
 from schema.payment.transfer import TransferType
 from store.gift_card.gift_cards import GiftCardRow
+from store.gift_card.locks import lock_cards
 from store.gift_card.movements import return_spent
 from store.job.jobs import JobKind, enqueue_job
 from store.ledger.posting import Journal, post
@@ -50,10 +51,9 @@ class LockedPayment:
 async def lock_with_sources(db: AsyncSession, payment: PaymentRow) -> LockedPayment:
     """Lock gift cards by ascending id, then the payment: the order in which all lock them."""
     cards = {source.gift_card_id for source in await sources_of(db, payment) if source.gift_card_id is not None}
-    query = select(GiftCardRow).where(col(GiftCardRow.id).in_(cards)).order_by(col(GiftCardRow.id)).with_for_update()
-    rows = (await db.exec(query.execution_options(populate_existing=True))).all() if cards else []
+    rows = await lock_cards(db, cards)
     locked = await lock_payment(db, payment)
-    return LockedPayment(locked, await sources_of(db, locked), {row.id: row for row in rows})
+    return LockedPayment(locked, await sources_of(db, locked), rows)
 
 
 async def promise_refund(
@@ -74,7 +74,6 @@ async def promise_refund(
     of: dict[str, Any] = {"partner_id": payment.partner_id, "payment_id": payment.id, "currency": payment.currency}
     refund = RefundRow(**of, created_on=now, origin=origin, refund_amount=total, reason=reason)
     db.add(refund)
-    payment.refunded_amount += total
     await db.flush()
     parts = [(source, amount) for source in locked.sources if (amount := amounts.get(source.id))]
     await post(db, [await _refund_part(db, locked, source, refund, amount, now) for source, amount in parts])
@@ -112,9 +111,7 @@ async def _refund_part(
         check_on=now if by_card else None,
     )
     db.add(part)
-    source.refunded_amount += amount
-    source.commission_back_amount += commission
-    source.commission_vat_back_amount += vat
+    take_back(payment, source, part)
     await db.flush()
     if by_card:
         await enqueue_job(db, JobKind.SEND_REFUND, {"id": part.id}, unique_key=str(part.id))
@@ -122,6 +119,14 @@ async def _refund_part(
     assert source.gift_card_id is not None
     db.add(await transfer_of(db, payment, source, amount, TransferType.REVERSAL, now))
     return return_spent(locked.cards[source.gift_card_id], amount, "refund", f"{refund.id}:{part.id}", now)
+
+
+def take_back(payment: PaymentRow, source: PaymentSourceRow, part: PaymentTransactionRow, *, sign: int = 1) -> None:
+    """Count a part of a refund at its payment and its source; with a `sign` of -1, one that failed."""
+    payment.refunded_amount += sign * part.transaction_amount
+    source.refunded_amount += sign * part.transaction_amount
+    source.commission_back_amount += sign * part.commission_amount
+    source.commission_vat_back_amount += sign * part.commission_vat_amount
 
 
 async def record_refund_paid(
@@ -142,10 +147,7 @@ async def record_refund_failed(db: AsyncSession, payment: PaymentRow, part: Paym
     """A part of a locked payment's refund will never be made: its money is the partner's again."""
     source = next(row for row in await sources_of(db, payment) if row.id == part.source_id)
     part.status, part.check_on, part.executed_on = ERROR, None, None
-    source.refunded_amount -= part.transaction_amount
-    source.commission_back_amount -= part.commission_amount
-    source.commission_vat_back_amount -= part.commission_vat_amount
-    payment.refunded_amount -= part.transaction_amount
+    take_back(payment, source, part, sign=-1)
     refund = await refund_of(db, part)
     refund.state, refund.detail = REFUND_STATES.require(refund.state, RefundState.FAILED), detail
     await post(db, [refund_failed_journal(payment, part)])
@@ -171,11 +173,11 @@ async def _close(db: AsyncSession, payment: PaymentRow, now: dt.datetime) -> Non
     payment.modified_on = now
     await emit_payment_event(db, EventType.PAYMENT_REFUNDED, payment)
     if payment.order_id is not None:
-        order = (await db.exec(select(OrderRow).where(col(OrderRow.id) == payment.order_id).with_for_update())).one()
+        order = await db.get_one(OrderRow, payment.order_id)
         order.status = OrderStatus.REFUNDED
     if payment.attempt_id is not None:
-        attempt = await db.get(AttemptRow, payment.attempt_id, with_for_update=True, populate_existing=True)
-        if attempt is not None and attempt.state is AttemptState.REFUNDING:
+        attempt = await db.get_one(AttemptRow, payment.attempt_id)
+        if attempt.state is AttemptState.REFUNDING:
             move_attempt(attempt, AttemptState.REFUNDED)
 
 

@@ -15,7 +15,7 @@ from resolvers.payment.refunding import LockedPayment, lock_with_sources, parts_
 from schema.core.errors import AlreadyRefunded, InvalidInput, NotFound, NotRefundable, RefundTooLate
 from schema.core.money import Money
 from schema.core.permission import Permission
-from schema.payment.input import RefundPayment, RefundSplit, RetryRefund
+from schema.payment.input import PreviewRefund, RefundPayment, RefundSplit, RetryRefund
 from schema.payment.payment import (
     PaymentSourceKind,
     PaymentStatus,
@@ -45,7 +45,7 @@ async def refund_payment(call: Call, input: RefundPayment) -> Refund:
 
 
 @operation(Permission.REFUND_PAYMENT, exists=find_payment)
-async def refund_preview(call: Call, input: RefundPayment) -> RefundPreview:
+async def preview_refund(call: Call, input: PreviewRefund) -> RefundPreview:
     """What a refund would do: it is made, and undone. Refused as the refund would be."""
     await find_payment(call, {"id": input.id})
     async with call.services.db.sessions() as db:  # never committed

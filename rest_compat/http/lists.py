@@ -47,18 +47,30 @@ class ListEndpoint(Endpoint):
         self.known_parameters = (*PARAMETERS, "ordering", *self.parameters.all)
         self.is_paged = route.envelope is ResponseEnvelope.PAGE
         _check(route, self.listing, names)
-        super().__init__(route, context_of, PathValues((), {}))
+        super().__init__(route, context_of, PathValues(names, {name: _kind_in_path(route) for name in names}))
 
     async def respond(self, request: Request, context: Context) -> RestResponse | StreamingRestResponse:
         """A page if the route is paged or `page_size` is sent; otherwise the whole array."""
         query, wrong = query_of(request, self.known_parameters)
-        asked = await self.read_query(query, wrong, context)
+        asked = await self.read_query(query, wrong, context, await self.owner_fields(request, context))
         if self.is_paged or "page_size" in query:
             return await self.page(request, context, asked)
         return await self.array(context, asked)
 
-    async def read_query(self, query: Mapping[str, str], wrong: tuple[Problem, ...], context: Context) -> ListQuery:
-        """Parse the query. Its problems become a `RejectedInput`, which the listing raises."""
+    async def owner_fields(self, request: Request, context: Context) -> Mapping[str, Any]:
+        """The filter field of the row that the list belongs to. Raises NotFound if the caller may see no such row."""
+        if self.route.rows_of is None:
+            return {}
+        (value,) = self.path_values(request, context).values()
+        await (await self.route.rows_of.lookup(context, value)).require()
+        return {self.route.rows_of.field: value}
+
+    async def read_query(
+        self, query: Mapping[str, str], wrong: tuple[Problem, ...], context: Context, fields: Mapping[str, Any]
+    ) -> ListQuery:
+        """Parse the query. Its problems become a `RejectedInput`, which the listing raises. `fields` are filter fields
+        that the path tells.
+        """
         context.require(self.listing.permission)  # parsing a date may read the marketplace's time zone
         page, of_page = read_requested_page(query)
         zone = await time_zone(context) if self.parameters.needs_time_zone(query) else UTC
@@ -72,7 +84,7 @@ class ListEndpoint(Endpoint):
                 problems.append(Problem(("ordering",), "INVALID", str(error)))
         filter: Filter | RejectedInput
         try:
-            filter = self.listing.filter.model_validate(parsed.fields)
+            filter = self.listing.filter.model_validate({**parsed.fields, **fields})
         except ValidationError as error:
             problems += [Problem(self.parameters.key_path_of(p.path), p.code, p.message) for p in told(error)]
         if problems:
@@ -135,10 +147,18 @@ async def _fetch(connection: Connection[Any], shape: ResourceShape, context: Con
     return Results(results, cut.has_more, cursor)
 
 
+def _kind_in_path(route: RestRoute) -> Any:
+    assert route.rows_of is not None  # `_check` ensures it
+    lookup = route.rows_of.lookup
+    return lookup.table.model_fields[lookup.by].annotation
+
+
 def _check(route: RestRoute, listing: Listing[Any], names: Sequence[str]) -> None:
     """Check a route at start. Raises TypeError or LookupError if it does not fit its listing."""
-    if names:
-        raise TypeError(f"{route.path} is a list, which takes no parameters of the path.")
+    if len(names) != (0 if route.rows_of is None else 1):
+        raise TypeError(f"{route.path} is a list: its path has a parameter if it names the row that the list is of.")
+    if route.rows_of is not None and route.rows_of.field not in listing.filter.model_fields:
+        raise LookupError(f"{route.path}: {listing.filter.__name__} lacks {route.rows_of.field!r}.")
     if route.shape.rows is None:
         raise TypeError(f"{route.path}: {route.shape.name} reads what is not stored, so no list can be written in it.")
     for parameter in route.query:

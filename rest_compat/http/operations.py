@@ -18,6 +18,7 @@ from rest_compat.http.body import RestBody, read_body
 from rest_compat.http.endpoint import WRITES, Endpoint, idempotency_key, query_of, stored_response
 from rest_compat.http.errors import error_response, snake_case_path
 from rest_compat.http.inputs import InputReader
+from rest_compat.http.links import RowLinks
 from rest_compat.http.page import PARAMETERS, Page, read_requested_page
 from rest_compat.http.paths import PathValues
 from rest_compat.http.responses import JSON, RestResponse
@@ -41,6 +42,7 @@ class OperationEndpoint(Endpoint):
         self.takes_input = "input" in kinds
         model = (route.body or kinds["input"]) if self.takes_input else _model_of(operation, kinds, names)
         self.reader = InputReader(model, route.renamed, route.required, route.graphql_only)
+        self.links = RowLinks(route.shape, route.links)
         self.path_only = not self.takes_input and not model.model_fields
         in_path = {name: _kind_in_path(route, name, kinds, model, takes_input=self.takes_input) for name in names}
         super().__init__(route, context_of, PathValues(names, in_path))
@@ -121,10 +123,11 @@ class OperationEndpoint(Endpoint):
         """The result in the documented shape and envelope."""
         route = self.route
         several = route.envelope is ResponseEnvelope.ARRAY
-        rows = await route.shape.render(result if several else [result], context.loaders.load)
+        rows = await self.links.shape.render(result if several else [result], context.loaders.load)
+        links = [link for row in rows for link in self.links.take_from(row, context.services.settings.public_url)]
         data = rows if several or route.envelope is ResponseEnvelope.ARRAY_OF_ONE else rows[0]
         status = route.status.choose(result) if isinstance(route.status, ConditionalStatus) else route.status
-        return RestResponse(orjson.dumps(data), status, [JSON])
+        return RestResponse(orjson.dumps(data), status, [JSON, *links])
 
     def key_path_of(self, path: ProblemPath) -> ProblemPath:
         """Convert the field paths of the operation to REST keys."""
@@ -144,7 +147,8 @@ class LookupEndpoint(Endpoint):
             raise TypeError(f"{route.path} looks one row up, so it has one parameter.")
         if bool(route.through) is not (route.envelope is ResponseEnvelope.ARRAY):
             raise TypeError(f"{route.path}: one row is an object, and what is found through a relation an array.")
-        self.shape = route.shape
+        self.links = RowLinks(route.shape, route.links)
+        self.shape = self.links.shape
         if route.through:
             nested = {route.through: Nested(route.through, route.shape)}
             self.shape = ResourceShape(f"{route.shape.name} of {self.lookup.thing}", self.lookup.resource, nested)
@@ -159,11 +163,11 @@ class LookupEndpoint(Endpoint):
         else:
             row, load = await lazy_row.fetch(self.shape.rows, loaders.load)
             (written,) = await self.shape.render([row], load, columns=True)
-        return (
-            self.list_response(request, written[self.route.through])
-            if self.route.through
-            else RestResponse(orjson.dumps(written))
-        )
+        if self.route.through:
+            everything = written[self.route.through]
+            return self.list_response(request, everything[::-1] if self.route.newest_first else everything)
+        links = self.links.take_from(written, context.services.settings.public_url)
+        return RestResponse(orjson.dumps(written), 200, [JSON, *links])
 
     def list_response(self, request: Request, everything: Sequence[Any]) -> RestResponse:
         """The whole array, or the requested page of it."""

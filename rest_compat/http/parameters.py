@@ -1,8 +1,9 @@
 """Query parameters of lists: maps their names and formats to the fields of a filter."""
 
 import datetime as dt
+import enum
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -39,6 +40,55 @@ class Parameter:
 def exactly(name: str, field: str, description: str) -> Parameter:
     """A value that the type of the filter field validates."""
     return Parameter(name, (field,), lambda text, _: (text,), description)
+
+
+def among(name: str, field: str, kind: type[enum.StrEnum], description: str) -> Parameter:
+    """Values of an enum, separated by commas."""
+
+    def read(text: str, _: ZoneInfo) -> tuple[Any, ...]:
+        return (_members(text.split(","), kind),)
+
+    one = "|".join(kind)
+    schema = {"type": "string", "pattern": f"^(?:{one})(?:,(?:{one}))*$", "examples": [",".join(list(kind)[:2])]}
+    return Parameter(name, (field,), read, description, schema)
+
+
+def by_boolean(name: str, field: str, if_true: Sequence[Any], if_false: Sequence[Any], description: str) -> Parameter:
+    """`true` or `false`, each of which allows other values of a list. What several parameters allow must all hold."""
+
+    def read(text: str, _: ZoneInfo) -> tuple[Any, ...]:
+        match text.lower():
+            case "true" | "1":
+                return (list(if_true),)
+            case "false" | "0":
+                return (list(if_false),)
+        raise ValueError("Send true or false.")
+
+    return Parameter(name, (field,), read, description, {"type": "boolean"}, narrow=(_in_both,))
+
+
+def matching_none(
+    name: str, field: str, kind: type[enum.StrEnum], description: str, *, many: bool = False
+) -> Parameter:
+    """A value of an enum (or `many`, separated by commas) that no row has yet: `field` becomes an empty list."""
+
+    def read(text: str, _: ZoneInfo) -> tuple[Any, ...]:
+        _members(text.split(",") if many else [text], kind)
+        return ([],)
+
+    schema = among(name, field, kind, description).schema if many else {"type": "string", "enum": list(kind)}
+    return Parameter(name, (field,), read, description, schema, narrow=(_in_both,))
+
+
+def _members(texts: Sequence[str], kind: type[enum.StrEnum]) -> list[Any]:
+    try:
+        return [kind(each.strip()) for each in texts]
+    except ValueError:
+        raise ValueError(f"Send {'one' if len(texts) == 1 else 'each as one'} of {', '.join(kind)}.") from None
+
+
+def _in_both(first: Sequence[Any], second: Sequence[Any]) -> list[Any]:
+    return [each for each in first if each in second]
 
 
 def since(name: str, field: str, description: str) -> Parameter:
@@ -146,19 +196,35 @@ class Parameters:
 
 @dataclass(frozen=True)
 class Ordering:
-    """The `ordering` parameter of a list: REST name -> column of the list's order."""
+    """The `ordering` parameter of a list: REST name -> column of the list's order.
+
+    With `several`, it takes several of them, separated by commas.
+    """
 
     columns: Mapping[str, str]
+    several: bool = False
 
     def read(self, text: str, allowed: Mapping[str, Any]) -> str | None:
         """The list's order for a text; None for an empty text. Raises ValueError for an unknown order."""
         if not text:
             return None
+        return ",".join(self._read_one(each, allowed) for each in (text.split(",") if self.several else [text]))
+
+    def _read_one(self, text: str, allowed: Mapping[str, Any]) -> str:
         sign, name = ("-", text[1:]) if text.startswith("-") else ("", text)
         order = f"{sign}{self.columns.get(name, '')}"
         if order not in allowed:
-            raise ValueError(f"Order by one of {', '.join(self.choices(allowed))}.")
+            several = ", or by several of them, separated by commas" if self.several else ""
+            raise ValueError(f"Order by one of {', '.join(self.choices(allowed))}{several}.")
         return order
+
+    def schema(self, allowed: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The JSON schema of the parameter."""
+        choices = self.choices(allowed)
+        if not self.several:
+            return {"type": "string", "enum": choices}
+        one = f"(?:{'|'.join(choices)})"
+        return {"type": "string", "pattern": f"^{one}(?:,{one})*$", "examples": [choices[-1]]}
 
     def choices(self, allowed: Mapping[str, Any]) -> list[str]:
         """All accepted values."""

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from resolvers.core.listing import Listing, Lookup
 from resolvers.core.operation import Operation
 from rest_compat.http.body import Accepts
+from rest_compat.http.links import RowLink
 from rest_compat.http.parameters import Ordering, Parameter
 from rest_compat.shapes.shape import ResourceShape
 from schema.core.errors import AppError, NotFound
@@ -44,6 +45,14 @@ class Deprecation:
     successor: str
 
 
+@dataclass(frozen=True)
+class RowsOf:
+    """The row that a list belongs to: its look-up, by the parameter of the path, and the filter field that names it."""
+
+    lookup: Lookup[Any]
+    field: str
+
+
 def _no_such_row() -> AppError:
     return NotFound(thing="resource")
 
@@ -56,7 +65,8 @@ class RestRoute:
     must send even if the input makes them optional, a translated text in every language; a PATCH may omit them.
     `graphql_only` are fields without a REST key: keys with their names are ignored like unknown keys. `missing` builds
     the error for a path parameter that cannot be an identifier. `through` is a relation of the row: the route answers
-    all related resources instead of the row.
+    all related resources instead of the row, with `newest_first` in the opposite of their order. `rows_of` is the row
+    that a list belongs to. `links` are addresses of the row, sent as headers.
     """
 
     methods: str
@@ -71,6 +81,9 @@ class RestRoute:
     required: tuple[str, ...] = ()
     graphql_only: tuple[str, ...] = ()
     through: str = ""
+    newest_first: bool = False
+    rows_of: RowsOf | None = None
+    links: tuple[RowLink, ...] = ()
     query: tuple[Parameter, ...] = ()
     ordering: Ordering | None = None
     missing: Callable[[], AppError] = _no_such_row

@@ -146,8 +146,8 @@ class _Operation:
                 {"name": parameter.name, "in": "query", "description": parameter.description, "schema": schema}
             )
         if self.route.ordering is not None:
-            choices = self.route.ordering.choices({str(order): order for order in listing.order})
-            parameters.append({"name": "ordering", "in": "query", "schema": {"type": "string", "enum": choices}})
+            schema = self.route.ordering.schema({str(order): order for order in listing.order})
+            parameters.append({"name": "ordering", "in": "query", "schema": schema})
         return parameters
 
     def _page_parameters(self) -> list[Json]:
@@ -198,7 +198,11 @@ class _Operation:
     def _own_headers(self) -> Iterator[str]:
         if self.verb != "GET" and self.route.repeatable:
             yield "Idempotent-Replayed"
-        if self.route.envelope in {ResponseEnvelope.PAGE, ResponseEnvelope.ARRAY} or self.route.deprecated is not None:
+        if (
+            self.route.envelope in {ResponseEnvelope.PAGE, ResponseEnvelope.ARRAY}
+            or self.route.deprecated is not None
+            or self.route.links
+        ):
             yield "Link"
         if self.route.deprecated is not None:
             yield "Deprecation"

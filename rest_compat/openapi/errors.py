@@ -115,7 +115,8 @@ HEADERS: Mapping[str, Json] = {
         "schema": {"type": "string", "const": "true"},
     },
     "Link": {
-        "description": "URLs of pages of this list: `first` and `last`; `prev` and `next` if they exist.",
+        "description": "URLs of pages of this list: `first` and `last`; `prev` and `next` if they exist. Or an address "
+        "of the resource: `payment`, where the customer pays; `wallet`, the transfers of its wallet.",
         "schema": {"type": "string"},
         "example": '<https://shop.example/api/vouchers/?page=2>; rel="next"',
     },

@@ -47,14 +47,17 @@ def published_type(row: type) -> type | None:
 # ---- published fields ------------------------------------------------------------------------------------------------
 
 
-def computed(kind: Any, description: str, *, field_permission: FieldPermission | None = None) -> Any:
+def computed(
+    kind: Any, description: str, *, many: bool = False, field_permission: FieldPermission | None = None
+) -> Any:
     """Publish a computed field; `@computes` in `resolvers/` declares its function. Null if the function returns no
     value.
 
-    `kind` is a published type or a list of one. With a `field_permission` the field is null and not computed for rows
+    `kind` is a published type or a list of one; `many` makes a list of a type that is declared later, and named by its
+    place. With a `field_permission` the field is null and not computed for rows
     of other tenants, and refused to callers without the permission.
     """
-    value = Computed(get_origin(kind) is list, field_permission)
+    value = Computed(many or get_origin(kind) is list, field_permission)
 
     async def resolve(self: Any, info: strawberry.Info) -> Any:
         if field_permission is not None and not info.context.is_visible(
@@ -64,7 +67,10 @@ def computed(kind: Any, description: str, *, field_permission: FieldPermission |
         return await info.context.loaders.loader_for(value).load(self.id)
 
     return strawberry.pydantic.field(
-        resolve, graphql_type=kind | None, metadata={"compiled": value}, description=description
+        resolve,
+        graphql_type=lazy.lazy_type(kind, many=many, nullable=True),
+        metadata={"compiled": value},
+        description=description,
     )
 
 

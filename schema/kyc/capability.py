@@ -22,6 +22,11 @@ class RequirementCode(DescribedEnum):
     )
     ACTIVATION_FAILED = "activation_failed", "The last activation failed. Start another one."
     IDENTITY_NOT_VERIFIED = "identity_not_verified", "The partner's identity is not verified yet."
+    IDENTITY_RENEWAL = (
+        "identity_renewal",
+        "The identity has to be verified again before the deadline; after it the partner is no longer identified.",
+    )
+    OWNER_NOT_VERIFIED = "owner_not_verified", "An owner of the company has not verified their own identity yet."
     DOCUMENT_REFUSED = "document_refused", "A document or identity check was refused. Submit a new one."
     DOCUMENT_OUTDATED = "document_outdated", "An accepted document has to be renewed."
     BANK_ACCOUNT_MISSING = "bank_account_missing", "There is no bank account for payouts."
@@ -45,8 +50,11 @@ class Requirement(BaseModel):
         description="The field it is about, as named in `updatePartner`, such as `registration.siretNumber`; "
         "null if none.",
     )
+    person: str | None = PydanticField(
+        default=None, description="The name of the owner it is about; null if it is about the partner."
+    )
     action: str = PydanticField(
-        description="What to do: a URL for the representative, or an operation; `contactProvider` if only the "
+        description="What to do: a URL for the representative or the owner, or an operation; `contactProvider` if only the "
         "provider can help."
     )
     deadline: dt.datetime | None = PydanticField(default=None, description="The deadline; null if none is known.")

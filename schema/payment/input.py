@@ -89,6 +89,11 @@ class RefundPayment(SchemaModel):
 
 
 @graphql_input_for(Refund)
+class PreviewRefund(RefundPayment):
+    """Ask what a refund would do."""
+
+
+@graphql_input_for(Refund)
 class RetryRefund(SchemaModel):
     """Send a refund again that needs a person."""
 

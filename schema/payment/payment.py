@@ -35,6 +35,15 @@ class PaymentType(DescribedEnum):
 
 
 @graphql_enum
+class PaymentRefundStatus(DescribedEnum):
+    """How much of a payment has been refunded, or is promised to be."""
+
+    NONE = "none", "Nothing."
+    PARTIAL = "partial", "A part."
+    FULL = "full", "All of it."
+
+
+@graphql_enum
 class PaymentSourceKind(DescribedEnum):
     """Where the money of a payment comes from."""
 
@@ -170,6 +179,9 @@ class Payment(SchemaModel):
     net = money("net_amount", description="amount − commission.")
     refunded_amount: Decimal = money_column(default=Decimal("0.00"))
     refunded = money("refunded_amount", description="What has been refunded, or is promised to be.")
+    refund_status = derived(
+        PaymentRefundStatus, ("payment_amount", "refunded_amount"), "How much of it has been refunded."
+    )
     product: str = Field(default="", max_length=80, description="What is paid for; fee rules may name it.")
     origin: str = Field(default="", max_length=80, description="Where it comes from; fee rules may name it.")
     description: str = Field(default="", max_length=500, description="The text on the receipt; empty if none.")
@@ -208,7 +220,19 @@ class Payment(SchemaModel):
     order = relation(
         "schema.order:Order", by="order_id", description="The order that it pays; null if none.", nullable=True
     )
+    payment_request = relation(
+        "schema.payment.request:PaymentRequest",
+        by="payment_request_id",
+        description="The payment request that it pays; null if none.",
+        nullable=True,
+    )
     wallet = relation(Wallet, by="wallet_id", description="The wallet that it is paid to.")
+    extra_wallet = relation(
+        Wallet,
+        by="extra_wallet_id",
+        description="The wallet that `extraPart` is taken from, of several the first; null if nothing is.",
+        nullable=True,
+    )
     partner = partner_relation()
 
 

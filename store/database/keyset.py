@@ -10,6 +10,7 @@ import operator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+from uuid import UUID
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
@@ -39,16 +40,20 @@ class Position:
     """The position of a row: its value of the order column, and its id as the tie-breaker."""
 
     value: Any
-    id: int
+    id: int | UUID
 
 
 @dataclass(frozen=True)
 class KeysetOrder:
-    """Rows of a table by one of its columns, then by id; `descending` reverses both."""
+    """Rows of a table by one of its columns, then by id; `descending` reverses both.
+
+    `then` are further orders between the two, for numbered pages: cursors do not know them.
+    """
 
     table: Any
     by: str
     descending: bool = False
+    then: "tuple[KeysetOrder, ...]" = ()
 
     @classmethod
     def parse(cls, table: Any, written: str) -> "KeysetOrder":
@@ -69,8 +74,10 @@ class KeysetOrder:
 
     def clauses(self, *, backwards: bool = False) -> list[Any]:
         """The terms of ORDER BY; `backwards` reads the list from its end."""
-        keys = dict.fromkeys(self.columns)
-        return [key.desc() if self.descending is not backwards else key.asc() for key in keys]
+        id = self.columns[1]
+        keys = {key: order.descending for order in (self, *self.then) for key in order.columns[:1]}
+        keys.setdefault(id, self.descending)
+        return [key.desc() if down is not backwards else key.asc() for key, down in keys.items()]
 
     # ---- cursors
 
@@ -78,18 +85,26 @@ class KeysetOrder:
     def _cursor_prefix(self) -> list[str]:
         return [self.table.__tablename__, self.by]
 
-    def cursor(self, value: Any, id: int) -> str:
+    def cursor(self, value: Any, id: int | UUID) -> str:
         return binascii.b2a_base64(orjson.dumps([*self._cursor_prefix, value, id], default=str), newline=False).decode()
 
     def position(self, cursor: str) -> Position:
         """Parse a cursor of this list. InvalidCursor for any other text."""
         try:
             *head, value, id = orjson.loads(binascii.a2b_base64(cursor, strict_mode=True))
-            if head != self._cursor_prefix or type(id) is not int or not 0 <= id < ID_LIMIT:
+            if head != self._cursor_prefix or self.then:
                 raise InvalidCursor(cursor)
-            return Position(self._value_adapter.validate_python(value), id)
-        except (ValueError, TypeError, ValidationError) as error:
+            return Position(self._value_adapter.validate_python(value), self._valid_id(id))
+        except (ValueError, TypeError, AttributeError, ValidationError) as error:
             raise InvalidCursor(cursor) from error
+
+    def _valid_id(self, id: Any) -> int | UUID:
+        """The id of a cursor. Raises ValueError if no row of the table can have it."""
+        if self.table.model_fields["id"].annotation is UUID:
+            return UUID(id)
+        if type(id) is not int or not 0 <= id < ID_LIMIT:
+            raise ValueError(id)
+        return id
 
     @cached_property
     def _value_adapter(self) -> TypeAdapter[Any]:

@@ -6,7 +6,7 @@ without a floor are not touched: nothing waits for what cannot be overspent.
 
 import datetime as dt
 import hashlib
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
@@ -51,19 +51,24 @@ OPEN_ACCOUNTS = """
     SELECT *, 0, 0 FROM unnest($1::int[], $2::text[], $3::bigint[], $4::uuid[], $5::int[], $6::int[], $7::bool[])
     ON CONFLICT DO NOTHING
 """
-MOVE_BALANCES = """
-    WITH delta AS (SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS d (id, amount, entries)),
-    locked AS MATERIALIZED (
-        SELECT a.id FROM ledger_account a JOIN delta USING (id) WHERE a.has_floor ORDER BY a.id FOR NO KEY UPDATE OF a
+WRITE_ENTRIES = """
+    WITH delta AS (
+        SELECT account_id, sum(amount)::bigint AS amount, count(*) AS entries
+        FROM unnest($3::bigint[], $4::bigint[], $5::bool[]) AS e (account_id, amount, has_floor)
+        WHERE has_floor GROUP BY account_id
+    ), locked AS MATERIALIZED (
+        SELECT a.id FROM ledger_account a JOIN delta d ON d.account_id = a.id ORDER BY a.id FOR NO KEY UPDATE OF a
+    ), moved AS (
+        UPDATE ledger_account a SET balance = a.balance + d.amount, version = a.version + d.entries
+        FROM locked l JOIN delta d ON d.account_id = l.id WHERE a.id = l.id RETURNING a.id, a.balance, a.version
     )
-    UPDATE ledger_account a SET balance = a.balance + d.amount, version = a.version + d.entries
-    FROM locked l JOIN delta d USING (id) WHERE a.id = l.id
-    RETURNING a.id, a.balance, a.version
-"""
-INSERT_ENTRIES = """
     INSERT INTO ledger_entry (journal_id, line, account_id, amount, balance_after, version)
-    SELECT * FROM unnest($1::bigint[], $2::int[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])
+    SELECT e.journal_id, e.line, e.account_id, e.amount, m.balance - e.later_amount, m.version - e.later_entries
+    FROM unnest($1::bigint[], $2::int[], $3::bigint[], $4::bigint[], $6::bigint[], $7::bigint[])
+        AS e (journal_id, line, account_id, amount, later_amount, later_entries) LEFT JOIN moved m ON m.id = e.account_id
 """
+"""Locks accounts with a floor by ascending id, moves their balances, and inserts all entries with the balance after each:
+the new balance less what the later entries of the same account move."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,21 +199,20 @@ async def _insert_entries(
     connection: asyncpg.Connection, journals: Sequence[Journal], ids: Mapping[tuple[int, str, str, str], int]
 ) -> None:
     accounts = await _account_ids(connection, journals)
-    lines = [
-        (ids[journal.key], line, accounts[journal.book_id, entry.account], entry)
-        for journal in journals
-        for line, entry in enumerate(journal.entries, start=1)
-    ]
-    floored = {account_id for _, _, account_id, entry in lines if entry.account.has_floor}
-    balances = await _move_balances(connection, [(id, e.amount) for _, _, id, e in lines if id in floored])
-    rows = []
-    for journal_id, line, account_id, entry in lines:
-        after: tuple[int, int] | tuple[None, None] = (None, None)
-        if account_id in floored:
-            balance, version = balances[account_id]
-            after = balances[account_id] = (balance + entry.amount, version + 1)
-        rows.append((journal_id, line, account_id, entry.amount, *after))
-    await connection.execute(INSERT_ENTRIES, *map(list, zip(*rows, strict=True)))
+    rows: list[tuple[int, int, int, int, bool, int, int]] = []
+    later: dict[int, tuple[int, int]] = defaultdict(lambda: (0, 0))
+    for journal in reversed(journals):
+        for line, entry in reversed(list(enumerate(journal.entries, start=1))):
+            id = accounts[journal.book_id, entry.account]
+            amount, entries = later[id]
+            rows.append((ids[journal.key], line, id, entry.amount, entry.account.has_floor, amount, entries))
+            later[id] = amount + entry.amount, entries + 1
+    try:
+        await connection.execute(WRITE_ENTRIES, *map(list, zip(*rows, strict=True)))
+    except asyncpg.CheckViolationError as error:
+        if error.constraint_name == FLOOR:
+            raise InsufficientBalance from error
+        raise
 
 
 async def _account_ids(
@@ -241,24 +245,3 @@ def _columns(key: tuple[int, LedgerAccount]) -> tuple[int, str, int | None, UUID
 def _account_key(key: tuple[int, LedgerAccount]) -> tuple[int, str, int, str]:
     book_id, role, owner_id, owner_uuid = _columns(key)
     return book_id, role, owner_id or 0, str(owner_uuid or "")
-
-
-async def _move_balances(
-    connection: asyncpg.Connection, moves: Sequence[tuple[int, int]]
-) -> dict[int, tuple[int, int]]:
-    """Lock accounts with a floor and move their balances; returns balance and version of each from before."""
-    if not moves:
-        return {}
-    amounts: dict[int, int] = defaultdict(int)
-    for account_id, amount in moves:
-        amounts[account_id] += amount
-    counts = Counter(account_id for account_id, _ in moves)
-    try:
-        rows = await connection.fetch(
-            MOVE_BALANCES, list(amounts), list(amounts.values()), [counts[account_id] for account_id in amounts]
-        )
-    except asyncpg.CheckViolationError as error:
-        if error.constraint_name == FLOOR:
-            raise InsufficientBalance from error
-        raise
-    return {row["id"]: (row["balance"] - amounts[row["id"]], row["version"] - counts[row["id"]]) for row in rows}

@@ -70,7 +70,9 @@ async def earnings_statements(
         for row in rows:
             change = MinorAmount(account.currency, row.amount * account.side)
             balance += change
-            lines.append(StatementLine(row[0], row[1], Kind(row.kind), row.source_kind, row.source_id, change, balance))
+            lines.append(
+                StatementLine(row.effective_on, row.id, Kind(row.kind), row.source_kind, row.source_id, change, balance)
+            )
         opening = MinorAmount(account.currency, account.opening)
         statements.append(EarningsStatement(account.is_live, opening, balance, tuple(lines)))
     return statements

@@ -139,6 +139,17 @@ class PaymentRequestContent(Content):
     time_zone: str
 
 
+class RenewalContent(Content):
+    """The deadline by which a legal representative must verify the identity again, and the page for it."""
+
+    first_name: str
+    """Empty if it is unknown."""
+    url: str
+    renew_by: dt.date
+    platform: str
+    platform_address: str
+
+
 class GiftRole(enum.StrEnum):
     """The purpose and the addressee of a message about vouchers or gift cards."""
 
@@ -197,6 +208,7 @@ CONTENTS: Mapping[MailKind, type[Content]] = {
     MailKind.ONBOARDING_LINK: OnboardingContent,
     MailKind.PAYMENT_REQUEST: PaymentRequestContent,
     MailKind.PAYMENT_REQUEST_REMINDER: PaymentRequestContent,
+    MailKind.IDENTITY_RENEWAL: RenewalContent,
     MailKind.VOUCHER: GiftContent,
     MailKind.GIFT_CARD: GiftContent,
     MailKind.ENDPOINT_DISABLED: EndpointContent,

@@ -6,7 +6,15 @@ from urllib.parse import urlsplit
 from schema.checkout.checkout import Brand
 from schema.mail import MailKind
 from store.core.localization.formats import Formats
-from store.mail.content import Content, EndpointContent, GiftContent, GiftRole, OrderContent, PaymentRequestContent
+from store.mail.content import (
+    Content,
+    EndpointContent,
+    GiftContent,
+    GiftRole,
+    OrderContent,
+    PaymentRequestContent,
+    RenewalContent,
+)
 
 
 def N_(text: str) -> str:  # noqa: N802 - the name that gettext's tools know
@@ -23,6 +31,7 @@ SUBJECTS = {
     MailKind.ONBOARDING_LINK: N_("Card payments at %(shop)s: your confirmation is needed"),
     MailKind.PAYMENT_REQUEST: N_("%(shop)s asks you to pay %(total)s"),
     MailKind.PAYMENT_REQUEST_REMINDER: N_("A reminder: %(total)s to pay to %(shop)s"),
+    MailKind.IDENTITY_RENEWAL: N_("%(shop)s: verify your identity again by %(day)s"),
     MailKind.VOUCHER: N_("Your voucher from %(shop)s"),
     MailKind.GIFT_CARD: N_("Your gift card from %(shop)s"),
     MailKind.ENDPOINT_DISABLED: N_("Events are no longer sent to %(host)s"),
@@ -56,6 +65,8 @@ def subject_of(
         gaps |= {"total": formats.money(about.amount, about.currency)}
     elif isinstance(about, EndpointContent):
         gaps |= {"host": urlsplit(about.url).hostname or about.url}
+    elif isinstance(about, RenewalContent):
+        gaps |= {"day": formats.days(about.renew_by)}
     elif isinstance(about, GiftContent):
         text = _gift_subject(MailKind(kind), about)
         gaps |= {"sender": about.items[0].sender, "email": about.giftee_email}

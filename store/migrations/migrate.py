@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from store.database.db import Database
 from store.job.rows import CREATE_VIEW
+from store.ledger.positions import keep_positions_growing
 
 FOLDER = pathlib.Path(__file__).parent
 LOCK = 0x636F6666  # any fixed number: the process that holds this lock migrates, the others wait
@@ -35,6 +36,8 @@ async def migrate(db: Database) -> None:
                 from store.migrations.alembic_runs import upgrade  # most starts have nothing to upgrade
 
                 await connection.run_sync(upgrade)
+            await connection.commit()
+            await keep_positions_growing(connection)
             await connection.commit()
             raw = (await connection.get_raw_connection()).driver_connection
             await _upgrade_queue(Queries(AsyncpgDriver(raw)))

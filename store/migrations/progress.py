@@ -1,6 +1,9 @@
 """Long steps of revisions: they run over ranges of ids, and say how far they are."""
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
+from typing import TypeAlias
 
 import structlog
 from alembic import op
@@ -8,6 +11,19 @@ from sqlalchemy import text
 
 log = structlog.get_logger(__name__)
 RANGE = 100_000
+ProgressListener: TypeAlias = Callable[[str, int, int], None]
+"""Is told the table, how many of its ids are done, and of how many."""
+_listener: ContextVar[ProgressListener | None] = ContextVar("progress_listener", default=None)
+
+
+@contextlib.contextmanager
+def progress_listener(listener: ProgressListener) -> Iterator[None]:
+    """Tell the progress to this function, instead of to the log, while the block runs."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
 
 
 def by_range(table: str, *statements: str) -> None:
@@ -21,13 +37,21 @@ def by_range(table: str, *statements: str) -> None:
         for statement in statements:
             connection.execute(text(statement), {"first": first, "last": last})
         if greatest - least >= RANGE:
-            log.info("migrating", table=table, done=last - least + 1, total=greatest - least + 1)
+            _tell(table, last - least + 1, greatest - least + 1)
 
 
 def by_step(steps: Mapping[str, str]) -> None:
     """Run statements one after the other, each with a name for what it does."""
     connection = op.get_bind()
-    for name, statement in steps.items():
+    for number, (name, statement) in enumerate(steps.items(), start=1):
         rows = connection.execute(text(statement)).rowcount
         if rows >= RANGE:
-            log.info("migrating", step=name, done=rows)
+            _tell(name, number, len(steps))
+
+
+def _tell(table: str, done: int, total: int) -> None:
+    listener = _listener.get()
+    if listener is None:
+        log.info("migrating", table=table, done=done, total=total)
+    else:
+        listener(table, done, total)

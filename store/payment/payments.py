@@ -3,9 +3,10 @@
 import datetime as dt
 import secrets
 from decimal import Decimal
+from typing import cast
 from uuid import UUID, uuid4
 
-from sqlalchemy import CheckConstraint, Index, UniqueConstraint, text
+from sqlalchemy import CheckConstraint, Column, Computed, Index, String, Table, UniqueConstraint, text
 from sqlmodel import Field, SQLModel
 
 from schema.core.columns import amount_column, datetime_column
@@ -24,6 +25,7 @@ from store.core.codes import document_token
 from store.core.provider_process import CheckedRow, ReferencedRow
 from store.core.row import CreatedOn, InCurrency, PartnerIndexed, PartnerOwned
 from store.core.state_machine import StateMachine
+from store.database.text_search import GENERATED_COLUMN, declare_searchable
 
 
 def link_token() -> str:
@@ -57,8 +59,8 @@ class PaymentRow(PartnerOwned, InCurrency, CreatedOn, ModifiedOn, PaymentCustome
             unique=True,
             postgresql_where=text("status IN ('ip', 'err')"),
         ),
+        Index("payment_smallest_idx", "payment_amount", "id"),
         Index("payment_due_idx", "check_on", postgresql_where=text("status IN ('ip', 'err')")),
-        Index("payment_customer_email_idx", text("lower(customer_email)"), "partner_id"),
         CheckConstraint("payment_amount > 0", name="pays_something"),
         CheckConstraint("payment_amount = card_amount + extra_amount", name="adds_up"),
         CheckConstraint("refunded_amount BETWEEN 0 AND payment_amount", name="refunds_no_more"),
@@ -66,6 +68,7 @@ class PaymentRow(PartnerOwned, InCurrency, CreatedOn, ModifiedOn, PaymentCustome
     )
     book_id: int = Field(foreign_key="ledger_book.id")
     wallet_id: int | None = Field(default=None, foreign_key="wallet.id", index=True)
+    extra_wallet_id: int | None = Field(default=None, foreign_key="wallet.id", index=True)
     order_id: int | None = Field(default=None, foreign_key="shop_order.id", index=True)
     attempt_id: UUID | None = Field(default=None, foreign_key="checkout_attempt.id")
     customer_id: int | None = Field(default=None, foreign_key="customer.id", index=True)
@@ -79,6 +82,23 @@ class PaymentRow(PartnerOwned, InCurrency, CreatedOn, ModifiedOn, PaymentCustome
     document_token: str = Field(default_factory=document_token, max_length=64)
     round: int = Field(default=0)
     """How often amounts of its wallets were held."""
+
+
+REFUND_STATUS = """CASE WHEN refunded_amount = 0 THEN 'none' WHEN refunded_amount < payment_amount THEN 'partial'
+    ELSE 'full' END"""
+SEARCH_COLUMNS = {
+    "customer_first_name_text": ("f", "search_text(customer_first_name)"),
+    "customer_last_name_text": ("l", "search_text(customer_last_name)"),
+    "customer_email_text": ("e", "search_text(customer_email)"),
+}
+"""The columns for text search: the parts of the customer's name, and the e-mail address."""
+_PAYMENTS = cast("Table", PaymentRow.__table__)  # type: ignore[attr-defined]  # SQLModel's type stubs lack __table__
+declare_searchable(_PAYMENTS, SEARCH_COLUMNS)
+_REFUNDED = Column("refund_status", String(10), Computed(REFUND_STATUS, persisted=True), nullable=False)
+_REFUNDED.info = dict(GENERATED_COLUMN)
+_PAYMENTS.append_column(_REFUNDED)
+Index("payment_refund_status_list_idx", _PAYMENTS.c.partner_id, _REFUNDED, _PAYMENTS.c.created_on, _PAYMENTS.c.id)
+Index("payment_refund_status_idx", _REFUNDED, _PAYMENTS.c.created_on, _PAYMENTS.c.id)
 
 
 class PaymentSourceRow(PartnerIndexed, InCurrency, PaymentSource, table=True):
@@ -97,12 +117,14 @@ class PaymentSourceRow(PartnerIndexed, InCurrency, PaymentSource, table=True):
     commission_vat_back_amount: Decimal = amount_column(default=Decimal("0.00"))
 
 
-class RefundRow(PartnerIndexed, InCurrency, CreatedOn, Refund, table=True):
+class RefundRow(PartnerOwned, InCurrency, CreatedOn, Refund, table=True):
     """A refund. Its transactions carry the calls to the provider."""
 
     __tablename__ = "refund"
     __table_args__ = (
         CheckConstraint("refund_amount > 0", name="refunds_something"),
+        Index("refund_created_on_list_idx", "partner_id", "created_on", "id"),
+        Index("refund_newest_idx", "created_on", "id"),
         Index("refund_open_idx", "state", "created_on", postgresql_where=text("state IN ('pending', 'needs_action')")),
     )
     payment_id: UUID = Field(foreign_key="payment.id", index=True)

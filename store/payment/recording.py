@@ -4,6 +4,7 @@ import datetime as dt
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
@@ -35,6 +36,13 @@ async def lock_payment(db: AsyncSession, payment: PaymentRow) -> PaymentRow:
     return (await db.exec(query.execution_options(populate_existing=True))).one()
 
 
+async def lock_card_part(db: AsyncSession, refund_id: UUID) -> PaymentTransactionRow | None:
+    """Lock the part of a refund that goes to the bank card; None if there is none."""
+    table = PaymentTransactionRow
+    query = select(table).where(col(table.refund_id) == refund_id, col(table.payment_method) == CARD)
+    return (await db.exec(query.with_for_update())).first()
+
+
 async def sources_of(db: AsyncSession, payment: PaymentRow) -> Sequence[PaymentSourceRow]:
     """The sources of a locked payment, gift cards first."""
     query = select(PaymentSourceRow).where(col(PaymentSourceRow.payment_id) == payment.id)
@@ -56,6 +64,7 @@ async def add_sources(
     db: AsyncSession, payment: PaymentRow, gift_cards: Mapping[int, tuple[int, Decimal]]
 ) -> Sequence[PaymentSourceRow]:
     """Add the sources of a stored payment: gift cards, as id -> (id of the wallet, amount), and the bank card."""
+    payment.extra_wallet_id = next((wallet_id for wallet_id, _ in gift_cards.values()), None)
     of: dict[str, Any] = {"payment_id": payment.id, "partner_id": payment.partner_id, "currency": payment.currency}
     rows = [
         PaymentSourceRow(**of, kind=GIFT_CARD, source_amount=amount, gift_card_id=card_id, wallet_id=wallet_id)
@@ -150,14 +159,30 @@ async def record_checkout_payment(
     gift_cards: Mapping[int, tuple[int, Decimal]],
 ) -> PaymentRow:
     """Record what a checkout has paid; without `order_id`, what is to be refunded. It has the id of the attempt."""
+    payment = await _checkout_payment(db, attempt, payin, sum((amount for _, amount in gift_cards.values()), NOTHING))
+    payment.order_id, payment.created_on = order_id, now
+    db.add(payment)
+    await db.flush()
+    sources = await add_sources(db, payment, gift_cards)
+    await record_gift_card_payins(db, payment, sources, now)
+    if payin is not None:
+        row = new_payin(payment, sources[-1], now)
+        row.key, row.sent_at = attempt.payin_key, attempt.created_on
+        db.add(row)
+        await db.flush()
+        await record_success(db, payment, row, payin, now)
+    return payment
+
+
+async def _checkout_payment(
+    db: AsyncSession, attempt: AttemptRow, payin: Transaction | None, extra: Decimal
+) -> PaymentRow:
     by_card = NOTHING if payin is None else payin.amount.decimal
     commission = NOTHING if payin is None else payin.fee.decimal
-    extra = sum((amount for _, amount in gift_cards.values()), NOTHING)
     wallet = await card_wallet_of(db, attempt.partner_id, payin) if payin else None
-    payment = PaymentRow(
+    return PaymentRow(
         id=attempt.id,
         attempt_id=attempt.id,
-        order_id=order_id,
         partner_id=attempt.partner_id,
         book_id=wallet.book_id if wallet else await book_of_partner(db, attempt.partner_id),
         wallet_id=wallet.id if wallet else None,
@@ -177,16 +202,4 @@ async def record_checkout_payment(
         customer_last_name=attempt.buyer.last_name,
         customer_email=attempt.buyer.email,
         status=PaymentStatus.OK,
-        created_on=now,
     )
-    db.add(payment)
-    await db.flush()
-    sources = await add_sources(db, payment, gift_cards)
-    await record_gift_card_payins(db, payment, sources, now)
-    if payin is not None:
-        row = new_payin(payment, sources[-1], now)
-        row.key, row.sent_at = attempt.payin_key, attempt.created_on
-        db.add(row)
-        await db.flush()
-        await record_success(db, payment, row, payin, now)
-    return payment

@@ -3,7 +3,8 @@
 import contextlib
 import pathlib
 import tempfile
-from typing import Annotated
+from dataclasses import asdict
+from typing import Annotated, Any
 
 import orjson
 import typer
@@ -18,7 +19,11 @@ from tests.bench import sockets
 from tests.bench.cases import CASES
 from tests.bench.installation import open_installation, redis_server
 from tests.bench.measure import Measured, measured
+from tests.bench.postings import Pace, measured_postings, postings_table
 from tests.bench.table import as_json, as_table, as_tails, tails_as_json
+
+POSTINGS = "postings"
+"""Asks for the postings of the ledger, which are no request."""
 
 
 def main(
@@ -37,26 +42,38 @@ def main(
         folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="coffret-bench-")))
         database_url = stack.enter_context(EmbeddedPostgres(folder))
         redis_url = stack.enter_context(redis_server(folder / "redis"))
-        here, over_sockets, tails = uvloop.run(_measure(database_url, redis_url, folder, only, rounds, seconds))
+        here, over_sockets, tails, paces = uvloop.run(_measure(database_url, redis_url, folder, only, rounds, seconds))
     if json:
-        found = {"in_process": as_json(here), "over_sockets": as_json(over_sockets), "tails": tails_as_json(tails)}
+        found: dict[str, Any] = {
+            "in_process": as_json(here),
+            "over_sockets": as_json(over_sockets),
+            "tails": tails_as_json(tails),
+        }
+        found["postings"] = {name: asdict(pace) for name, pace in paces.items()}
         typer.echo(orjson.dumps(found, option=orjson.OPT_INDENT_2).decode())
         return
     console = Console()
     console.print(as_table("In one process, without sockets", here))
     console.print(as_table("Over sockets", over_sockets))
     console.print(as_tails("Tails over sockets, milliseconds", tails))
+    if paces:
+        console.print(postings_table(paces))
     if not redis_url:
         console.print("redis-server is not installed: carts were kept in this process, and floors with Redis left out.")
 
 
 async def _measure(
     database_url: str, redis_url: str, folder: pathlib.Path, only: list[str] | None, rounds: int, seconds: float
-) -> tuple[list[Measured], list[Measured], list[sockets.Tail]]:
+) -> tuple[list[Measured], list[Measured], list[sockets.Tail], dict[str, Pace]]:
     async with open_installation(database_url, redis_url, folder) as installation:
         cases = [await case(installation) for case in CASES if not only or case.__name__ in only]
         here = [await measured(case, installation, rounds=rounds, seconds=seconds) for case in cases]
-        return here, *sockets.measured(cases, installation, folder)
+        over_sockets, tails = sockets.measured(cases, installation, folder) if cases else ([], [])
+        paces: dict[str, Pace] = {}
+        if not only or POSTINGS in only:
+            url, turns = installation.settings.database_url, max(rounds // 5, 1)
+            paces = await measured_postings(url, installation.partner_with_many, rounds=turns, seconds=seconds * 10)
+        return here, over_sockets, tails, paces
 
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)

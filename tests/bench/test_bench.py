@@ -9,7 +9,9 @@ import pytest
 from tests.bench.cases import CASES, Case
 from tests.bench.floors import Rows
 from tests.bench.installation import Installation, open_installation
+from tests.bench.postings import PARTNERS, measured_postings, postings_table
 from tests.bench.voucher_floors import Vouchers
+from tests.fixtures.tenants import open_tenants
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
@@ -23,3 +25,17 @@ async def test_it_can_be_measured(
         for floor, call in (await made.beside(installation)).items():
             lowest = (await call.once()).body
             assert lowest if not isinstance(floor, Vouchers | Rows) else orjson.loads(lowest) == orjson.loads(answer)
+
+
+async def test_postings_can_be_measured(database_url: str, tmp_path: pathlib.Path) -> None:
+    async with open_tenants(database_url, tmp_path) as tenants:
+        partner_id = tenants.partners["a1"].id
+        paces = await measured_postings(database_url, partner_id, rounds=1, seconds=0.1)
+        assert len(paces) == 5
+        assert all(pace.journals_per_second > 0 and pace.p50 <= pace.p99 for pace in paces.values())
+        counts = await tenants.rows("SELECT count(*), sum(lines) FROM ledger_journal WHERE source_kind = 'bench'")
+        assert counts[0][1] == counts[0][0] * 5 > 5 * PARTNERS
+        entries = "SELECT count(*) FROM ledger_entry e JOIN ledger_journal j ON j.id = e.journal_id WHERE source_kind = 'bench'"
+        assert await tenants.one(entries) == counts[0][1]
+    table = postings_table(paces)
+    assert table.row_count == 5

@@ -34,6 +34,7 @@ NOT_PUBLISHED = frozenset(
         "payer",
         "payment_activation",
         "picture",
+        "read_cursor",
         "return_secret",
     }
 )

@@ -47,6 +47,7 @@ FLOATS: Mapping[str, str] = {
     "funnel/core/languages.py": "the quality of a language",
     "resolvers/core/authentication.py": "seconds of the monotonic clock",
     "resolvers/core/instrumentation.py": "seconds of a counter of time",
+    "resolvers/job/ledger_gauges.py": "seconds of the monotonic clock",
     "resolvers/job/metrics.py": "seconds of the monotonic clock",
     "rest_compat/shapes/writers.py": "writes documented numbers that are no money",
 }

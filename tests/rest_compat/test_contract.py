@@ -10,7 +10,7 @@ from rest_compat.http.body import Accepts
 from rest_compat.http.paths import PathTable
 from rest_compat.http.route import ConditionalStatus, ResponseEnvelope, RestRoute
 from rest_compat.openapi.reference import OPERATIONS
-from rest_compat.resources import auth, cart, coupon, gift_card, kyc, partner, voucher
+from rest_compat.resources import auth, cart, coupon, gift_card, kyc, partner, payment, transfer, voucher
 from rest_compat.resources import voucher_option as option
 from rest_compat.resources import voucher_prototype as prototype
 from rest_compat.resources.media import MEDIA
@@ -60,10 +60,7 @@ NOT_YET = frozenset(
         "list_network_voucher_usages",
         "create_payment",
         "update_payment",
-        "list_payments",
-        "get_payment",
         "refund_payment",
-        "list_payment_transactions",
         "create_payment_request",
         "list_payment_requests",
         "get_payment_request",
@@ -80,7 +77,6 @@ NOT_YET = frozenset(
         "list_invoices",
         "get_invoice",
         "list_invoice_payments",
-        "list_wallet_transfers",
         "create_multi_product_cart",
     ]
 )
@@ -139,6 +135,14 @@ DOCUMENTED: Mapping[ResourceShape, str] = {
     "offer_delivery_cost_clickandcollect print_at_home_reception_mode expedition_reception_mode "
     "giftee_email_reception_mode postal_mail_to_beneficiary_reception_mode on_site_expedition_mode partner",
     gift_card.GIFT_CARD: "id code status created_on expires_on value remaining_value gifter_first_name gifter_last_name",
+    payment.PAYMENT: "id status currency payment_receipt_pdf_file customer origin payout_request_id payout_request_status "
+    "payout_request_creation_date payout_request_validation_date partner partner_uuid created_on modified_on amount discount "
+    "commission net_amount refunded_amount type product extra_source_amount extra_source_wallet extra_source_wallet_uuid "
+    "payin_result_code payin_result_message payment_request_id",
+    payment.CUSTOMER: "first_name last_name email",
+    payment.TRANSACTION: "id created_on type payment_method status amount commission net_amount currency currency_symbol "
+    "partner payment_id customer",
+    transfer.TRANSFER: "created_on amount currency status type payment_uuid debited_wallet_uuid credited_wallet_uuid",
     MEDIA: "id uuid name created_on archived_on",
     cart.CART: "id items return_url funnel_url last_modified",
     cart.CART_ITEM: "product_id quantity variant_id attribute_values",

@@ -200,11 +200,18 @@ def unsubmitted_document(session: SandboxSession, call: HttpCall) -> sqlite3.Row
 
     Raises ResourceNotFound, ParamError.
     """
-    row = find(session, call.path["document"])
-    if row["user_id"] != users.living(session, call.path["id"])["Id"]:
-        raise ResourceNotFound
+    users.living(session, call.path["id"])
+    row = of_user(session, call)
     if row["status"] != DocumentStatus.CREATED:
         raise ParamError({"Status": f"The document is {row['status']} and can't be changed: create another one."})
+    return row
+
+
+def of_user(session: SandboxSession, call: HttpCall) -> sqlite3.Row:
+    """The document in the path, if it belongs to the user in the path. Raises ResourceNotFound."""
+    row = find(session, call.path["document"])
+    if row["user_id"] != users.find(session, call.path["id"])["id"]:
+        raise ResourceNotFound
     return row
 
 
@@ -243,6 +250,11 @@ def describe(session: SandboxSession, id: str) -> Json:
 def read(session: SandboxSession, call: HttpCall) -> Json:
     """GET /kyc/documents/{id}"""
     return present(find(session, call.path["id"]))
+
+
+def read_of_user(session: SandboxSession, call: HttpCall) -> Json:
+    """GET /users/{id}/kyc/documents/{document}"""
+    return present(of_user(session, call))
 
 
 def list_of_user(session: SandboxSession, call: HttpCall) -> WirePage:
@@ -300,6 +312,7 @@ def settle_due(session: SandboxSession) -> None:
 ENDPOINTS = (
     WireEndpoint("POST", "/users/{id}/kyc/documents", create),
     WireEndpoint("GET", "/users/{id}/kyc/documents", list_of_user),
+    WireEndpoint("GET", "/users/{id}/kyc/documents/{document}", read_of_user),
     WireEndpoint("PUT", "/users/{id}/kyc/documents/{document}", submit),
     WireEndpoint("POST", "/users/{id}/kyc/documents/{document}/pages", add_page),
     WireEndpoint("GET", "/kyc/documents/{id}", read),

@@ -10,8 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from coffret.sandbox import events, switches
 from coffret.sandbox.database import SandboxSession
-from coffret.sandbox.kyc import checks
+from coffret.sandbox.kyc import checks, owners
 from coffret.sandbox.kyc.checks import CheckFindings, CheckRefusalReason
+from coffret.sandbox.kyc.owners import DeclaredOwner
 from coffret.sandbox.users import levels, users
 from coffret.sandbox.wire.bodies import Body, Tag, Url
 from coffret.sandbox.wire.endpoints import HttpCall, Json, WireEndpoint, WirePage
@@ -80,7 +81,7 @@ class VerificationDecision(BaseModel):
     """A decision on a session.
 
     A refusal requires a `reason` and may have a `comment`. `data` overrides the user's declared values, by the names of
-    verified data.
+    verified data. `owners` are those of a validated business, who prove their own identities next.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -89,6 +90,7 @@ class VerificationDecision(BaseModel):
     reason: CheckRefusalReason | None = None
     comment: Annotated[str, Field(max_length=255)] = ""
     data: dict[str, Annotated[str, Field(min_length=1, max_length=255)]] = {}
+    owners: Annotated[list[DeclaredOwner], Field(max_length=20)] = []
 
     @model_validator(mode="after")
     def complete(self) -> Self:
@@ -98,6 +100,8 @@ class VerificationDecision(BaseModel):
         for name, value in self.data.items():
             if name.endswith("BIRTHDATE") and not re.fullmatch("-?[0-9]{1,11}", value):
                 raise ValueError(f"{name} is a number of seconds since 1970")
+        if self.owners and self.outcome is not VerificationOutcome.VALIDATE:
+            raise ValueError("owners are declared when a session is validated")
         return self
 
 
@@ -153,6 +157,7 @@ def present(session: SandboxSession, row: sqlite3.Row) -> Json:
         "HostedUrl": f"{session.settings.root}/identity/{row['token']}",
         "ReturnUrl": row["return_url"],
         "Checks": json.loads(row["checks"]),
+        "PSCs": owners.of_verification(session, row["id"]),
     }
 
 
@@ -193,6 +198,8 @@ def decide(session: SandboxSession, id: str, decision: VerificationDecision, at:
     user = users.present(session, row["user_id"])
     if unknown := sorted(set(decision.data) - set(checks.data_of(user))):
         raise OutOfTurn(f"A check of this user does not verify {', '.join(unknown)}.")
+    if decision.owners and levels.kind(user) not in owners.KINDS:
+        raise OutOfTurn(f"A {levels.kind(user)} declares no owners.")
     if decision.outcome in REVIEWS:
         review(session, row, user, decision, moment)
     elif decision.outcome is VerificationOutcome.EXPIRE:
@@ -216,12 +223,14 @@ def review(session: SandboxSession, row: sqlite3.Row, user: Json, decision: Veri
 
 
 def conclude(session: SandboxSession, row: sqlite3.Row, user: Json, decision: VerificationDecision, at: float) -> None:
-    """Validate or refuse. Verified data replace the user's, and the user becomes REGULAR."""
+    """Validate or refuse. Verified data replace the user's, and the user becomes REGULAR, a business with its owners."""
     data = checks.verified_data(user, decision.data)
     findings = CheckFindings(session, user, data, at, json.loads(row["checks"]))
     if decision.outcome is VerificationOutcome.VALIDATE:
         move(session, row, VerificationStatus.VALIDATED, at, findings.passed_checks())
         checks.overwrite(session, user, data)
+        if decision.owners:
+            owners.declare(session, row, decision.owners, at)
         levels.upgrade_level(session, user["Id"], at)
     elif decision.reason is not None:
         move(session, row, VerificationStatus.REFUSED, at, findings.failed_checks(decision.reason, decision.comment))

@@ -7,12 +7,13 @@ from dataclasses import replace
 from pydantic import ValidationError
 
 from coffret.sandbox.database import SandboxSession
-from coffret.sandbox.kyc import identity
+from coffret.sandbox.kyc import identity, owners
 from coffret.sandbox.kyc.checks import CheckRefusalReason
 from coffret.sandbox.kyc.identity import VerificationDecision, VerificationOutcome, VerificationStatus
+from coffret.sandbox.pages import owners as owner_pages
 from coffret.sandbox.pages import visits
 from coffret.sandbox.pages.visits import HostedPageRequest, NoticeLink, PageRedirect, PageResponse, RenderedPage
-from coffret.sandbox.users import users
+from coffret.sandbox.users import levels, users
 from coffret.sandbox.wire.errors import OutOfTurn
 
 REASONS = {
@@ -28,6 +29,9 @@ REVIEWS = {
     f"{VerificationOutcome.REVIEW_REFUSE}:{CheckRefusalReason.DOCUMENT_NOT_ACCEPTED}": "review_refuse",
 }
 """The possible results of a review as form values, each with the name of its text."""
+VALIDATE_OWNERS = "validate_owners"
+"""The form value that validates a business of two owners, who then prove their own identities."""
+SECOND_OWNER = owners.DeclaredOwner(first_name="Camille", last_name="Martin")
 ENDED = {
     VerificationStatus.REVIEW: ("identity_in_review", "wait", 200),
     VerificationStatus.VALIDATED: ("identity_validated", "good", 410),
@@ -42,7 +46,7 @@ def show(session: SandboxSession, visit: HostedPageRequest) -> PageResponse:
     """The choice of the result, or a notice if the session has ended."""
     row = identity.of_token(session, visit.token)
     if row is None:
-        return notice(visit, "identity_unknown", "bad", (), 404)
+        return show_owner(session, visit)
     if row["status"] == VerificationStatus.PENDING:
         return choices(session, visit, row)
     name, mood, status = ENDED[VerificationStatus(row["status"])]
@@ -52,17 +56,42 @@ def show(session: SandboxSession, visit: HostedPageRequest) -> PageResponse:
 def decide(session: SandboxSession, visit: HostedPageRequest) -> PageResponse:
     """Apply the chosen result. A repeated submission redirects to the same URL."""
     row = identity.of_token(session, visit.token)
-    if row is None or row["status"] in {VerificationStatus.EXPIRED, VerificationStatus.OUT_OF_DATE}:
+    if row is None:
+        return show_owner(session, visit, submitted=True)
+    if row["status"] in {VerificationStatus.EXPIRED, VerificationStatus.OUT_OF_DATE}:
         return show(session, visit)
     if row["status"] == VerificationStatus.PENDING:
-        outcome, _, reason = visit.typed.get("choice", "").partition(":")
         try:
-            identity.decide(
-                session, row["id"], VerificationDecision.model_validate({"outcome": outcome, "reason": reason or None})
-            )
+            identity.decide(session, row["id"], decision_of(session, row, visit.typed.get("choice", "")))
         except (ValidationError, OutOfTurn):
             return choices(session, visit, row, status=400)
     return PageRedirect(row["return_url"])
+
+
+def decision_of(session: SandboxSession, row: sqlite3.Row, choice: str) -> VerificationDecision:
+    """The decision of a form value. Raises ValidationError for one that the page does not offer."""
+    if choice == VALIDATE_OWNERS:
+        person = users.present(session, row["user_id"])["LegalRepresentative"]
+        first = owners.DeclaredOwner(first_name=person["FirstName"], last_name=person["LastName"])
+        return VerificationDecision(outcome=VerificationOutcome.VALIDATE, owners=[first, SECOND_OWNER])
+    outcome, _, reason = choice.partition(":")
+    return VerificationDecision.model_validate({"outcome": outcome, "reason": reason or None})
+
+
+def show_owner(session: SandboxSession, visit: HostedPageRequest, *, submitted: bool = False) -> PageResponse:
+    """The page of one owner, or the response to its form."""
+    row = owners.of_token(session, visit.token)
+    if row is None:
+        return notice(visit, "identity_unknown", "bad", (), 404)
+    back = owner_pages.return_url(session, row)
+    if row["status"] != owners.OwnerStatus.PENDING_VALIDATION:
+        if submitted:
+            return PageRedirect(back)
+        name, mood = owner_pages.ENDED[owners.OwnerStatus(row["status"])]
+        return notice(visit, name, mood, [NoticeLink(back, "identity_back")], 410)
+    if submitted and owner_pages.submit(session, row, visit.typed.get("choice", "")):
+        return PageRedirect(back)
+    return owner_pages.choices(session, visit, row, address(visit), status=400 if submitted else 200)
 
 
 def choices(session: SandboxSession, visit: HostedPageRequest, row: sqlite3.Row, *, status: int = 200) -> RenderedPage:
@@ -74,6 +103,7 @@ def choices(session: SandboxSession, visit: HostedPageRequest, row: sqlite3.Row,
         "refusals": {f"{VerificationOutcome.REFUSE}:{reason}": (text, reason) for reason, text in REASONS.items()},
         "reviews": REVIEWS if user["person_type"] == users.LEGAL else {},
         "validate": VerificationOutcome.VALIDATE,
+        "validate_owners": VALIDATE_OWNERS if levels.kind(users.present_row(user)) in owners.KINDS else "",
         "here": address(visit),
         "leave": row["return_url"],
     }

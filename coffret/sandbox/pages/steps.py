@@ -1,6 +1,5 @@
 """Handlers of the hosted payment page. Each returns a page or a redirect."""
 
-import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
 
 from coffret.sandbox.database import SandboxSession
@@ -52,7 +51,7 @@ def pay(session: SandboxSession, visit: HostedPageRequest, page: HostedPayment) 
     """Process the card form. A repeated submission leads to the payment's current step."""
     if page.stage is not HostedPaymentStage.CARD:
         return onward(visit, page)
-    form = CardForm.read(visit.typed, page.brand, today(session))
+    form = CardForm.read(visit.typed, page.brand, session.today)
     if form.card is None or form.problems:
         return card_page(session, visit, page, form.filled, form.problems)
     trouble = checkout.submit(session, page.payin_id, form.card)
@@ -204,11 +203,6 @@ def notice(
     return visits.notice(texts_of(visit, page), name, mood, links, status=status, minutes=minutes)
 
 
-def today(session: SandboxSession) -> dt.date:
-    """The current day in UTC."""
-    return dt.datetime.fromtimestamp(session.now, dt.UTC).date()
-
-
 def example(session: SandboxSession) -> str:
     """A month two years from now, such as 12/27."""
-    return f"12/{(today(session).year + 2) % 100:02}"
+    return f"12/{(session.today.year + 2) % 100:02}"

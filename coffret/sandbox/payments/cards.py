@@ -1,6 +1,7 @@
 """The test cards, and the outcome of each. The hosted page accepts no other numbers."""
 
 import datetime as dt
+import hashlib
 import re
 from dataclasses import dataclass
 from enum import StrEnum
@@ -49,6 +50,8 @@ class Card:
     refused_with: str = ""
     """The error code with which the tokeniser refuses the card."""
     refund_result: str = SUCCESS
+    disputable: bool = False
+    """Its bank can dispute the payment, by the control plane."""
 
     @property
     def spaced_number(self) -> str:
@@ -61,6 +64,16 @@ class Card:
     def alias(self) -> str:
         """The number as the provider masks it: `497010XXXXXX1119`."""
         return f"{self.number[:6]}{'X' * (len(self.number) - 10)}{self.number[-4:]}"
+
+    @property
+    def fingerprint(self) -> str:
+        """The same for every registration and payment of this number."""
+        return hashlib.sha256(self.number.encode()).hexdigest()[:32]
+
+    @property
+    def network(self) -> str:
+        """The card's network: VISA, MASTERCARD or AMEX."""
+        return {"3": "AMEX", "4": "VISA"}.get(self.number[0], "MASTERCARD")
 
     @property
     def cvc(self) -> str:
@@ -99,7 +112,7 @@ CARDS = (
     Card(number="4970109000001203", text="card_refund_fails", group="succeeds", refund_result="001999"),
     Card(number="4970109000001302", text="card_timeout", group="declined", result="009101"),
     Card(number="4970109000001401", text="card_refused", group="declined", refused_with="02625"),
-    Card(number="4970109000001500", text="card_dispute", group="succeeds"),
+    Card(number="4970109000001500", text="card_dispute", group="succeeds", disputable=True),
 )
 GROUPS = ("succeeds", "challenge", "declined", "trouble")
 BY_NUMBER = {card.number: card for card in CARDS}

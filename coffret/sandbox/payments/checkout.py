@@ -89,14 +89,14 @@ def of_payin(session: SandboxSession, payin_id: str) -> HostedPayment | None:
     return load_page(session, "checkout.payin_id = ?", payin_id)
 
 
-def submit(session: SandboxSession, payin_id: str, card: Card) -> Trouble:
-    """Pay with a card.
+def submit(session: SandboxSession, payin_id: str, card: Card, *, force_challenge: bool = False) -> Trouble:
+    """Pay with a card, which may ask for a challenge.
 
     Only the first submission of a page has an effect. Returns the disturbance of the buyer's page.
     """
     if card.trouble is Trouble.REQUEST_LOST:
         return card.trouble if stage(session, payin_id) is HostedPaymentStage.CARD else Trouble.NONE
-    if card.challenge:
+    if card.challenge or force_challenge:
         move(session, payin_id, HostedPaymentStage.CARD, HostedPaymentStage.CHALLENGE, card=card.number)
         return Trouble.NONE
     if card.settles_after:
@@ -118,7 +118,7 @@ def submit(session: SandboxSession, payin_id: str, card: Card) -> Trouble:
 def answer(session: SandboxSession, page: HostedPayment, choice: ChallengeChoice, code: str) -> bool:
     """Answer the bank's challenge. Returns False if the code was wrong. Has no effect once the challenge has ended."""
     card = page.chosen
-    if stage(session, page.payin_id) is not HostedPaymentStage.CHALLENGE or card is None:
+    if stage(session, page.payin_id) is not HostedPaymentStage.CHALLENGE:
         return True
     if choice is ChallengeChoice.REFUSE:
         end(session, page.payin_id, results.AUTHENTICATION_FAILED)
@@ -127,10 +127,10 @@ def answer(session: SandboxSession, page: HostedPayment, choice: ChallengeChoice
         if page.wrong_codes + 1 >= WRONG_CODES:
             end(session, page.payin_id, results.AUTHENTICATION_FAILED)
         return False
-    elif card.silent:
+    elif card is not None and card.silent:
         move(session, page.payin_id, HostedPaymentStage.CHALLENGE, HostedPaymentStage.SILENT)
     else:
-        end(session, page.payin_id, card.result)
+        end(session, page.payin_id, card.result if card else results.SUCCESS)
     return True
 
 
@@ -213,12 +213,14 @@ def load_page(session: SandboxSession, condition: str, value: str) -> HostedPaym
         card=row["card"],
         wrong_codes=row["wrong_codes"],
         merchant=row["merchant"],
-        brand=CardBrand(body["CardType"]),
-        culture=body["Culture"],
+        brand=CardBrand(
+            body.get("CardType") or (BY_NUMBER[row["card"]].brands if row["card"] else tuple(CardBrand))[0]
+        ),
+        culture=body.get("Culture") or "EN",
         currency=row["currency"],
         amount=row["debited"],
         result_code=row["result_code"],
-        shop=return_address(body["ReturnURL"], row["payin_id"]),
+        shop=return_address(body.get("ReturnURL") or body.get("SecureModeReturnURL") or "", row["payin_id"]),
         now=session.now,
     )
 

@@ -9,6 +9,9 @@ OUTSIDE = "outside"
 """The account of cards and banks outside the provider."""
 FEES = "fees"
 """The platform's fee wallet."""
+CREDIT = "credit"
+"""The platform's wallet for disputes. It is negative by what they took and settlements have not brought back."""
+_CREDIT_WALLET = "CREDIT_"
 
 
 class UnbalancedPosting(Exception):
@@ -17,6 +20,18 @@ class UnbalancedPosting(Exception):
 
 def wallet(id: str) -> str:
     return f"wallet:{id}"
+
+
+def credit_wallet(currency: str) -> str:
+    """The id of the credit wallet of a currency: `CREDIT_EUR`."""
+    return f"{_CREDIT_WALLET}{currency}"
+
+
+def account(wallet_id: str | None) -> str:
+    """The account of a wallet of a movement; the outside without one."""
+    if wallet_id is None:
+        return OUTSIDE
+    return CREDIT if wallet_id.startswith(_CREDIT_WALLET) else wallet(wallet_id)
 
 
 def post(session: SandboxSession, movement_id: str, currency: str, amounts: Mapping[str, int]) -> None:
@@ -45,7 +60,7 @@ def check(session: SandboxSession) -> Json:
     accounts = session.rows(
         "SELECT account, currency, sum(amount) AS held FROM posting GROUP BY account, currency ORDER BY account, currency"
     )
-    overdrawn = [row["account"] for row in accounts if row["held"] < 0 and row["account"] != OUTSIDE]
+    overdrawn = [row["account"] for row in accounts if row["held"] < 0 and row["account"] not in {OUTSIDE, CREDIT}]
     currencies = sorted({row["currency"] for row in accounts})
     sums = {currency: sum(row["held"] for row in accounts if row["currency"] == currency) for currency in currencies}
     return {

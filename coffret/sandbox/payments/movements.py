@@ -89,17 +89,26 @@ def entries(row: sqlite3.Row) -> dict[str, int]:
     """The postings of a successful movement: the debited side pays the credited side and the fees, which may be
     negative.
     """
-    source = ledger.wallet(row["debited_wallet_id"]) if row["debited_wallet_id"] else ledger.OUTSIDE
-    target = ledger.wallet(row["credited_wallet_id"]) if row["credited_wallet_id"] else ledger.OUTSIDE
+    shown = present(row)
+    source, target = ledger.account(shown["DebitedWalletId"]), ledger.account(shown["CreditedWalletId"])
     amounts = {source: -row["debited"], target: row["debited"] - row["fees"]}
     return amounts | {ledger.FEES: row["fees"]} if row["fees"] else amounts
 
 
+def available(session: SandboxSession, wallet_id: str, currency: str) -> int:
+    """What may be taken out of a wallet, in the currency's smallest unit: its balance without what open payouts hold."""
+    held = session.integer(
+        "SELECT sum(debited) FROM movement JOIN payout_end ON payout_id = id WHERE debited_wallet_id = ? AND holds",
+        wallet_id,
+    )
+    return ledger.balance(session, ledger.wallet(wallet_id), currency) - held
+
+
 def event_type(row: sqlite3.Row, outcome: str) -> str:
-    """For example `PAYIN_NORMAL_SUCCEEDED`. A refund is named after the movement it refunds."""
-    if row["nature"] == "REFUND":
-        return f"{json.loads(row['body'])['InitialTransactionType']}_REFUND_{outcome}"
-    return f"{row['type']}_NORMAL_{outcome}"
+    """For example `PAYIN_NORMAL_SUCCEEDED`. A refund and a repudiation are named after the movement they follow."""
+    if row["nature"] in {"REFUND", "REPUDIATION"}:
+        return f"{json.loads(row['body'])['InitialTransactionType']}_{row['nature']}_{outcome}"
+    return f"{row['type']}_{'NORMAL' if row['nature'] == 'REGULAR' else row['nature']}_{outcome}"
 
 
 def find(session: SandboxSession, id: str, *, type: str | None = None, nature: str | None = None) -> sqlite3.Row:

@@ -1,10 +1,9 @@
 """Web card pay-ins: created by the shop's server, paid by the buyer on the hosted page within 15 minutes."""
 
-import hashlib
 import json
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from coffret.sandbox import switches
 from coffret.sandbox.database import SandboxSession
@@ -13,10 +12,16 @@ from coffret.sandbox.payments.cards import BY_NUMBER, CardBrand
 from coffret.sandbox.users import users
 from coffret.sandbox.wire.bodies import AddressBody, Body, Id, MoneyBody, PositiveMoney, Tag, Text, Url
 from coffret.sandbox.wire.endpoints import HttpCall, Json, WireEndpoint
-from coffret.sandbox.wire.errors import ParamError
+from coffret.sandbox.wire.errors import NotModelled, ParamError
 
-Culture = Literal["CS", "DA", "DE", "EL", "EN", "ES", "ET", "FI", "FR", "HU", "IT", "NL", "NO", "PL", "PT", "SK", "SV"]
-"""The provider's languages. Catalan is not among them."""
+Language = Literal["CS", "DA", "DE", "EL", "EN", "ES", "ET", "FI", "FR", "HU", "IT", "NL", "NO", "PL", "PT", "SK", "SV"]
+Culture = Annotated[Language, BeforeValidator(lambda value: value.upper() if isinstance(value, str) else value)]
+"""The provider's languages, in upper or lower case. Catalan is not among them."""
+
+
+WebCardType = Literal["CB_VISA_MASTERCARD", "AMEX", "MAESTRO", "BCMC", "DINERS", "MASTERPASS", "P24", "IDEAL", "PAYLIB"]
+SHARED = ("SecureMode", "StatementDescriptor", "Billing", "Shipping", "FlowDescriptor")
+"""Fields of every card pay-in."""
 
 
 class Addressee(Body):
@@ -39,16 +44,13 @@ class FlowDescriptor(Body):
     beneficiaries: Annotated[list[Beneficiary], Field(min_length=1, max_length=5)]
 
 
-class NewWebPayIn(Body):
-    """The body of POST /payins/card/web."""
+class NewPayIn(Body):
+    """The fields that the bodies of all card pay-ins share."""
 
     author_id: Id
     credited_wallet_id: Id
     debited_funds: PositiveMoney
     fees: MoneyBody
-    return_url: Annotated[Url, Field(alias="ReturnURL")]
-    card_type: Literal["CB_VISA_MASTERCARD", "AMEX", "MAESTRO", "BCMC"]
-    culture: Culture
     secure_mode: Literal["DEFAULT", "FORCE", "NO_CHOICE"] = "DEFAULT"
     statement_descriptor: Annotated[str, Field(pattern="^[A-Za-z0-9 ]{0,10}$")] | None = None
     billing: Addressee | None = None
@@ -56,13 +58,43 @@ class NewWebPayIn(Body):
     flow_descriptor: FlowDescriptor | None = None
     tag: Tag | None = None
 
+    def own_fields(self, *names: str) -> Json:
+        """Fields of the stored pay-in beyond those of every movement: these and the shared ones."""
+        written = self.to_wire()
+        return {name: written[name] for name in (*names, *SHARED)}
+
+
+class NewWebPayIn(NewPayIn):
+    """The body of POST /payins/card/web."""
+
+    return_url: Annotated[Url, Field(alias="ReturnURL")]
+    card_type: WebCardType
+    culture: Culture
+
 
 def create_web(session: SandboxSession, call: HttpCall) -> Json:
     """POST /payins/card/web"""
-    body = call.json(NewWebPayIn)
+    body, token = call.json(NewWebPayIn), session.secret()
+    if body.card_type not in list(CardBrand):
+        raise NotModelled(f"The sandbox does not model hosted pages for {body.card_type}.")
+    part = {
+        "PaymentType": "CARD",
+        "ExecutionType": "WEB",
+        "TemplateURL": None,
+        **body.own_fields("ReturnURL", "CardType", "Culture"),
+        "RedirectURL": f"{session.settings.root}/pay/{token}",
+    }
+    id = create(session, body, part)
+    checkout.open_page(session, id, token)
+    refuse(session, id, body, call.fail_with)
+    return movements.present(movements.find(session, id))
+
+
+def create(session: SandboxSession, body: NewPayIn, part: Json) -> str:
+    """Create a pay-in with the fields of its kind. Returns its id. Raises ParamError and UserClosed."""
     check(session, body)
     wallet = wallets.require_wallet(session, "CreditedWalletId", body.credited_wallet_id, body.debited_funds.currency)
-    id, token = session.mint("payin_m_"), session.secret()
+    id = session.mint("payin_m_")
     movements.create(
         session,
         movements.NewMovement(
@@ -76,56 +108,56 @@ def create_web(session: SandboxSession, call: HttpCall) -> Json:
             debited=body.debited_funds.amount,
             fees=body.fees.amount,
             tag=body.tag,
-            body={**web_part(body), "RedirectURL": f"{session.settings.root}/pay/{token}"},
+            body=part,
         ),
     )
-    checkout.open_page(session, id, token)
-    if code := call.fail_with or refusal(session, body, wallet["owner_id"]):
+    return id
+
+
+def refuse(session: SandboxSession, id: str, body: NewPayIn, demanded: str | None) -> bool:
+    """Fail a new pay-in immediately if a code is demanded or a rule refuses it. Returns whether it did."""
+    code = demanded or refusal(session, body, movements.find(session, id)["credited_user_id"])
+    if code:
         checkout.end(session, id, code)
-    return movements.present(movements.find(session, id))
+    return code is not None
 
 
-def check(session: SandboxSession, body: NewWebPayIn) -> None:
+def check(session: SandboxSession, body: NewPayIn) -> None:
     """Checks across fields: users exist, and currencies and amounts fit each other. Raises ParamError."""
     users.require_user_name(session, "AuthorId", body.author_id)
     for place, beneficiary in enumerate(body.flow_descriptor.beneficiaries if body.flow_descriptor else ()):
         users.require_user_name(session, f"FlowDescriptor.Beneficiaries.{place}.UserId", beneficiary.user_id)
-    if body.fees.currency != body.debited_funds.currency:
+    check_fees(body.debited_funds, body.fees)
+
+
+def check_fees(debited: MoneyBody, fees: MoneyBody) -> None:
+    """Raise ParamError unless the fees are of the currency of the debited funds and not above them."""
+    if fees.currency != debited.currency:
         raise ParamError({"Fees.Currency": "Fees and DebitedFunds must be of the same currency."})
-    if body.fees.amount > body.debited_funds.amount:
+    if fees.amount > debited.amount:
         raise ParamError({"Fees.Amount": "Fees can't be above DebitedFunds."})
 
 
-def refusal(session: SandboxSession, body: NewWebPayIn, owner_id: str) -> str | None:
-    """The code with which the pay-in fails immediately; None if it does not.
+def refusal(session: SandboxSession, body: NewPayIn, owner_id: str) -> str | None:
+    """The code with which the pay-in fails immediately; None if it does not. Every named beneficiary is examined."""
+    named = [each.user_id for each in (body.flow_descriptor.beneficiaries if body.flow_descriptor else ())]
+    return unidentified(session, owner_id, *named)
 
-    Unless the KYC policy is `payout_only`, money is accepted for REGULAR owners only. A payer's own wallet is exempt.
-    Every named beneficiary must be REGULAR.
+
+def unidentified(session: SandboxSession, owner_id: str, *beneficiaries: str) -> str | None:
+    """The code with which money to a wallet of this owner is refused; None if it is accepted.
+
+    Unless the KYC policy is `payout_only`, money is accepted for REGULAR owners and beneficiaries only. A payer's own
+    wallet is exempt.
     """
     if switches.read(session).kyc_policy == "payout_only":
         return None
     owner = users.present(session, owner_id)
-    named = [
-        beneficiary.user_id for beneficiary in (body.flow_descriptor.beneficiaries if body.flow_descriptor else ())
+    meant = [
+        *([owner] if owner["UserCategory"] == "OWNER" else []),
+        *(users.present(session, id) for id in beneficiaries),
     ]
-    meant = [*([owner] if owner["UserCategory"] == "OWNER" else []), *(users.present(session, id) for id in named)]
     return None if all(user["KYCLevel"] == "REGULAR" for user in meant) else results.BENEFICIARY_NOT_IDENTIFIED
-
-
-def web_part(body: NewWebPayIn) -> dict[str, Any]:
-    """The fields of a web card pay-in beyond those of every movement."""
-    written = body.to_wire()
-    own = (
-        "ReturnURL",
-        "CardType",
-        "Culture",
-        "SecureMode",
-        "StatementDescriptor",
-        "Billing",
-        "Shipping",
-        "FlowDescriptor",
-    )
-    return {"PaymentType": "CARD", "ExecutionType": "WEB", "TemplateURL": None} | {name: written[name] for name in own}
 
 
 def read(session: SandboxSession, call: HttpCall) -> Json:
@@ -146,7 +178,7 @@ def read_extended(session: SandboxSession, call: HttpCall) -> Json:
         "Alias": card and card.alias,
         "CardType": card and (card.brands[0] if CardBrand(body["CardType"]) not in card.brands else body["CardType"]),
         "Country": card and "FRA",
-        "Fingerprint": card and hashlib.sha256(card.number.encode()).hexdigest()[:32],
+        "Fingerprint": card and card.fingerprint,
     }
 
 

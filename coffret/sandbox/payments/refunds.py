@@ -1,4 +1,4 @@
-"""Refunds of pay-ins, full or partial, from the wallet that was credited."""
+"""Refunds of pay-ins and transfers, full or partial, from the wallet that was credited."""
 
 import datetime as dt
 import sqlite3
@@ -18,7 +18,9 @@ REFUNDABLE_FOR = 334 * 24 * 3600
 
 
 class NewRefund(Body):
-    """The body of POST /payins/{id}/refunds. Without amounts the whole pay-in is refunded, including its fees.
+    """The body of POST /payins/{id}/refunds and /transfers/{id}/refunds.
+
+    Without amounts the whole movement is refunded, including its fees.
 
     `Fees` is negative if the platform returns its fees, positive if it charges more.
     """
@@ -37,31 +39,41 @@ class NewRefund(Body):
         return self
 
 
-def create(session: SandboxSession, call: HttpCall) -> Json:
+def refund_payin(session: SandboxSession, call: HttpCall) -> Json:
     """POST /payins/{id}/refunds"""
-    payin = movements.find(session, call.path["id"], type="PAYIN", nature="REGULAR")
+    return create(session, call, movements.find(session, call.path["id"], type="PAYIN", nature="REGULAR"))
+
+
+def refund_transfer(session: SandboxSession, call: HttpCall) -> Json:
+    """POST /transfers/{id}/refunds"""
+    return create(session, call, movements.find(session, call.path["id"], type="TRANSFER", nature="REGULAR"))
+
+
+def create(session: SandboxSession, call: HttpCall, initial: sqlite3.Row) -> Json:
+    """Refund a movement to where its money came from: a wallet, or the outside."""
     body = call.json(NewRefund)
-    debited, fees = amounts(payin, body)
+    debited, fees = amounts(initial, body)
     id = session.mint("refund_m_")
-    code = call.fail_with or refusal(session, payin, debited, fees)
+    code = call.fail_with or refusal(session, initial, debited, fees)
     movements.create(
         session,
         movements.NewMovement(
             id=id,
-            type="PAYOUT",
+            type="PAYOUT" if initial["type"] == "PAYIN" else initial["type"],
             nature="REFUND",
             author_id=body.author_id,
-            credited_user_id=payin["author_id"],
-            debited_wallet_id=payin["credited_wallet_id"],
-            parent_id=payin["id"],
-            currency=payin["currency"],
+            credited_user_id=initial["author_id"],
+            debited_wallet_id=initial["credited_wallet_id"],
+            credited_wallet_id=initial["debited_wallet_id"],
+            parent_id=initial["id"],
+            currency=initial["currency"],
             debited=debited,
             fees=fees,
             tag=body.tag,
             body={
-                "InitialTransactionId": payin["id"],
-                "InitialTransactionType": "PAYIN",
-                "InitialTransactionNature": payin["nature"],
+                "InitialTransactionId": initial["id"],
+                "InitialTransactionType": initial["type"],
+                "InitialTransactionNature": initial["nature"],
                 "RefundReason": {"RefundReasonType": "INITIALIZED_BY_CLIENT", "RefundReasonMessage": None},
             },
         ),
@@ -70,45 +82,47 @@ def create(session: SandboxSession, call: HttpCall) -> Json:
     return movements.present(movements.find(session, id))
 
 
-def amounts(payin: sqlite3.Row, body: NewRefund) -> tuple[int, int]:
+def amounts(initial: sqlite3.Row, body: NewRefund) -> tuple[int, int]:
     """The amount debited from the wallet, and the fees: negative if the platform returns them. Raises ParamError."""
-    if body.author_id != payin["author_id"]:
-        raise ParamError({"AuthorId": "The AuthorId must be the author of the pay-in."})
-    if payin["status"] != "SUCCEEDED":
-        raise ParamError({"InitialTransactionId": "The pay-in has not succeeded: there is nothing to refund."})
+    if body.author_id != initial["author_id"]:
+        raise ParamError({"AuthorId": "The AuthorId must be the author of the movement that is refunded."})
+    if initial["status"] != "SUCCEEDED":
+        raise ParamError({"InitialTransactionId": "The movement has not succeeded: there is nothing to refund."})
     if body.debited_funds is None or body.fees is None:
-        return payin["debited"] - payin["fees"], -payin["fees"]
+        return initial["debited"] - initial["fees"], -initial["fees"]
     for name, money in (("DebitedFunds", body.debited_funds), ("Fees", body.fees)):
-        if money.currency != payin["currency"]:
-            raise ParamError({f"{name}.Currency": f"The pay-in is in {payin['currency']}."})
+        if money.currency != initial["currency"]:
+            raise ParamError({f"{name}.Currency": f"The movement is in {initial['currency']}."})
     if body.fees.amount > body.debited_funds.amount:
         raise ParamError({"Fees.Amount": "Fees can't be above DebitedFunds."})
     return body.debited_funds.amount, body.fees.amount
 
 
-def refusal(session: SandboxSession, payin: sqlite3.Row, debited: int, fees: int) -> str:
+def refusal(session: SandboxSession, initial: sqlite3.Row, debited: int, fees: int) -> str:
     """The refund's result code: success, or the reason of the failure."""
     earlier = session.rows(
-        "SELECT * FROM movement WHERE parent_id = ? AND nature = 'REFUND' AND status = 'SUCCEEDED'", payin["id"]
+        "SELECT * FROM movement WHERE parent_id = ? AND nature = 'REFUND' AND status = 'SUCCEEDED'", initial["id"]
     )
     refunded = sum(row["debited"] for row in earlier)
     fees_back = sum(-row["fees"] for row in earlier)
-    credited = payin["debited"] - payin["fees"]
+    credited = initial["debited"] - initial["fees"]
     today = day(session.now)
-    page = checkout.of_payin(session, payin["id"])
+    disputed = session.row("SELECT 1 FROM dispute WHERE payin_id = ? AND result_code IS NOT 'VOID'", initial["id"])
+    page = checkout.of_payin(session, initial["id"])
     card = BY_NUMBER.get(page.card or "") if page else None
-    wallet = ledger.balance(session, ledger.wallet(payin["credited_wallet_id"]), payin["currency"])
+    wallet = movements.available(session, initial["credited_wallet_id"], initial["currency"])
     reasons = (
         (results.ALREADY_REFUNDED, bool(earlier) and refunded >= credited),
-        (results.REFUND_TOO_LATE, session.now >= payin["created_at"] + REFUNDABLE_FOR),
+        (results.PAYIN_DISPUTED, disputed is not None),
+        (results.REFUND_TOO_LATE, session.now >= initial["created_at"] + REFUNDABLE_FOR),
         (
             results.SAME_REFUND_TODAY,
             any(row["debited"] == debited and day(row["created_at"]) == today for row in earlier),
         ),
         (results.REFUND_OVER_AMOUNT, refunded + debited > credited),
-        (results.REFUND_OVER_FEES, fees_back - fees > payin["fees"]),
+        (results.REFUND_OVER_FEES, fees_back - fees > initial["fees"]),
         (results.INSUFFICIENT_WALLET, debited > wallet),
-        (results.FEE_WALLET_EMPTY, -fees > ledger.balance(session, ledger.FEES, payin["currency"])),
+        (results.FEE_WALLET_EMPTY, -fees > ledger.balance(session, ledger.FEES, initial["currency"])),
         (results.REFUND_TECHNICAL, card is not None and card.refund_result != results.SUCCESS),
     )
     return next((code for code, applies in reasons if applies), results.SUCCESS)
@@ -123,14 +137,30 @@ def read(session: SandboxSession, call: HttpCall) -> Json:
     return movements.present(movements.find(session, call.path["id"], nature="REFUND"))
 
 
+def list_of_transfer(session: SandboxSession, call: HttpCall) -> WirePage:
+    """GET /transfers/{id}/refunds"""
+    return refunds_of(session, call, movements.find(session, call.path["id"], type="TRANSFER"))
+
+
+def list_of_payout(session: SandboxSession, call: HttpCall) -> WirePage:
+    """GET /payouts/{id}/refunds: returns by the bank"""
+    return refunds_of(session, call, movements.find(session, call.path["id"], type="PAYOUT", nature="REGULAR"))
+
+
 def list_of_payin(session: SandboxSession, call: HttpCall) -> WirePage:
     """GET /payins/{id}/refunds"""
-    payin = movements.find(session, call.path["id"], type="PAYIN")
-    return movements.listing(session, call, "parent_id = ? AND nature = 'REFUND'", payin["id"])
+    return refunds_of(session, call, movements.find(session, call.path["id"], type="PAYIN"))
+
+
+def refunds_of(session: SandboxSession, call: HttpCall, initial: sqlite3.Row) -> WirePage:
+    return movements.listing(session, call, "parent_id = ? AND nature = 'REFUND'", initial["id"])
 
 
 ENDPOINTS = (
-    WireEndpoint("POST", "/payins/{id}/refunds", create),
+    WireEndpoint("POST", "/payins/{id}/refunds", refund_payin),
+    WireEndpoint("POST", "/transfers/{id}/refunds", refund_transfer),
+    WireEndpoint("GET", "/transfers/{id}/refunds", list_of_transfer),
+    WireEndpoint("GET", "/payouts/{id}/refunds", list_of_payout),
     WireEndpoint("GET", "/payins/{id}/refunds", list_of_payin),
     WireEndpoint("GET", "/refunds/{id}", read),
 )

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from coffret.sandbox.database import SandboxSession
-from coffret.sandbox.payments import ledger, movements
+from coffret.sandbox.payments import movements
 from coffret.sandbox.users import account_access, users
 from coffret.sandbox.wire.bodies import Body, Currency, Id, Tag, Text
 from coffret.sandbox.wire.endpoints import HttpCall, Json, WireEndpoint, WirePage
@@ -18,6 +18,8 @@ from coffret.sandbox.wire.paging import ListBuilder
 class NewWallet(Body):
     """The body of POST /wallets."""
 
+    any_case = frozenset({"Description"})
+
     owners: Annotated[list[Id], Field(min_length=1, max_length=1)]
     description: Text
     currency: Currency
@@ -26,6 +28,8 @@ class NewWallet(Body):
 
 class ChangedWallet(Body):
     """The body of PUT /wallets/{id}. Omitted fields are unchanged."""
+
+    any_case = frozenset({"Description"})
 
     description: Text | None = None
     tag: Tag | None = None
@@ -92,7 +96,7 @@ def present(session: SandboxSession, row: sqlite3.Row) -> Json:
         "Currency": row["currency"],
         "Balance": {
             "Currency": row["currency"],
-            "Amount": ledger.balance(session, ledger.wallet(row["id"]), row["currency"]),
+            "Amount": movements.available(session, row["id"], row["currency"]),
         },
         "FundsType": "DEFAULT",
         "CreationDate": row["created_at"],

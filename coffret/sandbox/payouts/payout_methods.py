@@ -1,6 +1,6 @@
 """Payout methods of bank accounts per country, and the fields that each requires.
 
-Modelled are accounts with an IBAN, international transfers, and local transfers in euros.
+Modelled are accounts with an IBAN, international transfers, and local transfers in euros and in pounds sterling.
 """
 
 from typing import Annotated, Literal
@@ -45,9 +45,10 @@ class NewRoute(PayoutAccount):
 
 def methods(country: str, currency: str) -> list[str]:
     """The payout methods for a country and currency. Raises NotModelled."""
-    if currency != "EUR":
-        raise NotModelled(f"The sandbox models accounts in EUR, not in {currency}.")
-    return [LOCAL, INTERNATIONAL] if in_sepa(country) else [INTERNATIONAL]
+    if currency not in {"EUR", "GBP"}:
+        raise NotModelled(f"The sandbox models accounts in EUR and GBP, not in {currency}.")
+    local = in_sepa(country) if currency == "EUR" else country == "GB"
+    return [LOCAL, INTERNATIONAL] if local else [INTERNATIONAL]
 
 
 def in_sepa(country: str) -> bool:
@@ -120,6 +121,10 @@ def holder_schema(kind: Kind) -> Json:
 
 def account_schema(account: PayoutAccount) -> Json:
     """The required fields of the account."""
+    if (account.payout_method_type, account.currency) == (LOCAL, "GBP"):
+        sort_code = holder_field("Sort Code", most=6, pattern=r"^\d{6}$")
+        number = holder_field("Account Number", most=8, pattern=r"^\d{8}$")
+        return {LOCAL: {"GBP": {"SortCode": sort_code, "AccountNumber": number}}}
     pattern = f"^{account.country}[0-9]{{2}}{registry.get_iban_spec(account.country).regex.pattern.removeprefix('^')}"
     bic = holder_field("BIC", required=False, most=11)
     if account.payout_method_type == LOCAL:

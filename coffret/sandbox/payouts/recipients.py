@@ -52,10 +52,18 @@ class EuroAccount(Body):
     bic: Annotated[Text | None, Field(alias="BIC")] = None
 
 
+class SterlingAccount(Body):
+    """An account for local transfers in pounds sterling."""
+
+    sort_code: Annotated[str, Field(pattern=r"^\d{6}$")]
+    account_number: Annotated[str, Field(pattern=r"^\d{8}$")]
+
+
 class LocalAccount(Body):
     """An account for local transfers, by currency."""
 
     eur: Annotated[EuroAccount | None, Field(alias="EUR")] = None
+    gbp: Annotated[SterlingAccount | None, Field(alias="GBP")] = None
 
 
 class InternationalAccount(Body):
@@ -68,7 +76,8 @@ class InternationalAccount(Body):
 class NewRecipient(NewRoute):
     """The body of POST /users/{id}/recipients."""
 
-    recipient_scope: Scope = "PAYOUT"
+    recipient_scope: Scope | None = None
+    """By default PAYOUT, which a payer cannot ask for: the provider takes a payer's account without a scope."""
     business_recipient: Business | None = None
     individual_recipient: Individual | None = None
     local_bank_transfer: LocalAccount | None = None
@@ -86,7 +95,8 @@ class Deactivation(Body):
 def create(session: SandboxSession, call: HttpCall) -> Json:
     """POST /users/{id}/recipients: created as PENDING; usable when its event arrives"""
     user, body, account = parse_recipient(session, call)
-    asked = body.recipient_scope == "PAYOUT" and users.authenticates(user)
+    scope = body.recipient_scope or "PAYOUT"
+    asked = scope == "PAYOUT" and users.authenticates(session, user)
     if asked and body.sca_context == "USER_NOT_PRESENT":
         if not enrolment.of_user(session, user["Id"]).consented:
             raise ForbiddenResource("The user has not consented to be acted for: USER_NOT_PRESENT is not possible.")
@@ -98,7 +108,7 @@ def create(session: SandboxSession, call: HttpCall) -> Json:
         id,
         user["Id"],
         RecipientStatus.PENDING,
-        body.recipient_scope,
+        scope,
         int(session.now),
         None if asked else session.now,
         json.dumps({**stored_body(session, body, account), "PendingUserAction": action}),
@@ -112,9 +122,9 @@ def validate(session: SandboxSession, call: HttpCall) -> Empty:
     return Empty(200)
 
 
-def parse_recipient(session: SandboxSession, call: HttpCall) -> tuple[Json, NewRecipient, IBAN]:
-    """The user, body and account of a valid recipient. Raises ParamError."""
-    user = users.acting(session, call.path["id"])
+def parse_recipient(session: SandboxSession, call: HttpCall) -> tuple[Json, NewRecipient, IBAN | None]:
+    """The user, body and account of a valid recipient; the account is None if it has no IBAN. Raises ParamError."""
+    user = users.living(session, call.path["id"])
     body = call.json(NewRecipient)
     if body.recipient_scope == "PAYOUT" and user["UserCategory"] != "OWNER":
         raise ParamError({"RecipientScope": "The user must be an OWNER to be paid out."})
@@ -125,8 +135,12 @@ def parse_recipient(session: SandboxSession, call: HttpCall) -> tuple[Json, NewR
     return user, body, account_of(body)
 
 
-def account_of(body: NewRecipient) -> IBAN:
-    """The account in the field of the payout method. Raises ParamError."""
+def account_of(body: NewRecipient) -> IBAN | None:
+    """The account in the field of the payout method; None for a valid one without an IBAN. Raises ParamError."""
+    if body.payout_method_type == LOCAL and body.currency == "GBP":
+        if body.local_bank_transfer is None or body.local_bank_transfer.gbp is None:
+            raise missing(f"{LOCAL}.GBP")
+        return None
     if body.payout_method_type == LOCAL:
         field, local = f"{LOCAL}.{body.currency}.IBAN", body.local_bank_transfer
         number = local.eur.iban if local and local.eur else None
@@ -143,22 +157,30 @@ def missing(field: str) -> ParamError:
     return ParamError({field: f"The {field} field is required."})
 
 
-def stored_body(session: SandboxSession, body: NewRecipient, account: IBAN) -> Json:
+def stored_body(session: SandboxSession, body: NewRecipient, account: IBAN | None) -> Json:
     """The stored body: the fields of its type and payout method, and the BIC derived from the IBAN."""
     kept = body.to_wire()
     local = body.payout_method_type == LOCAL
-    bic = str(account.bic) if account.bic else None
     names = ("DisplayName", "PayoutMethodType", "RecipientType", "Currency", "Country", "Tag")
     return {name: kept[name] for name in names} | {
         "BusinessRecipient": kept["BusinessRecipient"] if body.recipient_type == "Business" else None,
         "IndividualRecipient": kept["IndividualRecipient"] if body.recipient_type == "Individual" else None,
-        LOCAL: {body.currency: {"IBAN": account.compact, "BIC": bic}} if local else None,
-        INTERNATIONAL: None if local else {"AccountNumber": account.compact, "BIC": bic},
-        "RecipientVerificationOfPayee": payee_check(session, account) if local else None,
+        LOCAL: {body.currency: numbers(kept, account)} if local else None,
+        INTERNATIONAL: None if local else numbers(kept, account),
+        **({"RecipientVerificationOfPayee": payee_check(session, account)} if account and local else {}),
     }
 
 
-def payee_check(session: SandboxSession, account: IBAN) -> Json:
+def numbers(body: Json, account: IBAN | None) -> Json:
+    """The numbers of the account, by the names of its payout method."""
+    if account is None:
+        given: Json = body[LOCAL][body["Currency"]]
+        return given
+    name = "IBAN" if body["PayoutMethodType"] == LOCAL else "AccountNumber"
+    return {name: account.compact, "BIC": str(account.bic) if account.bic else None}
+
+
+def payee_check(session: SandboxSession, account: str) -> Json:
     """The verification of payee: whether the bank knows the holder by this name. For local transfers in euros only."""
     stranger = account == STRANGER
     return {

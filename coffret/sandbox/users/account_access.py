@@ -18,7 +18,9 @@ def refusal(session: SandboxSession, call: HttpCall, user_id: str) -> WireError 
     if context not in {PRESENT, NOT_PRESENT}:
         raise ParamError({"ScaContext": f"The field ScaContext must be {PRESENT} or {NOT_PRESENT}."})
     user = users.present(session, user_id)
-    if user["UserStatus"] == users.CLOSED or not users.authenticates(user):
+    if user["UserStatus"] == users.CLOSED or user["UserCategory"] != "OWNER" or users.bypasses(user):
+        return None
+    if users.is_exempt(session, user_id) and call.one("ScaContext") is None:
         return None
     users.acting(session, user_id)
     state = enrolment.of_user(session, user_id)

@@ -37,7 +37,7 @@ def begin(session: SandboxSession, user_id: str) -> Json | None:
     Returns the action with its URL; None for an owner that is exempt and enrolled immediately.
     """
     session.change("INSERT INTO enrolment (user_id) VALUES (?) ON CONFLICT DO NOTHING", user_id)
-    if not users.authenticates(users.present(session, user_id)):
+    if users.bypasses(users.present(session, user_id)):
         complete_enrolment(session, user_id, session.now)
         return None
     return {"RedirectUrl": sca.open_session(session, user_id, "enrolment")}
@@ -60,6 +60,7 @@ def conclude_enrolment(session: SandboxSession, done: ScaSession, at: float) -> 
 def complete_enrolment(session: SandboxSession, user_id: str, at: float) -> None:
     """Enrol the owner, and activate it if it was waiting for that."""
     session.change("UPDATE enrolment SET enrolled_at = ? WHERE user_id = ?", int(at), user_id)
+    users.end_exemption(session, user_id)
     if users.present(session, user_id)["UserStatus"] == users.PENDING:
         users.rewrite(session, user_id, {"UserStatus": users.ACTIVE, "PendingUserAction": None})
         events.emit(session, "USER_ACCOUNT_ACTIVATED", user_id, at)
@@ -77,7 +78,12 @@ def conclude_consent(session: SandboxSession, done: ScaSession, at: float) -> No
 def conclude_account_access(session: SandboxSession, done: ScaSession, at: float) -> None:
     """Grant account access if the session succeeded."""
     if done.outcome is ScaOutcome.SUCCEEDED:
-        session.change("UPDATE enrolment SET access_until = ? WHERE user_id = ?", at + ACCESS_LASTS, done.user_id)
+        session.change(
+            """INSERT INTO enrolment (user_id, access_until) VALUES (?, ?)
+               ON CONFLICT (user_id) DO UPDATE SET access_until = excluded.access_until""",
+            done.user_id,
+            at + ACCESS_LASTS,
+        )
 
 
 def owner(session: SandboxSession, id: str) -> Json:
@@ -90,15 +96,16 @@ def owner(session: SandboxSession, id: str) -> Json:
 
 def enrol(session: SandboxSession, call: HttpCall) -> Json:
     """POST /sca/users/{id}/enrollment: earlier links stay valid, and the user's status does not change"""
-    return {"PendingUserAction": begin(session, owner(session, call.path["id"])["Id"])}
+    id = owner(session, call.path["id"])["Id"]
+    return {"PendingUserAction": begin(session, id)}
 
 
 def consent(session: SandboxSession, call: HttpCall) -> Json:
     """POST /sca/users/{id}/consent"""
     user = owner(session, call.path["id"])
-    if not of_user(session, user["Id"]).enrolled:
-        raise ForbiddenResource("The user is not enrolled, so it cannot consent to anything.")
-    if not users.authenticates(user):
+    if session.row("SELECT 1 FROM enrolment WHERE user_id = ?", user["Id"]) is None:
+        raise ForbiddenResource("The user was never asked to enrol, so it cannot consent to anything.")
+    if users.bypasses(user):
         session.change("UPDATE enrolment SET consented_at = ? WHERE user_id = ?", int(session.now), user["Id"])
         return {"PendingUserAction": None}
     return {"PendingUserAction": {"RedirectUrl": sca.open_session(session, user["Id"], "consent")}}

@@ -1,7 +1,7 @@
 """KYC levels: the documents that each kind of user needs. A hosted verification replaces them all."""
 
 from coffret.sandbox.database import SandboxSession
-from coffret.sandbox.users import users
+from coffret.sandbox.users import renewal, users
 from coffret.sandbox.wire.endpoints import Json
 
 IDENTITY, REGISTRATION = "IDENTITY_PROOF", "REGISTRATION_PROOF"
@@ -20,6 +20,12 @@ For businesses and partnerships the shareholder declaration stands for the decla
 sandbox does not model. An address proof is never required.
 """
 
+VERIFIED = """SELECT 1 FROM (SELECT id FROM identity_verification WHERE user_id = ? AND status = 'VALIDATED'
+                             ORDER BY seq DESC LIMIT 1) AS latest
+              WHERE NOT EXISTS (SELECT 1 FROM owner_session WHERE verification_id = latest.id
+                                AND owner_session.status IN ('PENDING_VALIDATION', 'REJECTED'))"""
+"""A user's latest valid hosted verification, unless an owner of the business has not proven their identity."""
+
 
 def kind(user: Json) -> str:
     """`NATURAL`, or the legal person's type. It determines the checks and documents."""
@@ -28,15 +34,16 @@ def kind(user: Json) -> str:
 
 def proven(session: SandboxSession, user_id: str) -> bool:
     """True if a hosted verification of the user is valid, or all required documents are."""
-    if session.row("SELECT 1 FROM identity_verification WHERE user_id = ? AND status = 'VALIDATED'", user_id):
+    if session.row(VERIFIED, user_id):
         return True
     rows = session.rows("SELECT DISTINCT type FROM kyc_document WHERE user_id = ? AND status = 'VALIDATED'", user_id)
     return set(REQUIRED[kind(users.present(session, user_id))]) <= {row["type"] for row in rows}
 
 
 def upgrade_level(session: SandboxSession, user_id: str, at: float) -> None:
-    """After a validation: the user becomes REGULAR if everything required is valid."""
+    """After a validation: the user becomes REGULAR if everything required is valid, or has renewed its proof."""
     if proven(session, user_id):
+        renewal.record_verification(session, user_id, at)
         users.identify(session, user_id, "REGULAR", at)
 
 

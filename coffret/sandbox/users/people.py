@@ -1,12 +1,13 @@
 """The control plane's view of users and of their authentication sessions, and changes to them."""
 
+import datetime as dt
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from coffret.sandbox import events, registration
 from coffret.sandbox.database import SandboxSession
-from coffret.sandbox.users import enrolment, regulatory, sca, users
+from coffret.sandbox.users import enrolment, regulatory, renewal, sca, users
 from coffret.sandbox.users.sca import ScaSession
 from coffret.sandbox.wire.endpoints import Json
 from coffret.sandbox.wire.errors import OutOfTurn, ResourceNotFound
@@ -31,13 +32,14 @@ class UserBlock(BaseModel):
 
 
 class UserChange(BaseModel):
-    """A change to a user. Omitted fields are unchanged."""
+    """A change to a user. Omitted fields are unchanged. By `renewal_deadline` its identity must be verified again."""
 
     model_config = ConfigDict(extra="forbid")
 
     status: users.Status | None = None
     kyc_level: users.Level | None = None
     block: UserBlock | None = None
+    renewal_deadline: dt.date | None = None
 
 
 def decide(session: SandboxSession, token: str, decision: ScaDecision) -> Json:
@@ -91,6 +93,7 @@ def person(session: SandboxSession, id: str) -> Json:
         "consented": state.consented,
         "access_until": state.access_until or None,
         "regulatory": regulatory.current_blocks(session, id),
+        "renewal": renewal.information(session, id),
         "sessions": open_sessions(session, id),
     }
 
@@ -105,6 +108,8 @@ def change(session: SandboxSession, id: str, change: UserChange) -> Json:
     if change.block is not None:
         block = change.block
         regulatory.block(session, id, inflows=block.inflows, outflows=block.outflows, code=block.code)
+    if change.renewal_deadline is not None:
+        renewal.set_deadline(session, id, change.renewal_deadline)
     return person(session, id)
 
 

@@ -2,7 +2,7 @@
 
 from coffret.sandbox import events
 from coffret.sandbox.database import SandboxSession
-from coffret.sandbox.users import users
+from coffret.sandbox.users import renewal, users
 from coffret.sandbox.wire.endpoints import HttpCall, Json, WireEndpoint
 
 CODE = "008701"
@@ -36,7 +36,8 @@ def current_blocks(session: SandboxSession, user_id: str) -> Json:
 
 def read(session: SandboxSession, call: HttpCall) -> Json:
     """GET /users/{id}/Regulatory"""
-    return current_blocks(session, users.find(session, call.path["id"])["id"])
+    id = users.find(session, call.path["id"])["id"]
+    return {**current_blocks(session, id), "KycInformation": renewal.information(session, id)}
 
 
 ENDPOINTS = (WireEndpoint("GET", "/users/{id}/Regulatory", read),)

@@ -3,13 +3,25 @@
 from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from coffret.sandbox.wire.bodies import AddressBody, Body, Country, Email, Flag, Tag, Text, Timestamp
 from coffret.sandbox.wire.errors import ParamError
 
+
+def number_as_text(value: object) -> object:
+    """Convert a whole number to text: the provider takes either."""
+    return str(value) if type(value) is int else value
+
+
+def text_as_number(value: object) -> object:
+    """Convert digits to a number: the provider takes either."""
+    return int(value) if isinstance(value, str) and value.isdecimal() else value
+
+
 Category = Literal["PAYER", "OWNER"]
-CompanyNumber = Annotated[str, Field(min_length=1, max_length=255)]
+CompanyNumber = Annotated[str, Field(min_length=1, max_length=255), BeforeValidator(number_as_text)]
+PhoneNumber = Annotated[str | None, Field(min_length=1, max_length=255), BeforeValidator(lambda value: value or None)]
 LegalPersonType = Literal["BUSINESS", "ORGANIZATION", "SOLETRADER", "PARTNERSHIP"]
 
 
@@ -41,8 +53,10 @@ class NaturalUser(UserBody):
     nationality: Country | None = None
     country_of_residence: Country | None = None
     address: AddressBody | None = None
-    phone_number: Text | None = None
+    phone_number: PhoneNumber = None
     phone_number_country: Country | None = None
+    occupation: Text | None = None
+    income_range: Annotated[int | None, Field(ge=1, le=6), BeforeValidator(text_as_number)] = None
 
     @model_validator(mode="after")
     def owners_are_known(self) -> Self:
@@ -71,7 +85,7 @@ class LegalRepresentativeBody(Body):
     birthday: Timestamp | None = None
     nationality: Country | None = None
     country_of_residence: Country | None = None
-    phone_number: Text | None = None
+    phone_number: PhoneNumber = None
     phone_number_country: Country | None = None
 
 

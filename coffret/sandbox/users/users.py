@@ -6,9 +6,8 @@ from typing import Any, Literal
 
 from coffret.sandbox import events
 from coffret.sandbox.database import SandboxSession
-from coffret.sandbox.wire.endpoints import HttpCall, Json, WireEndpoint, WirePage
+from coffret.sandbox.wire.endpoints import HttpCall, Json, WireEndpoint
 from coffret.sandbox.wire.errors import ForbiddenResource, ParamError, ResourceNotFound, UserClosed
-from coffret.sandbox.wire.paging import ListBuilder
 
 NATURAL, LEGAL = "NATURAL", "LEGAL"
 ACTIVE, PENDING, CLOSED = "ACTIVE", "PENDING_USER_ACTION", "CLOSED"
@@ -34,7 +33,7 @@ def add(session: SandboxSession, id: str, person_type: str, name: str, written: 
 
 def rewrite(session: SandboxSession, id: str, changes: Json, name: str | None = None) -> None:
     """Change fields of a user, and its display name."""
-    body = {key: value for key, value in present(session, id).items() if key not in {"Id", "PersonType"}} | changes
+    body = json.loads(find(session, id)["body"]) | changes
     session.change(
         "UPDATE user SET category = ?, name = coalesce(?, name), body = ? WHERE id = ?",
         body["UserCategory"],
@@ -99,9 +98,29 @@ def email(user: Json) -> str:
     return str(person["Email"] or user["Email"])
 
 
-def authenticates(user: Json) -> bool:
-    """True if this user must authenticate: an owner whose e-mail address is not exempt."""
-    return user["UserCategory"] == "OWNER" and BYPASS not in email(user)
+def authenticates(session: SandboxSession, user: Json) -> bool:
+    """True if this user must authenticate: an owner that is not exempt, neither by itself nor by its e-mail address."""
+    return user["UserCategory"] == "OWNER" and not bypasses(user) and not is_exempt(session, user["Id"])
+
+
+def bypasses(user: Json) -> bool:
+    """True if the user's e-mail address passes every authentication by."""
+    return BYPASS in email(user)
+
+
+def exempt(session: SandboxSession, id: str) -> None:
+    """Exempt a user from authentication: one that was created by the calls from before it."""
+    session.change("INSERT INTO exemption VALUES (?) ON CONFLICT DO NOTHING", id)
+
+
+def is_exempt(session: SandboxSession, id: str) -> bool:
+    """True until the user has enrolled."""
+    return session.row("SELECT 1 FROM exemption WHERE user_id = ?", id) is not None
+
+
+def end_exemption(session: SandboxSession, id: str) -> None:
+    """End a user's exemption."""
+    session.change("DELETE FROM exemption WHERE user_id = ?", id)
 
 
 def identify(session: SandboxSession, id: str, level: Level, at: float | None = None) -> bool:
@@ -114,7 +133,7 @@ def identify(session: SandboxSession, id: str, level: Level, at: float | None = 
 
 
 def read(session: SandboxSession, call: HttpCall) -> Json:
-    """GET /sca/users/{id} and GET /users/{id}"""
+    """GET /sca/users/{id}"""
     return present(session, call.path["id"])
 
 
@@ -128,17 +147,8 @@ def read_legal(session: SandboxSession, call: HttpCall) -> Json:
     return present(session, call.path["id"], LEGAL)
 
 
-def list_users(session: SandboxSession, call: HttpCall) -> WirePage:
-    """GET /users"""
-    return ListBuilder(call, "user", "json_extract(body, '$.CreationDate')").page(session, present_row)
-
-
 ENDPOINTS = (
     WireEndpoint("GET", "/sca/users/natural/{id}", read_natural),
     WireEndpoint("GET", "/sca/users/legal/{id}", read_legal),
     WireEndpoint("GET", "/sca/users/{id}", read),
-    WireEndpoint("GET", "/users", list_users),
-    WireEndpoint("GET", "/users/natural/{id}", read_natural),
-    WireEndpoint("GET", "/users/legal/{id}", read_legal),
-    WireEndpoint("GET", "/users/{id}", read),
 )

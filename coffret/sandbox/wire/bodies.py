@@ -1,6 +1,6 @@
 """Types of request bodies. Validation is strict: what the provider refuses is refused here."""
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
@@ -39,7 +39,12 @@ Timestamp = int
 
 
 class Body(BaseModel):
-    """A JSON object with PascalCase names. Unknown names are ignored. Known names in another case are refused."""
+    """A JSON object with PascalCase names. Unknown names are ignored. Known names in another case are refused, unless
+    they are in `any_case`.
+    """
+
+    any_case: ClassVar[frozenset[str]] = frozenset()
+    """Fields that the provider is known to read in every case."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="ignore", alias_generator=to_pascal)
 
@@ -50,13 +55,16 @@ class Body(BaseModel):
 
         A field in another case would be ignored silently, so it is refused.
         """
-        if isinstance(value, dict):
-            known = {str(field.alias).lower(): field.alias for field in cls.model_fields.values()}
-            for name in value:
-                right = known.get(str(name).lower())
-                if right is not None and name != right:
-                    raise ParamError({str(name): f"The field {name} is unknown: it is written {right}."})
-        return value
+        if not isinstance(value, dict):
+            return value
+        known = {str(field.alias).lower(): str(field.alias) for field in cls.model_fields.values()}
+        read = {}
+        for name, given in value.items():
+            right = known.get(str(name).lower(), name)
+            if name != right and right not in cls.any_case:
+                raise ParamError({str(name): f"The field {name} is unknown: it is written {right}."})
+            read[right] = given
+        return read
 
     @classmethod
     def read(cls, value: Any) -> Self:

@@ -22,6 +22,7 @@ from coffret.sandbox.wire.errors import (
 
 Json = dict[str, Any]
 Checked = TypeVar("Checked", bound=Body)
+MULTIPART_FIELD = re.compile(r'name="(\w+)"\r\n\r\n(.*?)\r\n--', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +69,17 @@ class HttpCall:
         return self._decode_object()
 
     def form(self) -> dict[str, str]:
-        """The form body. JSON labelled as a form is accepted, because the provider's Python SDK sends it."""
+        """The form body. JSON and multipart bodies labelled as a form are accepted, because the provider's SDKs for
+        Python and PHP send them.
+        """
         if self.content_type and "application/x-www-form-urlencoded" not in self.content_type:
             raise WireUnsupportedMediaType("Send application/x-www-form-urlencoded.")
         if self.content.startswith(b"{"):
             return {name: str(value) for name, value in self._decode_object().items()}
-        return {name: values[-1] for name, values in parse_qs(self.content.decode("latin-1")).items()}
+        text = self.content.decode("latin-1")
+        if text.startswith("--"):
+            return dict(MULTIPART_FIELD.findall(text))
+        return {name: values[-1] for name, values in parse_qs(text).items()}
 
     def basic(self) -> tuple[str, str] | None:
         """User name and password of Basic authentication; None without it."""

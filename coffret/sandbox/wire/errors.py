@@ -54,12 +54,21 @@ class UserClosed(WireError):
 
 
 class Unauthorized(WireError):
-    """The API key or the token is wrong, or the token has expired."""
+    """The token is missing or wrong, or has expired."""
 
     status, type = 401, "unauthorized"
 
-    def __init__(self, message: str, scheme: str = "Bearer") -> None:
-        super().__init__(message, headers={"WWW-Authenticate": scheme})
+    def __init__(self, message: str) -> None:
+        super().__init__(message, headers={"WWW-Authenticate": "Bearer"})
+
+
+class InvalidClient(WireError):
+    """The client id or the API key is wrong. The body is that of the OAuth standard, not that of other errors."""
+
+    status, type = 401, "invalid_client"
+
+    def body(self, id: str, now: float) -> dict[str, Any]:  # noqa: ARG002 - the signature of every error
+        return {"error": self.type}
 
 
 class AuthenticationAsked(WireError):
@@ -82,7 +91,7 @@ class ResourceNotFound(WireError):
     status, type = 404, "ressource_not_found"
 
     def __init__(self, message: str = "The ressource does not exist") -> None:
-        super().__init__(message)
+        super().__init__(message, {"RessourceNotFound": message})
 
 
 class MethodNotAllowed(WireError):

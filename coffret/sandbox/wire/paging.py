@@ -57,7 +57,7 @@ class ListBuilder:
 
     def page(self, session: SandboxSession, present: Callable[[sqlite3.Row], Json]) -> WirePage:
         """The requested page."""
-        number = whole(self._call, "page", 1, 1, 2**31)
+        number = max(1, whole(self._call, "page", 1, 0, 2**31))
         size = whole(self._call, "per_page", 10, 1, LARGEST_PAGE)
         source = f"FROM {self._table} WHERE {' AND '.join(self._where) or '1'}"  # written here, not by the caller
         total = session.integer(f"SELECT count(*) {source}", *self._values)

@@ -53,7 +53,7 @@ _DOCUMENT_TYPES = {
 _OUR_DOCUMENT_TYPES = {name: type for type, name in _DOCUMENT_TYPES.items()}
 
 
-class DisputeReason(MangopayObject):
+class MangopayDisputeReason(MangopayObject):
     dispute_reason_type: str | None = None
     dispute_reason_message: str | None = None
 
@@ -69,7 +69,7 @@ class MangopayDispute(Created):
     disputed_funds: MangopayMoney
     contested_funds: MangopayMoney | None = None
     contest_deadline_date: AwareDatetime | None = None
-    dispute_reason: DisputeReason | None = None
+    dispute_reason: MangopayDisputeReason | None = None
     result_code: str | None = None
     result_message: str | None = None
     closed_date: AwareDatetime | None = None
@@ -77,7 +77,7 @@ class MangopayDispute(Created):
 
     def dispute(self) -> Dispute:
         status = _STATUSES.get(self.status, DisputeStatus.UNKNOWN)
-        reason = self.dispute_reason or DisputeReason()
+        reason = self.dispute_reason or MangopayDisputeReason()
         return Dispute(
             id=self.id,
             payin_id=self.initial_transaction_id,

@@ -29,6 +29,8 @@ _MEANINGS: Mapping[Reason, Iterator[str]] = {
     Reason.REFUND_OVER_FEE: _codes(5404),
     Reason.FEE_WALLET_EMPTY: _codes(5405),
     Reason.REFUND_REPEATED: _codes(5407),
+    Reason.DISPUTED: _codes(5408),
+    Reason.ALREADY_SETTLED: _codes(3012),
     Reason.INSUFFICIENT_WALLET: _codes(1001, 121003),
     Reason.WRONG_OWNER: _codes(1002, 121002, 121007),
     Reason.AMOUNT: _codes((1011, 1014)),

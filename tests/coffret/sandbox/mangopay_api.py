@@ -98,6 +98,11 @@ class MangopayApi:
         """Let time pass."""
         await self.control("POST", "/clock", {"advance": seconds})
 
+    async def later(self, days: float) -> None:
+        """Let days pass, and take another token."""
+        await self.advance(days * 86400)
+        await self.log_in()
+
     async def seed(self) -> None:
         """The partner that is paid."""
         await self.control("POST", "/seed", {"user_id": "partner", "wallet_id": "wallet", "name": "Maison Soleil"})

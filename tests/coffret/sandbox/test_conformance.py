@@ -12,11 +12,9 @@ import pytest
 from coffret.sandbox.database import SandboxSession
 from tests.coffret.sandbox.mangopay_api import HOOK, PAYER, MangopayApi, running
 from tests.store.providers.mangopay import wire
-from tests.store.providers.mangopay.wire import BY_NAME, Json, WireCall
+from tests.store.providers.mangopay.wire import BY_NAME, CALLS, GOOD, Json, WireCall
 from tests.store.providers.mangopay.wire_objects import KEY, WireObjects
 
-CALLS = [call for call in wire.CALLS if call.modelled]
-GOOD = [call for call in wire.GOOD if call.modelled]
 WRITING = [call for call in GOOD if call.method != "GET"]
 TRAFFIC = {"token", "call_count", "call_minute", "response", "kept", "fault", "sqlite_sequence"}
 """Tables of the sandbox that tell of calls, not of what they did."""
@@ -53,15 +51,22 @@ def names_field(body: Json, field: str) -> bool:
     return any(f".{field.lower()}".endswith(f".{name}") or name.startswith(f"{field.lower()}.") for name in told)
 
 
-def bad_bodies(call: WireCall) -> Iterator[tuple[str, Json]]:
-    """Bodies that are refused, each with the field that is to blame."""
+def misspelt_bodies(call: WireCall) -> Iterator[tuple[str, Json]]:
+    """Bodies with a required field in the wrong case, each with that field."""
     whole = call.body()
-    for name in call.required:
-        yield name, wire.without(call.body(full=False), name)
+    for name in (name for name in call.required if name not in call.any_case):
         *outer, last = name.split(".")
         misspelt = wire.without(whole, name)
         wire.put(misspelt, ".".join((*outer, last[0].lower() + last[1:])), wire.at(whole, name))
         yield name, misspelt
+
+
+def bad_bodies(call: WireCall) -> Iterator[tuple[str, Json]]:
+    """Bodies that are refused, each with the field that is to blame."""
+    yield from misspelt_bodies(call)
+    whole = call.body()
+    for name in call.required:
+        yield name, wire.without(call.body(full=False), name)
     for name, kind in call.fields.items():
         if wire.at(whole, name) is not None:
             for value in wire.wrong_values(kind, name):

@@ -29,12 +29,12 @@ async def test_lists_have_pages(api: MangopayApi) -> None:
     newest = await api.read("/wallets/wallet/transactions?per_page=100&Sort=CreationDate:DESC")
     assert [item["Id"] for item in newest] == ids[::-1]
     assert await api.read("/wallets/wallet/transactions?page=4") == []
+    assert [item["Id"] for item in await api.read("/wallets/wallet/transactions?page=0")] == ids[:10]
 
 
 async def test_lists_refuse_what_they_cannot_do(api: MangopayApi) -> None:
     await api.seed()
     for query in (
-        "page=0",
         "page=x",
         "per_page=101",
         "per_page=0",

@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from resolvers.payment.creation import cancel_payment, create_payment, update_payment
 from resolvers.payment.process import ENDS, end_payment, handle_payin_notification, start_payin, sync_payin
-from resolvers.payment.refunds import refund_payment, refund_preview
+from resolvers.payment.refunds import preview_refund, refund_payment
 from schema.core.errors import (
     AlreadyRefunded,
     AppError,
@@ -23,7 +23,7 @@ from schema.core.errors import (
     PaymentsNotActive,
     RefundTooLate,
 )
-from schema.payment.input import CancelPayment, RefundPayment, UpdatePayment
+from schema.payment.input import CancelPayment, PreviewRefund, RefundPayment, UpdatePayment
 from schema.payment.payment import PaymentStatus, RefundState
 from store.core.clock import clock
 from store.payment.payments import PaymentRow, RefundRow
@@ -229,7 +229,7 @@ async def test_a_preview_changes_nothing(shop: Shop) -> None:
     await fee_rule(shop)
     payment = await paid(shop)
     before = await balances(shop)
-    seen = await refund_preview(shop.manager, refund_input(payment, "40.00"))
+    seen = await preview_refund(shop.manager, PreviewRefund(id=payment.id, amount=Decimal("40.00")))
     assert (seen.by_card.amount, seen.commission_back.amount, seen.left.amount) == (
         Decimal("40.00"),
         Decimal("2.40"),

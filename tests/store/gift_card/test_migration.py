@@ -5,16 +5,20 @@ from decimal import Decimal
 from typing import Any
 from uuid import uuid4
 
+import pytest
+
 from resolvers.gift_card.holds import capture_gift_card, hold_gift_card
 from schema.core.text import Text
 from schema.delivery.delivery import DeliveryKind
 from store.checkout.reservations import consume_reservations, reserve
 from store.core.clock import clock
 from store.gift_card.gift_cards import GiftCardRow
+from store.migrations import progress
 from store.order.orders import OrderRow
 from store.payment.attempts import AttemptState
 from tests.changes import Direct
 from tests.fixtures.gift_card import gift_card
+from tests.fixtures.ledger import broken_rules
 from tests.fixtures.payment import paid_by, stored_attempt
 from tests.fixtures.tenants import Tenants, open_tenants
 from tests.store.migrations.revisions import at
@@ -42,6 +46,31 @@ async def _order(tenants: Tenants, card: GiftCardRow, paid: str) -> None:
         await consume_reservations(db, attempt)
         mail: dict[str, Any] = {"buyer_email": "x@example.com", "delivery_name": Text(en="By e-mail")}
         db.add(OrderRow(**of, **mail, number=2, attempt_id=attempt.id, delivery_kind=DeliveryKind.DIGITAL))
+
+
+async def test_a_large_ledger_is_made_range_by_range(
+    database_url: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cards of one range after the other; what is made does not depend on where ranges end, and proves itself."""
+    async with open_tenants(database_url, tmp_path) as tenants:
+        ask, cards = Direct(tenants), [await gift_card(tenants, partner) for partner in ("a1", "b1", "a2") * 3]
+        for card in cards[::3]:
+            hold = (await ask.change("a1", hold_gift_card, id=card.id, amount="30.00")).result
+            assert (await ask.change("a1", capture_gift_card, hold_id=hold.id, amount="10.00")).done
+        journals, balances = await tenants.rows(JOURNALS), await tenants.rows(BALANCES)
+        steps: list[tuple[str, int, int]] = []
+        for size in (1, 2, 5, 1000):
+            monkeypatch.setattr(progress, "RANGE", size)
+            steps.clear()
+            await at(tenants.services.db, "0021", down=True)
+            with progress.progress_listener(lambda *step: steps.append(step)):
+                await at(tenants.services.db, "head")
+            assert await tenants.rows(JOURNALS) == journals
+            assert await tenants.rows(BALANCES) == balances
+            assert await broken_rules(tenants.services.db) == {}
+            of_cards = [step for step in steps if step[0] == "gift_card"]
+            assert bool(of_cards) is (size < len(cards))
+            assert all(0 < done <= total for _, done, total in steps)
 
 
 async def test_the_ledger_survives_both_ways(database_url: str, tmp_path: pathlib.Path) -> None:

@@ -61,7 +61,7 @@ async def test_a_list_tells_less_than_the_session(api: MangopayApi) -> None:
     await decided(api, other["Id"], "validate")
     listed = await api.read(f"/users/{made['UserId']}/identity-verifications?Sort=CreationDate:DESC")
     assert [item["Id"] for item in listed] == [other["Id"], made["Id"]]
-    assert set(made) - set(listed[0]) == {"HostedUrl", "ReturnUrl", "Checks"}
+    assert set(made) - set(listed[0]) == {"HostedUrl", "ReturnUrl", "Checks", "PSCs"}
     validated = await api.read(f"/users/{made['UserId']}/identity-verifications?Status=VALIDATED")
     assert [item["Id"] for item in validated] == [other["Id"]]
 

@@ -185,9 +185,9 @@ async def test_who_can_not_authenticate(api: MangopayApi) -> None:
         assert (await api.call("POST", f"/sca/users/none/{call}", {})).status_code == 404
     assert (await api.call("GET", f"/sca/users/{payer}/sca-status")).json()["Type"] == "ressource_not_found"
     assert (await api.call("GET", "/sca/users/none/sca-status")).status_code == 404
-    pending = await owner(api)
-    assert (await api.call("POST", f"/sca/users/{pending['Id']}/consent", {})).status_code == 403
-    assert len((await api.control("GET", "/sca"))["sessions"]) == 1
+    never_asked = await api.create("/users/natural", dict(PERSON))
+    assert (await api.call("POST", f"/sca/users/{never_asked['Id']}/consent", {})).status_code == 403
+    assert (await api.control("GET", "/sca"))["sessions"] == []
 
 
 async def test_a_key_makes_one_session(api: MangopayApi) -> None:

@@ -276,6 +276,8 @@ REASONS = {
     FailureReason.REFUND_OVER_FEE: "005404",
     FailureReason.FEE_WALLET_EMPTY: "005405",
     FailureReason.REFUND_REPEATED: "005407",
+    FailureReason.DISPUTED: "005408",
+    FailureReason.ALREADY_SETTLED: "003012",
     FailureReason.INSUFFICIENT_WALLET: "001001 121003",
     FailureReason.WRONG_OWNER: "001002 121002 121007",
     FailureReason.AMOUNT: "001011 001012 001013 001014",

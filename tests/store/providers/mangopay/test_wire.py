@@ -15,9 +15,11 @@ from store.providers.accounts import (
     DocumentType,
     KycLevel,
     LegalKind,
+    OwnerCheckStatus,
     RefusalReason,
 )
 from store.providers.base import PaymentProvider, Subject
+from store.providers.disputes import DisputeOutcome, DisputeStatus, DisputeType
 from store.providers.errors import Declined, ProviderError, TransientError, UnknownOutcome
 from store.providers.keys import new_idempotency_key
 from store.providers.mangopay.hooks import EVENT_TYPES
@@ -102,6 +104,22 @@ MEANINGS: Mapping[str, Mapping[str, Sequence[object]]] = {
         "DEACTIVATED": (DestinationStatus.DEACTIVATED,),
         "NEWER": (DestinationStatus.UNKNOWN,),
     },
+    "PscStatus": {
+        "PENDING_VALIDATION": (OwnerCheckStatus.PENDING,),
+        "VALIDATED": (OwnerCheckStatus.VALIDATED,),
+        "REJECTED": (OwnerCheckStatus.REJECTED,),
+        "ABANDONED": (OwnerCheckStatus.ABANDONED,),
+        "NEWER": (OwnerCheckStatus.UNKNOWN,),
+    },
+    "DisputeStatus": {
+        "CREATED": (DisputeStatus.CREATED,),
+        "PENDING_CLIENT_ACTION": (DisputeStatus.PENDING_CLIENT_ACTION,),
+        "SUBMITTED": (DisputeStatus.SUBMITTED,),
+        "PENDING_BANK_ACTION": (DisputeStatus.PENDING_BANK_ACTION,),
+        "REOPENED_PENDING_CLIENT_ACTION": (DisputeStatus.REOPENED_PENDING_CLIENT_ACTION,),
+        "CLOSED": (DisputeStatus.CLOSED,),
+        "NEWER": (DisputeStatus.UNKNOWN,),
+    },
     "TransactionStatus": {
         "CREATED": (TransactionStatus.PENDING,),
         "SUCCEEDED": (TransactionStatus.SUCCEEDED,),
@@ -112,14 +130,27 @@ MEANINGS: Mapping[str, Mapping[str, Sequence[object]]] = {
 TELLING = {
     "UserStatus": ["create_account", "create_account of a person", "update_account", "get_account"],
     "IdentityStatus": ["open_identity_check", "get_identity_check", "list_identity_checks"],
-    "DocumentStatus": ["create_document", "submit_document", "get_document", "list_documents"],
+    "DocumentStatus": [
+        *("create_document", "submit_document", "get_document", "list_documents"),
+        *("create_dispute_document", "submit_dispute_document", "get_dispute_document", "list_dispute_documents"),
+    ],
+    "PscStatus": ["retry_owner_check"],
+    "DisputeStatus": ["get_dispute", "list_disputes", "list_payment_disputes"],
     "RecipientStatus": ["add_destination", "get_destination", "list_destinations", "deactivate_destination"],
     "TransactionStatus": [
         "create_payment",
         "refund",
         "get_transaction",
+        "transfer",
+        "refund_transfer",
+        "settle_dispute",
         "get_transaction of a refund",
+        "get_transaction of a transfer",
+        "get_transaction of a repudiation",
+        "get_transaction of a settlement",
         "list_children",
+        "list_children of a transfer",
+        "list_children of a repudiation",
     ],
 }
 
@@ -136,6 +167,30 @@ async def test_every_status_of_the_table_has_a_meaning(account: Account, enum: s
         except Declined as declined:
             told = declined.transaction
         assert (told[0] if isinstance(told, list) else told).status in MEANINGS[enum][status], name
+
+
+@pytest.mark.parametrize("type", [*wire.ENUMS["DisputeType"], "NEWER"])
+async def test_every_type_of_dispute_has_a_meaning(account: Account, type: str) -> None:
+    Wire(account, DisputeType=type)
+    dispute = await account.adapter.get_dispute("id-1")
+    assert dispute.type is (DisputeType.UNKNOWN if type == "NEWER" else DisputeType(type.lower()))
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "outcome"),
+    [
+        ("CLOSED", "WON", DisputeOutcome.WON),
+        ("CLOSED", "LOST", DisputeOutcome.LOST),
+        ("CLOSED", "VOID", DisputeOutcome.VOID),
+        ("CLOSED", "NEWER", DisputeOutcome.UNKNOWN),
+        ("CLOSED", None, DisputeOutcome.UNKNOWN),
+        ("PENDING_CLIENT_ACTION", "", DisputeOutcome.OPEN),
+        ("SUBMITTED", None, DisputeOutcome.OPEN),
+    ],
+)
+async def test_how_a_dispute_ended(account: Account, status: str, code: str | None, outcome: DisputeOutcome) -> None:
+    Wire(account, Status=status, ResultCode=code)
+    assert (await account.adapter.get_dispute("id-1")).outcome is outcome
 
 
 @pytest.mark.parametrize(("level", "meaning"), [("LIGHT", "LIGHT"), ("REGULAR", "REGULAR"), ("NEWER", "LIGHT")])

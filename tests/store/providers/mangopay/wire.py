@@ -37,6 +37,7 @@ IDEMPOTENCY_KEY = "[A-Za-z0-9-]{16,36}"
 _FILE = base64.b64encode(b"%PDF-1.4\n" + b"0" * 2000).decode()
 _VALUES: Json = {
     "text": "Sample",
+    "text_or_number": "Sample",
     "id": "id-1",
     "int": 2500,
     "date": 631_152_000,
@@ -119,14 +120,14 @@ class WireCall:
     when: tuple[When, ...] = ()
     limits: Mapping[str, int] = field(default_factory=dict)
     patterns: Mapping[str, str] = field(default_factory=dict)
+    any_case: tuple[str, ...] = ()
+    """Fields whose names the provider reads in upper and lower case."""
     refused: Fields = field(default_factory=dict)
     query: Mapping[str, str] = field(default_factory=dict)
     query_besides: tuple[str, ...] = ()
     query_required: tuple[str, ...] = ()
     also_needed: tuple[str, ...] = ()
     """What must be there before, besides what is named."""
-    modelled: bool = True
-    """The sandbox answers it."""
     unknown: str = "ressource_not_found"
     """The refusal for an address that names nothing."""
 
@@ -332,11 +333,10 @@ def _read(name: str, line: Json) -> WireCall:
         patterns=line.get("patterns", {}),
         refused=dict(_flat(line.get("refused", {}))),
         query=line.get("query", {}),
-        modelled=line.get("modelled", True),
         unknown=line.get("unknown", "ressource_not_found"),
         **{
             key: tuple(line.get(key, ()))
-            for key in ("without", "together", "query_besides", "query_required", "also_needed")
+            for key in ("without", "together", "any_case", "query_besides", "query_required", "also_needed")
         },
     )
 

@@ -30,6 +30,11 @@ class WireObjects:
                     *(self._payer, self._payer_wallet, self._enrolled, self._key, self._hook),
                     *(self._identity, self._document, self._filled_document, self._recipient, self._active_recipient),
                     *(self._payin, self._paid, self._refund, self._refunded),
+                    *(self._funded_wallet, self._transfer, self._transfer_refund),
+                    *(self._validated_identity, self._psc),
+                    *(self._disputed, self._dispute, self._reopened_dispute, self._lost_dispute),
+                    *(self._dispute_document, self._filled_dispute_document, self._submitted_dispute_document),
+                    *(self._repudiation, self._won_repudiation, self._lost_repudiation, self._settlement),
                 )
             }
             self._ids[name] = await makers[name]()
@@ -117,6 +122,80 @@ class WireObjects:
         payin = await self.create("create_hosted_payin")
         await self.api.control("POST", f"/payins/{payin['Id']}/pay", {"card": "4970107111111119"})
         return str(payin["Id"])
+
+    async def _funded_wallet(self) -> str:
+        wallet = await self.id_of("payer_wallet")
+        payin = await self.create("create_hosted_payin", CreditedWalletId=wallet)
+        await self.api.control("POST", f"/payins/{payin['Id']}/pay", {"card": "4970107111111119"})
+        return wallet
+
+    async def _transfer(self) -> str:
+        return str((await self.create("create_transfer"))["Id"])
+
+    async def _transfer_refund(self) -> str:
+        return str((await self.create("refund_part_of_transfer"))["Id"])
+
+    async def _validated_identity(self) -> str:
+        identity = await self.id_of("identity")
+        owners = [{"first_name": "Ana", "last_name": "Puig"}, {"first_name": "Joan", "last_name": "Puig"}]
+        await self.api.control("POST", f"/identity-verifications/{identity}", {"outcome": "validate", "owners": owners})
+        return identity
+
+    async def _psc(self) -> str:
+        identity = await self.api.read(f"/identity-verifications/{await self.id_of('validated_identity')}")
+        return str(identity["PSCs"][0]["Id"])
+
+    async def _open_dispute(self) -> Json:
+        payin = await self.create("create_hosted_payin")
+        await self.api.control("POST", f"/payins/{payin['Id']}/pay", {"card": "4970109000001500"})
+        return dict(await self.api.control("POST", f"/payins/{payin['Id']}/dispute"))
+
+    async def _decided_dispute(self, outcome: str) -> Json:
+        dispute = await self._open_dispute()
+        path = f"/disputes/{dispute['Id']}"
+        await self.api.call("PUT", f"{path}/submit", {"ContestedFunds": dispute["DisputedFunds"]})
+        return dict(await self.api.control("POST", path, {"outcome": outcome}))
+
+    async def _dispute(self) -> str:
+        dispute = await self._open_dispute()
+        self._ids |= {"disputed": dispute["InitialTransactionId"], "repudiation": dispute["RepudiationId"]}
+        return str(dispute["Id"])
+
+    async def _disputed(self) -> str:
+        await self.id_of("dispute")
+        return self._ids["disputed"]
+
+    async def _repudiation(self) -> str:
+        await self.id_of("dispute")
+        return self._ids["repudiation"]
+
+    async def _reopened_dispute(self) -> str:
+        return str((await self._decided_dispute("reopen"))["Id"])
+
+    async def _lost_dispute(self) -> str:
+        return str((await self._decided_dispute("lose"))["Id"])
+
+    async def _won_repudiation(self) -> str:
+        return str((await self._decided_dispute("win"))["RepudiationId"])
+
+    async def _lost_repudiation(self) -> str:
+        return str((await self._decided_dispute("lose"))["RepudiationId"])
+
+    async def _settlement(self) -> str:
+        return str((await self.create("create_settlement"))["Id"])
+
+    async def _dispute_document(self) -> str:
+        return str((await self.create("create_dispute_document"))["Id"])
+
+    async def _filled_dispute_document(self) -> str:
+        id = str((await self.create("create_dispute_document"))["Id"])
+        path = f"/disputes/{await self.id_of('dispute')}/documents/{id}/pages"
+        answer = await self.api.call("POST", path, {"File": sample("base64")})
+        assert answer.status_code == 204, answer.text
+        return id
+
+    async def _submitted_dispute_document(self) -> str:
+        return str((await self.create("submit_dispute_document"))["Id"])
 
     async def _refund(self) -> str:
         return str((await self.create("refund_part_of_payin"))["Id"])

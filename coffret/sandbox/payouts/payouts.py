@@ -1,0 +1,176 @@
+"""Payouts to bank accounts. Every payout is open for a minute, also one that is bound to fail. It holds its money
+meanwhile, if there is enough of it.
+"""
+
+import json
+import sqlite3
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from coffret.sandbox.database import SandboxSession
+from coffret.sandbox.payments import movements, payins, results, wallets
+from coffret.sandbox.payouts import recipients
+from coffret.sandbox.payouts.recipients import RecipientStatus
+from coffret.sandbox.users import users
+from coffret.sandbox.wire.bodies import Body, Id, MoneyBody, PositiveMoney, Tag
+from coffret.sandbox.wire.endpoints import HttpCall, Json, WireEndpoint
+from coffret.sandbox.wire.errors import ParamError
+
+DECIDED_AFTER = 60
+"""Seconds until the bank decides: long enough to be seen open, short enough to wait for."""
+REFUSED_BY_BANK = "DE09000000000000000001"
+"""An account that its bank refuses to credit."""
+NOT_INSTANT = "FR541558929750ZZZZZZAC01915"
+"""An account that takes no instant payments: the provider's own sandbox convention."""
+
+Mode = Literal["STANDARD", "INSTANT_PAYMENT", "INSTANT_PAYMENT_ONLY", "RTGS_PAYMENT"]
+
+
+class PayoutRequest(Body):
+    """The body of POST /payouts/reachability. The account is a recipient or a bank account."""
+
+    author_id: Id
+    debited_wallet_id: Id
+    debited_funds: PositiveMoney
+    bank_account_id: Id | None = None
+    recipient_id: Id | None = None
+    bank_wire_ref: Annotated[str, Field(max_length=255)] | None = None
+    payout_mode_requested: Mode = "STANDARD"
+    tag: Tag | None = None
+
+
+class NewPayout(PayoutRequest):
+    """The body of POST /payouts/bankwire."""
+
+    fees: MoneyBody
+
+
+@dataclass(frozen=True, slots=True)
+class PayoutBankAccount:
+    """The account that is paid; `iban` is None if it has none."""
+
+    user_id: str
+    iban: str | None
+    active: bool
+
+
+def create(session: SandboxSession, call: HttpCall) -> Json:
+    """POST /payouts/bankwire"""
+    body = call.json(NewPayout)
+    wallet, account = wallet_of(session, body), account_of(session, body)
+    payins.check_fees(body.debited_funds, body.fees)
+    id = session.mint("po_m_")
+    refused = refusal(session, body, wallet, account)
+    movements.create(
+        session,
+        movements.NewMovement(
+            id=id,
+            type="PAYOUT",
+            nature="REGULAR",
+            author_id=body.author_id,
+            credited_user_id=wallet["owner_id"],
+            debited_wallet_id=wallet["id"],
+            currency=body.debited_funds.currency,
+            debited=body.debited_funds.amount,
+            fees=body.fees.amount,
+            tag=body.tag,
+            body=part(session, body, account.iban),
+        ),
+    )
+    if call.fail_with:
+        movements.finish(session, id, call.fail_with)
+    else:
+        end = refused or (results.PAYOUT_REFUSED_BY_BANK if account.iban == REFUSED_BY_BANK else results.SUCCESS)
+        due_at = session.now + DECIDED_AFTER
+        session.change("INSERT INTO payout_end VALUES (?, ?, ?, ?)", id, due_at, end, refused is None)
+    return present(movements.find(session, id))
+
+
+def part(session: SandboxSession, body: NewPayout, iban: str | None) -> Json:
+    """The fields of a payout beyond those of every movement."""
+    return {
+        "PaymentType": "BANK_WIRE",
+        "BankAccountId": body.bank_account_id or body.recipient_id,
+        "RecipientId": body.recipient_id,
+        "BankWireRef": body.bank_wire_ref,
+        "ModeRequested": body.payout_mode_requested,
+        "EndToEndId": session.secret()[:32],
+        "FallbackReason": None,
+        "ChargeBearer": None,
+        "CreditedUserId": None,
+        "RecipientVerificationOfPayee": recipients.payee_check(session, iban) if iban else None,
+    }
+
+
+def wallet_of(session: SandboxSession, body: PayoutRequest) -> sqlite3.Row:
+    """The debited wallet. Raises ParamError and UserClosed."""
+    users.require_user_name(session, "AuthorId", body.author_id)
+    return wallets.require_wallet(session, "DebitedWalletId", body.debited_wallet_id, body.debited_funds.currency)
+
+
+def account_of(session: SandboxSession, body: PayoutRequest) -> PayoutBankAccount:
+    """The account, a recipient or a bank account. Raises ParamError."""
+    id = body.bank_account_id or body.recipient_id
+    if id is None:
+        raise ParamError({"BankAccountId": "The BankAccountId field is required."})
+    if row := session.row("SELECT * FROM recipient WHERE id = ?", id):
+        kept = json.loads(row["body"])
+        local = (kept["LocalBankTransfer"] or {}).get("EUR") or {}
+        number = local.get("IBAN") or (kept["InternationalBankTransfer"] or {}).get("AccountNumber")
+        active = row["status"] == RecipientStatus.ACTIVE and row["scope"] == "PAYOUT"
+        return PayoutBankAccount(row["user_id"], number, active)
+    if row := session.row("SELECT * FROM bank_account WHERE id = ?", id):
+        return PayoutBankAccount(row["user_id"], json.loads(row["body"]).get("IBAN"), bool(row["active"]))
+    field = "RecipientId" if body.bank_account_id is None else "BankAccountId"
+    raise ParamError({field: f"The value {id} is invalid: there is no such account."})
+
+
+def refusal(session: SandboxSession, body: NewPayout, wallet: sqlite3.Row, account: PayoutBankAccount) -> str | None:
+    """The code with which the payout is bound to fail; None if the bank decides. Only REGULAR users are paid out."""
+    level = users.present(session, wallet["owner_id"])["KYCLevel"]
+    funds = movements.available(session, wallet["id"], wallet["currency"])
+    reasons = (
+        (results.PAYOUT_AUTHOR_NOT_OWNER, body.author_id != wallet["owner_id"]),
+        (results.PAYOUT_ACCOUNT_NOT_OWNED, body.author_id != account.user_id),
+        (results.PAYOUT_ACCOUNT_INACTIVE, not account.active),
+        (results.PAYOUT_INSUFFICIENT_WALLET, body.debited_funds.amount > funds),
+        (results.OWNER_NOT_IDENTIFIED, level != "REGULAR"),
+    )
+    return next((code for code, applies in reasons if applies), None)
+
+
+def settle_due(session: SandboxSession) -> None:
+    """End payouts that the bank has decided."""
+    for row in session.rows("SELECT * FROM payout_end WHERE due_at <= ? ORDER BY due_at", session.now):
+        session.change("DELETE FROM payout_end WHERE payout_id = ?", row["payout_id"])
+        movements.finish(session, row["payout_id"], row["result_code"], row["due_at"])
+
+
+def reachability(session: SandboxSession, call: HttpCall) -> Json:
+    """POST /payouts/reachability: whether the account takes instant payments"""
+    body = call.json(PayoutRequest)
+    wallet_of(session, body)
+    reachable = account_of(session, body).iban not in {None, NOT_INSTANT}
+    reason = None if reachable else {"Code": "121017", "Message": "The bank takes no instant payments"}
+    return {"InstantPayout": {"IsReachable": reachable, "UnreachableReason": reason}}
+
+
+def read(session: SandboxSession, call: HttpCall) -> Json:
+    """GET /payouts/{id} and GET /payouts/bankwire/{id}"""
+    return present(movements.find(session, call.path["id"], type="PAYOUT", nature="REGULAR"))
+
+
+def present(row: sqlite3.Row) -> Json:
+    """A payout in the provider's format. No payment is applied in another mode than STANDARD."""
+    applied = {"CREATED": "PENDING_RESPONSE", "SUCCEEDED": "STANDARD"}.get(row["status"])
+    return {**movements.present(row), "ModeApplied": applied}
+
+
+ENDPOINTS = (
+    WireEndpoint("POST", "/payouts/bankwire", create),
+    WireEndpoint("POST", "/payouts/reachability", reachability),
+    WireEndpoint("GET", "/payouts/bankwire/{id}", read),
+    WireEndpoint("GET", "/payouts/{id}", read),
+)

@@ -1,0 +1,1 @@
+"""The test suites of the provider's own SDKs, run unchanged against the sandbox. Nothing of them is stored here."""
