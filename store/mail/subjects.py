@@ -6,7 +6,15 @@ from urllib.parse import urlsplit
 from schema.checkout.checkout import Brand
 from schema.mail import MailKind
 from store.core.localization.formats import Formats
-from store.mail.content import Content, EndpointContent, GiftContent, GiftRole, OrderContent, RenewalContent
+from store.mail.content import (
+    Content,
+    EndpointContent,
+    GiftContent,
+    GiftRole,
+    OrderContent,
+    PaymentRequestContent,
+    RenewalContent,
+)
 
 
 def N_(text: str) -> str:  # noqa: N802 - the name that gettext's tools know
@@ -21,6 +29,8 @@ SUBJECTS = {
     MailKind.NEW_ORDER: N_("New order %(number)s: %(total)s"),
     MailKind.PAYMENT_REFUNDED: N_("Your payment at %(shop)s is being refunded"),
     MailKind.ONBOARDING_LINK: N_("Card payments at %(shop)s: your confirmation is needed"),
+    MailKind.PAYMENT_REQUEST: N_("%(shop)s asks you to pay %(total)s"),
+    MailKind.PAYMENT_REQUEST_REMINDER: N_("A reminder: %(total)s to pay to %(shop)s"),
     MailKind.IDENTITY_RENEWAL: N_("%(shop)s: verify your identity again by %(day)s"),
     MailKind.VOUCHER: N_("Your voucher from %(shop)s"),
     MailKind.GIFT_CARD: N_("Your gift card from %(shop)s"),
@@ -51,6 +61,8 @@ def subject_of(
     text, gaps = SUBJECTS[kind], {"shop": brand.name}
     if isinstance(about, OrderContent):
         gaps |= {"number": str(about.number), "total": formats.money(about.total_amount, about.currency)}
+    elif isinstance(about, PaymentRequestContent):
+        gaps |= {"total": formats.money(about.amount, about.currency)}
     elif isinstance(about, EndpointContent):
         gaps |= {"host": urlsplit(about.url).hostname or about.url}
     elif isinstance(about, RenewalContent):

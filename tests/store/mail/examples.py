@@ -22,6 +22,7 @@ from store.mail.content import (
     OnboardingContent,
     OrderContent,
     OrderLineContent,
+    PaymentRequestContent,
     RefundContent,
     RenewalContent,
     VatContent,
@@ -124,6 +125,16 @@ def gift(
     return GiftContent(**values)
 
 
+ASKED = PaymentRequestContent(
+    first_name="Ada",
+    amount=Decimal("250.00"),
+    currency="EUR",
+    description="Deposit for your stay\nfrom 3 to 7 May <2027>",
+    reference="B-2041",
+    url=f"{PUBLIC_URL}/pay/Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4/",
+    expires_on=dt.datetime(2026, 12, 7, 22, 59, 59, tzinfo=dt.UTC),
+    time_zone="Europe/Paris",
+)
 CONTENTS: Mapping[MailKind, Content] = {
     MailKind.ORDER_CONFIRMATION: order(),
     MailKind.NEW_ORDER: order(),
@@ -142,6 +153,8 @@ CONTENTS: Mapping[MailKind, Content] = {
         platform="Market",
         platform_address="market.example",
     ),
+    MailKind.PAYMENT_REQUEST: ASKED,
+    MailKind.PAYMENT_REQUEST_REMINDER: ASKED,
     MailKind.VOUCHER: gift(count=2),
     MailKind.GIFT_CARD: gift(GiftRole.BOUGHT, value="150.00"),
     MailKind.ENDPOINT_DISABLED: EndpointContent(url="https://shop.example/hooks", endpoint_id=12, days=3),
