@@ -24,6 +24,8 @@ from resolvers.onboarding import page as onboarding
 from resolvers.partner import marketplaces, network_partners, partners, return_secrets
 from resolvers.payment import creation as payment_creation
 from resolvers.payment import fees, movements, payment_requests, payments, refunds
+from resolvers.payment.disputes import disputes as payment_disputes
+from resolvers.payment.disputes import documents as dispute_documents
 from resolvers.voucher import imports, updates, vouchers
 from resolvers.voucher import issuing as voucher_issuing
 from resolvers.webhook import endpoints as webhooks
@@ -38,6 +40,8 @@ class Query:
     coupons = query_field(coupons.coupons)
     delivery_mode = query_field(deliveries.delivery_mode)
     delivery_modes = query_field(deliveries.delivery_modes)
+    dispute = query_field(payment_disputes.dispute)
+    disputes = query_field(payment_disputes.disputes)
     ecommerce_cart = query_field(carts.ecommerce_cart)
     environments = query_field(taxonomy.environments)
     events = query_field(event.events)
@@ -94,6 +98,7 @@ class Query:
 
 @strawberry.type(description="All mutations. Errors that a user can correct are in `userErrors`.")
 class Mutation:
+    accept_dispute = mutation_field(payment_disputes.accept_dispute)
     activate_payments = mutation_field(activation.activate_payments)
     activate_gift_card = mutation_field(gift_card_issuing.activate_gift_card)
     add_voucher_rental = mutation_field(updates.add_voucher_rental)
@@ -104,6 +109,7 @@ class Mutation:
     capture_gift_card = mutation_field(holds.capture_gift_card)
     change_password = mutation_field(users.change_password)
     change_site_domain = mutation_field(marketplaces.change_site_domain)
+    contest_dispute = mutation_field(payment_disputes.contest_dispute)
     create_coupon = mutation_field(coupons.create_coupon)
     create_delivery_mode = mutation_field(deliveries.create_delivery_mode)
     create_environment = mutation_field(taxonomy.create_environment)
@@ -139,6 +145,7 @@ class Mutation:
     issue_voucher = mutation_field(voucher_issuing.issue_voucher)
     obtain_token = mutation_field(tokens.obtain_token)
     open_identity_verification = mutation_field(identity.open_identity_verification)
+    push_dispute_document = mutation_field(dispute_documents.push_dispute_document)
     push_kyc_document = mutation_field(kyc_documents.push_kyc_document)
     register_bank_account = mutation_field(bank_account.register_bank_account)
     refund_payment = mutation_field(refunds.refund_payment)

@@ -34,7 +34,12 @@ ORIGIN = "shop"
 
 async def lock_payment(db: AsyncSession, payment: PaymentRow) -> PaymentRow:
     """Lock and reload a payment."""
-    query = select(PaymentRow).where(col(PaymentRow.id) == payment.id).with_for_update()
+    return await lock_payment_of(db, payment.id)
+
+
+async def lock_payment_of(db: AsyncSession, id: UUID) -> PaymentRow:
+    """Lock and reload the payment with this id."""
+    query = select(PaymentRow).where(col(PaymentRow.id) == id).with_for_update()
     return (await db.exec(query.execution_options(populate_existing=True))).one()
 
 
