@@ -34,7 +34,7 @@ class Advance(BaseModel):
     advance: Annotated[float, Field(ge=0, le=10 * 366 * 86400)]
 
 
-class Payment(BaseModel):
+class BuyerPayment(BaseModel):
     """A simulated buyer: the card, then the answer at the bank. Without a card the buyer cancels."""
 
     model_config = ConfigDict(extra="forbid")
@@ -144,7 +144,7 @@ class Control:
 
     async def pay(self, request: Request) -> Json:
         """Pay as a buyer would on the hosted page. Returns the pay-in."""
-        payment = await parse_body(request, Payment)
+        payment = await parse_body(request, BuyerPayment)
         try:
             return await self._sandbox.run(pay_as_buyer, request.path_params["id"], payment)
         except CardRefused as refused:
@@ -249,7 +249,7 @@ def flush_deliveries(session: SandboxSession, shuffle: str | None) -> int:
     return deliveries.flush(session, order)
 
 
-def pay_as_buyer(session: SandboxSession, payin_id: str, payment: Payment) -> Json:
+def pay_as_buyer(session: SandboxSession, payin_id: str, payment: BuyerPayment) -> Json:
     """Take the steps of the hosted page.
 
     Raises ResourceNotFound, CardRefused, and HTTPException 409 for a used page.

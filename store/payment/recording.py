@@ -153,33 +153,13 @@ async def record_checkout_payment(
     gift_cards: Mapping[int, tuple[int, Decimal]],
 ) -> PaymentRow:
     """Record what a checkout has paid; without `order_id`, what is to be refunded. It has the id of the attempt."""
-    by_card = NOTHING if payin is None else payin.amount.decimal
-    commission = NOTHING if payin is None else payin.fee.decimal
-    extra = sum((amount for _, amount in gift_cards.values()), NOTHING)
     wallet = await card_wallet_of(db, attempt.partner_id, payin) if payin else None
+    extra = sum((amount for _, amount in gift_cards.values()), NOTHING)
     payment = PaymentRow(
-        id=attempt.id,
-        attempt_id=attempt.id,
+        **_attempt_columns(attempt, payin, extra),
         order_id=order_id,
-        partner_id=attempt.partner_id,
         book_id=wallet.book_id if wallet else await book_of_partner(db, attempt.partner_id),
         wallet_id=wallet.id if wallet else None,
-        currency=attempt.currency,
-        payment_amount=by_card + extra,
-        card_amount=by_card,
-        extra_amount=extra,
-        discount_amount=attempt.discount_amount,
-        commission_amount=commission,
-        commission_vat_amount=min(attempt.commission_vat_amount, commission),
-        net_amount=by_card + extra - commission,
-        fee_rule_id=attempt.fee_rule_id,
-        product=attempt.kind.value,
-        origin=ORIGIN,
-        language=attempt.language,
-        customer_first_name=attempt.buyer.first_name,
-        customer_last_name=attempt.buyer.last_name,
-        customer_email=attempt.buyer.email,
-        status=PaymentStatus.OK,
         created_on=now,
     )
     db.add(payment)
@@ -193,3 +173,30 @@ async def record_checkout_payment(
         await db.flush()
         await record_success(db, payment, row, payin, now)
     return payment
+
+
+def _attempt_columns(attempt: AttemptRow, payin: Transaction | None, extra: Decimal) -> dict[str, Any]:
+    """What the payment of a checkout has of its attempt and its pay-in; gift cards have paid `extra`."""
+    by_card = NOTHING if payin is None else payin.amount.decimal
+    commission = NOTHING if payin is None else payin.fee.decimal
+    return {
+        "id": attempt.id,
+        "attempt_id": attempt.id,
+        "partner_id": attempt.partner_id,
+        "currency": attempt.currency,
+        "payment_amount": by_card + extra,
+        "card_amount": by_card,
+        "extra_amount": extra,
+        "discount_amount": attempt.discount_amount,
+        "commission_amount": commission,
+        "commission_vat_amount": min(attempt.commission_vat_amount, commission),
+        "net_amount": by_card + extra - commission,
+        "fee_rule_id": attempt.fee_rule_id,
+        "product": attempt.kind.value,
+        "origin": ORIGIN,
+        "language": attempt.language,
+        "customer_first_name": attempt.buyer.first_name,
+        "customer_last_name": attempt.buyer.last_name,
+        "customer_email": attempt.buyer.email,
+        "status": PaymentStatus.OK,
+    }
