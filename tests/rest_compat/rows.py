@@ -14,6 +14,7 @@ from rest_compat.routes import ROUTES
 from schema.core.permission import AccessRule
 from store.media.media import MediaRow
 from tests.described import description, resolved
+from tests.fixtures.payment import stored_payment
 from tests.fixtures.tenants import Tenants, open_tenants
 from tests.fixtures.voucher import sell, voucher_of
 from tests.servers.databases import Databases
@@ -72,6 +73,8 @@ async def open_rows(databases: Databases, folder: pathlib.Path) -> AsyncIterator
             "/api/giftcards/": own.gift_card,
             "/api/giftcards_by_code/": await tenants.one("SELECT max(code) FROM gift_card"),
             "/api/vouchers/": voucher.code,
+            "/api/payments/": (await stored_payment(tenants)).id,
+            "/api/wallets/": await tenants.one("SELECT uuid FROM wallet LIMIT 1"),
         }
         yield Rows(tenants, rows)
 
