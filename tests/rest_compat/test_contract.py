@@ -10,7 +10,18 @@ from rest_compat.http.body import Accepts
 from rest_compat.http.paths import PathTable
 from rest_compat.http.route import ConditionalStatus, ResponseEnvelope, RestRoute
 from rest_compat.openapi.reference import OPERATIONS
-from rest_compat.resources import auth, cart, coupon, gift_card, kyc, partner, payment, transfer, voucher
+from rest_compat.resources import (
+    auth,
+    cart,
+    coupon,
+    gift_card,
+    kyc,
+    partner,
+    payment,
+    payment_request,
+    transfer,
+    voucher,
+)
 from rest_compat.resources import voucher_option as option
 from rest_compat.resources import voucher_prototype as prototype
 from rest_compat.resources.media import MEDIA
@@ -61,10 +72,6 @@ NOT_YET = frozenset(
         "create_payment",
         "update_payment",
         "refund_payment",
-        "create_payment_request",
-        "list_payment_requests",
-        "get_payment_request",
-        "list_payment_request_payments",
         "list_payout_requests",
         "get_payout_request",
         "list_payout_payments",
@@ -143,6 +150,9 @@ DOCUMENTED: Mapping[ResourceShape, str] = {
     payment.TRANSACTION: "id created_on type payment_method status amount commission net_amount currency currency_symbol "
     "partner payment_id customer",
     transfer.TRANSFER: "created_on amount currency status type payment_uuid debited_wallet_uuid credited_wallet_uuid",
+    payment_request.PAYMENT_REQUEST: "id code status amount created_on modified_on reference description customer "
+    "partner_uuid origin product",
+    payment_request.REQUEST_CUSTOMER: "first_name last_name email",
     MEDIA: "id uuid name created_on archived_on",
     cart.CART: "id items return_url funnel_url last_modified",
     cart.CART_ITEM: "product_id quantity variant_id attribute_values",
