@@ -18,7 +18,7 @@ from schema.gift_card.gift_card import GiftCardHoldState
 from schema.voucher.voucher import VoucherState
 from store.gift_card.gift_cards import GiftCardHoldRow, GiftCardRow
 from store.gift_card.reversals import is_reversible
-from store.gift_card.states import is_capturable, is_spendable
+from store.gift_card.states import is_spendable, takes_money_back
 from store.voucher.rules import is_over, is_usable
 from store.voucher.states import TRANSITIONS
 from store.voucher.vouchers import VoucherChosenOptionRow, VoucherIncludedOptionRow, VoucherRentalRow, VoucherRow
@@ -139,5 +139,5 @@ async def _card(context: Context, card: GiftCardRow) -> RedeemableCard:
         card.expires_on is not None and card.expires_on <= now,
         may_take,
         taken,
-        frozenset(hold.id for hold in taken if may_take and is_capturable(card) and is_reversible(hold, now)),
+        frozenset(hold.id for hold in taken if may_take and takes_money_back(card) and is_reversible(hold, now)),
     )

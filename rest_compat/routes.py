@@ -33,8 +33,10 @@ from resolvers.media.media import create_media, media, media_by_id, update_media
 from resolvers.partner.network_partners import create_network_partner, update_network_partner
 from resolvers.partner.partners import create_partner, partner_by_company_number, update_partner
 from resolvers.partner.partners import partner as partner_with_uuid
+from resolvers.payment.creation import create_payment, update_payment
 from resolvers.payment.movements import transfers
 from resolvers.payment.payments import payment, payments
+from resolvers.payment.refunds import refund_payment
 from resolvers.voucher.updates import update_voucher
 from resolvers.voucher.vouchers import voucher as voucher_with_code
 from resolvers.voucher.vouchers import vouchers
@@ -50,7 +52,7 @@ from rest_compat.http.paths import PathTable
 from rest_compat.http.route import ConditionalStatus, ResponseEnvelope, RestRoute, RowsOf
 from rest_compat.openapi.document import openapi_document
 from rest_compat.openapi.reference import reference_of
-from rest_compat.resources import auth, cart, kyc, partner
+from rest_compat.resources import auth, cart, kyc, partner, payment_changes
 from rest_compat.resources import gift_card as gift_card_shapes
 from rest_compat.resources import payment as payment_shapes
 from rest_compat.resources import payment_request as payment_requests
@@ -286,6 +288,32 @@ GROUPS: Mapping[str, Sequence[RestRoute]] = {
             ResponseEnvelope.PAGE,
             query=payment_shapes.QUERY,
             ordering=payment_shapes.ORDERING,
+        ),
+        RestRoute(
+            "POST",
+            "/api/payments/",
+            create_payment,
+            payment_changes.CREATED_PAYMENT,
+            status=201,
+            renamed=payment_changes.RENAMED_PAYMENT_KEYS,
+            graphql_only=("language",),
+            links=(PAYMENT_LINK,),
+            example=payment_changes.NEW_PAYMENT,
+        ),
+        RestRoute(
+            "PATCH|PUT",
+            "/api/payments/{id}/",
+            update_payment,
+            payment_changes.UPDATED_PAYMENT,
+            example=payment_changes.PAYMENT_CHANGE,
+        ),
+        RestRoute(
+            "POST",
+            "/api/payments/{id}/refund/",
+            refund_payment,
+            payment_changes.REFUND,
+            graphql_only=("reason",),
+            example=payment_changes.REFUND_REQUEST,
         ),
         RestRoute("GET", "/api/payments/{id}/", payment, payment_shapes.PAYMENT, links=(PAYMENT_LINK,)),
         RestRoute(

@@ -24,6 +24,11 @@ class EventType(DescribedEnum):
 
     CART_COMPLETED = "cart.completed", "A cart became an order."
     CART_EXPIRED = "cart.expired", "A cart was deleted because it was not written for two hours."
+    DISPUTE_CANCELLED = "dispute.cancelled", "A dispute of a payment was withdrawn."
+    DISPUTE_LOST = "dispute.lost", "A dispute of a payment was lost."
+    DISPUTE_OPENED = "dispute.opened", "The bank of a buyer disputes a payment."
+    DISPUTE_UPDATED = "dispute.updated", "A dispute that is open moved from one state to another."
+    DISPUTE_WON = "dispute.won", "A dispute of a payment was won."
     GIFT_CARD_ACTIVATED = "gift_card.activated", "A draft gift card was activated and can be spent."
     GIFT_CARD_CANCELLED = "gift_card.cancelled", "A gift card was cancelled."
     GIFT_CARD_CAPTURED = "gift_card.captured", "A hold that was created over the API was captured, in full or in part."
@@ -40,7 +45,7 @@ class EventType(DescribedEnum):
     ORDER_PAID = "order.paid", "An order was paid."
     PARTNER_KYC_CHANGED = (
         "partner.kyc_changed",
-        ("The payment provider validated or refused a document, an identity check or the KYC level of a partner."),
+        "The payment provider validated or refused a document, an identity check or the KYC level of a partner.",
     )
     PARTNER_PAYMENTS_ACTIVATED = "partner.payments_activated", "A partner can receive payments."
     PAYMENT_CANCELLED = "payment.cancelled", "A payment was not paid in time, or was cancelled."
@@ -185,9 +190,7 @@ EVENT_DATA_KEYS: Mapping[EventType, Mapping[str, str]] = {
         "used_on": "When it was used; null if it is not used.",
         "expires_on": "When it expires; null if never, or not set yet.",
     },
-    EventType.WEBHOOK_TEST: {
-        "message": "A greeting.",
-    },
+    EventType.WEBHOOK_TEST: {"message": "A greeting."},
 }
 """The keys of an event's `data`: key -> its description. Money is `{"amount": "12.50", "currency": "EUR"}`, a time
 is ISO 8601 in UTC, a translated text is an object keyed by language, an id is the one in REST and GraphQL.
@@ -216,6 +219,13 @@ _HOLD = {
     "captured": {"amount": "0.00", "currency": "EUR"},
     "reference": "till-2-0815",
     "expires_on": "2026-11-21T05:00:32.000000Z",
+}
+_REFUSED_DOCUMENT = {
+    "kind": "document",
+    "id": 12,
+    "document_type": "IDENTITY_PROOF",
+    "status": "REFUSED",
+    "refused_reason": "DOCUMENT_UNREADABLE",
 }
 EVENT_EXAMPLES: Mapping[EventType, Mapping[str, Any]] = {
     EventType.CART_COMPLETED: {
@@ -320,24 +330,8 @@ EVENT_EXAMPLES: Mapping[EventType, Mapping[str, Any]] = {
         "status": "error",
         "detail": "The payment provider has not validated this partner yet. Refused: IDENTITY_PROOF (DOCUMENT_UNREADABLE). "
         "Hand in what is named, or open an identity verification.",
-        "changed": [
-            {
-                "kind": "document",
-                "id": 12,
-                "document_type": "IDENTITY_PROOF",
-                "status": "REFUSED",
-                "refused_reason": "DOCUMENT_UNREADABLE",
-            }
-        ],
-        "errors": [
-            {
-                "kind": "document",
-                "id": 12,
-                "document_type": "IDENTITY_PROOF",
-                "status": "REFUSED",
-                "refused_reason": "DOCUMENT_UNREADABLE",
-            }
-        ],
+        "changed": [_REFUSED_DOCUMENT],
+        "errors": [_REFUSED_DOCUMENT],
     },
     EventType.PARTNER_PAYMENTS_ACTIVATED: {
         "id": 41,

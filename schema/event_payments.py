@@ -1,4 +1,4 @@
-"""The data of the events about payments, refunds and payment requests: type -> its keys, and an example."""
+"""The data of the events about payments, refunds, disputes and payment requests: type -> its keys, and an example."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -25,6 +25,18 @@ _REFUND = {
     "reason": "Why, in the words of who began it; empty if not given.",
     "detail": "What holds it up or why it failed; empty while nothing does.",
 }
+_DISPUTE = {
+    "id": "The dispute's id.",
+    "payment_id": "The payment's id.",
+    "state": "`open`, `needs_response`, `under_review`, `won`, `lost` or `cancelled`.",
+    "kind": "`contestable`, `not_contestable`, `retrieval` or `unknown`.",
+    "amount": "What the bank disputes.",
+    "lost": "What is lost of it; 0 while it is open.",
+    "reason_code": "The bank's reason, as the payment provider names it; empty if none.",
+    "reason_message": "The bank's reason in words; empty if none.",
+    "contest_until": "Until when it can be contested; null if it cannot.",
+    "closed_on": "When it ended; null while it is open.",
+}
 _REQUEST = {
     "id": "The payment request's id.",
     "code": "Its code.",
@@ -36,6 +48,9 @@ _REQUEST = {
 }
 PAYMENT_EVENT_KEYS: Mapping[str, Mapping[str, str]] = {
     **dict.fromkeys(("payment.cancelled", "payment.failed", "payment.refunded", "payment.succeeded"), _PAYMENT),
+    **dict.fromkeys(
+        ("dispute.cancelled", "dispute.lost", "dispute.opened", "dispute.updated", "dispute.won"), _DISPUTE
+    ),
     **dict.fromkeys(("refund.created", "refund.failed", "refund.needs_action", "refund.succeeded"), _REFUND),
     **dict.fromkeys(
         ("payment_request.cancelled", "payment_request.created", "payment_request.expired", "payment_request.paid"),
@@ -67,6 +82,19 @@ _REFUNDED = {
     "reason": "The guest was ill.",
     "detail": "",
 }
+_DISPUTED = {
+    "id": "6d3f8a90-2b1c-4e5d-8f7a-9b0c1d2e3f40",
+    "payment_id": _PAID["id"],
+    "state": "needs_response",
+    "kind": "contestable",
+    "amount": {"amount": "100.00", "currency": "EUR"},
+    "lost": {"amount": "0.00", "currency": "EUR"},
+    "reason_code": "FRAUD",
+    "reason_message": "",
+    "contest_until": "2026-12-05T09:00:00.000000Z",
+    "closed_on": None,
+}
+_DISPUTE_ENDED = {**_DISPUTED, "closed_on": "2026-12-12T09:00:00.000000Z"}
 _ASKED = {
     "id": 31,
     "code": "7K4P-QX2M-RT9W-AB3V",
@@ -77,6 +105,11 @@ _ASKED = {
     "expires_on": "2026-12-05T22:59:59.000000Z",
 }
 PAYMENT_EVENT_EXAMPLES: Mapping[str, Mapping[str, Any]] = {
+    "dispute.cancelled": {**_DISPUTE_ENDED, "state": "cancelled"},
+    "dispute.lost": {**_DISPUTE_ENDED, "state": "lost", "lost": _DISPUTED["amount"]},
+    "dispute.opened": _DISPUTED,
+    "dispute.updated": {**_DISPUTED, "state": "under_review"},
+    "dispute.won": {**_DISPUTE_ENDED, "state": "won"},
     "payment.cancelled": {**_PAID, "status": "cncl"},
     "payment.failed": {**_PAID, "status": "err", "result_code": "101101"},
     "payment.refunded": {**_PAID, "refunded": _PAID["amount"]},

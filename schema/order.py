@@ -29,6 +29,7 @@ class OrderStatus(DescribedEnum):
     PAID = "paid", "It is paid."
     REFUNDED = "refunded", "It is refunded in full."
     DISPUTED = "disputed", "Its buyer's bank has taken the money back, or is about to."
+    CHARGED_BACK = "charged_back", "A dispute was lost: its buyer's bank has taken the money back for good."
 
 
 @strawberry.pydantic.type(description="The variant and the chosen attribute values of a sold product.")

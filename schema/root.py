@@ -23,7 +23,9 @@ from resolvers.media import media as medias
 from resolvers.onboarding import page as onboarding
 from resolvers.partner import marketplaces, network_partners, partners, return_secrets
 from resolvers.payment import creation as payment_creation
-from resolvers.payment import movements, payment_requests, payments, refunds
+from resolvers.payment import fees, movements, payment_requests, payments, refunds
+from resolvers.payment.disputes import disputes as payment_disputes
+from resolvers.payment.disputes import documents as dispute_documents
 from resolvers.voucher import imports, updates, vouchers
 from resolvers.voucher import issuing as voucher_issuing
 from resolvers.webhook import endpoints as webhooks
@@ -38,9 +40,13 @@ class Query:
     coupons = query_field(coupons.coupons)
     delivery_mode = query_field(deliveries.delivery_mode)
     delivery_modes = query_field(deliveries.delivery_modes)
+    dispute = query_field(payment_disputes.dispute)
+    disputes = query_field(payment_disputes.disputes)
     ecommerce_cart = query_field(carts.ecommerce_cart)
     environments = query_field(taxonomy.environments)
     events = query_field(event.events)
+    fee_rule = query_field(fees.fee_rule)
+    fee_rules = query_field(fees.fee_rules)
     gift_card = query_field(gift_cards.gift_card, gift_cards.gift_card_with_code)
     gift_cards = query_field(gift_cards.gift_cards)
     job = query_field(jobs.job)
@@ -65,6 +71,7 @@ class Query:
     partner_by_company_number = query_field(partners.partner_by_company_number)
     partner_statements = query_field(ledgers.partner_statements)
     partners = query_field(partners.partners)
+    preview_commission = query_field(fees.preview_commission)
     price_ranges = query_field(taxonomy.price_ranges)
     product = query_field(products.product)
     products = query_field(products.products)
@@ -91,6 +98,7 @@ class Query:
 
 @strawberry.type(description="All mutations. Errors that a user can correct are in `userErrors`.")
 class Mutation:
+    accept_dispute = mutation_field(payment_disputes.accept_dispute)
     activate_payments = mutation_field(activation.activate_payments)
     activate_gift_card = mutation_field(gift_card_issuing.activate_gift_card)
     add_voucher_rental = mutation_field(updates.add_voucher_rental)
@@ -101,6 +109,7 @@ class Mutation:
     capture_gift_card = mutation_field(holds.capture_gift_card)
     change_password = mutation_field(users.change_password)
     change_site_domain = mutation_field(marketplaces.change_site_domain)
+    contest_dispute = mutation_field(payment_disputes.contest_dispute)
     create_coupon = mutation_field(coupons.create_coupon)
     create_delivery_mode = mutation_field(deliveries.create_delivery_mode)
     create_environment = mutation_field(taxonomy.create_environment)
@@ -125,6 +134,8 @@ class Mutation:
     delete_voucher_option_link = mutation_field(option_links.delete_voucher_option_link)
     delete_webhook_endpoint = mutation_field(webhooks.delete_webhook_endpoint)
     discard_job = mutation_field(jobs.discard_job)
+    create_fee_rule = mutation_field(fees.create_fee_rule)
+    update_fee_rule = mutation_field(fees.update_fee_rule)
     extend_gift_card = mutation_field(gift_card_issuing.extend_gift_card)
     extend_voucher = mutation_field(updates.extend_voucher)
     hold_gift_card = mutation_field(holds.hold_gift_card)
@@ -134,6 +145,7 @@ class Mutation:
     issue_voucher = mutation_field(voucher_issuing.issue_voucher)
     obtain_token = mutation_field(tokens.obtain_token)
     open_identity_verification = mutation_field(identity.open_identity_verification)
+    push_dispute_document = mutation_field(dispute_documents.push_dispute_document)
     push_kyc_document = mutation_field(kyc_documents.push_kyc_document)
     register_bank_account = mutation_field(bank_account.register_bank_account)
     refund_payment = mutation_field(refunds.refund_payment)

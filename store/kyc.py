@@ -1,7 +1,6 @@
 """The tables of partner identification (KYC): levels, documents without their files, identity checks."""
 
 import datetime as dt
-import enum
 from collections.abc import Sequence
 from typing import Any
 from uuid import UUID, uuid4
@@ -14,10 +13,10 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from schema.core.columns import datetime_column, enum_column
 from schema.kyc.document import KycDocument
 from schema.kyc.kyc import KycCheckStatus
+from store.core.document_steps import DocumentStep
 from store.core.provider_process import KEY_LIFE, CheckedRow, ReferencedRow
 from store.core.return_paths import PATH_LENGTH, new_path
 from store.core.row import CreatedOn, PartnerOwned
-from store.core.state_machine import StateMachine
 from store.core.typed_json import TypedJson, typed_json_column
 from store.partner.partners import PartnerRow
 from store.providers.accounts import KycLevel, OwnerCheck, Refusal
@@ -26,33 +25,6 @@ IDENTITY_SESSION_LIFE = dt.timedelta(days=7)
 """How long an identity check session can be used."""
 RETRY_INTERVAL = dt.timedelta(hours=1)
 """Interval before a partner is checked again, so that failed checks do not block others."""
-
-
-class DocumentStep(enum.StrEnum):
-    """The last completed step of a document's submission. Each step's call can be repeated with its key."""
-
-    BEGUN = "begun"
-    """Recorded here."""
-    CREATED = "made"
-    """Created at the provider, without its file."""
-    FILED = "filed"
-    """The file is uploaded."""
-    SUBMITTED = "submitted"
-    """The provider was asked to examine it, or already knew it."""
-    ABANDONED = "abandoned"
-    """It will never be submitted: refused at once, or its keys are too old. Another document replaces it."""
-
-
-UNFINISHED = (DocumentStep.BEGUN, DocumentStep.CREATED, DocumentStep.FILED)
-_ENDED = {DocumentStep.SUBMITTED, DocumentStep.ABANDONED}
-DOCUMENT_STEPS = StateMachine(
-    "A document",
-    {
-        DocumentStep.BEGUN: {DocumentStep.CREATED, DocumentStep.FILED, *_ENDED},
-        DocumentStep.CREATED: {DocumentStep.FILED, *_ENDED},
-        DocumentStep.FILED: _ENDED,
-    },
-)
 
 
 REFUSALS = TypedJson(tuple[Refusal, ...])

@@ -53,6 +53,7 @@ from store.order.orders import (
 from store.order.return_signatures import ReturnSecretRow
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.payment.attempts import AttemptRow
+from store.payment.disputes import DisputeDocumentRow, DisputeRow
 from store.payment.fees import FeeRuleRow
 from store.payment.payers import PayerRow
 from store.payment.payments import PaymentRow, PaymentSourceRow, PaymentTransactionRow, RefundRow
@@ -74,6 +75,8 @@ ROW_CLASSES: tuple[type[SQLModel], ...] = (
     DeliveryModeRow,
     DeliveryRateRow,
     DevelopmentClockRow,
+    DisputeDocumentRow,
+    DisputeRow,
     EnvironmentRow,
     EventRow,
     FeeRuleRow,

@@ -12,6 +12,7 @@ from funnel.redemption.request import RedemptionRequest
 from resolvers.gift_card.spending import reverse_gift_card_capture, spend_gift_card
 from resolvers.voucher.updates import update_voucher
 from schema.core.errors import (
+    FrozenByDispute,
     GiftCardNotSpendable,
     HoldOver,
     InsufficientBalance,
@@ -58,7 +59,7 @@ async def change_voucher_state(request: RedemptionRequest) -> Response:
         if any(problem.path[:1] == ("rental",) for problem in error.problems):
             return await request.redirect_with_flash(Flash((("starts_on", "TOO_MANY_BOOKINGS"),), typed), to=to)
         raise
-    except (StateChanged, InvalidTransition):
+    except (StateChanged, InvalidTransition, FrozenByDispute):
         return await request.redirect_with_flash(Flash((("voucher", "CHANGED"),)))
     except NotFound:
         return request.redirect(request.code_url())
@@ -79,7 +80,7 @@ async def spend(request: RedemptionRequest) -> Response:
         hold_id = await run_once(request, lambda once: spend_gift_card.respond(request.context, once, spent))
     except InsufficientBalance:
         return await request.redirect_with_flash(Flash((("amount", "INSUFFICIENT"),), typed))
-    except GiftCardNotSpendable:
+    except (GiftCardNotSpendable, FrozenByDispute):
         return await request.redirect_with_flash(Flash((("card", "CHANGED"),)))
     except NotFound:
         return request.redirect(request.code_url())

@@ -69,6 +69,7 @@ DONE = {
     VoucherState.USING: N_("It is in use now."),
     VoucherState.USED: N_("It is marked as used."),
 }
+DISPUTED = N_("The buyer's bank disputes the payment. Do not accept it until that is settled.")
 CARD_STATES = {
     GiftCardStatus.DRAFT: N_("Not paid for"),
     GiftCardStatus.PAID: N_("Not used yet"),
@@ -104,6 +105,8 @@ def verdict_of_voucher(subject: RedeemableVoucher) -> Verdict:
 
 def _why_not(subject: RedeemableVoucher) -> tuple[str, dt.datetime | None]:
     voucher = subject.voucher
+    if voucher.frozen_on is not None and voucher.state in {VoucherState.PAID, VoucherState.USING}:
+        return DISPUTED, None
     match voucher.state:
         case VoucherState.USED:
             return N_("It was used on %(date)s."), voucher.used_on
@@ -128,6 +131,8 @@ def verdict_of_card(subject: RedeemableCard) -> Verdict:
         return Verdict(True, N_("Can be used"), "")
     text, moment = N_("All of it has been spent."), None
     match card.status:
+        case GiftCardStatus.PAID | GiftCardStatus.USING if card.frozen_on is not None:
+            text = DISPUTED
         case GiftCardStatus.DRAFT:
             text = N_("It has not been paid for.")
         case GiftCardStatus.CANCELLED:

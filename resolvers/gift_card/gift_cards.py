@@ -89,12 +89,13 @@ class _GiftCardColumns(NamedTuple):
 
     status: GiftCardStatus
     expires_on: dt.datetime | None
+    frozen_on: dt.datetime | None
 
 
 @derives(GiftCard, "is_spendable")
-def _is_spendable(context: Context, status: str, expires_on: Any, remaining: Decimal) -> bool:
+def _is_spendable(context: Context, status: str, expires_on: Any, remaining: Decimal, frozen_on: Any) -> bool:
     return remaining > 0 and is_spendable(
-        _GiftCardColumns(GiftCardStatus(status), expires_on), context.services.clock.now()
+        _GiftCardColumns(GiftCardStatus(status), expires_on, frozen_on), context.services.clock.now()
     )
 
 

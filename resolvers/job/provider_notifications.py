@@ -1,5 +1,7 @@
 """Dispatches provider notifications: the object that a notification names is read again from the provider."""
 
+from collections.abc import Awaitable, Callable, Mapping
+
 from resolvers import bank_account
 from resolvers.activation import polling
 from resolvers.core.provider_events import note_handled
@@ -7,7 +9,15 @@ from resolvers.core.services import Services
 from resolvers.kyc import levels
 from resolvers.payment import polling as payment_polling
 from resolvers.payment import process, refund_calls
+from resolvers.payment.disputes import documents, following
 from store.providers.base import Subject
+
+DISPUTE_HANDLERS: Mapping[Subject, Callable[[Services, str], Awaitable[None]]] = {
+    Subject.DISPUTE: following.handle_dispute_notification,
+    Subject.DISPUTE_DOCUMENT: documents.handle_document_notification,
+    Subject.REPUDIATION: following.handle_repudiation_notification,
+    Subject.SETTLEMENT: following.handle_settlement_notification,
+}
 
 
 async def dispatch_notification(
@@ -21,6 +31,8 @@ async def dispatch_notification(
         await payment_polling.handle_notification(services, id, notified=notified)
     if subject is Subject.REFUND:
         await refund_calls.handle_refund_notification(services, id)
+    if subject in DISPUTE_HANDLERS:
+        await DISPUTE_HANDLERS[subject](services, id)
     if subject is Subject.ACCOUNT:
         await polling.handle_notification(services, id)
     if subject in {Subject.ACCOUNT, Subject.DOCUMENT, Subject.IDENTITY_CHECK, Subject.OWNER_CHECK}:

@@ -21,6 +21,7 @@ from resolvers.mail import delivery
 from resolvers.media import sweep
 from resolvers.payment import completion, process, refund_calls
 from resolvers.payment import polling as payment_polling
+from resolvers.payment.disputes import following
 from resolvers.webhook import delivery as webhook_delivery
 from store.core.retries import RetryPolicy
 from store.job.jobs import JobKind
@@ -85,6 +86,10 @@ async def _send_refund(services: Services, payload: Payload) -> None:
     await refund_calls.CHECKS.poll(services, payload["id"])
 
 
+async def _check_dispute(services: Services, payload: Payload) -> None:
+    await following.CHECKS.poll(services, uuid.UUID(payload["id"]))
+
+
 async def _send_mail(services: Services, payload: Payload) -> None:
     await delivery.send(services, payload["id"])
 
@@ -112,6 +117,7 @@ DAY_RETRIES = RetryPolicy(
 
 HANDLERS: Mapping[JobKind, JobHandler] = {
     JobKind.CHECK_BANK_ACCOUNTS: JobHandler(_check_bank_accounts, SHORT_RETRIES),
+    JobKind.CHECK_DISPUTE: JobHandler(_check_dispute, SHORT_RETRIES),
     JobKind.CHECK_KYC: JobHandler(_check_kyc, SHORT_RETRIES),
     JobKind.CHECK_PAYIN: JobHandler(_check_payin, SHORT_RETRIES),
     JobKind.DELIVER_WEBHOOKS: JobHandler(_deliver_webhooks, SHORT_RETRIES),
@@ -130,6 +136,7 @@ SCHEDULES: Mapping[str, ScheduledTask] = {
     "expire_payment_requests": ScheduledTask("* * * * *", expiry.expire_payment_requests),
     "expire_vouchers": ScheduledTask("2 * * * *", expiry.expire_vouchers),
     "fold_ledger": ScheduledTask("*/5 * * * *", ledger.fold),
+    "follow_missed_disputes": ScheduledTask("11 * * * *", following.follow_missed_disputes),
     "forget_events": ScheduledTask("53 3 * * *", webhook_delivery.prune_events),
     "provider_catch_up": ScheduledTask("*/15 * * * *", payment_polling.enqueue_missed_events),
     "prune_audit_entries": ScheduledTask("17 3 * * *", audit.prune_entries),
@@ -140,6 +147,7 @@ SCHEDULES: Mapping[str, ScheduledTask] = {
     "seal_ledger": ScheduledTask("2-59/5 * * * *", ledger.seal),
     "sweep_activations": ScheduledTask("* * * * *", polling.CHECKS.sweep),
     "sweep_attempts": ScheduledTask("* * * * *", payment_polling.CHECKS.sweep),
+    "sweep_disputes": ScheduledTask("* * * * *", following.CHECKS.sweep),
     "sweep_kyc": ScheduledTask("*/5 * * * *", levels.sweep_kyc),
     "sweep_mail": ScheduledTask("* * * * *", delivery.sweep),
     "sweep_media": ScheduledTask("29 4 * * *", sweep.sweep_media),

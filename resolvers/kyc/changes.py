@@ -12,10 +12,10 @@ from resolvers.kyc.renewal import is_due
 from resolvers.kyc.view import KycRows, kyc_summary
 from schema.event import EventType
 from schema.kyc.kyc import Kyc, KycCheck, KycCheckKind, KycCheckStatus, KycDocumentType
+from store.core.document_steps import DocumentStep
 from store.event.events import emit_event
 from store.kyc import (
     IDENTITY_SESSION_LIFE,
-    DocumentStep,
     IdentityCheckRow,
     KycDocumentRow,
     PartnerKycRow,

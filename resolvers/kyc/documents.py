@@ -20,11 +20,9 @@ from schema.core.errors import ActivationRequired, InvalidInput, OnlyInSandbox, 
 from schema.core.permission import Permission
 from schema.kyc.document import KycDocument, PushKycDocument
 from schema.kyc.kyc import KycCheckStatus
+from store.core.document_steps import UNFINISHED, DocumentStep, advance_document
 from store.core.provider_process import KEY_LIFE
 from store.kyc import (
-    DOCUMENT_STEPS,
-    UNFINISHED,
-    DocumentStep,
     KycDocumentRow,
     abandon_document,
     documents_of,
@@ -157,16 +155,9 @@ async def _ask_to_examine(services: Services, row: KycDocumentRow) -> CompletedS
 
 
 async def _record_step(_: Recording, row: KycDocumentRow, completed: CompletedStep) -> KycDocumentRow:
-    """Record a completed step. A step behind the recorded one changes nothing: another request or a notification was
-    faster.
-    """
-    if row.step not in UNFINISHED:
-        return row
-    row.provider_id = row.provider_id or completed.provider_id
-    if DOCUMENT_STEPS.allows(row.step, completed.step):
-        row.step = completed.step
-        if row.step is DocumentStep.SUBMITTED and row.status is KycCheckStatus.CREATED:
-            row.status = KycCheckStatus.VALIDATION_ASKED
+    """Record a completed step."""
+    if advance_document(row, completed.step, completed.provider_id) and row.status is KycCheckStatus.CREATED:
+        row.status = KycCheckStatus.VALIDATION_ASKED
     return row
 
 

@@ -18,7 +18,8 @@ from schema.kyc.kyc import (
 )
 from schema.partner.parts import CompanyType
 from store.core.clock import clock
-from store.kyc import DocumentStep, IdentityCheckRow, KycDocumentRow, PartnerKycRow
+from store.core.document_steps import DocumentStep
+from store.kyc import IdentityCheckRow, KycDocumentRow, PartnerKycRow
 from store.partner.partners import PartnerRow
 from store.providers.accounts import KycLevel, OwnerCheckStatus
 

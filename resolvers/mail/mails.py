@@ -80,7 +80,7 @@ async def resend_mail(call: Call, input: ResendMail) -> Mail:
 
 async def queue_order_mails(db: AsyncSession, order: OrderRow, attempt: AttemptRow) -> None:
     """Queue the order confirmation for the buyer and the new order mail for the partner."""
-    partner, time_zone = await _partner(db, order.partner_id)
+    partner, time_zone = await partner_with_time_zone(db, order.partner_id)
     about = order_content(order, attempt, time_zone).model_dump()
     buyer, once = (order.buyer_email, order.language), str(order.uuid)
     recipients = ((MailKind.ORDER_CONFIRMATION, *buyer), (MailKind.NEW_ORDER, partner.agency_email, partner.language))
@@ -107,7 +107,7 @@ async def queue_refund_mail(db: AsyncSession, attempt: AttemptRow, charged: Mino
     )
 
 
-async def _partner(db: AsyncSession, partner_id: int) -> tuple[PartnerRow, str]:
+async def partner_with_time_zone(db: AsyncSession, partner_id: int) -> tuple[PartnerRow, str]:
     """The partner, and the time zone of its marketplace."""
     query = select(PartnerRow, MarketplaceRow.time_zone).join(
         MarketplaceRow, col(MarketplaceRow.id) == col(PartnerRow.marketplace_id)

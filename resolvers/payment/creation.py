@@ -31,7 +31,7 @@ from schema.payment.payment import Payment, PaymentStatus
 from store.customer import Person
 from store.gift_card.gift_cards import GiftCardRow
 from store.gift_card.locks import lock_card_of_wallet
-from store.gift_card.states import is_spendable
+from store.gift_card.states import check_not_frozen, is_spendable
 from store.partner.partners import PartnerRow
 from store.payment.payments import PaymentRow, link_token
 from store.payment.recording import add_sources, lock_payment
@@ -122,6 +122,7 @@ async def _extra_source(
         card = await _card_of_wallet(call, wallet_uuid, partner)
     if card is None or not 0 < amount <= input.amount:
         return None
+    check_not_frozen(card)
     if not is_spendable(card, call.services.clock.now()):
         raise GiftCardNotSpendable
     if card.remaining_amount < amount:

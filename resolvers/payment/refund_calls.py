@@ -13,6 +13,7 @@ from sqlmodel.sql.expression import SelectOfScalar
 
 from resolvers.core.provider_process import ProviderCall, ProviderChecks, Recording, RefusedCall
 from resolvers.core.services import Services
+from resolvers.payment.disputes.following import handle_repudiation_notification
 from resolvers.payment.events import emit_refund_event
 from resolvers.payment.provider_refunds import record_provider_refund, refund_with
 from resolvers.payment.refunding import record_refund_failed, record_refund_paid, refund_of
@@ -46,6 +47,7 @@ FINAL = frozenset(
         FailureReason.REFUND_TOO_LATE,
         FailureReason.REFUND_OVER_AMOUNT,
         FailureReason.AMOUNT,
+        FailureReason.DISPUTED,
     }
 )
 """Failures that no repetition can change."""
@@ -57,6 +59,7 @@ DETAILS = {
     FailureReason.REFUND_REPEATED: "The payment provider takes the same amount once a day: it is sent again tomorrow.",
     FailureReason.ALREADY_REFUNDED: "The payment provider has refunded it already.",
     FailureReason.REFUND_TOO_LATE: "The payment is too old to be refunded to its card.",
+    FailureReason.DISPUTED: "The payment is disputed: its bank has taken the money back, or may do so.",
     FailureReason.REFUND_OVER_AMOUNT: "The payment provider has less left to refund of this payment.",
 }
 OTHER_DETAIL = "The payment provider has refused it"
@@ -229,6 +232,8 @@ async def handle_refund_notification(services: Services, refund_id: str) -> None
         refund = await services.provider.get_transaction(TransactionKind.REFUND, refund_id)
     except ProviderNotFound:
         return None
+    if refund.parent_kind is TransactionKind.REPUDIATION:
+        return await handle_repudiation_notification(services, refund.parent_id or "")
     part_id = await _claim_by_reference(services, refund)
     if part_id is not None:
         return await CHECKS.poll(services, part_id)

@@ -25,7 +25,7 @@ from store.gift_card.locks import lock_cards
 from store.gift_card.movements import return_spent
 from store.job.jobs import JobKind, enqueue_job
 from store.ledger.posting import Journal, post
-from store.order.orders import OrderRow
+from store.order.orders import lock_order
 from store.payment.attempts import AttemptRow, AttemptState
 from store.payment.attempts import transition as move_attempt
 from store.payment.payments import REFUND_STATES, PaymentRow, PaymentSourceRow, PaymentTransactionRow, RefundRow
@@ -173,8 +173,7 @@ async def _close(db: AsyncSession, payment: PaymentRow, now: dt.datetime) -> Non
     payment.modified_on = now
     await emit_payment_event(db, EventType.PAYMENT_REFUNDED, payment)
     if payment.order_id is not None:
-        order = await db.get_one(OrderRow, payment.order_id)
-        order.status = OrderStatus.REFUNDED
+        (await lock_order(db, payment.order_id)).status = OrderStatus.REFUNDED
     if payment.attempt_id is not None:
         attempt = await db.get_one(AttemptRow, payment.attempt_id)
         if attempt.state is AttemptState.REFUNDING:

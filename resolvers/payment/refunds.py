@@ -12,9 +12,17 @@ from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible
 from resolvers.payment.creation import find_payment
 from resolvers.payment.refunding import LockedPayment, lock_with_sources, parts_of, promise_refund
-from schema.core.errors import AlreadyRefunded, InvalidInput, NotFound, NotRefundable, RefundTooLate
+from schema.core.errors import (
+    AlreadyRefunded,
+    InvalidInput,
+    NotFound,
+    NotRefundable,
+    PaymentDisputed,
+    RefundTooLate,
+)
 from schema.core.money import Money
 from schema.core.permission import Permission
+from schema.payment.dispute import DisputeState
 from schema.payment.input import PreviewRefund, RefundPayment, RefundSplit, RetryRefund
 from schema.payment.payment import (
     PaymentSourceKind,
@@ -26,6 +34,7 @@ from schema.payment.payment import (
     RefundState,
 )
 from store.job.jobs import JobKind, enqueue_job
+from store.payment.disputes import disputes_of
 from store.payment.payments import REFUND_STATES, PaymentRow, PaymentTransactionRow, RefundRow
 from store.payment.recording import lock_payment
 from store.payment.refund_amounts import divide, divide_as_told
@@ -74,6 +83,8 @@ def _preview(currency: str, amount: Decimal, parts: Sequence[PaymentTransactionR
 async def _refund(db: AsyncSession, payment: PaymentRow, input: RefundPayment, now: dt.datetime) -> RefundRow:
     locked = await lock_with_sources(db, payment)
     amounts = _amounts(locked, input, now)
+    if any(dispute.state is not DisputeState.CANCELLED for dispute in await disputes_of(db, locked.payment)):
+        raise PaymentDisputed
     return await promise_refund(db, locked, amounts, origin=RefundOrigin.STAFF, now=now, reason=input.reason)
 
 

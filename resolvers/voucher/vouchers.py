@@ -107,11 +107,13 @@ class _VoucherColumns(NamedTuple):
     activated_on: dt.datetime | None = None
     kind: VoucherKind = VoucherKind.SOLD
     purchase_price_amount: Decimal = Decimal()
+    frozen_on: dt.datetime | None = None
 
 
 @derives(Voucher, "is_usable")
-def _is_usable(context: Context, state: str, activated_on: Any, expires_on: Any) -> bool:
-    return rules.is_usable(_VoucherColumns(VoucherState(state), expires_on, activated_on), context.services.clock.now())
+def _is_usable(context: Context, state: str, activated_on: Any, expires_on: Any, frozen_on: Any) -> bool:
+    columns = _VoucherColumns(VoucherState(state), expires_on, activated_on, frozen_on=frozen_on)
+    return rules.is_usable(columns, context.services.clock.now())
 
 
 @derives(Voucher, "is_extendable")
@@ -120,9 +122,11 @@ def _is_extendable(context: Context, state: str, expires_on: Any) -> bool:
 
 
 @derives(Voucher, "is_refundable")
-def _is_refundable(context: Context, state: str, kind: str, expires_on: Any, paid: Decimal) -> bool:
-    facts = _VoucherColumns(VoucherState(state), expires_on, kind=VoucherKind(kind), purchase_price_amount=paid)
-    return rules.is_refundable(facts, context.services.clock.now())
+def _is_refundable(context: Context, state: str, kind: str, expires_on: Any, paid: Decimal, frozen_on: Any) -> bool:
+    columns = _VoucherColumns(
+        VoucherState(state), expires_on, kind=VoucherKind(kind), purchase_price_amount=paid, frozen_on=frozen_on
+    )
+    return rules.is_refundable(columns, context.services.clock.now())
 
 
 @derives(Voucher, "last_day")

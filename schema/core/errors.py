@@ -120,6 +120,13 @@ class PartnerOnly(AppError):
     is_user_error = False
 
 
+class MarketplaceOnly(AppError):
+    """This needs a token that belongs to a marketplace."""
+
+    status = 403
+    is_user_error = False
+
+
 class NotFound(AppError):
     """No such {thing}."""
 
@@ -181,6 +188,12 @@ class GiftCardNotSpendable(Conflict):
     """This gift card cannot be spent: it is unpaid, expired, used up or cancelled."""
 
 
+class FrozenByDispute(Conflict):
+    """This cannot be used: the bank of its buyer disputes the payment of its order. Once the dispute is won, it can be
+    used again; the issuing partner can answer the dispute.
+    """
+
+
 class GiftCardsNotSold(Conflict):
     """This shop does not sell gift cards at the moment."""
 
@@ -235,6 +248,20 @@ class PaymentEnded(Conflict):
 
 class PaymentInProgress(Conflict):
     """The customer is paying at this moment. Wait until the outcome is known."""
+
+
+class PaymentDisputed(Conflict):
+    """This payment is or was disputed by the buyer's bank, and cannot be refunded. To give the money back, accept the
+    dispute.
+    """
+
+
+class DisputeNotAnswerable(Conflict):
+    """This dispute cannot be answered now: it is examined, it has ended, or its time is over."""
+
+
+class DisputeWithoutDocument(Conflict):
+    """A dispute is contested with documents: add one first with `pushDisputeDocument`."""
 
 
 class NotRefundable(Conflict):

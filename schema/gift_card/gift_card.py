@@ -122,10 +122,15 @@ class GiftCard(SchemaModel):
         description="The available balance, holds deducted: the sum of all movements, whatever the status; see "
         "`isSpendable`.",
     )
+    frozen_on: dt.datetime | None = datetime_column(
+        "Since when it cannot be spent because the payment of its order is disputed; null normally.",
+        default=None,
+        nullable=True,
+    )
     is_spendable = derived(
         bool,
-        ("status", "expires_on", "remaining_amount"),
-        "Whether it can be spent now: paid, not expired, not cancelled, and with a balance above zero.",
+        ("status", "expires_on", "remaining_amount", "frozen_on"),
+        "Whether it can be spent now: paid, not expired, not cancelled, not frozen, and with a balance above zero.",
     )
     gifter_details = embedded(GiftCardGifter, "The gifter, as given at purchase.")
     giftee_details = embedded(GiftCardGiftee, "The giftee, as given at purchase.")

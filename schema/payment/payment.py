@@ -216,6 +216,9 @@ class Payment(SchemaModel):
     sources = relations(PaymentSource, by="payment_id", description="The sources of its money.")
     transactions = relations(PaymentTransaction, by="payment_id", description="Its movements of money, oldest first.")
     refunds = relations(Refund, by="payment_id", description="Its refunds, oldest first.", order="created_on")
+    disputes = relations(
+        "schema.payment.dispute:Dispute", by="payment_id", description="Its disputes, oldest first.", order="created_on"
+    )
     journal = computed(list[LedgerJournal], "Its journals in the ledger, oldest first.")
     order = relation(
         "schema.order:Order", by="order_id", description="The order that it pays; null if none.", nullable=True

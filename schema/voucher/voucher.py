@@ -198,6 +198,11 @@ class Voucher(SchemaModel):
     used_on: dt.datetime | None = datetime_column("When it was used; null if it was not.", default=None, nullable=True)
     expires_on: dt.datetime | None = datetime_column("When it expires; null if never.", default=None, nullable=True)
     updated_on: dt.datetime = datetime_column("When it was last updated.")
+    frozen_on: dt.datetime | None = datetime_column(
+        "Since when it cannot be used because the payment of its order is disputed; null normally.",
+        default=None,
+        nullable=True,
+    )
     order_id: int | None = Field(
         default=None,
         foreign_key="shop_order.id",
@@ -211,13 +216,13 @@ class Voucher(SchemaModel):
         "without one); null if it never expires.",
     )
     is_usable = derived(
-        bool, ("state", "activated_on", "expires_on"), "Whether it, or the rest of it, can be used now."
+        bool, ("state", "activated_on", "expires_on", "frozen_on"), "Whether it, or the rest of it, can be used now."
     )
     is_extendable = derived(bool, ("state", "expires_on"), "Whether its validity can be extended.")
     is_refundable = derived(
         bool,
-        ("state", "kind", "expires_on", "purchase_price_amount"),
-        "Whether its price could be refunded: sold here at a price above zero, unused and not expired.",
+        ("state", "kind", "expires_on", "purchase_price_amount", "frozen_on"),
+        "Whether its price could be refunded: sold here at a price above zero, unused, not expired and not frozen.",
     )
     document_url = derived(
         str | None,

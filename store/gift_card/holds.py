@@ -4,6 +4,7 @@ The caller must have locked the card; a hold changes only under that lock.
 """
 
 import datetime as dt
+from collections.abc import Sequence
 from decimal import Decimal
 
 from sqlmodel import col, select
@@ -15,7 +16,15 @@ from schema.gift_card.gift_card import GiftCardHoldState
 from store.gift_card.events import emit_gift_card_event, emit_hold_event
 from store.gift_card.gift_cards import GiftCardHoldRow, GiftCardRow
 from store.gift_card.movements import debit_card, finalize_hold, restore_to_card
-from store.gift_card.states import CANCELLED, EXPIRED, SPENDABLE, is_capturable, is_spendable, transition
+from store.gift_card.states import (
+    CANCELLED,
+    EXPIRED,
+    SPENDABLE,
+    check_not_frozen,
+    is_capturable,
+    is_spendable,
+    transition,
+)
 from store.ledger.posting import post
 
 RUNNING, CAPTURED = GiftCardHoldState.RUNNING, GiftCardHoldState.CAPTURED
@@ -31,10 +40,17 @@ async def lock_card_of(db: AsyncSession, row: GiftCardHoldRow) -> GiftCardRow:
     return locked
 
 
+async def lock_cards_of_order(db: AsyncSession, order_id: int) -> Sequence[GiftCardRow]:
+    """Lock the gift cards that were sold with an order, by ascending id."""
+    query = select(GiftCardRow).where(col(GiftCardRow.order_id) == order_id).order_by(col(GiftCardRow.id))
+    return (await db.exec(query.with_for_update().execution_options(populate_existing=True))).all()
+
+
 async def place_hold(
     db: AsyncSession, card: GiftCardRow, amount: Decimal, reference: str, until: dt.datetime, now: dt.datetime
 ) -> GiftCardHoldRow:
-    """Debit an amount and hold it. Raises GiftCardNotSpendable, or InsufficientBalance at `amount`."""
+    """Debit an amount and hold it. Raises FrozenByDispute, GiftCardNotSpendable, or InsufficientBalance at `amount`."""
+    check_not_frozen(card)
     if not is_spendable(card, now):
         raise GiftCardNotSpendable
     if card.remaining_amount < amount:
@@ -61,13 +77,14 @@ async def capture_hold(
     """Capture the amount held, or a part of it; the rest is released.
 
     Returns False, without change, if the same amount was captured already. Raises HoldOver if the hold has ended,
-    GiftCardNotSpendable if the card is cancelled.
+    GiftCardNotSpendable if the card is cancelled, FrozenByDispute if the payment of its order is disputed.
     """
     spent = row.held_amount if amount is None else amount
     if row.state is CAPTURED and spent == row.captured_amount:
         return False
     if row.state is not RUNNING or now >= row.expires_on:
         raise HoldOver
+    check_not_frozen(card)
     if not is_capturable(card):
         raise GiftCardNotSpendable
     await post(db, finalize_hold(card, row, row.held_amount, spent))

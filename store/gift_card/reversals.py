@@ -10,7 +10,7 @@ from schema.gift_card.gift_card import GiftCardHoldState
 from store.gift_card.events import emit_hold_event
 from store.gift_card.gift_cards import GiftCardHoldRow, GiftCardRow
 from store.gift_card.movements import return_spent
-from store.gift_card.states import is_capturable
+from store.gift_card.states import takes_money_back
 from store.ledger.posting import post
 
 REVERSAL_PERIOD = dt.timedelta(hours=24)
@@ -36,7 +36,7 @@ async def reverse_capture(db: AsyncSession, card: GiftCardRow, hold: GiftCardHol
         return False
     if not is_reversible(hold, now):
         raise HoldOver
-    if not is_capturable(card):
+    if not takes_money_back(card):
         raise GiftCardNotSpendable
     await post(db, [return_spent(card, hold.captured_amount, "gift_card_hold", str(hold.id), now)])
     hold.state = GiftCardHoldState.REVERSED

@@ -3,6 +3,7 @@
 import datetime as dt
 from typing import Protocol
 
+from schema.core.errors import FrozenByDispute
 from schema.gift_card.gift_card import GiftCardStatus
 from store.core.state_machine import StateMachine
 from store.gift_card.gift_cards import GiftCardRow
@@ -35,6 +36,10 @@ class GiftCardLike(Protocol):
     def expires_on(self) -> dt.datetime | None:
         """None: never."""
 
+    @property
+    def frozen_on(self) -> dt.datetime | None:
+        """None: no dispute keeps it from being spent."""
+
 
 def is_spendable(card: GiftCardLike, now: dt.datetime, *, held: bool = False) -> bool:
     """True if the card can be debited now. This is the only check of that.
@@ -42,11 +47,22 @@ def is_spendable(card: GiftCardLike, now: dt.datetime, *, held: bool = False) ->
     With `held`, the caller already holds a part and would debit it again: then USED counts as spendable.
     """
     good = card.status in SPENDABLE or (held and card.status is USED)
-    return good and (card.expires_on is None or now < card.expires_on)
+    return good and (card.expires_on is None or now < card.expires_on) and card.frozen_on is None
 
 
 def is_capturable(card: GiftCardLike) -> bool:
-    """True if a hold on the card can be captured. Expiry does not prevent a capture; DRAFT and CANCELLED do."""
+    """True if a hold on the card can be captured. Expiry does not prevent a capture; DRAFT, CANCELLED and a dispute do."""
+    return card.status not in NEVER_CAPTURED and card.frozen_on is None
+
+
+def check_not_frozen(card: GiftCardLike) -> None:
+    """Raise FrozenByDispute if a dispute keeps the card from being spent."""
+    if card.frozen_on is not None:
+        raise FrozenByDispute
+
+
+def takes_money_back(card: GiftCardLike) -> bool:
+    """True if what was spent of the card can be returned to it. Neither expiry nor a dispute prevents that."""
     return card.status not in NEVER_CAPTURED
 
 

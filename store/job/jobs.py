@@ -33,6 +33,8 @@ class JobKind(StrEnum):
     """Ask the provider for the status of a pay-in of a payment, and act on it. Payload: `id`."""
     END_PAYMENT = "end_payment"
     """Cancel a payment that was not paid in time. Payload: `id`."""
+    CHECK_DISPUTE = "check_dispute"
+    """Ask the provider for the status of a dispute, and settle it if it is lost. Payload: `id`."""
     DROP_CART = "drop_cart"
     """Delete the cart of an order, if it has not changed since. Payload: `partner_id`, `cart_id`, `last_modified`."""
     PROVIDER_HINT = "provider_hint"

@@ -13,6 +13,7 @@ from schema.core.text import Text
 from schema.coupon.coupon import ReceptionMode
 from schema.delivery.delivery import DeliveryKind
 from schema.mail import MailKind
+from schema.payment.dispute import DisputeState
 from store.order.orders import OrderRow
 from store.payment.attempts import AttemptRow
 
@@ -99,6 +100,23 @@ class RefundContent(Content):
     amount: Decimal
     currency: str
     lines: tuple[OrderLineContent, ...]
+
+
+class DisputeContent(Content):
+    """A dispute of a payment, for the partner's staff."""
+
+    dispute_id: str
+    state: DisputeState
+    amount: Decimal
+    lost: Decimal
+    currency: str
+    reason: str
+    """In the words of the buyer's bank; empty if it gives none."""
+    contest_until: dt.datetime | None = None
+    time_zone: str
+    order_number: int | None = None
+    buyer: str
+    paid_on: dt.datetime
 
 
 class EndpointContent(Content):
@@ -211,6 +229,8 @@ CONTENTS: Mapping[MailKind, type[Content]] = {
     MailKind.IDENTITY_RENEWAL: RenewalContent,
     MailKind.VOUCHER: GiftContent,
     MailKind.GIFT_CARD: GiftContent,
+    MailKind.DISPUTE_OPENED: DisputeContent,
+    MailKind.DISPUTE_ENDED: DisputeContent,
     MailKind.ENDPOINT_DISABLED: EndpointContent,
 }
 

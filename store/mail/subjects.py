@@ -5,9 +5,11 @@ from urllib.parse import urlsplit
 
 from schema.checkout.checkout import Brand
 from schema.mail import MailKind
+from schema.payment.dispute import DisputeState
 from store.core.localization.formats import Formats
 from store.mail.content import (
     Content,
+    DisputeContent,
     EndpointContent,
     GiftContent,
     GiftRole,
@@ -34,6 +36,8 @@ SUBJECTS = {
     MailKind.IDENTITY_RENEWAL: N_("%(shop)s: verify your identity again by %(day)s"),
     MailKind.VOUCHER: N_("Your voucher from %(shop)s"),
     MailKind.GIFT_CARD: N_("Your gift card from %(shop)s"),
+    MailKind.DISPUTE_OPENED: N_("A bank disputes a payment of %(amount)s"),
+    MailKind.DISPUTE_ENDED: N_("Dispute lost: %(amount)s"),
     MailKind.ENDPOINT_DISABLED: N_("Events are no longer sent to %(host)s"),
     TEST_MAIL: N_("Mail works"),
 }
@@ -42,6 +46,11 @@ PLURAL_SUBJECTS = {
     MailKind.GIFT_CARD: N_("Your gift cards from %(shop)s"),
 }
 """For buyers of more than one."""
+DISPUTE_SUBJECTS = {
+    DisputeState.WON: N_("Dispute won: %(amount)s"),
+    DisputeState.CANCELLED: N_("Dispute withdrawn: %(amount)s"),
+}
+"""For disputes that have ended well."""
 ROLE_SUBJECTS = {
     GiftRole.FOR_GIFTEE: N_("A present from %(sender)s"),
     GiftRole.SENT_TO_GIFTEE: N_("Your present was sent to %(email)s"),
@@ -67,6 +76,8 @@ def subject_of(
         gaps |= {"host": urlsplit(about.url).hostname or about.url}
     elif isinstance(about, RenewalContent):
         gaps |= {"day": formats.days(about.renew_by)}
+    elif isinstance(about, DisputeContent):
+        text, gaps = DISPUTE_SUBJECTS.get(about.state, text), {"amount": formats.money(about.amount, about.currency)}
     elif isinstance(about, GiftContent):
         text = _gift_subject(MailKind(kind), about)
         gaps |= {"sender": about.items[0].sender, "email": about.giftee_email}

@@ -3,7 +3,8 @@
 from uuid import UUID
 
 from sqlalchemy import CheckConstraint, Index, UniqueConstraint
-from sqlmodel import Field
+from sqlmodel import Field, col, select
+from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.order import (
     Order,
@@ -67,3 +68,9 @@ class OrderDiscountRow(PartnerIndexed, InCurrency, OrderDiscount, table=True):
 
     __tablename__ = "order_discount"
     order_id: int = Field(foreign_key="shop_order.id", index=True)
+
+
+async def lock_order(db: AsyncSession, id: int) -> OrderRow:
+    """Lock and reload an order."""
+    query = select(OrderRow).where(col(OrderRow.id) == id).with_for_update()
+    return (await db.exec(query.execution_options(populate_existing=True))).one()

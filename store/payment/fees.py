@@ -7,6 +7,7 @@ from sqlalchemy import CheckConstraint, Index, case, or_
 from sqlmodel import Field, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from schema.core.errors import CONSTRAINT_ERRORS, AlreadyTaken
 from schema.payment.fees import FeeRule
 from schema.validation.numbers import CENT
 from store.core.row import CreatedOn, InCurrency
@@ -37,6 +38,9 @@ class FeeRuleRow(InCurrency, CreatedOn, FeeRule, table=True):
     )
     marketplace_id: int = Field(foreign_key="marketplace.id")
     partner_id: int | None = Field(default=None, foreign_key="partner.id")
+
+
+CONSTRAINT_ERRORS["fee_rule_key"] = lambda: AlreadyTaken("product", what="combination of partner, product and origin")
 
 
 @dataclass(frozen=True, slots=True)

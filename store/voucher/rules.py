@@ -29,6 +29,9 @@ class VoucherLike(Protocol):
     @property
     def purchase_price_amount(self) -> Decimal: ...
 
+    @property
+    def frozen_on(self) -> dt.datetime | None: ...
+
 
 def is_over(voucher: VoucherLike, now: dt.datetime) -> bool:
     """True if it has expired, even if its state is not EXPIRED yet."""
@@ -36,9 +39,9 @@ def is_over(voucher: VoucherLike, now: dt.datetime) -> bool:
 
 
 def is_usable(voucher: VoucherLike, now: dt.datetime) -> bool:
-    """True if the voucher can be used now: paid or in use, activated and not expired."""
+    """True if the voucher can be used now: paid or in use, activated, not expired and not frozen by a dispute."""
     begun = voucher.activated_on is not None and voucher.activated_on <= now
-    return voucher.state in REDEEMABLE and begun and not is_over(voucher, now)
+    return voucher.state in REDEEMABLE and begun and not is_over(voucher, now) and voucher.frozen_on is None
 
 
 def is_extendable(voucher: VoucherLike, now: dt.datetime) -> bool:  # noqa: ARG001  # same signature as the other rules
@@ -47,6 +50,6 @@ def is_extendable(voucher: VoucherLike, now: dt.datetime) -> bool:  # noqa: ARG0
 
 
 def is_refundable(voucher: VoucherLike, now: dt.datetime) -> bool:
-    """True if its price can be refunded: sold here for money, unused and not expired."""
-    sold = voucher.kind is VoucherKind.SOLD and voucher.purchase_price_amount > 0
+    """True if its price can be refunded: sold here for money, unused, not expired and not frozen by a dispute."""
+    sold = voucher.kind is VoucherKind.SOLD and voucher.purchase_price_amount > 0 and voucher.frozen_on is None
     return sold and voucher.state is VoucherState.PAID and not is_over(voucher, now)

@@ -1,10 +1,12 @@
 """State transitions of vouchers, and the permission that each one needs."""
 
 import datetime as dt
+from collections.abc import Sequence
 
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from schema.core.errors import FrozenByDispute
 from schema.core.permission import Permission
 from schema.voucher.voucher import VoucherState
 from store.core.state_machine import StateMachine
@@ -40,11 +42,13 @@ async def transition(db: AsyncSession, voucher: VoucherRow, new: VoucherState, n
     """Change the state of a locked voucher and emit the event. Returns False, without change, if it has that state.
 
     The first change to PAID activates the voucher. A change to USED sets `used_on`; any other change clears it. The
-    caller checks the permission. Raises InvalidTransition.
+    caller checks the permission. Raises InvalidTransition, and FrozenByDispute for a use of a frozen voucher.
     """
     old = voucher.state
     if old is new:
         return False
+    if TRANSITIONS.permission(old, new) is USE and voucher.frozen_on is not None:
+        raise FrozenByDispute
     voucher.state = TRANSITIONS.require(old, new)
     voucher.used_on = now if new is USED else None
     if new is PAID:
@@ -67,3 +71,9 @@ async def expire_vouchers(db: AsyncSession, now: dt.datetime, most: int) -> int:
     for row in rows:
         await transition(db, row, EXPIRED, now)
     return len(rows)
+
+
+async def lock_vouchers_of_order(db: AsyncSession, order_id: int) -> Sequence[VoucherRow]:
+    """Lock the vouchers that were sold with an order, by ascending id."""
+    query = select(VoucherRow).where(col(VoucherRow.order_id) == order_id).order_by(col(VoucherRow.id))
+    return (await db.exec(query.with_for_update().execution_options(populate_existing=True))).all()

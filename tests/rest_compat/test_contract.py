@@ -18,6 +18,7 @@ from rest_compat.resources import (
     kyc,
     partner,
     payment,
+    payment_changes,
     payment_request,
     transfer,
     voucher,
@@ -69,9 +70,6 @@ NOT_YET = frozenset(
         "get_network_voucher",
         "find_network_vouchers_by_email",
         "list_network_voucher_usages",
-        "create_payment",
-        "update_payment",
-        "refund_payment",
         "list_payout_requests",
         "get_payout_request",
         "list_payout_payments",
@@ -102,6 +100,10 @@ DOCUMENTED: Mapping[ResourceShape, str] = {
     partner.UPDATED_NETWORK_PARTNER: "id status hide_from_stats third_party_sales_only referrer name "
     "linked_to_nv_settings linked_to_ngc_settings",
     partner.FOUND_PARTNER: "id",
+    payment_changes.CREATED_PAYMENT: "id customer partner_uuid partner amount discount product type origin "
+    "payment_receipt_description freeze_payout_date",
+    payment_changes.UPDATED_PAYMENT: "id freeze_payout_date",
+    payment_changes.REFUND: "status detail",
     partner.PAYMENT_ACTIVATION: "status id pending_user_action",
     kyc.KYC_DOCUMENT: "id partner partner_uuid comment document_type",
     kyc.KYC_LEVEL: "status detail partner partner_uuid errors",

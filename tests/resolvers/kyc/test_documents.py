@@ -12,8 +12,8 @@ from schema.core.errors import ActivationRequired, InvalidInput, NotFound, Provi
 from schema.kyc.document import PushKycDocument
 from schema.kyc.kyc import KycCheckStatus, KycDocumentType
 from store.core.clock import clock
+from store.core.document_steps import DocumentStep
 from store.core.provider_process import KEY_LIFE
-from store.kyc import DocumentStep
 from store.providers.errors import InvalidRequest, NotAllowed
 from tests.fixtures.activation import Newcomer
 from tests.fixtures.kyc import MARKER, Payee, pdf, upload

@@ -10,9 +10,9 @@ from schema.core.errors import InvalidTransition
 from schema.core.permission import Permission
 from store.activation import activations
 from store.bank_account import TRANSITIONS as BANK_ACCOUNTS
+from store.core.document_steps import DOCUMENT_STEPS
 from store.core.state_machine import StateMachine
 from store.gift_card.states import TRANSITIONS as GIFT_CARDS
-from store.kyc import DOCUMENT_STEPS
 from store.payment import attempts
 from store.voucher.states import TRANSITIONS as VOUCHERS
 
