@@ -55,19 +55,19 @@ from rest_compat.openapi.reference import reference_of
 from rest_compat.resources import auth, cart, kyc, partner, payment_changes
 from rest_compat.resources import gift_card as gift_card_shapes
 from rest_compat.resources import payment as payment_shapes
+from rest_compat.resources import payment_request as payment_requests
 from rest_compat.resources import transfer as transfer_shapes
 from rest_compat.resources import voucher as voucher_shapes
 from rest_compat.resources import voucher_option as option
 from rest_compat.resources import voucher_prototype as prototype
 from rest_compat.resources.media import MEDIA, MEDIA_CHANGE
+from rest_compat.resources.payment import PAYMENT_LINK
 from schema.core.errors import CartNotFound
 
 CREATED_OR_REPLACED = ConditionalStatus(
     lambda saved: 201 if saved.created else 200, ((201, "The cart was created."), (200, "The cart was replaced."))
 )
 
-PAYMENT_LINK = RowLink("payment", "payment_url")
-"""Where the customer pays."""
 WALLET_LINK = RowLink("wallet", "wallet.uuid", "/api/wallets/{}/transfers/")
 
 GROUPS: Mapping[str, Sequence[RestRoute]] = {
@@ -326,6 +326,7 @@ GROUPS: Mapping[str, Sequence[RestRoute]] = {
             newest_first=True,
         ),
     ),
+    "Payment requests": payment_requests.ROUTES,
     "Wallets": (
         RestRoute(
             "GET",

@@ -16,7 +16,7 @@ from resolvers.catalogue import option_categories, option_links, prototypes, tax
 from resolvers.catalogue import options as catalogue_options
 from resolvers.gift_card import holds, issuing, offers, spending
 from resolvers.partner import marketplaces, network_partners, partners
-from resolvers.payment import fees
+from resolvers.payment import fees, payment_requests
 from resolvers.voucher import imports, updates
 from resolvers.voucher import issuing as voucher_issuing
 from resolvers.webhook import endpoints
@@ -49,6 +49,7 @@ PARTNER = {
     "website": "https://partner.example",
     "legal_representative": {"first_name": "Ada", "last_name": "Byron", "email": "ada@partner.example"},
 }
+PAYER = {"first_name": "Ada", "last_name": "Byron", "email": "ada@partner.example"}
 OFFICE = {"address_line_1": "1 rue X", "postal_code": "75001", "city": "Paris", "country": "FR"}
 NUMBERS = {"siret_number": "1", "rcs": "Paris", "ape": "5510Z", "vat_id": "FR1"}
 IMPORTED = {"imported_from": "Y", "voucher_prototype_id": 4711, "total_price": "1.00"}
@@ -156,6 +157,15 @@ def _of_markets(tenants: Tenants, ids: Mapping[str, int]) -> Iterator[Case]:
     market = {"name": "M", "currency": "EUX", "time_zone": "UTC", "domain": "a/b"}
     yield Case(marketplaces.create_marketplace, "master", market, "currency domain")
     moved = {"id": tenants.marketplaces["a"].id, "domain": "a/b", "time_zone": "Nowhere"}
+    asked = {
+        "partner_uuid": UNKNOWN,
+        "amount": "1.00",
+        "customer": PAYER,
+        "language": "xx",
+        "invoicing_marketplace_id": 4711,
+    }
+    wrong = "partner_uuid language invoicing_marketplace_id"
+    yield Case(payment_requests.create_payment_request, "a1", asked, wrong)
     yield Case(marketplaces.update_marketplace, "market a", moved, "domain time_zone")
 
 
@@ -277,6 +287,7 @@ STATE = "What its shapes leave is refused for the state of things, which is told
 NOT_COVERED: Mapping[str, str] = {
     **dict.fromkeys(("activate_payments", "open_identity_verification", "register_bank_account"), ONE),
     **dict.fromkeys(("activate_gift_card", "cancel_gift_card", "extend_gift_card", "extend_voucher"), ONE),
+    **dict.fromkeys(("cancel_payment_request", "resend_payment_request"), ONE),
     **dict.fromkeys(("archive_media", "update_media", "change_site_domain", "revoke_token"), ONE),
     **dict.fromkeys(("capture_gift_card", "release_gift_card", "reverse_gift_card_capture"), ONE),
     **dict.fromkeys(("delete_product_attribute", "delete_voucher_option_link", "delete_webhook_endpoint"), ONE),

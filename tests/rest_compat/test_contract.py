@@ -19,6 +19,7 @@ from rest_compat.resources import (
     partner,
     payment,
     payment_changes,
+    payment_request,
     transfer,
     voucher,
 )
@@ -69,10 +70,6 @@ NOT_YET = frozenset(
         "get_network_voucher",
         "find_network_vouchers_by_email",
         "list_network_voucher_usages",
-        "create_payment_request",
-        "list_payment_requests",
-        "get_payment_request",
-        "list_payment_request_payments",
         "list_payout_requests",
         "get_payout_request",
         "list_payout_payments",
@@ -155,6 +152,9 @@ DOCUMENTED: Mapping[ResourceShape, str] = {
     payment.TRANSACTION: "id created_on type payment_method status amount commission net_amount currency currency_symbol "
     "partner payment_id customer",
     transfer.TRANSFER: "created_on amount currency status type payment_uuid debited_wallet_uuid credited_wallet_uuid",
+    payment_request.PAYMENT_REQUEST: "id code status amount created_on modified_on reference description customer "
+    "partner_uuid origin product",
+    payment_request.REQUEST_CUSTOMER: "first_name last_name email",
     MEDIA: "id uuid name created_on archived_on",
     cart.CART: "id items return_url funnel_url last_modified",
     cart.CART_ITEM: "product_id quantity variant_id attribute_values",

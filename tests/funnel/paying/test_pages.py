@@ -240,11 +240,25 @@ async def test_a_refund_is_told(shop: Shop, customer: Customer) -> None:
 async def test_a_wrong_link_names_nobody(shop: Shop, customer: Customer) -> None:
     token = (await asked(shop)).link_token
     for wrong in (token[:-1], token.swapcase(), f"{token}x", link_token(), "x", "%00", "é"):
-        for page in ("", "return/", "leaving/"):
-            await customer.open(f"/pay/{wrong}/{page}")
-            assert (customer.response.status_code, customer.h1) == (404, DEAD), wrong
-            assert "The Shop" not in customer.response.text
-        assert (await customer.http.post(f"/pay/{wrong}/", data={})).status_code == 404
+        await customer.open(f"/pay/{wrong}/")
+        assert (customer.response.status_code, customer.h1) == (404, DEAD), wrong
+        assert "The Shop" not in customer.response.text
+    for page in ("return/", "leaving/"):
+        await customer.open(f"/pay/{link_token()}/{page}")
+        assert (customer.response.status_code, customer.h1) == (404, DEAD)
+    assert (await customer.http.post(f"/pay/{link_token()}/", data={"csrf": "x"})).status_code == 404
+
+
+async def test_links_are_not_guessed(shop: Shop, customer: Customer) -> None:
+    row = await asked(shop)
+    for _ in range(40):
+        await customer.open(f"/pay/{link_token()}/")
+        if customer.response.status_code == 429:
+            break
+    assert customer.response.status_code == 429
+    assert int(customer.response.headers["retry-after"]) > 0
+    await customer.open(path(row))
+    assert customer.response.status_code == 429
 
 
 async def test_it_is_served_on_both_hosts_and_kept_nowhere(shop: Shop, customer: Customer) -> None:
@@ -270,8 +284,9 @@ async def test_it_is_served_on_both_hosts_and_kept_nowhere(shop: Shop, customer:
 async def test_only_its_own_form_is_taken(shop: Shop, customer: Customer) -> None:
     row = await asked(shop)
     await customer.open(path(row))
-    for data, headers in (({}, {}), ({"csrf": "x"}, {}), ({}, {"Origin": "https://elsewhere.example"})):
-        await customer.post(path(row), data, **headers)
+    good = customer.form("/pay/").one("input").attributes["value"]
+    for csrf, origin in (("", SERVICE_URL), ("x", SERVICE_URL), (good, "https://elsewhere.example")):
+        await customer.post(path(row), {"csrf": csrf}, Origin=origin)
         assert customer.response.status_code == 403
         await customer.open(path(row))
     assert await shop.count("payment") == 0
