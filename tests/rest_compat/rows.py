@@ -86,8 +86,6 @@ async def open_rows(databases: Databases, folder: pathlib.Path) -> AsyncIterator
             "/api/giftcards/": own.gift_card,
             "/api/giftcards_by_code/": await tenants.one("SELECT max(code) FROM gift_card"),
             "/api/vouchers/": voucher.code,
-            "/api/payments/": (await stored_payment(tenants)).id,
-            "/api/wallets/": await tenants.one("SELECT uuid FROM wallet LIMIT 1"),
         }
         yield Rows(tenants, rows)
 
