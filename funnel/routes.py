@@ -12,9 +12,10 @@ from funnel.checkout.storefronts import PRODUCTS, STOREFRONTS
 from funnel.core.messages import ErrorPage
 from funnel.core.page_handler import PageEndpoint
 from funnel.core.pages import PageTemplates
-from funnel.core.static_files import PREFIX
+from funnel.core.static_files import PREFIX, colours, colours_path
 from funnel.onboarding import provider_return
 from funnel.onboarding.routes import routes as onboarding_routes
+from funnel.paying.routes import routes as paying_routes
 from funnel.redemption.routes import routes as redeem_routes
 from schema.checkout.checkout import ShopKind
 from store.core.settings import Settings
@@ -40,6 +41,8 @@ class FunnelRoutes:
     """The endpoint of the 404 page."""
     static_routes: list[BaseRoute]
     """On all hosts: static files."""
+    payment_routes: list[BaseRoute]
+    """On all hosts: the pages of payments and payment requests."""
     service_routes: list[BaseRoute]
     """On the service's own host: pages for link holders."""
 
@@ -74,7 +77,11 @@ def routes(settings: Settings, pages: PageTemplates) -> FunnelRoutes:
         shop_routes=of_shops,
         fallback_routes=[Route("/{rest:path}", not_found_endpoint)],
         not_found_endpoint=not_found_endpoint,
-        static_routes=[Route(f"{PREFIX}{{name:str}}", pages.assets.serve)],
+        static_routes=[
+            Route(f"{PREFIX}{{name:str}}", pages.assets.serve),
+            Route(colours_path("{accent:str}"), colours),
+        ],
+        payment_routes=paying_routes(settings, pages),
         service_routes=[*onboarding_routes(settings, pages), *provider_return.routes(settings, pages)],
     )
 

@@ -1,4 +1,4 @@
-"""Printable documents of vouchers and gift cards: access by URL token, and renewal of the token."""
+"""Printable documents of vouchers, gift cards and payments: access by URL token, and renewal of the token."""
 
 from resolvers.core.brute_force import throttled_lookup
 from resolvers.core.context import Context

@@ -33,8 +33,10 @@ from resolvers.media.media import create_media, media, media_by_id, update_media
 from resolvers.partner.network_partners import create_network_partner, update_network_partner
 from resolvers.partner.partners import create_partner, partner_by_company_number, update_partner
 from resolvers.partner.partners import partner as partner_with_uuid
+from resolvers.payment.creation import create_payment, update_payment
 from resolvers.payment.movements import transfers
 from resolvers.payment.payments import payment, payments
+from resolvers.payment.refunds import refund_payment
 from resolvers.voucher.updates import update_voucher
 from resolvers.voucher.vouchers import voucher as voucher_with_code
 from resolvers.voucher.vouchers import vouchers
@@ -50,22 +52,22 @@ from rest_compat.http.paths import PathTable
 from rest_compat.http.route import ConditionalStatus, ResponseEnvelope, RestRoute, RowsOf
 from rest_compat.openapi.document import openapi_document
 from rest_compat.openapi.reference import reference_of
-from rest_compat.resources import auth, cart, kyc, partner
+from rest_compat.resources import auth, cart, kyc, partner, payment_changes
 from rest_compat.resources import gift_card as gift_card_shapes
 from rest_compat.resources import payment as payment_shapes
+from rest_compat.resources import payment_request as payment_requests
 from rest_compat.resources import transfer as transfer_shapes
 from rest_compat.resources import voucher as voucher_shapes
 from rest_compat.resources import voucher_option as option
 from rest_compat.resources import voucher_prototype as prototype
 from rest_compat.resources.media import MEDIA, MEDIA_CHANGE
+from rest_compat.resources.payment import PAYMENT_LINK
 from schema.core.errors import CartNotFound
 
 CREATED_OR_REPLACED = ConditionalStatus(
     lambda saved: 201 if saved.created else 200, ((201, "The cart was created."), (200, "The cart was replaced."))
 )
 
-PAYMENT_LINK = RowLink("payment", "payment_url")
-"""Where the customer pays."""
 WALLET_LINK = RowLink("wallet", "wallet.uuid", "/api/wallets/{}/transfers/")
 
 GROUPS: Mapping[str, Sequence[RestRoute]] = {
@@ -287,6 +289,32 @@ GROUPS: Mapping[str, Sequence[RestRoute]] = {
             query=payment_shapes.QUERY,
             ordering=payment_shapes.ORDERING,
         ),
+        RestRoute(
+            "POST",
+            "/api/payments/",
+            create_payment,
+            payment_changes.CREATED_PAYMENT,
+            status=201,
+            renamed=payment_changes.RENAMED_PAYMENT_KEYS,
+            graphql_only=("language",),
+            links=(PAYMENT_LINK,),
+            example=payment_changes.NEW_PAYMENT,
+        ),
+        RestRoute(
+            "PATCH|PUT",
+            "/api/payments/{id}/",
+            update_payment,
+            payment_changes.UPDATED_PAYMENT,
+            example=payment_changes.PAYMENT_CHANGE,
+        ),
+        RestRoute(
+            "POST",
+            "/api/payments/{id}/refund/",
+            refund_payment,
+            payment_changes.REFUND,
+            graphql_only=("reason",),
+            example=payment_changes.REFUND_REQUEST,
+        ),
         RestRoute("GET", "/api/payments/{id}/", payment, payment_shapes.PAYMENT, links=(PAYMENT_LINK,)),
         RestRoute(
             "GET",
@@ -298,6 +326,7 @@ GROUPS: Mapping[str, Sequence[RestRoute]] = {
             newest_first=True,
         ),
     ),
+    "Payment requests": payment_requests.ROUTES,
     "Wallets": (
         RestRoute(
             "GET",

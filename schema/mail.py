@@ -22,6 +22,11 @@ class MailKind(DescribedEnum):
     IDENTITY_RENEWAL = "identity_renewal", "To a partner's legal representative: the identity must be verified again."
     VOUCHER = "voucher", "To a buyer or giftee: vouchers to print, or how they are delivered."
     GIFT_CARD = "gift_card", "To a buyer or giftee: gift cards to print, or how they are delivered."
+    PAYMENT_REQUEST = "payment_request", "To a customer: the link to pay an amount."
+    PAYMENT_REQUEST_REMINDER = (
+        "payment_reminder",
+        "To a customer: the amount is not paid yet, and the link expires soon.",
+    )
     DISPUTE_OPENED = "dispute_opened", "To the partner: the bank of a buyer disputes a payment."
     DISPUTE_ENDED = "dispute_ended", "To the partner: how a dispute has ended."
     ENDPOINT_DISABLED = "endpoint_disabled", "To the owner of a webhook endpoint: it failed for days and was disabled."

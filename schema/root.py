@@ -23,7 +23,7 @@ from resolvers.media import media as medias
 from resolvers.onboarding import page as onboarding
 from resolvers.partner import marketplaces, network_partners, partners, return_secrets
 from resolvers.payment import creation as payment_creation
-from resolvers.payment import movements, payments, refunds
+from resolvers.payment import fees, movements, payment_requests, payments, refunds
 from resolvers.payment.disputes import disputes as payment_disputes
 from resolvers.payment.disputes import documents as dispute_documents
 from resolvers.voucher import imports, updates, vouchers
@@ -45,6 +45,8 @@ class Query:
     ecommerce_cart = query_field(carts.ecommerce_cart)
     environments = query_field(taxonomy.environments)
     events = query_field(event.events)
+    fee_rule = query_field(fees.fee_rule)
+    fee_rules = query_field(fees.fee_rules)
     gift_card = query_field(gift_cards.gift_card, gift_cards.gift_card_with_code)
     gift_cards = query_field(gift_cards.gift_cards)
     job = query_field(jobs.job)
@@ -62,11 +64,14 @@ class Query:
     order = query_field(orders.order, orders.order_with_uuid)
     orders = query_field(orders.orders)
     payment = query_field(payments.payment)
+    payment_request = query_field(payment_requests.payment_request)
+    payment_requests = query_field(payment_requests.payment_requests)
     payments = query_field(payments.payments)
     partner = query_field(partners.partner, partners.partner_with_id)
     partner_by_company_number = query_field(partners.partner_by_company_number)
     partner_statements = query_field(ledgers.partner_statements)
     partners = query_field(partners.partners)
+    preview_commission = query_field(fees.preview_commission)
     price_ranges = query_field(taxonomy.price_ranges)
     product = query_field(products.product)
     products = query_field(products.products)
@@ -99,6 +104,7 @@ class Mutation:
     add_voucher_rental = mutation_field(updates.add_voucher_rental)
     archive_media = mutation_field(medias.archive_media)
     cancel_payment = mutation_field(payment_creation.cancel_payment)
+    cancel_payment_request = mutation_field(payment_requests.cancel_payment_request)
     cancel_gift_card = mutation_field(gift_card_issuing.cancel_gift_card)
     capture_gift_card = mutation_field(holds.capture_gift_card)
     change_password = mutation_field(users.change_password)
@@ -113,6 +119,7 @@ class Mutation:
     create_partner = mutation_field(partners.create_partner)
     create_price_range = mutation_field(taxonomy.create_price_range)
     create_payment = mutation_field(payment_creation.create_payment)
+    create_payment_request = mutation_field(payment_requests.create_payment_request)
     create_product = mutation_field(products.create_product)
     create_product_attribute = mutation_field(products.create_product_attribute)
     create_product_variant = mutation_field(products.create_product_variant)
@@ -127,6 +134,8 @@ class Mutation:
     delete_voucher_option_link = mutation_field(option_links.delete_voucher_option_link)
     delete_webhook_endpoint = mutation_field(webhooks.delete_webhook_endpoint)
     discard_job = mutation_field(jobs.discard_job)
+    create_fee_rule = mutation_field(fees.create_fee_rule)
+    update_fee_rule = mutation_field(fees.update_fee_rule)
     extend_gift_card = mutation_field(gift_card_issuing.extend_gift_card)
     extend_voucher = mutation_field(updates.extend_voucher)
     hold_gift_card = mutation_field(holds.hold_gift_card)
@@ -147,6 +156,7 @@ class Mutation:
     renew_voucher_document = mutation_field(document.renew_voucher_document)
     replay_webhooks = mutation_field(webhooks.replay_webhooks, result="count")
     resend_mail = mutation_field(mails.resend_mail)
+    resend_payment_request = mutation_field(payment_requests.resend_payment_request)
     retry_job = mutation_field(jobs.retry_job)
     reverse_gift_card_capture = mutation_field(spending.reverse_gift_card_capture)
     revoke_token = mutation_field(tokens.revoke_token)

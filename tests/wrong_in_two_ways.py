@@ -16,6 +16,7 @@ from resolvers.catalogue import option_categories, option_links, prototypes, tax
 from resolvers.catalogue import options as catalogue_options
 from resolvers.gift_card import holds, issuing, offers, spending
 from resolvers.partner import marketplaces, network_partners, partners
+from resolvers.payment import fees, payment_requests
 from resolvers.voucher import imports, updates
 from resolvers.voucher import issuing as voucher_issuing
 from resolvers.webhook import endpoints
@@ -48,6 +49,7 @@ PARTNER = {
     "website": "https://partner.example",
     "legal_representative": {"first_name": "Ada", "last_name": "Byron", "email": "ada@partner.example"},
 }
+PAYER = {"first_name": "Ada", "last_name": "Byron", "email": "ada@partner.example"}
 OFFICE = {"address_line_1": "1 rue X", "postal_code": "75001", "city": "Paris", "country": "FR"}
 NUMBERS = {"siret_number": "1", "rcs": "Paris", "ape": "5510Z", "vat_id": "FR1"}
 IMPORTED = {"imported_from": "Y", "voucher_prototype_id": 4711, "total_price": "1.00"}
@@ -148,9 +150,22 @@ def _of_markets(tenants: Tenants, ids: Mapping[str, int]) -> Iterator[Case]:
     yield Case(taxonomy.update_price_range, "market a", changed, "name maximum ranking")
     fits_what_is_wrong = {"id": ids["range"], "name": NAME, "minimum": "-1", "maximum": "0.50", "ranking": -1}
     yield Case(taxonomy.update_price_range, "market a", fits_what_is_wrong, "minimum ranking")
+    fee = {"partner_uuid": UNKNOWN, "percentage": "101", "fixed": "-1"}
+    yield Case(fees.create_fee_rule, "market a", fee, "partner_uuid percentage fixed")
+    nowhere = {**fee, "marketplace_uuid": UNKNOWN}
+    yield Case(fees.create_fee_rule, "master", nowhere, "marketplace_uuid percentage fixed")
     market = {"name": "M", "currency": "EUX", "time_zone": "UTC", "domain": "a/b"}
     yield Case(marketplaces.create_marketplace, "master", market, "currency domain")
     moved = {"id": tenants.marketplaces["a"].id, "domain": "a/b", "time_zone": "Nowhere"}
+    asked = {
+        "partner_uuid": UNKNOWN,
+        "amount": "1.00",
+        "customer": PAYER,
+        "language": "xx",
+        "invoicing_marketplace_id": 4711,
+    }
+    wrong = "partner_uuid language invoicing_marketplace_id"
+    yield Case(payment_requests.create_payment_request, "a1", asked, wrong)
     yield Case(marketplaces.update_marketplace, "market a", moved, "domain time_zone")
 
 
@@ -272,12 +287,13 @@ STATE = "What its shapes leave is refused for the state of things, which is told
 NOT_COVERED: Mapping[str, str] = {
     **dict.fromkeys(("activate_payments", "open_identity_verification", "register_bank_account"), ONE),
     **dict.fromkeys(("activate_gift_card", "cancel_gift_card", "extend_gift_card", "extend_voucher"), ONE),
+    **dict.fromkeys(("cancel_payment_request", "resend_payment_request"), ONE),
     **dict.fromkeys(("archive_media", "update_media", "change_site_domain", "revoke_token"), ONE),
     **dict.fromkeys(("capture_gift_card", "release_gift_card", "reverse_gift_card_capture"), ONE),
     **dict.fromkeys(("delete_product_attribute", "delete_voucher_option_link", "delete_webhook_endpoint"), ONE),
     **dict.fromkeys(("discard_job", "retry_job", "resend_mail", "renew_voucher_document", "send_onboarding_link"), ONE),
     **dict.fromkeys(("remove_voucher_rental", "rotate_return_secret", "rotate_webhook_secret"), ONE),
-    **dict.fromkeys(("test_webhook_endpoint", "update_voucher_details"), SHAPES),
+    **dict.fromkeys(("test_webhook_endpoint", "update_fee_rule", "update_voucher_details"), SHAPES),
     **dict.fromkeys(("update_network_partner", "settle_activation"), STATE),
     "create_voucher_option_link": "Rows that are not there are told first, and one check is left.",
     "create_media": "A picture is decoded only for an input that can be used: decoding costs much.",

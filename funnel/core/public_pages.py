@@ -1,11 +1,14 @@
 """Pages at the service's own host about one partner, for holders of a link."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar
 from urllib.parse import urlsplit
 
 from starlette.requests import Request
 from starlette.responses import Response
 
+from funnel.core.flash import Flash, Flashes
 from funnel.core.messages import PUBLIC_ERROR_PAGES, TRY_AGAIN, ErrorPage
 from funnel.core.page_handler import ERROR_PAGE_BY_STATUS, G, Site
 from funnel.core.page_request import PageLink, PageRequest, client_ip_of
@@ -41,6 +44,45 @@ class PublicRequest(PageRequest):
     def brand_sheet(self) -> str:
         """The URL of the style sheet with the partner's colours. It does not reveal the link."""
         return colours_path(self.brand.accent) if self.brand else ""
+
+
+@dataclass
+class LinkRequest(PublicRequest):
+    """A request of the holder of a valid link. `start` is the link's path."""
+
+    context: Context = field(kw_only=True)
+    flash_area: ClassVar[str]
+    """Keeps the messages of different kinds of links apart."""
+
+    @cached_property
+    def _flashes(self) -> Flashes:
+        partner_id = self.context.required_caller.partner_id
+        assert partner_id is not None, "a link is about one partner"
+        return Flashes(self.services.kv, partner_id)
+
+    async def put_flash(self, place: str, flash: Flash) -> None:
+        """Store a message for this browser's next view of a page."""
+        await self._flashes.put(self._flash_key(place), flash)
+
+    async def take_flash(self, place: str) -> Flash:
+        """Return and delete the message; an empty one if there is none."""
+        return await self._flashes.take(self._flash_key(place))
+
+    def _flash_key(self, place: str) -> str:
+        return f"{self.session_id}:{self.flash_area}:{place}"
+
+    def path(self, name: str) -> str:
+        """The path of a subpage: `return`, `leaving`."""
+        return f"{self.start}{name}/"
+
+    def redirect_to_start(self) -> Response:
+        """Redirect to the linked page."""
+        return self.redirect(self.start)
+
+    async def redirect_with_error(self, button: str, why: str) -> Response:
+        """Redirect to the linked page, which shows why the button failed."""
+        await self.put_flash(button, Flash(((button, why),)))
+        return self.redirect_to_start()
 
 
 class PublicSite(Site[G]):

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from schema.checkout.checkout import Brand
+from store.core.brand_colours import build_brand
 
 FOLDER = Path(__file__).parents[1] / "static"
 PREFIX = "/static/funnel/"
@@ -91,3 +92,11 @@ def colours_path(accent: str) -> str:
 def brand_path(brand: Brand) -> str:
     """The path of a partner's brand style sheet on its own host."""
     return f"/ecommerce/shop/brand.{digest(brand_sheet(brand))}.css"
+
+
+async def colours(request: Request) -> Response:
+    """The style sheet derived from a colour. An invalid colour gets the default."""
+    colour = f"#{request.path_params['accent']}"
+    brand = build_brand("", colour if COLOUR.fullmatch(colour) else FALLBACK_COLOUR)
+    headers = {"Cache-Control": CACHE_FOREVER, "X-Content-Type-Options": "nosniff"}
+    return Response(brand_sheet(brand), headers=headers, media_type=CONTENT_TYPES[".css"])

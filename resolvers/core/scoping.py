@@ -2,7 +2,7 @@
 
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, Table, false, or_
+from sqlalchemy import ColumnElement, Table, and_, false, or_
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
@@ -14,6 +14,7 @@ from store.ledger.rows import LedgerJournalRow
 from store.ledger.wallets import WalletRow
 from store.mail.rows import MailRow
 from store.partner.partners import MarketplaceRow, PartnerRow
+from store.payment.fees import FeeRuleRow
 from store.payment.transfers import TransferRow
 from store.webhook.rows import WebhookDeliveryRow, WebhookEndpointRow
 
@@ -23,6 +24,7 @@ MARKETPLACE_OWNED = (
     PartnerRow,
     AuditEntryRow,
     EventRow,
+    FeeRuleRow,
     LedgerJournalRow,
     MailRow,
     TransferRow,
@@ -31,6 +33,8 @@ MARKETPLACE_OWNED = (
     WebhookEndpointRow,
 )
 """Tables whose own `marketplace_id` names the marketplace, in addition to the partner: some rows have no partner."""
+SHARED_WITH_PARTNERS = (FeeRuleRow,)
+"""Tables whose rows without a partner concern all partners of their marketplace, which may see them."""
 
 
 def visible_conditions(caller: Caller, table: Any) -> list[ColumnElement[bool]]:
@@ -46,7 +50,10 @@ def visible_conditions(caller: Caller, table: Any) -> list[ColumnElement[bool]]:
     if of_partner is None:
         return [_is_owner(of_marketplace, caller.marketplace_id)]
     if caller.role is not Role.MARKETPLACE:
-        return [_is_owner(of_partner, caller.partner_id)]
+        own = _is_owner(of_partner, caller.partner_id)
+        if table not in SHARED_WITH_PARTNERS:
+            return [own]
+        return [or_(own, and_(of_partner.is_(None), _is_owner(of_marketplace, caller.marketplace_id)))]
     return [marketplace_condition(table.__table__, columns, caller.marketplace_id)]
 
 

@@ -133,6 +133,7 @@ HANDLERS: Mapping[JobKind, JobHandler] = {
 SCHEDULES: Mapping[str, ScheduledTask] = {
     "expire_gift_card_holds": ScheduledTask("* * * * *", expiry.expire_gift_card_holds),
     "expire_gift_cards": ScheduledTask("3 * * * *", expiry.expire_gift_cards),
+    "expire_payment_requests": ScheduledTask("* * * * *", expiry.expire_payment_requests),
     "expire_vouchers": ScheduledTask("2 * * * *", expiry.expire_vouchers),
     "fold_ledger": ScheduledTask("*/5 * * * *", ledger.fold),
     "follow_missed_disputes": ScheduledTask("11 * * * *", following.follow_missed_disputes),
@@ -142,6 +143,7 @@ SCHEDULES: Mapping[str, ScheduledTask] = {
     "prune_jobs": ScheduledTask("37 * * * *", jobs.prune),
     "prune_kept_answers": ScheduledTask("23 * * * *", idempotency.prune),
     "prune_mail": ScheduledTask("41 3 * * *", delivery.prune),
+    "remind_customers": ScheduledTask("*/5 * * * *", expiry.remind_customers),
     "seal_ledger": ScheduledTask("2-59/5 * * * *", ledger.seal),
     "sweep_activations": ScheduledTask("* * * * *", polling.CHECKS.sweep),
     "sweep_attempts": ScheduledTask("* * * * *", payment_polling.CHECKS.sweep),

@@ -7,14 +7,13 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from sqlmodel import col, select
-
 from resolvers.core.input_mapping import collect_owner
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible
 from resolvers.partner.selling import require_selling
 from resolvers.payment.ending import cancel_locked, capture_gift_cards, has_open_payin, hold_gift_cards
 from resolvers.payment.events import emit_payment_event
+from resolvers.payment.opening import open_payment
 from resolvers.payment.refunding import lock_with_sources
 from schema.core.errors import (
     GiftCardNotSpendable,
@@ -23,22 +22,19 @@ from schema.core.errors import (
     NotFound,
     PaymentEnded,
     PaymentInProgress,
-    PaymentsNotActive,
 )
 from schema.core.input_errors import ProblemCollector
 from schema.core.permission import Permission
 from schema.event import EventType
 from schema.payment.input import CancelPayment, CreatePayment, UpdatePayment
 from schema.payment.payment import Payment, PaymentStatus
-from store.customer import customer_for
+from store.customer import Person
 from store.gift_card.gift_cards import GiftCardRow
 from store.gift_card.locks import lock_card_of_wallet
 from store.gift_card.states import check_not_frozen, is_spendable
-from store.ledger.books import book_of_partner
-from store.partner.partners import MarketplaceRow, PartnerRow
-from store.payment.fees import commission_of
+from store.partner.partners import PartnerRow
 from store.payment.payments import PaymentRow, link_token
-from store.payment.recording import add_sources, card_wallet_of, lock_payment
+from store.payment.recording import add_sources, lock_payment
 
 LIFETIME = dt.timedelta(days=1)
 """How long a payment can be paid on its page."""
@@ -88,44 +84,25 @@ async def create_payment(call: Call, input: CreatePayment) -> Payment:
 
 
 async def _write(call: Call, input: CreatePayment, partner: PartnerRow, card_amount: Decimal) -> PaymentRow:
-    db, now = call.db, call.services.clock.now()
-    wallet = await card_wallet_of(db, partner.id)
-    if card_amount and (wallet is None or not partner.payments_active):
-        raise PaymentsNotActive
-    fee = await commission_of(db, partner.id, card_amount=card_amount, product=input.product, origin=input.origin)
-    who = input.customer
-    currency = select(col(MarketplaceRow.currency)).where(col(MarketplaceRow.id) == partner.marketplace_id)
-    payment = PaymentRow(
-        partner_id=partner.id,
-        book_id=await book_of_partner(db, partner.id) if wallet is None else wallet.book_id,
-        wallet_id=wallet.id if wallet else None,
-        customer_id=await customer_for(db, partner.id, who.first_name, who.last_name, who.email),
-        customer_first_name=who.first_name,
-        customer_last_name=who.last_name,
-        customer_email=who.email,
-        currency=(await db.exec(currency)).one(),
-        payment_amount=input.amount,
+    now, who = call.services.clock.now(), input.customer
+    return await open_payment(
+        call.db,
+        partner,
+        Person(who.first_name, who.last_name, who.email),
         card_amount=card_amount,
-        extra_amount=input.amount - card_amount,
+        now=now,
+        payment_amount=input.amount,
         discount_amount=input.discount,
-        commission_amount=fee.amount,
-        commission_vat_amount=fee.vat,
-        net_amount=input.amount - fee.amount,
-        fee_rule_id=fee.rule_id,
         type=input.type,
         product=input.product,
         origin=input.origin,
         description=input.description,
         language=input.language,
         freeze_payout_date=input.freeze_payout_date,
-        created_on=now,
         expires_on=now + LIFETIME,
         check_on=now + LIFETIME,
         link_token=link_token(),
     )
-    db.add(payment)
-    await db.flush()
-    return payment
 
 
 async def _extra_source(

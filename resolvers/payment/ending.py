@@ -10,19 +10,19 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.payment.events import emit_payment_event
 from resolvers.payment.refunding import LockedPayment, lock_with_sources, promise_refund
+from resolvers.payment.request_states import claim_request
 from schema.event import EventType
 from schema.payment.payment import PaymentSourceKind, PaymentStatus, PaymentTransactionStatus, RefundOrigin
 from store.gift_card.gift_cards import GiftCardRow
 from store.gift_card.movements import debit_card, finalize_hold, restore_to_card
 from store.gift_card.states import is_capturable, is_spendable
 from store.ledger.posting import Journal, post
-from store.payment.payments import PAYMENT_STATES, PaymentRow, PaymentSourceRow, PaymentTransactionRow
+from store.payment.payments import PAYABLE, PAYMENT_STATES, PaymentRow, PaymentSourceRow, PaymentTransactionRow
 from store.payment.recording import record_gift_card_payins, record_success
 from store.providers.money import MinorAmount
 from store.providers.transactions import Transaction
 
 log = structlog.get_logger(__name__)
-PAYABLE = (PaymentStatus.IN_PROGRESS, PaymentStatus.ERROR)
 
 
 async def hold_gift_cards(db: AsyncSession, locked: LockedPayment) -> None:
@@ -55,7 +55,8 @@ async def complete_payment(
     if not matches:
         _take_actual_amount(locked, payin, transaction)
     await record_success(db, payment, payin, transaction, now)
-    if usable and matches and transaction.reference == str(payment.id):
+    usable = usable and matches and transaction.reference == str(payment.id)
+    if usable and await claim_request(db, payment):
         await capture_gift_cards(db, locked, now)
         return await emit_payment_event(db, EventType.PAYMENT_SUCCEEDED, payment)
     log.error("a payment cannot be completed, and is refunded", payment=str(payment.id), payin=transaction.id)

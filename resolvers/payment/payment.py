@@ -26,7 +26,7 @@ from schema.checkout.checkout import (
 from schema.checkout.outcome import PaymentResult
 from schema.core.errors import CheckoutChanged, NotFound, PaymentsNotActive, ProviderFailed, ProviderTimedOut
 from schema.core.permission import AccessRule
-from store.checkout.placement import new_attempt
+from store.checkout.placement import add_commission, new_attempt
 from store.checkout.reading import latest_attempt, lock_attempt, lock_checkout, session_digest
 from store.checkout.reservations import lock_rows, reserve
 from store.database.transaction_reader import TransactionReader
@@ -80,6 +80,7 @@ async def _begin_attempt(call: Call, key: CheckoutKey, agreed: AgreedTotals, lan
         if buyer is None or AgreedTotals.of(quote.totals) != agreed:
             raise CheckoutChanged
         attempt = new_attempt(session.shop.partner_id, key, session.source, quote, buyer, language)
+        await add_commission(db, attempt)
         live = await latest_attempt(db, session.shop.partner_id, key, live=True, lock=True)
         now = call.services.clock.now()
         if live is not None:
@@ -126,7 +127,7 @@ async def _create_payin(services: Services, attempt: AttemptRow, return_url: str
         payer=Payer(buyer.first_name, buyer.last_name, buyer.email),
         wallet_id=partner.provider_wallet_id,
         amount=MinorAmount.of(attempt.card_amount, attempt.currency),
-        fee=MinorAmount(attempt.currency, 0),
+        fee=MinorAmount.of(attempt.commission_amount, attempt.currency),
         return_url=return_url,
         language=attempt.language,
         statement=statement_of(partner),

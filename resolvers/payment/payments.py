@@ -12,6 +12,7 @@ from resolvers.core.computed_fields import computes, derives
 from resolvers.core.context import Context
 from resolvers.core.filters import OfPartner, Where
 from resolvers.core.listing import Listing, Lookup
+from resolvers.payment.request_states import payment_page_url
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
@@ -19,8 +20,7 @@ from schema.ledger import LedgerJournal
 from schema.payment.payment import Payment, PaymentRefundStatus, PaymentStatus
 from store.document.addresses import DocumentKind, document_url
 from store.payment.journals import journals_of_payments
-
-PAYABLE = (PaymentStatus.IN_PROGRESS, PaymentStatus.ERROR)
+from store.payment.payments import PAYABLE
 
 
 @graphql_enum
@@ -100,7 +100,7 @@ def _refund_status(context: Context, amount: Decimal, refunded: Decimal) -> Paym
 def _payment_url(context: Context, status: str, token: str | None) -> str | None:
     if token is None or status not in PAYABLE:
         return None
-    return f"{context.services.settings.public_url}/pay/{token}/"
+    return payment_page_url(context.services.settings, token)
 
 
 @derives(Payment, "receipt_url")

@@ -28,12 +28,19 @@ from store.core.provider_process import CheckIntervals
 from store.job.jobs import JobKind
 from store.ledger.wallets import WalletRow
 from store.partner.partners import PartnerRow
-from store.payment.payments import PAYMENT_STATES, TRANSACTION_STATES, PaymentRow, PaymentTransactionRow
+from store.payment.payments import PAYABLE, PAYMENT_STATES, TRANSACTION_STATES, PaymentRow, PaymentTransactionRow
 from store.payment.recording import lock_payment, new_payin, sources_of
 from store.providers.errors import Declined, InvalidRequest, NotAllowed, ProviderError
 from store.providers.keys import IdempotencyKey
 from store.providers.money import MinorAmount
-from store.providers.transactions import Payer, Transaction, TransactionKind, TransactionStatus
+from store.providers.transactions import (
+    Failure,
+    FailureReason,
+    Payer,
+    Transaction,
+    TransactionKind,
+    TransactionStatus,
+)
 
 log = structlog.get_logger(__name__)
 TABLE = PaymentTransactionRow
@@ -50,7 +57,6 @@ INTERVALS = CheckIntervals(
     longest=dt.timedelta(hours=1),
 )
 TECHNICAL_FAILURE = "The payment provider could not begin the payment."
-PAYABLE = (PaymentStatus.IN_PROGRESS, PaymentStatus.ERROR)
 OPEN_PAYIN = (
     col(TABLE.type) == PaymentTransactionType.PAYIN,
     col(TABLE.payment_method) == PaymentSourceKind.CREDIT_CARD,
@@ -156,7 +162,7 @@ async def _record(tx: Recording, payin: TABLE, transaction: Transaction | None) 
     payin.check_on = INTERVALS.after(payin.created_on, tx.now)
     if transaction is None:
         if tx.now - payin.created_on > GRACE:
-            await _fail(tx, payin, "", TECHNICAL_FAILURE)
+            await _fail(tx, payin, Failure("", TECHNICAL_FAILURE, FailureReason.PROVIDER_TECHNICAL))
         return payin
     payin.provider_id, payin.payer_id = transaction.id, transaction.payer_id
     if transaction.action is not None:
@@ -164,21 +170,21 @@ async def _record(tx: Recording, payin: TABLE, transaction: Transaction | None) 
     if transaction.status is TransactionStatus.SUCCEEDED:
         await complete_payment(tx.db, await _payment_of(tx.db, payin), payin, transaction, tx.now)
     elif transaction.status is TransactionStatus.FAILED:
-        failure = transaction.failure
-        await _fail(tx, payin, failure.code if failure else "", failure.message if failure else "")
+        await _fail(tx, payin, transaction.failure or Failure("", "", FailureReason.UNKNOWN))
     return payin
 
 
 async def _record_refused(tx: Recording, payin: TABLE, refused: RefusedCall[TABLE]) -> None:
     if payin.status is PaymentTransactionStatus.IN_PROGRESS and payin.key == refused.row.key:
-        await _fail(tx, payin, refused.error.code, TECHNICAL_FAILURE)
+        await _fail(tx, payin, Failure(refused.error.code, TECHNICAL_FAILURE, FailureReason.PROVIDER_TECHNICAL))
 
 
-async def _fail(tx: Recording, payin: TABLE, code: str, message: str) -> None:
+async def _fail(tx: Recording, payin: TABLE, failure: Failure) -> None:
     """A pay-in has failed: nothing was charged, and the customer can try again."""
     payment = await _payment_of(tx.db, payin)
     payin.status = TRANSACTION_STATES.require(payin.status, PaymentTransactionStatus.ERROR)
-    payin.result_code, payin.result_message, payin.check_on = code[:20], message[:200], None
+    payin.result_code, payin.result_message, payin.check_on = failure.code[:20], failure.message[:200], None
+    payin.failure_reason = failure.reason
     payment.payin_result_code, payment.payin_result_message = payin.result_code, payin.result_message
     if payment.status is PaymentStatus.IN_PROGRESS:
         payment.status = PAYMENT_STATES.require(payment.status, PaymentStatus.ERROR)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 import resolvers.payment.payments  # noqa: F401 - registers the derived fields
+from rest_compat.http.links import RowLink
 from rest_compat.http.parameters import (
     Ordering,
     Parameter,
@@ -21,6 +22,8 @@ from schema.payment.payment import Payment, PaymentRefundStatus, PaymentStatus, 
 from schema.payment.payout import PayoutRequestStatus
 from schema.validation.currencies import currency_symbol
 
+PAYMENT_LINK = RowLink("payment", "payment_url")
+"""Where the customer pays."""
 PAYMENT_ID = "0b0d2cf4-6f0f-4c3c-9a51-3f4f0c6a7c11"
 
 CUSTOMER = ResourceShape(

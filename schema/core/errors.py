@@ -120,6 +120,13 @@ class PartnerOnly(AppError):
     is_user_error = False
 
 
+class MarketplaceOnly(AppError):
+    """This needs a token that belongs to a marketplace."""
+
+    status = 403
+    is_user_error = False
+
+
 class NotFound(AppError):
     """No such {thing}."""
 

@@ -24,7 +24,10 @@ class Permission(DescribedEnum):
         "manage_giftcard",
         "Issue, hold, spend, extend and cancel gift cards, and set which ones the shop sells.",
     )
-    MANAGE_MARKETPLACE = "manage_marketplace", "Change the marketplace: its name, its site, its time zone."
+    MANAGE_MARKETPLACE = (
+        "manage_marketplace",
+        "Change the marketplace: its name, its site, its time zone, its fee rules.",
+    )
     MANAGE_MASTERADMIN = "manage_masteradmin", "Everything. It implies every other permission."
     MANAGE_USER = "manage_user", "Create users, and set their permissions."
     MANAGE_WEBHOOK = (

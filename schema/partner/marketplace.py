@@ -21,3 +21,8 @@ class Marketplace(SchemaModel):
         max_length=64,
         description="IANA time zone name; times without an offset are in this time zone.",
     )
+    payment_request_days: int = Field(default=14, description="How many days a payment request can be paid: 1 to 365.")
+    payment_request_reminder_days: int = Field(
+        default=3,
+        description="How many days before a payment request expires its customer is reminded: 0 to 364; 0: not at all.",
+    )

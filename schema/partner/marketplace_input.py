@@ -11,6 +11,7 @@ from schema.core.inputs import graphql_input, graphql_input_for, update_input_of
 from schema.core.resource import SchemaModel
 from schema.partner.marketplace import Marketplace
 from schema.validation.characters import line_up_to
+from schema.validation.numbers import WholeNumberRule
 
 
 def _time_zone(value: str) -> str:
@@ -36,6 +37,8 @@ class CreateMarketplace(SchemaModel):
     domain: Domain = ""
     currency: Annotated[str, StringConstraints(strip_whitespace=True, to_upper=True)] = "EUR"
     time_zone: TimeZone = "Europe/Paris"
+    payment_request_days: Annotated[int, WholeNumberRule(ge=1, le=365)] = 14
+    payment_request_reminder_days: Annotated[int, WholeNumberRule(ge=0, le=364)] = 3
 
 
 @update_input_of(CreateMarketplace, without={"currency"})

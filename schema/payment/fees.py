@@ -7,9 +7,9 @@ from sqlalchemy import Numeric
 from sqlmodel import Field
 
 from schema.core.columns import id_column
-from schema.core.money import money, money_column
+from schema.core.money import Money, money, money_column
 from schema.core.ownership import marketplace_relation, partner_relation
-from schema.core.resource import SchemaModel
+from schema.core.resource import SchemaModel, relation
 
 
 @strawberry.pydantic.type(
@@ -37,3 +37,14 @@ class FeeRule(SchemaModel):
     is_active: bool = Field(default=True, description="Whether it counts for new payments.")
     marketplace = marketplace_relation()
     partner = partner_relation("The partner whose payments it is for; null for all.", nullable=True)
+
+
+@strawberry.type(description="The commission that a payment would have.")
+class CommissionPreview:
+    rule_id: strawberry.Private[int | None]
+    rule: FeeRule | None = relation(
+        FeeRule, "rule_id", "The fee rule that counts; null if none fits.", nullable=True, field=strawberry.field
+    )
+    commission: Money = strawberry.field(description="The commission, VAT included.")
+    vat: Money = strawberry.field(description="The VAT in the commission.")
+    net: Money = strawberry.field(description="What the partner keeps: amount − commission.")

@@ -27,6 +27,8 @@ from store.order.orders import (
 )
 from store.partner.partners import PartnerRow
 from store.payment.attempts import AttemptRow
+from store.payment.fees import commission_of
+from store.payment.recording import ORIGIN
 from store.payment.snapshot import BUYER, CODES, DELIVERY, LINES, AttemptCode, AttemptDelivery, AttemptLine
 from store.voucher.vouchers import VoucherRow
 
@@ -72,6 +74,15 @@ def new_attempt(
     )
     attempt.fingerprint = fingerprint_of(attempt)
     return attempt
+
+
+async def add_commission(db: AsyncSession, attempt: AttemptRow) -> None:
+    """Add the marketplace's commission by its fee rules to a new attempt."""
+    commission = await commission_of(
+        db, attempt.partner_id, card_amount=attempt.card_amount, product=attempt.kind.value, origin=ORIGIN
+    )
+    attempt.commission_amount, attempt.commission_vat_amount = commission.amount, commission.vat
+    attempt.fee_rule_id = commission.rule_id
 
 
 def _applied_codes(quote: Quote, kind: CodeKind) -> tuple[AttemptCode, ...]:

@@ -43,7 +43,7 @@ def _digest(source: DocumentSource) -> str:
     """The digest of a document's content: its texts, its pictures and the renderer."""
     logo = source.logo.digest if isinstance(source.logo, MediaRow) else source.logo and source.logo.name
     pictures = (logo, source.cover and source.cover.digest)
-    shown = (renderer_version(), source.sheet.data(), source.sheet.scanned, pictures)
+    shown = (renderer_version(source.sheet.template), source.sheet.data(), source.sheet.scanned, pictures)
     return hashlib.sha256(orjson.dumps(shown)).hexdigest()
 
 

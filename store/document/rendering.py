@@ -1,5 +1,5 @@
-"""Renders a sheet to PDF with typst, in separate threads; typst can read only its template, the sheet and
-its pictures.
+"""Renders a document to PDF with typst, in separate threads; typst can read only its template, the document's data
+and its pictures.
 """
 
 import asyncio
@@ -18,14 +18,14 @@ import structlog
 from prometheus_client import Histogram
 
 from store.document.font_coverage import FONTS
-from store.document.sheet import Sheet
+from store.document.typeset import TypesetDocument
 
 if TYPE_CHECKING:  # a process that renders no documents does without the compiler and without Pillow
     import typst
 
     from store.document.pictures import Pictures, PrintPicture
 
-TEMPLATE = Path(__file__).with_name("sheet.typ")
+TEMPLATES = Path(__file__).parent
 PDF_STANDARDS: "list[typst.PDFStandard]" = ["a-2a", "ua-1"]
 """PDF/A-2a for archiving, PDF/UA-1 for screen readers."""
 QUIET_ZONE = 2
@@ -42,15 +42,15 @@ class RenderingFailed(Exception):
     """A document could not be rendered; the message says why, for the operator."""
 
 
-async def render_pdf(sheet: Sheet, pictures: "Pictures", rendered_on: dt.datetime) -> bytes:
-    """Render a sheet as PDF. The same sheet, pictures and time give the same bytes. RenderingFailed if it cannot be
+async def render_pdf(sheet: TypesetDocument, pictures: "Pictures", rendered_on: dt.datetime) -> bytes:
+    """Render a document as PDF. The same document, pictures and time give the same bytes. RenderingFailed if it cannot be
     rendered.
     """
     with RENDER_SECONDS.time():
         return await asyncio.get_running_loop().run_in_executor(_THREADS, render_pdf_sync, sheet, pictures, rendered_on)
 
 
-def render_pdf_sync(sheet: Sheet, pictures: "Pictures", rendered_on: dt.datetime) -> bytes:
+def render_pdf_sync(sheet: TypesetDocument, pictures: "Pictures", rendered_on: dt.datetime) -> bytes:
     """`render_pdf` in the calling thread; it occupies a core for a while."""
     from store.document.pictures import prepare_pictures
 
@@ -65,8 +65,8 @@ def render_pdf_sync(sheet: Sheet, pictures: "Pictures", rendered_on: dt.datetime
     return compile_sheet(sheet, {}, **how)
 
 
-def compile_sheet(sheet: Sheet, pictures: dict[str, "PrintPicture"], **how: Any) -> bytes:
-    """Compile a sheet in the format that `how` names. Of several page images, the first is returned."""
+def compile_sheet(sheet: TypesetDocument, pictures: dict[str, "PrintPicture"], **how: Any) -> bytes:
+    """Compile a document in the format that `how` names. Of several page images, the first is returned."""
     import typst
 
     with tempfile.TemporaryDirectory(prefix="coffret-document-") as name:
@@ -78,10 +78,12 @@ def compile_sheet(sheet: Sheet, pictures: dict[str, "PrintPicture"], **how: Any)
             "logo_width": logo.aspect_ratio if logo else 1,
         }
         (folder / "sheet.json").write_bytes(orjson.dumps(data))
-        (folder / "code.svg").write_bytes(_qr(sheet.scanned))
+        if sheet.scanned:
+            (folder / "code.svg").write_bytes(_qr(sheet.scanned))
         places: dict[str, Any] = {"root": folder, "package_path": folder, "package_cache_path": folder}
         try:
-            compiler = typst.Compiler(TEMPLATE.read_bytes(), font_paths=_fonts(), ignore_system_fonts=True, **places)
+            template = (TEMPLATES / sheet.template).read_bytes()
+            compiler = typst.Compiler(template, font_paths=_fonts(), ignore_system_fonts=True, **places)
             pdf = compiler.compile(**how)
         except typst.TypstError as error:
             raise RenderingFailed(error.diagnostic) from error
@@ -115,7 +117,9 @@ def _qr(text: str) -> bytes:
 
 
 @functools.cache
-def renderer_version() -> str:
+def renderer_version(template: str) -> str:
     """Identifies the template, the fonts and the compiler: when it changes, documents are rendered again."""
     fonts = ",".join(f"{font.name}:{font.stat().st_size}" for font in sorted(FONTS.glob("*.ttf")))
-    return hashlib.sha256(TEMPLATE.read_bytes() + f"{fonts}:{version('typst')}:{PDF_STANDARDS}".encode()).hexdigest()
+    return hashlib.sha256(
+        (TEMPLATES / template).read_bytes() + f"{fonts}:{version('typst')}:{PDF_STANDARDS}".encode()
+    ).hexdigest()

@@ -1,6 +1,7 @@
-"""The content of a document, ready for typesetting."""
+"""The content of a voucher or a gift card, ready for typesetting."""
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from schema.checkout.checkout import Brand
 from store.document.printable import detect_language, is_rtl, printable, printable_exact, printable_lines
@@ -52,8 +53,9 @@ class SheetBrand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sheet:
-    """A document as the template reads it. Texts are as people wrote them; `data` makes them printable."""
+    """A voucher or a gift card as its template reads it. Texts are as people wrote them; `data` makes them printable."""
 
+    template: ClassVar[str] = "sheet.typ"
     language: str
     title: str
     look: SheetBrand

@@ -1,4 +1,4 @@
-"""Reads the source of a document from the database: its sheet and its pictures."""
+"""Reads the source of a document from the database: its content and its pictures."""
 
 import datetime as dt
 import re
@@ -11,6 +11,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.core.text import Text
 from schema.gift_card.gift_card import GiftCardStatus
+from schema.payment.payment import PaymentStatus
 from schema.voucher.voucher import VoucherState
 from store.catalogue.catalogue import PrototypeImageRow, VoucherPrototypeRow
 from store.core.localization.formats import Formats
@@ -18,18 +19,26 @@ from store.core.settings import Settings
 from store.database.loaders import is_any_of
 from store.document import words
 from store.document.addresses import DocumentKind
-from store.document.gift_names import giftee_name, gifter_name
+from store.document.contact import contact_of
+from store.document.gift_names import SoldItem, giftee_name, gifter_name
+from store.document.receipt_source import ReceiptReader
 from store.document.rich import blocks_of_html, blocks_of_text
 from store.document.sheet import Sheet, SheetBrand, SmallPrintSection
+from store.document.typeset import TypesetDocument
 from store.gift_card.gift_cards import GiftCardRow
 from store.media.media import MediaRow, parse_media_path
 from store.media.pictures import PictureRow, find_picture
 from store.partner.brand import brand_of
 from store.partner.partners import MarketplaceRow, PartnerRow
+from store.payment.payments import PaymentRow
 from store.voucher.vouchers import VoucherChosenOptionRow, VoucherIncludedOptionRow, VoucherRow
 
-PrintableRow: TypeAlias = VoucherRow | GiftCardRow
-TABLES: dict[DocumentKind, Any] = {DocumentKind.VOUCHER: VoucherRow, DocumentKind.GIFT_CARD: GiftCardRow}
+PrintableRow: TypeAlias = SoldItem | PaymentRow
+TABLES: dict[DocumentKind, Any] = {
+    DocumentKind.VOUCHER: VoucherRow,
+    DocumentKind.GIFT_CARD: GiftCardRow,
+    DocumentKind.RECEIPT: PaymentRow,
+}
 LOGO_PATH = re.compile(r"/media/([^/?]+)(?:\?.*)?")
 UNPRINTABLE_STATES = frozenset({VoucherState.DRAFT, VoucherState.ERROR, GiftCardStatus.DRAFT, GiftCardStatus.CANCELLED})
 """States without a document: not paid, or taken back."""
@@ -47,20 +56,20 @@ TOKEN = re.compile(r"[\w-]{20,64}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class DocumentSource:
-    """A sheet and its pictures."""
+    """A document and its pictures."""
 
     key: str
     """The document's key in the file store."""
-    sheet: Sheet
+    sheet: TypesetDocument
     rendered_on: dt.datetime
-    """The creation time of the voucher or gift card, so that rendering again gives identical bytes."""
+    """The creation time of the row, so that rendering again gives identical bytes."""
     cover: MediaRow | None
     logo: MediaRow | PictureRow | None
     """A logo in our own storage, uploaded or from demo data; nothing is fetched from the network."""
 
 
 async def find_printable(db: AsyncSession, kind: DocumentKind, token: str) -> PrintableRow | None:
-    """The voucher or gift card of a document's address, if it has a document."""
+    """The voucher, gift card or payment of a document's address, if it has a document."""
     if TOKEN.fullmatch(token) is None:
         return None
     table = TABLES[kind]
@@ -68,7 +77,7 @@ async def find_printable(db: AsyncSession, kind: DocumentKind, token: str) -> Pr
     return row if row is not None and is_printable(row) else None
 
 
-async def find_printables(db: AsyncSession, kind: DocumentKind, ids: Sequence[int]) -> list[PrintableRow]:
+async def find_printables(db: AsyncSession, kind: DocumentKind, ids: Sequence[int]) -> list[SoldItem]:
     """The vouchers or gift cards with these ids that have a document, ordered by id."""
     table = TABLES[kind]
     rows = await db.exec(select(table).where(is_any_of(col(table.id), list(ids))).order_by(col(table.id)))
@@ -76,7 +85,9 @@ async def find_printables(db: AsyncSession, kind: DocumentKind, ids: Sequence[in
 
 
 def is_printable(row: PrintableRow) -> bool:
-    """True if a voucher or a gift card has a document."""
+    """True if a row has a document. A payment has its receipt once it is paid."""
+    if isinstance(row, PaymentRow):
+        return row.status is PaymentStatus.OK
     return (row.state if isinstance(row, VoucherRow) else row.status) not in UNPRINTABLE_STATES
 
 
@@ -89,6 +100,9 @@ async def document_source_of(
     )
     partner, time_zone = (await db.exec(query.where(col(PartnerRow.id) == row.partner_id))).one()
     logo = await _logo(db, partner.logo_url)
+    if isinstance(row, PaymentRow):
+        receipt = await ReceiptReader(db, row, partner, time_zone).read()
+        return DocumentSource(f"documents/{DocumentKind.RECEIPT}/{row.id}.pdf", receipt, row.created_on, None, logo)
     common = _shared_fields(settings, partner, row, time_zone, now)
     if isinstance(row, GiftCardRow):
         key = f"documents/{DocumentKind.GIFT_CARD}/{row.id}.pdf"
@@ -100,7 +114,7 @@ async def document_source_of(
 
 
 def _shared_fields(
-    settings: Settings, partner: PartnerRow, row: PrintableRow, time_zone: str, now: dt.datetime
+    settings: Settings, partner: PartnerRow, row: SoldItem, time_zone: str, now: dt.datetime
 ) -> dict[str, Any]:
     """The fields that vouchers and gift cards share."""
     mark, hint = _stamp(row, now)
@@ -119,7 +133,7 @@ def _shared_fields(
     }
 
 
-def _stamp(row: PrintableRow, now: dt.datetime) -> tuple[str, str]:
+def _stamp(row: SoldItem, now: dt.datetime) -> tuple[str, str]:
     """The stamp of a document and its explanation; empty if it can be used.
 
     The end of the validity counts by itself, since the job that records expiry runs once a day.
@@ -176,21 +190,6 @@ def _gift_card(row: GiftCardRow, common: dict[str, Any]) -> Sheet:
 
 def _with_count(name: str, count: int) -> str:
     return name if count == 1 else f"{count} × {name}"
-
-
-def contact_of(partner: PartnerRow, language: str) -> list[str]:
-    """The contact lines of a shop: its address, then telephone, e-mail and site."""
-    country = partner.hq_country_code
-    place = (
-        partner.hq_address_line_1,
-        partner.hq_address_line_2,
-        f"{partner.hq_postal_code} {partner.hq_city}".strip(),
-        Formats(language).country(country) if country else "",
-    )
-    site = partner.website.partition("://")[2].rstrip("/")
-    reached = (partner.agency_phone, partner.agency_email, site)
-    lines = (", ".join(filter(None, place)), "  ·  ".join(filter(None, reached)))
-    return [line for line in lines if line]
 
 
 async def _options(db: AsyncSession, row: VoucherRow) -> list[tuple[Text, int]]:

@@ -30,6 +30,7 @@ FLOORED = frozenset(
         Role.CARD_HELD,
         Role.REFUND_DUE,
         Role.COMMISSION_BACK,
+        Role.MARKETPLACE_FUNDS,
     }
 )
 """Accounts that could be overspent: their balance is kept in their row, which is locked, and never goes below zero."""

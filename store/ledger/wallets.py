@@ -35,6 +35,12 @@ async def open_card_wallets(db: AsyncSession, partner_id: int, count: int) -> Se
     return rows
 
 
+async def marketplace_wallet(db: AsyncSession, book_id: int) -> WalletRow | None:
+    """The own wallet of a book's marketplace; None if it has none."""
+    query = select(WalletRow).where(col(WalletRow.book_id) == book_id, col(WalletRow.kind) == WalletKind.MARKETPLACE)
+    return (await db.exec(query.order_by(col(WalletRow.id).desc()))).first()
+
+
 async def wallet_of_partner(db: AsyncSession, partner_id: int, provider_wallet_id: str) -> WalletRow:
     """The wallet of a partner with this id at the provider. It is stored when it is first needed."""
     find = select(WalletRow).where(col(WalletRow.provider_wallet_id) == provider_wallet_id)

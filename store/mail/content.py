@@ -141,6 +141,22 @@ class OnboardingContent(Content):
     platform_address: str = ""
 
 
+class PaymentRequestContent(Content):
+    """A payment request, with the link to pay it."""
+
+    first_name: str
+    """Empty if it is unknown."""
+    amount: Decimal
+    currency: str
+    description: str
+    """Empty if it is not told."""
+    reference: str
+    """Empty if there is none."""
+    url: str
+    expires_on: dt.datetime
+    time_zone: str
+
+
 class RenewalContent(Content):
     """The deadline by which a legal representative must verify the identity again, and the page for it."""
 
@@ -208,6 +224,8 @@ CONTENTS: Mapping[MailKind, type[Content]] = {
     MailKind.NEW_ORDER: OrderContent,
     MailKind.PAYMENT_REFUNDED: RefundContent,
     MailKind.ONBOARDING_LINK: OnboardingContent,
+    MailKind.PAYMENT_REQUEST: PaymentRequestContent,
+    MailKind.PAYMENT_REQUEST_REMINDER: PaymentRequestContent,
     MailKind.IDENTITY_RENEWAL: RenewalContent,
     MailKind.VOUCHER: GiftContent,
     MailKind.GIFT_CARD: GiftContent,

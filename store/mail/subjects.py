@@ -14,6 +14,7 @@ from store.mail.content import (
     GiftContent,
     GiftRole,
     OrderContent,
+    PaymentRequestContent,
     RenewalContent,
 )
 
@@ -30,6 +31,8 @@ SUBJECTS = {
     MailKind.NEW_ORDER: N_("New order %(number)s: %(total)s"),
     MailKind.PAYMENT_REFUNDED: N_("Your payment at %(shop)s is being refunded"),
     MailKind.ONBOARDING_LINK: N_("Card payments at %(shop)s: your confirmation is needed"),
+    MailKind.PAYMENT_REQUEST: N_("%(shop)s asks you to pay %(total)s"),
+    MailKind.PAYMENT_REQUEST_REMINDER: N_("A reminder: %(total)s to pay to %(shop)s"),
     MailKind.IDENTITY_RENEWAL: N_("%(shop)s: verify your identity again by %(day)s"),
     MailKind.VOUCHER: N_("Your voucher from %(shop)s"),
     MailKind.GIFT_CARD: N_("Your gift card from %(shop)s"),
@@ -67,12 +70,14 @@ def subject_of(
     text, gaps = SUBJECTS[kind], {"shop": brand.name}
     if isinstance(about, OrderContent):
         gaps |= {"number": str(about.number), "total": formats.money(about.total_amount, about.currency)}
+    elif isinstance(about, PaymentRequestContent):
+        gaps |= {"total": formats.money(about.amount, about.currency)}
     elif isinstance(about, EndpointContent):
         gaps |= {"host": urlsplit(about.url).hostname or about.url}
-    elif isinstance(about, DisputeContent):
-        text, gaps = DISPUTE_SUBJECTS.get(about.state, text), {"amount": formats.money(about.amount, about.currency)}
     elif isinstance(about, RenewalContent):
         gaps |= {"day": formats.days(about.renew_by)}
+    elif isinstance(about, DisputeContent):
+        text, gaps = DISPUTE_SUBJECTS.get(about.state, text), {"amount": formats.money(about.amount, about.currency)}
     elif isinstance(about, GiftContent):
         text = _gift_subject(MailKind(kind), about)
         gaps |= {"sender": about.items[0].sender, "email": about.giftee_email}

@@ -7,6 +7,7 @@ from sqlalchemy import CheckConstraint, Index, case, or_
 from sqlmodel import Field, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from schema.core.errors import CONSTRAINT_ERRORS, AlreadyTaken
 from schema.payment.fees import FeeRule
 from schema.validation.numbers import CENT
 from store.core.row import CreatedOn, InCurrency
@@ -30,13 +31,16 @@ class FeeRuleRow(InCurrency, CreatedOn, FeeRule, table=True):
             postgresql_where="is_active",
             postgresql_nulls_not_distinct=True,
         ),
-        Index("fee_rule_partner_idx", "partner_id"),
+        Index("fee_rule_id_list_idx", "partner_id", "id"),
         CheckConstraint("percentage BETWEEN 0 AND 100", name="percentage"),
         CheckConstraint("vat_rate BETWEEN 0 AND 100", name="vat_rate"),
         CheckConstraint("fixed_amount >= 0", name="fixed_amount"),
     )
     marketplace_id: int = Field(foreign_key="marketplace.id")
     partner_id: int | None = Field(default=None, foreign_key="partner.id")
+
+
+CONSTRAINT_ERRORS["fee_rule_key"] = lambda: AlreadyTaken("product", what="combination of partner, product and origin")
 
 
 @dataclass(frozen=True, slots=True)

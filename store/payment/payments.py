@@ -53,6 +53,12 @@ class PaymentRow(PartnerOwned, InCurrency, CreatedOn, ModifiedOn, PaymentCustome
         Index("payment_status_list_idx", "partner_id", "status", "created_on", "id"),
         Index("payment_newest_idx", "created_on", "id"),
         Index("payment_payment_amount_list_idx", "partner_id", "payment_amount", "id"),
+        Index(
+            "payment_of_request_key",
+            "payment_request_id",
+            unique=True,
+            postgresql_where=text("status IN ('ip', 'err')"),
+        ),
         Index("payment_smallest_idx", "payment_amount", "id"),
         Index("payment_due_idx", "check_on", postgresql_where=text("status IN ('ip', 'err')")),
         CheckConstraint("payment_amount > 0", name="pays_something"),
@@ -67,6 +73,8 @@ class PaymentRow(PartnerOwned, InCurrency, CreatedOn, ModifiedOn, PaymentCustome
     attempt_id: UUID | None = Field(default=None, foreign_key="checkout_attempt.id")
     customer_id: int | None = Field(default=None, foreign_key="customer.id", index=True)
     payment_request_id: int | None = Field(default=None, foreign_key="payment_request.id", index=True)
+    is_refill: bool = Field(default=False)
+    """True if the money is the marketplace's own, in its own wallet."""
     fee_rule_id: int | None = Field(default=None, foreign_key="fee_rule.id")
     commission_vat_amount: Decimal = amount_column(default=Decimal("0.00"))
     link_token: str | None = Field(default=None, max_length=64)
@@ -157,6 +165,8 @@ class PaymentTransactionRow(
     payer_id: str = Field(default="", max_length=128)
     """Of a pay-in: who paid, at the provider."""
     redirect_url: str = Field(default="", max_length=2048)
+    failure_reason: str = Field(default="", max_length=40)
+    """Why it failed, independent of the provider; empty if it did not."""
     link_expires_on: dt.datetime | None = datetime_column(
         "When the provider's link expires.", default=None, nullable=True
     )
@@ -171,6 +181,8 @@ class PaymentTransactionRow(
         self.key = key
 
 
+PAYABLE = (PaymentStatus.IN_PROGRESS, PaymentStatus.ERROR)
+"""The states of a payment that can be paid."""
 PAYMENT_STATES = StateMachine(
     "A payment",
     {

@@ -18,6 +18,7 @@ from store.providers.money import MinorAmount
 FEES_WALLET = LedgerAccount(Role.FEES_WALLET)
 COMMISSION = LedgerAccount(Role.COMMISSION)
 VAT = LedgerAccount(Role.VAT_ON_COMMISSION)
+FUNDS = LedgerAccount(Role.MARKETPLACE_FUNDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +51,19 @@ def payin_journal(payment: PaymentRow, payin: PaymentTransactionRow) -> Journal:
     entries = (
         debit(_wallet(payment), amounts.wallet),
         debit(FEES_WALLET, amounts.fees),
-        credit(partner_earnings(payment.partner_id), amounts.wallet),
+        credit(_earnings(payment), amounts.wallet),
         credit(COMMISSION, amounts.income),
         credit(VAT, amounts.vat),
     )
-    return _journal(payment, Kind.PAYMENT, "payment", str(payment.id), entries, payin.executed_on)
+    kind = Kind.REFILL if payment.is_refill else Kind.PAYMENT
+    return _journal(payment, kind, "payment", str(payment.id), entries, payin.executed_on)
 
 
 def refund_journal(payment: PaymentRow, part: PaymentTransactionRow) -> Journal:
     """A refund is promised: the money is no longer the partner's, and has not left the wallet."""
     amounts = CardAmounts.of(part)
     entries = (
-        debit(partner_earnings(payment.partner_id), amounts.wallet),
+        debit(_earnings(payment), amounts.wallet),
         debit(COMMISSION, amounts.income),
         debit(VAT, amounts.vat),
         credit(LedgerAccount(Role.REFUND_DUE, part.id), amounts.wallet),
@@ -93,12 +95,19 @@ async def provider_refund_journals(
 ) -> tuple[Journal, Journal]:
     """A refund that has happened at the provider: what the partner's earnings do not cover is missing in its wallet."""
     promised = refund_journal(payment, part)
-    earnings = partner_earnings(payment.partner_id)
+    earnings = _earnings(payment)
     amount = CardAmounts.of(part).wallet
     covered = min(amount, await lock_balance(db, payment.book_id, earnings))
     shortfall = LedgerAccount(Role.PARTNER_SHORTFALL, payment.partner_id)
+    if payment.is_refill:  # a person has to find out how a marketplace's wallet could fall short
+        shortfall = LedgerAccount(Role.SUSPENSE)
     entries = (debit(earnings, covered), debit(shortfall, amount - covered), *promised.entries[1:])
     return replace(promised, entries=entries), refund_paid_journal(payment, part)
+
+
+def _earnings(payment: PaymentRow) -> LedgerAccount:
+    """Whose money a payment is: the partner's; of a refill, the marketplace's."""
+    return FUNDS if payment.is_refill else partner_earnings(payment.partner_id)
 
 
 def _wallet(payment: PaymentRow) -> LedgerAccount:
@@ -125,7 +134,7 @@ def _journal(
 ) -> Journal:
     return Journal(
         book_id=payment.book_id,
-        partner_id=payment.partner_id,
+        partner_id=None if payment.is_refill else payment.partner_id,
         kind=kind,
         source_kind=source_kind,
         source_id=source_id,

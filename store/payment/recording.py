@@ -28,6 +28,8 @@ from store.providers.transactions import Transaction
 
 CARD, GIFT_CARD = PaymentSourceKind.CREDIT_CARD, PaymentSourceKind.GIFT_CARD
 NOTHING = Decimal("0.00")
+ORIGIN = "shop"
+"""The origin of payments of the checkout, for fee rules."""
 
 
 async def lock_payment(db: AsyncSession, payment: PaymentRow) -> PaymentRow:
@@ -201,7 +203,7 @@ async def _checkout_payment(
         net_amount=by_card + extra - commission,
         fee_rule_id=attempt.fee_rule_id,
         product=attempt.kind.value,
-        origin="shop",
+        origin=ORIGIN,
         language=attempt.language,
         customer_first_name=attempt.buyer.first_name,
         customer_last_name=attempt.buyer.last_name,

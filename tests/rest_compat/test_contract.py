@@ -10,7 +10,19 @@ from rest_compat.http.body import Accepts
 from rest_compat.http.paths import PathTable
 from rest_compat.http.route import ConditionalStatus, ResponseEnvelope, RestRoute
 from rest_compat.openapi.reference import OPERATIONS
-from rest_compat.resources import auth, cart, coupon, gift_card, kyc, partner, payment, transfer, voucher
+from rest_compat.resources import (
+    auth,
+    cart,
+    coupon,
+    gift_card,
+    kyc,
+    partner,
+    payment,
+    payment_changes,
+    payment_request,
+    transfer,
+    voucher,
+)
 from rest_compat.resources import voucher_option as option
 from rest_compat.resources import voucher_prototype as prototype
 from rest_compat.resources.media import MEDIA
@@ -58,13 +70,6 @@ NOT_YET = frozenset(
         "get_network_voucher",
         "find_network_vouchers_by_email",
         "list_network_voucher_usages",
-        "create_payment",
-        "update_payment",
-        "refund_payment",
-        "create_payment_request",
-        "list_payment_requests",
-        "get_payment_request",
-        "list_payment_request_payments",
         "list_payout_requests",
         "get_payout_request",
         "list_payout_payments",
@@ -95,6 +100,10 @@ DOCUMENTED: Mapping[ResourceShape, str] = {
     partner.UPDATED_NETWORK_PARTNER: "id status hide_from_stats third_party_sales_only referrer name "
     "linked_to_nv_settings linked_to_ngc_settings",
     partner.FOUND_PARTNER: "id",
+    payment_changes.CREATED_PAYMENT: "id customer partner_uuid partner amount discount product type origin "
+    "payment_receipt_description freeze_payout_date",
+    payment_changes.UPDATED_PAYMENT: "id freeze_payout_date",
+    payment_changes.REFUND: "status detail",
     partner.PAYMENT_ACTIVATION: "status id pending_user_action",
     kyc.KYC_DOCUMENT: "id partner partner_uuid comment document_type",
     kyc.KYC_LEVEL: "status detail partner partner_uuid errors",
@@ -143,6 +152,9 @@ DOCUMENTED: Mapping[ResourceShape, str] = {
     payment.TRANSACTION: "id created_on type payment_method status amount commission net_amount currency currency_symbol "
     "partner payment_id customer",
     transfer.TRANSFER: "created_on amount currency status type payment_uuid debited_wallet_uuid credited_wallet_uuid",
+    payment_request.PAYMENT_REQUEST: "id code status amount created_on modified_on reference description customer "
+    "partner_uuid origin product",
+    payment_request.REQUEST_CUSTOMER: "first_name last_name email",
     MEDIA: "id uuid name created_on archived_on",
     cart.CART: "id items return_url funnel_url last_modified",
     cart.CART_ITEM: "product_id quantity variant_id attribute_values",

@@ -150,8 +150,6 @@ def upgrade() -> None:
     sa.Column('version', sa.BigInteger(), nullable=True),
     sa.Column('position', sa.BigInteger(), server_default=sa.text('ledger_position()'), nullable=False),
     sa.CheckConstraint('amount <> 0', name=op.f('ledger_entry_moves_something')),
-    sa.ForeignKeyConstraint(['account_id'], ['ledger_account.id'], name=op.f('ledger_entry_account_id_fkey')),
-    sa.ForeignKeyConstraint(['journal_id'], ['ledger_journal.id'], name=op.f('ledger_entry_journal_id_fkey')),
     sa.PrimaryKeyConstraint('journal_id', 'line', name=op.f('ledger_entry_pkey'))
     )
     op.create_index('ledger_entry_account_idx', 'ledger_entry', ['account_id', 'position'], unique=False, postgresql_include=['amount'])

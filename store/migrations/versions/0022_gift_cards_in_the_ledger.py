@@ -127,6 +127,7 @@ def upgrade() -> None:
     op.create_foreign_key(op.f('gift_card_wallet_id_fkey'), 'gift_card', 'wallet', ['wallet_id'], ['id'])
     op.create_foreign_key(op.f('gift_card_book_id_fkey'), 'gift_card', 'ledger_book', ['book_id'], ['id'])
     op.execute(ISSUED)
+    op.execute("SET LOCAL work_mem = '128MB'")  # for the running sums of a range
     by_range('gift_card', ACCOUNTS, JOURNALS, ENTRIES)
     op.execute(SEQUENCE)
     op.drop_table('gift_card_entry')

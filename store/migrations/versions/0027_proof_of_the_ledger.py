@@ -64,8 +64,8 @@ def upgrade() -> None:
     op.create_index('ledger_journal_marketplace_idx', 'ledger_journal', ['marketplace_id', 'effective_on', 'id'], unique=False)
     op.execute('ALTER TABLE ledger_journal ENABLE TRIGGER USER')
     op.create_index('ledger_entry_position_idx', 'ledger_entry', ['position'], unique=False, postgresql_using='brin', postgresql_with={'pages_per_range': 16, 'autosummarize': True})
-    for column in ('account_id', 'journal_id'):  # the trigger checks both, without a lock on accounts that all share
-        op.drop_constraint(f'ledger_entry_{column}_fkey', 'ledger_entry', type_='foreignkey')
+    for column in ('account_id', 'journal_id'):  # of early copies of 0021: the trigger checks both, without a lock on shared accounts
+        op.execute(f'ALTER TABLE ledger_entry DROP CONSTRAINT IF EXISTS ledger_entry_{column}_fkey')
     op.execute(SUMS)
     op.execute(ACCOUNTS)
     for statement in KEPT:
@@ -81,8 +81,6 @@ def downgrade() -> None:
         op.execute(f'DROP TRIGGER ledger_account_is_kept_{each} ON ledger_account')
     op.execute('DROP FUNCTION ledger_account_is_kept()')
     op.drop_index('ledger_entry_position_idx', table_name='ledger_entry')
-    op.create_foreign_key('ledger_entry_account_id_fkey', 'ledger_entry', 'ledger_account', ['account_id'], ['id'])
-    op.create_foreign_key('ledger_entry_journal_id_fkey', 'ledger_entry', 'ledger_journal', ['journal_id'], ['id'])
     op.drop_index('ledger_journal_marketplace_idx', table_name='ledger_journal')
     op.drop_index('ledger_journal_day_idx', table_name='ledger_journal')
     op.drop_index('ledger_journal_reverses_key', table_name='ledger_journal')

@@ -26,8 +26,8 @@ def commands(within: Typer, *words: str) -> list[str]:
 
 def test_there_are_the_documented_commands() -> None:
     assert sorted(commands(app)) == [
-        "clock advance", "clock show", "demo", "doctor", "listen", "mail test", "migrate", "revise",
-        "schema", "serve", "token create", "token list", "token revoke", "user create", "user deactivate", "user password",
+        "clock advance", "clock show", "demo", "doctor", "ledger explain", "ledger export", "ledger verify", "listen",
+        "mail test", "migrate", "revise", "schema", "serve", "token create", "token list", "token revoke", "user create", "user deactivate", "user password",
         "worker",
     ]  # fmt: skip
 

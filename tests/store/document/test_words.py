@@ -14,7 +14,7 @@ from store.document import words
 ROOT = Path(__file__).parents[3]
 TRANSLATED = [language for language in LANGUAGES if language != "en"]
 PLACEHOLDER = re.compile(r"%\(\w+\)s")
-SAME = {"Code", "Conditions", "%(count)s adult", "%(count)s baby"}
+SAME = {"Coupon %(code)s", "Total", "Code", "Conditions", "%(count)s adult", "%(count)s baby"}
 """Words that are the same in English and somewhere else."""
 UNTIL = dt.datetime(2027, 8, 23, 21, 59, 59, tzinfo=dt.UTC)
 

@@ -24,6 +24,7 @@ from store.mail.content import (
     OnboardingContent,
     OrderContent,
     OrderLineContent,
+    PaymentRequestContent,
     RefundContent,
     RenewalContent,
     VatContent,
@@ -143,6 +144,16 @@ def dispute(state: DisputeState, **more: Any) -> DisputeContent:
     return DisputeContent(**known | more, state=state)
 
 
+ASKED = PaymentRequestContent(
+    first_name="Ada",
+    amount=Decimal("250.00"),
+    currency="EUR",
+    description="Deposit for your stay\nfrom 3 to 7 May <2027>",
+    reference="B-2041",
+    url=f"{PUBLIC_URL}/pay/Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4/",
+    expires_on=dt.datetime(2026, 12, 7, 22, 59, 59, tzinfo=dt.UTC),
+    time_zone="Europe/Paris",
+)
 CONTENTS: Mapping[MailKind, Content] = {
     MailKind.ORDER_CONFIRMATION: order(),
     MailKind.NEW_ORDER: order(),
@@ -161,6 +172,8 @@ CONTENTS: Mapping[MailKind, Content] = {
         platform="Market",
         platform_address="market.example",
     ),
+    MailKind.PAYMENT_REQUEST: ASKED,
+    MailKind.PAYMENT_REQUEST_REMINDER: ASKED,
     MailKind.VOUCHER: gift(count=2),
     MailKind.GIFT_CARD: gift(GiftRole.BOUGHT, value="150.00"),
     MailKind.DISPUTE_OPENED: dispute(DisputeState.NEEDS_RESPONSE),

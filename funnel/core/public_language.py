@@ -1,4 +1,4 @@
-"""Changes the language of the pages at the service's own host; the browser stores it in a cookie."""
+"""Changes the language of pages for holders of a link; the browser stores it in a cookie."""
 
 import re
 
@@ -10,7 +10,7 @@ from funnel.core.page_request import PageLink
 from funnel.core.public_pages import PublicRequest, PublicSite
 from schema.validation.languages import LANGUAGES
 
-OWN_PAGE = re.compile(r"/(onboarding|k)/[A-Za-z0-9._-]{1,500}/?(return/|leaving/)?")
+OWN_PAGE = re.compile(r"/(onboarding|k|pay)/[A-Za-z0-9._-]{1,500}/?(return/|leaving/)?")
 
 
 class LanguageSite(PublicSite[PublicRequest]):

@@ -1,0 +1,1 @@
+"""The page where the holder of a link pays a payment or a payment request."""

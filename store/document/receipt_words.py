@@ -1,0 +1,58 @@
+"""The texts of receipts that we write, in eight languages."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from store.core.localization.formats import Formats
+from store.document.receipt import ReceiptLabels
+from store.document.words import TEXTS
+
+
+@dataclass(frozen=True)
+class ReceiptWords:
+    """The texts in one language."""
+
+    language: str
+
+    def say(self, text: str, /, **values: object) -> str:
+        """The translation, with the values in the place of `%(name)s`."""
+        return TEXTS.translations(self.language).gettext(text) % values
+
+    @property
+    def labels(self) -> ReceiptLabels:
+        return ReceiptLabels(
+            amount=self.say(N_("Amount paid")),
+            payee=self.say(N_("Paid to")),
+            payer=self.say(N_("Paid by")),
+            paid_for=self.say(N_("What was paid for")),
+            paid_with=self.say(N_("Paid with")),
+            refunds=self.say(N_("Refunds")),
+            note=self.say(N_("This receipt confirms a payment. It is not an invoice.")),
+        )
+
+    def vat(self, rate: Decimal, net: str) -> str:
+        return self.say(N_("Including VAT of %(rate)s on %(net)s"), rate=Formats(self.language).percent(rate), net=net)
+
+
+def N_(text: str) -> str:  # noqa: N802 - the name that gettext's tools know
+    """Mark a text for translation and return it unchanged."""
+    return text
+
+
+RECEIPT = N_("Receipt")
+PAID_ON = N_("Paid on %(date)s")
+PAYMENT_NUMBER = N_("Payment number")
+ORDER_NUMBER = N_("Order number")
+COMPANY_NUMBER = N_("Company number %(number)s")
+VAT_NUMBER = N_("VAT number %(number)s")
+PRICE = N_("Price")
+DISCOUNT = N_("Discount")
+COUPON = N_("Coupon %(code)s")
+DELIVERY = N_("Delivery")
+TOTAL = N_("Total")
+BANK_CARD = N_("Bank card")
+GIFT_CARD_ENDING = N_("Gift card ending in %(end)s")
+REFUNDED = N_("Refunded")
+REFUND_MADE = N_("Refunded on %(date)s")
+REFUND_UNDER_WAY = N_("Refund of %(date)s, on its way")
+LEFT_PAID = N_("Paid after refunds")
