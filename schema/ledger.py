@@ -55,8 +55,8 @@ class LedgerJournalKind(DescribedEnum):
     REFUND_PAID = "refund_paid", "A promised refund left the wallet."
     REFUND_FAILED = "refund_failed", "A promised refund failed for good; its money is the partner's again."
     DISPUTE = "dispute", "A bank took the money of a payment back."
-    DISPUTE_WON = "dispute_won", "A dispute was won; its money came back."
-    DISPUTE_LOST = "dispute_lost", "A dispute was lost, and settled."
+    DISPUTE_WON = "dispute_won", "A dispute was won or withdrawn; its money came back."
+    DISPUTE_LOST = "dispute_lost", "A dispute was lost in full or in part, and settled."
     UNEXPLAINED = "unexplained", "A movement at the payment provider that nobody has explained yet."
     EXPLAINED = "explained", "An unexplained movement was assigned."
 

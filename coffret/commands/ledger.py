@@ -31,9 +31,8 @@ from store.ledger.verification.rule import RuleResult
 from store.ledger.verification.run import ProofScope, verify_ledger
 from store.ledger.wallets import WalletRow
 from store.partner.partners import MarketplaceRow
+from store.payment.journals import subjects_of_payments
 
-PAYMENT_SOURCES = ("payment", "checkout_attempt")
-"""Kinds of sources whose id is, or begins with, the uuid of a payment."""
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 """A text that begins with one of these would be a formula in a spreadsheet."""
 
@@ -95,7 +94,7 @@ async def _subject(db: AsyncSession, thing: LedgerThing, key: str) -> LedgerSubj
     if thing is LedgerThing.PAYMENT:
         if (uuid := _uuid(key)) is None:
             raise CommandError("A payment is named by its uuid.")
-        return LedgerSubject(tuple((kind, str(uuid)) for kind in PAYMENT_SOURCES))
+        return (await subjects_of_payments(db, [uuid]))[uuid]
     if thing is LedgerThing.CARD:
         by_id = [col(GiftCardRow.id) == int(key)] if _is_id(key) else []
         found = or_(col(GiftCardRow.normal_code) == normalize(key), *by_id)

@@ -43,7 +43,7 @@ MARK_ORDERED_OPTIONS = """
 """
 VACUUM = """
     VACUUM (ANALYZE) voucher, voucher_chosen_option, voucher_included_option, voucher_rental, customer, gift_card,
-    gift_card_entry, voucher_prototype, voucher_option
+    ledger_entry, voucher_prototype, voucher_option
 """
 ReportProgress = Callable[[int, int], None]
 

@@ -3,7 +3,6 @@ failed request stopped.
 """
 
 import datetime as dt
-from dataclasses import dataclass
 from uuid import UUID
 
 from sqlmodel.ext.asyncio.session import AsyncSession
@@ -20,7 +19,7 @@ from schema.core.errors import ActivationRequired, InvalidInput, OnlyInSandbox, 
 from schema.core.permission import Permission
 from schema.kyc.document import KycDocument, PushKycDocument
 from schema.kyc.kyc import KycCheckStatus
-from store.core.document_steps import UNFINISHED, DocumentStep, advance_document
+from store.core.document_steps import UNFINISHED, CompletedStep, DocumentStep, advance_document
 from store.core.provider_process import KEY_LIFE
 from store.kyc import (
     KycDocumentRow,
@@ -112,14 +111,6 @@ async def _create_document(
 # ---- the calls to the provider
 
 
-@dataclass(frozen=True)
-class CompletedStep:
-    """A step that the provider has confirmed, and its id of the document."""
-
-    step: DocumentStep
-    provider_id: str
-
-
 async def _submit(services: Services, row: KycDocumentRow, content: Content) -> None:
     """Run the remaining steps, and record each. A document that the provider refuses is abandoned."""
     if row.step is DocumentStep.BEGUN:
@@ -156,7 +147,7 @@ async def _ask_to_examine(services: Services, row: KycDocumentRow) -> CompletedS
 
 async def _record_step(_: Recording, row: KycDocumentRow, completed: CompletedStep) -> KycDocumentRow:
     """Record a completed step."""
-    if advance_document(row, completed.step, completed.provider_id) and row.status is KycCheckStatus.CREATED:
+    if advance_document(row, completed) and row.status is KycCheckStatus.CREATED:
         row.status = KycCheckStatus.VALIDATION_ASKED
     return row
 

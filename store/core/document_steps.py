@@ -1,6 +1,7 @@
 """The steps of a document that is submitted to the payment provider: each step's call can be repeated with its key."""
 
 import enum
+from dataclasses import dataclass
 from typing import Protocol
 
 from store.core.state_machine import StateMachine
@@ -40,15 +41,23 @@ class SubmittedRow(Protocol):
     provider_id: str
 
 
-def advance_document(row: SubmittedRow, step: DocumentStep, provider_id: str) -> bool:
+@dataclass(frozen=True, slots=True)
+class CompletedStep:
+    """A step that the provider has confirmed, and its id of the document."""
+
+    step: DocumentStep
+    provider_id: str
+
+
+def advance_document(row: SubmittedRow, completed: CompletedStep) -> bool:
     """Record a completed step of a locked document; returns True if it is the last one and new.
 
     A step behind the recorded one changes nothing: another request or a notification was faster.
     """
     if row.step not in UNFINISHED:
         return False
-    row.provider_id = row.provider_id or provider_id
-    if not DOCUMENT_STEPS.allows(row.step, step):
+    row.provider_id = row.provider_id or completed.provider_id
+    if not DOCUMENT_STEPS.allows(row.step, completed.step):
         return False
-    row.step = step
-    return step is DocumentStep.SUBMITTED
+    row.step = completed.step
+    return row.step is DocumentStep.SUBMITTED

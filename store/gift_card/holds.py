@@ -4,7 +4,6 @@ The caller must have locked the card; a hold changes only under that lock.
 """
 
 import datetime as dt
-from collections.abc import Sequence
 from decimal import Decimal
 
 from sqlmodel import col, select
@@ -38,12 +37,6 @@ async def lock_card_of(db: AsyncSession, row: GiftCardHoldRow) -> GiftCardRow:
     locked = (await db.exec(card.execution_options(populate_existing=True))).one()
     await db.refresh(row)
     return locked
-
-
-async def lock_cards_of_order(db: AsyncSession, order_id: int) -> Sequence[GiftCardRow]:
-    """Lock the gift cards that were sold with an order, by ascending id."""
-    query = select(GiftCardRow).where(col(GiftCardRow.order_id) == order_id).order_by(col(GiftCardRow.id))
-    return (await db.exec(query.with_for_update().execution_options(populate_existing=True))).all()
 
 
 async def place_hold(

@@ -1,6 +1,6 @@
 """Locks of gift cards: by ascending id, before the payment that they pay."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from uuid import UUID
 
 from sqlmodel import col, select
@@ -26,3 +26,9 @@ async def lock_card_of_wallet(db: AsyncSession, partner_id: int, wallet_uuid: UU
     query = query.where(col(WalletRow.uuid) == wallet_uuid, col(GiftCardRow.partner_id) == partner_id)
     locked = query.with_for_update(of=GiftCardRow).execution_options(populate_existing=True)
     return (await db.exec(locked)).one_or_none()
+
+
+async def lock_cards_of_order(db: AsyncSession, order_id: int) -> Sequence[GiftCardRow]:
+    """Lock the gift cards that were sold with an order, by ascending id."""
+    query = select(GiftCardRow).where(col(GiftCardRow.order_id) == order_id).order_by(col(GiftCardRow.id))
+    return (await db.exec(query.with_for_update().execution_options(populate_existing=True))).all()

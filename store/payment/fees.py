@@ -31,7 +31,7 @@ class FeeRuleRow(InCurrency, CreatedOn, FeeRule, table=True):
             postgresql_where="is_active",
             postgresql_nulls_not_distinct=True,
         ),
-        Index("fee_rule_partner_idx", "partner_id"),
+        Index("fee_rule_id_list_idx", "partner_id", "id"),
         CheckConstraint("percentage BETWEEN 0 AND 100", name="percentage"),
         CheckConstraint("vat_rate BETWEEN 0 AND 100", name="vat_rate"),
         CheckConstraint("fixed_amount >= 0", name="fixed_amount"),

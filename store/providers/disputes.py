@@ -28,7 +28,7 @@ class DisputeStatus(StrEnum):
 
     CREATED = "created"
     PENDING_CLIENT_ACTION = "pending_client_action"
-    """Contest it before `Dispute.contest_until`, or accept the loss."""
+    """Contest it before `ProviderDispute.contest_until`, or accept the loss."""
     SUBMITTED = "submitted"
     """Contested; the provider examines the documents."""
     PENDING_BANK_ACTION = "pending_bank_action"
@@ -71,7 +71,7 @@ class DisputeDocumentType(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Dispute:
+class ProviderDispute:
     """A dispute of a pay-in as last read from the provider.
 
     `disputed` is what the buyer's bank takes back, at most the pay-in's amount; `contested` what the platform contests
@@ -101,7 +101,7 @@ class Dispute:
 
 
 @dataclass(frozen=True, slots=True)
-class DisputeDocument:
+class ProviderDisputeDocument:
     """A document that contests a dispute. Its files are stored by the provider alone."""
 
     id: str
@@ -138,21 +138,21 @@ class DisputeProvider(Protocol):
     `contest_dispute`.
     """
 
-    async def get_dispute(self, id: str) -> Dispute:
+    async def get_dispute(self, id: str) -> ProviderDispute:
         """The current dispute. Raises `ProviderNotFound`."""
         ...
 
-    def list_disputes(self, since: dt.datetime) -> AsyncIterator[Dispute]:
+    def list_disputes(self, since: dt.datetime) -> AsyncIterator[ProviderDispute]:
         """The disputes created since a moment, oldest first."""
         ...
 
-    async def list_payment_disputes(self, payment_id: str) -> Sequence[Dispute]:
+    async def list_payment_disputes(self, payment_id: str) -> Sequence[ProviderDispute]:
         """The disputes of a pay-in, oldest first. Raises `ProviderNotFound`."""
         ...
 
     async def create_dispute_document(
         self, dispute_id: str, type: DisputeDocumentType, *, reference: str, key: IdempotencyKey, sent_at: dt.datetime
-    ) -> DisputeDocument:
+    ) -> ProviderDisputeDocument:
         """Create a document; `add_dispute_page` adds its files. `reference` is our name for it.
 
         Raises `InvalidRequest` unless the dispute awaits our action.
@@ -165,19 +165,19 @@ class DisputeProvider(Protocol):
         """Add a file to a document, under the conditions of `add_page`."""
         ...
 
-    async def submit_dispute_document(self, dispute_id: str, document_id: str) -> DisputeDocument:
+    async def submit_dispute_document(self, dispute_id: str, document_id: str) -> ProviderDisputeDocument:
         """Submit a document for examination. Repeating it changes nothing."""
         ...
 
-    async def get_dispute_document(self, id: str) -> DisputeDocument:
+    async def get_dispute_document(self, id: str) -> ProviderDisputeDocument:
         """The current document. Raises `ProviderNotFound`."""
         ...
 
-    async def list_dispute_documents(self, dispute_id: str) -> Sequence[DisputeDocument]:
+    async def list_dispute_documents(self, dispute_id: str) -> Sequence[ProviderDisputeDocument]:
         """The documents of a dispute, oldest first."""
         ...
 
-    async def contest_dispute(self, id: str, amount: MinorAmount) -> Dispute:
+    async def contest_dispute(self, id: str, amount: MinorAmount) -> ProviderDispute:
         """Contest `amount` of a dispute with the submitted documents. Repeating it changes nothing.
 
         A reopened dispute keeps the amount that was contested first. Raises `InvalidRequest` if it no longer awaits our
@@ -185,7 +185,7 @@ class DisputeProvider(Protocol):
         """
         ...
 
-    async def close_dispute(self, id: str) -> Dispute:
+    async def close_dispute(self, id: str) -> ProviderDispute:
         """Accept the loss of a dispute that awaits our action. Repeating it changes nothing."""
         ...
 

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from tests.bench import connection, vouchers
+from tests.bench import connection, payments, vouchers
 from tests.bench.drive import Call
 from tests.bench.floors import PATH, Bare, Floor, Query, RedisRead, RedisWrite, Rows
 from tests.bench.installation import Installation
@@ -153,6 +153,28 @@ async def graphql_vouchers(installation: Installation) -> Case:
     )
 
 
+PAYMENTS = 2000
+
+
+async def rest_payments(installation: Installation) -> Case:
+    """A numbered page of 100 whole payments, with its count."""
+    partner_id, token = await payments.lay(installation, PAYMENTS)
+    headers = {"authorization": f"Token {token}"}
+    call = Call(installation.app, "GET", "/api/payments/", headers, query=f"page_size={payments.LENGTH}")
+    floor = payments.rest_floor(installation, partner_id, (await call.once()).body)
+    return Case("REST payments, 100 whole", call, [floor], Aim(payments.Payments, 65))
+
+
+async def graphql_payments(installation: Installation) -> Case:
+    """100 payments of 15 values."""
+    partner_id, token = await payments.lay(installation, PAYMENTS)
+    headers = {"authorization": f"Token {token}", "content-type": "application/json"}
+    body = orjson.dumps({"query": payments.QUERY, "variables": {"first": payments.LENGTH}})
+    call = Call(installation.app, "POST", GRAPHQL, headers, body)
+    floor = payments.graphql_floor(partner_id, (await call.once()).body)
+    return Case("GraphQL payments, 100 × 15", call, [floor], Aim(Rows, 80))
+
+
 async def voucher_by_code(installation: Installation) -> Case:
     """A whole voucher by its code."""
     _, _, token = await vouchers.lay(installation, VOUCHERS)
@@ -183,6 +205,8 @@ CASES: Sequence[Callable[[Installation], Awaitable[Case]]] = (
     graphql_connection,
     graphql_vouchers,
     rest_vouchers,
+    graphql_payments,
+    rest_payments,
     voucher_by_code,
     funnel_page,
 )

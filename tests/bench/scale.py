@@ -4,7 +4,7 @@ import pathlib
 import statistics
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any
 
@@ -101,6 +101,21 @@ async def measured(installation: Installation, rows: int) -> dict[str, float]:
     return found
 
 
+def print_growth(things: str, rows: Sequence[int], found: Sequence[Mapping[str, float]]) -> None:
+    """Print what was measured with so many rows, and how many times as much the last is of the first."""
+    table = Table(title=f"Milliseconds with so many {things}", title_justify="left")
+    table.add_column("")
+    for count in rows:
+        table.add_column(f"{count:,}", justify="right")
+    if len(rows) > 1:
+        table.add_column("times", justify="right")
+    for name, last in found[-1].items():
+        each = [measured.get(name) for measured in found]
+        times = [f"{last / each[0]:.2f}" if each[0] and not name.startswith("×") else ""] if len(rows) > 1 else []
+        table.add_row(name, *("" if value is None else f"{value:.2f}" for value in each), *times)
+    Console().print(table)
+
+
 async def _run(database_url: str, folder: pathlib.Path, rows: list[int]) -> list[dict[str, float]]:
     async with open_installation(database_url, "", folder) as installation:
         return [await measured(installation, each) for each in rows]
@@ -115,17 +130,7 @@ def main(
         where = folder or pathlib.Path(scratch)
         with EmbeddedPostgres(where) as database_url:
             found = uvloop.run(_run(database_url, where, rows))
-    table = Table(title="Milliseconds with so many vouchers", title_justify="left")
-    table.add_column("")
-    for count in rows:
-        table.add_column(f"{count:,}", justify="right")
-    if len(rows) > 1:
-        table.add_column("times", justify="right")
-    for name, last in found[-1].items():
-        each = [measured.get(name) for measured in found]
-        times = [f"{last / each[0]:.2f}" if each[0] and not name.startswith("×") else ""] if len(rows) > 1 else []
-        table.add_row(name, *("" if value is None else f"{value:.2f}" for value in each), *times)
-    Console().print(table)
+    print_growth("vouchers", rows, found)
 
 
 if __name__ == "__main__":

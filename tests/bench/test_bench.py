@@ -9,6 +9,7 @@ import pytest
 from tests.bench.cases import CASES, Case
 from tests.bench.floors import Rows
 from tests.bench.installation import Installation, open_installation
+from tests.bench.payments import Payments
 from tests.bench.postings import PARTNERS, measured_postings, postings_table
 from tests.bench.voucher_floors import Vouchers
 from tests.fixtures.tenants import open_tenants
@@ -24,7 +25,11 @@ async def test_it_can_be_measured(
         assert answer
         for floor, call in (await made.beside(installation)).items():
             lowest = (await call.once()).body
-            assert lowest if not isinstance(floor, Vouchers | Rows) else orjson.loads(lowest) == orjson.loads(answer)
+            assert (
+                lowest
+                if not isinstance(floor, Payments | Vouchers | Rows)
+                else orjson.loads(lowest) == orjson.loads(answer)
+            )
 
 
 async def test_postings_can_be_measured(database_url: str, tmp_path: pathlib.Path) -> None:

@@ -139,7 +139,7 @@ async def test_paid_after_all_when_given_up_and_gone_is_given_back(
     await customer.pay_by()
     await customer.arrive_at_outcome()
     assert await customer.h1() == "Your payment is being refunded"
-    assert "Amount refunded: €20.00" in await customer.read_text()
+    assert "Amount that goes back: €20.00" in await customer.read_text()
     await shop.until(lambda: _is_refunded(shop, cart))
     assert await shop.orders(cart) == []
     assert len(await shop.orders(theirs)) == 1

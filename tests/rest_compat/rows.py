@@ -5,6 +5,7 @@ import functools
 import pathlib
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, TypeAlias
 
 import httpx
@@ -12,8 +13,12 @@ import httpx
 from rest_compat.http.route import RestRoute
 from rest_compat.routes import ROUTES
 from schema.core.permission import AccessRule
+from schema.payment.payment import PaymentStatus
+from store.core.clock import clock
 from store.media.media import MediaRow
+from store.payment.requests import PaymentRequestRow
 from tests.described import description, resolved
+from tests.fixtures.payment import stored_payment
 from tests.fixtures.tenants import Tenants, open_tenants
 from tests.fixtures.voucher import sell, voucher_of
 from tests.servers.databases import Databases
@@ -61,7 +66,16 @@ async def open_rows(databases: Databases, folder: pathlib.Path) -> AsyncIterator
         await tenants.user("powerless", "partner", [], partner_id=own.partner)
         shop = {"Authorization": f"Token {tenants.tokens['a1']}"}
         cart = await tenants.client.post("/api/v2/ecommerce/cart/", json={"items": []}, headers=shop)
+        payment = await stored_payment(tenants, status=PaymentStatus.OK)
+        request = await tenants.add(
+            PaymentRequestRow(
+                partner_id=own.partner, code="7K4P", request_amount=Decimal("10.00"), expires_on=clock.now()
+            )
+        )
         rows = {
+            "/api/payments/": payment.id,
+            "/api/payment_requests/": request.id,
+            "/api/wallets/": await tenants.one("SELECT uuid FROM wallet ORDER BY id LIMIT 1"),
             "/api/payment_hub/partner/": own.partner_uuid,
             "/api/v2/ecommerce/cart/": cart.json()["id"],
             "/api/medias/": media.id,

@@ -19,7 +19,7 @@ from schema.core.errors import InvalidInput, ProviderFailed
 from schema.core.permission import Permission
 from schema.kyc.kyc import KycCheckStatus
 from schema.payment.dispute import DisputeDocument, PushDisputeDocument
-from store.core.document_steps import UNFINISHED, DocumentStep, advance_document
+from store.core.document_steps import UNFINISHED, CompletedStep, DocumentStep, advance_document
 from store.core.provider_process import KEY_LIFE
 from store.payment.disputes import (
     DisputeDocumentRow,
@@ -89,14 +89,6 @@ class SentDocument:
     content: Content
 
 
-@dataclass(frozen=True, slots=True)
-class CompletedStep:
-    """A step that the provider has confirmed, and its id of the document."""
-
-    step: DocumentStep
-    provider_id: str
-
-
 async def _submit(services: Services, document: SentDocument) -> None:
     """Run the remaining steps, and record each. A document that the provider refuses is abandoned."""
     row = document.row
@@ -136,7 +128,7 @@ async def _ask_to_examine(services: Services, row: DisputeDocumentRow, dispute_i
 
 async def _record_step(_: Recording, row: DisputeDocumentRow, completed: CompletedStep) -> DisputeDocumentRow:
     """Record a completed step."""
-    if advance_document(row, completed.step, completed.provider_id) and row.status is KycCheckStatus.CREATED:
+    if advance_document(row, completed) and row.status is KycCheckStatus.CREATED:
         row.status = KycCheckStatus.VALIDATION_ASKED
     return row
 

@@ -11,7 +11,8 @@ from schema.gift_card.gift_card import GiftCardStatus
 from schema.order import OrderStatus
 from schema.voucher.voucher import VoucherState
 from store.gift_card.gift_cards import GiftCardRow
-from store.gift_card.holds import cancel_card, lock_cards_of_order
+from store.gift_card.holds import cancel_card
+from store.gift_card.locks import lock_cards_of_order
 from store.order.orders import lock_order
 from store.payment.disputes import OPEN_STATES, card_source_of, disputes_of
 from store.payment.payments import PaymentRow

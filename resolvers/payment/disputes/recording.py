@@ -24,7 +24,7 @@ from store.payment.dispute_postings import (
 )
 from store.payment.disputes import DISPUTE_STATES, OPEN_STATES, DisputeRow, card_source_of, find_dispute_row
 from store.payment.payments import PaymentRow
-from store.providers.disputes import Dispute
+from store.providers.disputes import ProviderDispute
 
 NOTHING = Decimal("0.00")
 
@@ -108,7 +108,7 @@ async def record_settled(
     row.version += 1
 
 
-def _new_row(payment: PaymentRow, dispute: Dispute, now: dt.datetime) -> DisputeRow:
+def _new_row(payment: PaymentRow, dispute: ProviderDispute, now: dt.datetime) -> DisputeRow:
     return DisputeRow(
         provider_id=dispute.id,
         payment_id=payment.id,
@@ -121,7 +121,7 @@ def _new_row(payment: PaymentRow, dispute: Dispute, now: dt.datetime) -> Dispute
     )
 
 
-def _copy(row: DisputeRow, dispute: Dispute) -> None:
+def _copy(row: DisputeRow, dispute: ProviderDispute) -> None:
     """What the provider tells in words and dates."""
     row.kind = DisputeKind(dispute.type.value)
     row.contested_amount = None if dispute.contested is None else dispute.contested.decimal

@@ -8,7 +8,7 @@ import structlog
 from resolvers.core.services import Services
 from schema.payment.dispute import DisputeState
 from store.payment.disputes import DisputeRow
-from store.providers.disputes import Dispute, DisputeOutcome, DisputeStatus
+from store.providers.disputes import DisputeOutcome, DisputeStatus, ProviderDispute
 from store.providers.transactions import Transaction, TransactionKind, TransactionStatus
 
 log = structlog.get_logger(__name__)
@@ -32,7 +32,7 @@ RETURNING = (DisputeOutcome.WON, DisputeOutcome.VOID)
 class DisputeReport:
     """A dispute as read from the provider, and the movements of its money that are not recorded yet."""
 
-    dispute: Dispute
+    dispute: ProviderDispute
     taken: Transaction | None
     """The transaction that took the money; None while none is taken, or if it is recorded already."""
     returned: Decimal

@@ -19,7 +19,7 @@ RULES = (
     ),
     Rule(
         "cards_show_their_holds",
-        "What is on hold of every gift card are its running holds and those of unfinished checkouts.",
+        "What is on hold of every gift card are its running holds and those of unfinished checkouts and payments.",
         f"""
         SELECT format('gift card %s: on hold %s, in the ledger %s', c.id, coalesce(h.amount, 0),
             round(coalesce(-a.balance, 0) / 10::numeric ^ b.minor_digits, b.minor_digits)) AS offender
@@ -31,6 +31,9 @@ RULES = (
                 UNION ALL
                 SELECT (card ->> 'id')::int, (card ->> 'amount')::numeric
                 FROM checkout_attempt t, jsonb_array_elements(t.cards) card WHERE t.held AND t.state <> 'completed'
+                UNION ALL
+                SELECT s.gift_card_id, s.source_amount FROM payment_source s JOIN payment p ON p.id = s.payment_id
+                WHERE s.kind = 'gift_card' AND p.status IN ('ip', 'err')
             ) holds GROUP BY gift_card_id
         ) h ON h.gift_card_id = c.id
         WHERE (CAST(:books AS int[]) IS NULL OR c.book_id = ANY(CAST(:books AS int[])))

@@ -12,7 +12,7 @@ REFUND_STATUS = """CASE WHEN refunded_amount = 0 THEN 'none' WHEN refunded_amoun
     ELSE 'full' END"""
 TEXTS = {"customer_first_name": "f", "customer_last_name": "l", "customer_email": "e"}
 INDEXES = {
-    "fee_rule": {"fee_rule_partner_idx": ["partner_id"]},
+    "fee_rule": {"fee_rule_id_list_idx": ["partner_id", "id"]},
     "payment": {
         "payment_smallest_idx": ["payment_amount", "id"],
         "payment_refund_status_list_idx": ["partner_id", "refund_status", "created_on", "id"],

@@ -9,12 +9,12 @@ from pydantic import AwareDatetime
 from store.providers.accounts import CheckStatus, Content
 from store.providers.disputes import (
     AWAITING_US,
-    Dispute,
-    DisputeDocument,
     DisputeDocumentType,
     DisputeOutcome,
     DisputeStatus,
     DisputeType,
+    ProviderDispute,
+    ProviderDisputeDocument,
     SettlementRequest,
 )
 from store.providers.errors import InvalidRequest
@@ -75,10 +75,10 @@ class MangopayDispute(Created):
     closed_date: AwareDatetime | None = None
     repudiation_id: str | None = None
 
-    def dispute(self) -> Dispute:
+    def dispute(self) -> ProviderDispute:
         status = _STATUSES.get(self.status, DisputeStatus.UNKNOWN)
         reason = self.dispute_reason or MangopayDisputeReason()
-        return Dispute(
+        return ProviderDispute(
             id=self.id,
             payin_id=self.initial_transaction_id,
             type=_TYPES.get(self.dispute_type, DisputeType.UNKNOWN),
@@ -112,8 +112,8 @@ class MangopayDisputeDocument(Created):
     refused_reason_type: str | None = None
     refused_reason_message: str | None = None
 
-    def document(self) -> DisputeDocument:
-        return DisputeDocument(
+    def document(self) -> ProviderDisputeDocument:
+        return ProviderDisputeDocument(
             id=self.id,
             dispute_id=self.dispute_id,
             type=_OUR_DOCUMENT_TYPES.get(self.type),
@@ -126,17 +126,17 @@ class MangopayDisputeDocument(Created):
 
 
 class DisputesMixin(TransactionsMixin):
-    async def get_dispute(self, id: str) -> Dispute:
+    async def get_dispute(self, id: str) -> ProviderDispute:
         """See `DisputeProvider`."""
         return (await self._client.get(_dispute(id), MangopayDispute)).dispute()
 
-    async def list_disputes(self, since: dt.datetime) -> AsyncIterator[Dispute]:
+    async def list_disputes(self, since: dt.datetime) -> AsyncIterator[ProviderDispute]:
         """See `DisputeProvider`."""
         query: Query = {"AfterDate": int(since.timestamp()) - 1, "Sort": "CreationDate:ASC"}
         async for dispute in self._client.list("/disputes", MangopayDispute, query):
             yield dispute.dispute()
 
-    async def list_payment_disputes(self, payment_id: str) -> Sequence[Dispute]:
+    async def list_payment_disputes(self, payment_id: str) -> Sequence[ProviderDispute]:
         """See `DisputeProvider`."""
         path = f"/payins/{segment(payment_id)}/disputes"
         disputes = self._client.list(path, MangopayDispute, {"Sort": "CreationDate:ASC"})
@@ -144,7 +144,7 @@ class DisputesMixin(TransactionsMixin):
 
     async def create_dispute_document(
         self, dispute_id: str, type: DisputeDocumentType, *, reference: str, key: IdempotencyKey, sent_at: dt.datetime
-    ) -> DisputeDocument:
+    ) -> ProviderDisputeDocument:
         """See `DisputeProvider`."""
         body: Json = {"Type": _DOCUMENT_TYPES[type], "Tag": tag(reference)}
         path = f"{_dispute(dispute_id)}/documents"
@@ -158,7 +158,7 @@ class DisputesMixin(TransactionsMixin):
         path = f"{_dispute(dispute_id)}/documents/{segment(document_id)}/pages"
         await upload_page(self._client, path, content, key, sent_at)
 
-    async def submit_dispute_document(self, dispute_id: str, document_id: str) -> DisputeDocument:
+    async def submit_dispute_document(self, dispute_id: str, document_id: str) -> ProviderDisputeDocument:
         """See `DisputeProvider`."""
         path = f"{_dispute(dispute_id)}/documents/{segment(document_id)}"
         try:
@@ -170,23 +170,23 @@ class DisputesMixin(TransactionsMixin):
                 raise
             return document  # an earlier attempt with a lost response has arrived
 
-    async def get_dispute_document(self, id: str) -> DisputeDocument:
+    async def get_dispute_document(self, id: str) -> ProviderDisputeDocument:
         """See `DisputeProvider`."""
         return (await self._client.get(f"/dispute-documents/{segment(id)}", MangopayDisputeDocument)).document()
 
-    async def list_dispute_documents(self, dispute_id: str) -> Sequence[DisputeDocument]:
+    async def list_dispute_documents(self, dispute_id: str) -> Sequence[ProviderDisputeDocument]:
         """See `DisputeProvider`."""
         path = f"{_dispute(dispute_id)}/documents"
         documents = self._client.list(path, MangopayDisputeDocument, {"Sort": "CreationDate:ASC"})
         return [document.document() async for document in documents]
 
-    async def contest_dispute(self, id: str, amount: MinorAmount) -> Dispute:
+    async def contest_dispute(self, id: str, amount: MinorAmount) -> ProviderDispute:
         """See `DisputeProvider`. Mangopay takes the amount of the first contestation only."""
         dispute = await self.get_dispute(id)
         first = dispute.status is not DisputeStatus.REOPENED_PENDING_CLIENT_ACTION
         return await self._act(dispute, "submit", {"ContestedFunds": money(amount)} if first else {})
 
-    async def close_dispute(self, id: str) -> Dispute:
+    async def close_dispute(self, id: str) -> ProviderDispute:
         """See `DisputeProvider`."""
         return await self._act(await self.get_dispute(id), "close", {})
 
@@ -204,7 +204,7 @@ class DisputesMixin(TransactionsMixin):
         result = await self._client.create(path, body, MangopayTransaction, key, sent_at)
         return await self._transaction_of(TransactionKind.SETTLEMENT, result)
 
-    async def _act(self, dispute: Dispute, action: Literal["submit", "close"], body: Json) -> Dispute:
+    async def _act(self, dispute: ProviderDispute, action: Literal["submit", "close"], body: Json) -> ProviderDispute:
         """Contest or give up a dispute; returns it unchanged if that was done before.
 
         Raises `InvalidRequest` if its status does not allow the action.

@@ -197,7 +197,7 @@ async def test_what_was_gone_when_the_money_came_is_refunded(shop: Shop, custome
     await shop.control("POST", f"/payins/{payin}/pay", {"card": GOOD_CARD, "challenge": "confirm"})
     await customer.open(back)
     assert customer.h1 == "Your payment is being refunded"
-    assert "Amount refunded: €40.00" in customer.page.text
+    assert "Amount that goes back: €40.00" in customer.page.text
     assert await shop.count("shop_order") == 0
     assert next(a for a in customer.page.one("main").all("a")).text == "Check my order again"
 

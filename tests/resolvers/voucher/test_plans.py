@@ -2,20 +2,17 @@
 
 import pathlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import asyncpg
 import httpx
-import orjson
 import pytest
 
 from resolvers.voucher.vouchers import VoucherFilter, VoucherSort
 from store.database import filtered_page
-from store.database.db import Database
 from tests.bench import vouchers
 from tests.bench.installation import open_installation
-from tests.statements import Fetched, fetched
+from tests.plans import PlanReader
 
 ROWS = 4000
 FILTERS: Sequence[dict[str, Any]] = (
@@ -67,37 +64,6 @@ query Whole($first: Int!) {
 """
 
 
-@dataclass
-class Reader:
-    """A client of a partner with vouchers, who keeps the statements of his last request."""
-
-    http: httpx.AsyncClient
-    db: Database
-    ran: Fetched = field(default_factory=list)
-
-    async def count_statements(self, query: str, **variables: Any) -> int:
-        """How many statements a document takes."""
-        with fetched(self.db) as self.ran:
-            answer = await self.http.post("/graphql/", json={"query": query, "variables": variables})
-        assert "errors" not in orjson.loads(answer.content), answer.text
-        return len(self.ran)
-
-    async def read(self, path: str) -> int:
-        """How many statements a REST request takes."""
-        with fetched(self.db) as self.ran:
-            assert (await self.http.get(path)).status_code == 200
-        return len(self.ran)
-
-    async def went_along_an_index(self, what: str, part: str = "") -> None:
-        """Whether the statements of the last request, or those with this part, walk through no table."""
-        statements = [(sql, arguments) for sql, arguments in self.ran if part in sql]
-        assert statements, what
-        for sql, arguments in statements:
-            plan = "\n".join(row[0] for row in await self.db.fetch(f"EXPLAIN {sql}", *arguments))
-            assert "Seq Scan on voucher " not in plan, f"{what}: {plan}"
-            assert "voucher_" in plan, f"{what}: {plan}"
-
-
 async def test_first_pages_go_along_an_index_and_statements_do_not_grow(
     database_url: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,13 +78,13 @@ async def test_first_pages_go_along_an_index_and_statements_do_not_grow(
         one = await pool.fetchrow(ONE, partner_id)
         transport, headers = httpx.ASGITransport(installation.app), {"Authorization": f"Token {token}"}
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000", headers=headers) as client:
-            reader = Reader(client, installation.app.state.container.services.db)
+            reader = PlanReader(client, installation.app.state.container.services.db, "voucher")
             await _first_pages_and_one_go_along_an_index(reader, one)
             await _a_deep_page_does_not_read_what_it_passes_over(reader, pool)
             await _statements_do_not_grow(reader)
 
 
-async def _first_pages_and_one_go_along_an_index(reader: Reader, one: Mapping[str, Any]) -> None:
+async def _first_pages_and_one_go_along_an_index(reader: PlanReader, one: Mapping[str, Any]) -> None:
     for filter in FILTERS:
         own = {name: one[COLUMNS[name]] if value is None else value for name, value in filter.items()}
         await reader.count_statements(QUERY, filter=own)
@@ -130,7 +96,7 @@ async def _first_pages_and_one_go_along_an_index(reader: Reader, one: Mapping[st
     await reader.went_along_an_index("by code", "normal_code =")
 
 
-async def _a_deep_page_does_not_read_what_it_passes_over(reader: Reader, pool: asyncpg.Pool) -> None:
+async def _a_deep_page_does_not_read_what_it_passes_over(reader: PlanReader, pool: asyncpg.Pool) -> None:
     await reader.read(f"/api/vouchers/?page={ROWS // 20}&page_size=20")
     ((sql, arguments),) = [each for each in reader.ran if "OFFSET" in each[0]]
     async with pool.acquire() as connection:
@@ -139,7 +105,7 @@ async def _a_deep_page_does_not_read_what_it_passes_over(reader: Reader, pool: a
     assert any("Index Only Scan" in line for line in plan), plan
 
 
-async def _statements_do_not_grow(reader: Reader) -> None:
+async def _statements_do_not_grow(reader: PlanReader) -> None:
     await reader.read("/api/vouchers/?page_size=100")
     assert await reader.read("/api/vouchers/?page_size=25") == await reader.read("/api/vouchers/?page_size=100") == 10
     assert await reader.count_statements(WHOLE, first=25) == await reader.count_statements(WHOLE, first=100)

@@ -17,7 +17,7 @@ from tests.servers.databases import Databases
 
 REFERENCES = {reference.id: reference for reference in map(reference_of, ROUTES)}
 CORE = schema._schema
-NOBODYS = re.compile("[Nn]o such|has no |No partner of yours|with provided credentials")
+NOBODYS = re.compile("[Nn]o such|No partner of yours|has no |with provided credentials")
 """How a mutation refuses what names nothing of this installation."""
 
 

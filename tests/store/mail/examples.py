@@ -9,12 +9,14 @@ from schema.checkout.checkout import Brand
 from schema.core.text import Text
 from schema.delivery.delivery import DeliveryKind
 from schema.mail import MailKind
+from schema.payment.dispute import DisputeState
 from schema.validation.languages import LANGUAGES
 from store.core.brand_colours import build_brand
 from store.mail.content import (
     Content,
     DeductionContent,
     DeliveryContent,
+    DisputeContent,
     EndpointContent,
     GiftContent,
     GiftItem,
@@ -125,6 +127,23 @@ def gift(
     return GiftContent(**values)
 
 
+def dispute(state: DisputeState, **more: Any) -> DisputeContent:
+    """A disputed payment of an order."""
+    known: dict[str, Any] = {
+        "dispute_id": "6d3f8a90-2b1c-4e5d-8f7a-9b0c1d2e3f40",
+        "amount": "194.00",
+        "lost": "0.00",
+        "currency": "EUR",
+        "reason": "The buyer does not recognise the payment.",
+        "contest_until": dt.datetime(2027, 4, 14, 9, tzinfo=dt.UTC),
+        "time_zone": "Europe/Paris",
+        "order_number": 318,
+        "buyer": "Ada Martin",
+        "paid_on": dt.datetime(2027, 3, 31, 9, tzinfo=dt.UTC),
+    }
+    return DisputeContent(**known | more, state=state)
+
+
 ASKED = PaymentRequestContent(
     first_name="Ada",
     amount=Decimal("250.00"),
@@ -157,6 +176,8 @@ CONTENTS: Mapping[MailKind, Content] = {
     MailKind.PAYMENT_REQUEST_REMINDER: ASKED,
     MailKind.VOUCHER: gift(count=2),
     MailKind.GIFT_CARD: gift(GiftRole.BOUGHT, value="150.00"),
+    MailKind.DISPUTE_OPENED: dispute(DisputeState.NEEDS_RESPONSE),
+    MailKind.DISPUTE_ENDED: dispute(DisputeState.LOST, lost="194.00"),
     MailKind.ENDPOINT_DISABLED: EndpointContent(url="https://shop.example/hooks", endpoint_id=12, days=3),
 }
 KINDS = (*CONTENTS, TEST_MAIL)

@@ -64,6 +64,7 @@ class Facts:
     activated_on: dt.datetime | None = NOW - dt.timedelta(days=1)
     expires_on: dt.datetime | None = NOW + dt.timedelta(days=1)
     purchase_price_amount: Decimal = Decimal("10.00")
+    frozen_on: dt.datetime | None = None
 
 
 MOMENTS = st.none() | st.integers(-3, 3).map(lambda days: NOW + dt.timedelta(days=days))
@@ -74,17 +75,20 @@ FACTS = st.builds(
     activated_on=MOMENTS,
     expires_on=MOMENTS,
     purchase_price_amount=st.sampled_from([Decimal(0), Decimal("0.01"), Decimal(100)]),
+    frozen_on=MOMENTS,
 )
 
 
 @given(FACTS)
 def test_the_rules_do_not_contradict_each_other_or_the_table(voucher: Facts) -> None:
     if is_usable(voucher, NOW):
+        assert voucher.frozen_on is None
         assert TRANSITIONS.allows(voucher.state, VoucherState.USED)
         assert voucher.activated_on is not None
         assert voucher.activated_on <= NOW
         assert voucher.expires_on is None or voucher.expires_on > NOW
     if is_refundable(voucher, NOW):
+        assert voucher.frozen_on is None
         assert voucher.state is VoucherState.PAID
         assert voucher.kind is VoucherKind.SOLD
         assert voucher.purchase_price_amount > 0

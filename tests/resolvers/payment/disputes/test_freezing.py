@@ -17,7 +17,7 @@ from resolvers.voucher.updates import update_voucher
 from schema.checkout.checkout import PaymentAttemptStatus, ProductChoice
 from schema.core.errors import CheckoutChanged, FrozenByDispute, InvalidInput
 from schema.gift_card.input import CaptureGiftCard, HoldGiftCard, ReleaseGiftCard, ReverseGiftCardCapture, SpendGiftCard
-from schema.payment.input import CreatePayment
+from schema.payment.input import CreatePayment, PaymentCustomerInput
 from schema.payment.payment import PaymentType
 from schema.voucher.input import UpdateVoucher
 from schema.voucher.voucher import VoucherState
@@ -144,7 +144,7 @@ async def test_a_payment_over_the_api_does_not_take_the_card(shop: Shop) -> None
         create_payment,
         CreatePayment(
             partner_uuid=shop.partner.uuid,
-            customer={"first_name": "Ada", "last_name": "Martin", "email": "ada@example.com"},
+            customer=PaymentCustomerInput(first_name="Ada", last_name="Martin", email="ada@example.com"),
             amount=Decimal("50.00"),
             discount=Decimal("0.00"),
             product="spa",

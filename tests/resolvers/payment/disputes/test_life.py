@@ -51,7 +51,7 @@ async def test_an_open_dispute_takes_the_money_and_keeps_the_partners_part(shop:
     dispute = await disputed(shop, reason="FRAUD", message="I was not there")
     before = await balances(shop)
     row = await dispute.follow()
-    assert (row.state, row.dispute_amount, row.held_amount) == (DisputeState.NEEDS_RESPONSE, 100, 94)
+    assert (row.state, row.dispute_amount, row.held_amount) == (DisputeState.NEEDS_RESPONSE, Decimal(100), Decimal(94))
     assert (row.reason_code, row.reason_message) == ("FRAUD", "I was not there")
     assert before["partner"] == before["wallet"] == 9400
     after = await balances(shop)
@@ -70,7 +70,7 @@ async def test_a_dispute_that_is_won_gives_everything_back(shop: Shop) -> None:
     assert (await dispute.follow()).state is DisputeState.UNDER_REVIEW
     await dispute.decide("win")
     row = await dispute.follow()
-    assert (row.state, row.lost_amount, row.held_amount) == (DisputeState.WON, 0, 0)
+    assert (row.state, row.lost_amount, row.held_amount) == (DisputeState.WON, Decimal(0), Decimal(0))
     assert row.closed_on is not None
     assert row.settled_on is not None
     assert await balances(shop) == before
@@ -87,10 +87,10 @@ async def test_a_dispute_that_is_lost_is_settled_from_the_wallet(shop: Shop) -> 
     await dispute.contest()
     await dispute.decide("lose", "No proof")
     row = await dispute.follow()
-    assert (row.state, row.lost_amount, row.result_message) == (DisputeState.LOST, 100, "No proof")
+    assert (row.state, row.lost_amount, row.result_message) == (DisputeState.LOST, Decimal(100), "No proof")
     assert row.settled_on is None
     row = await dispute.check()
-    assert (row.settled_amount, row.held_amount) == (94, 0)
+    assert (row.settled_amount, row.held_amount) == (Decimal(94), Decimal(0))
     assert row.settled_on is not None
     after = await balances(shop)
     assert (after["repudiation_wallet"], after["dispute_loss"]) == (-600, 600)
@@ -139,7 +139,7 @@ async def test_a_withdrawn_dispute_changes_nothing_in_the_end(shop: Shop) -> Non
     await dispute.follow()
     await dispute.decide("void")
     row = await dispute.follow()
-    assert (row.state, row.lost_amount) == (DisputeState.CANCELLED, 0)
+    assert (row.state, row.lost_amount) == (DisputeState.CANCELLED, Decimal(0))
     assert await balances(shop) == before
     assert await columns(shop, "gift_card", "status", "frozen_on") == [("paid", None)]
     assert await events_of(shop) == ["dispute.opened", "dispute.cancelled"]
@@ -152,7 +152,7 @@ async def test_a_part_is_contested_and_won_the_partner_owes_the_rest(shop: Shop)
     await dispute.contest("60.00")
     await dispute.decide("win")
     row = await dispute.follow()
-    assert (row.state, row.lost_amount, row.held_amount) == (DisputeState.WON, 40, 0)
+    assert (row.state, row.lost_amount, row.held_amount) == (DisputeState.WON, Decimal(40), Decimal(0))
     assert row.settled_on is not None
     after = await balances(shop)
     assert (after["partner"], after["wallet"], after["owed_by_partner"]) == (9400, 9400, 3760)
@@ -178,13 +178,13 @@ async def test_a_retrieval_takes_no_money(shop: Shop) -> None:
     dispute = await disputed(shop, type="RETRIEVAL")
     before = await balances(shop)
     row = await dispute.follow()
-    assert (row.state, row.held_amount) == (DisputeState.NEEDS_RESPONSE, 0)
+    assert (row.state, row.held_amount) == (DisputeState.NEEDS_RESPONSE, Decimal(0))
     assert await balances(shop) == before
     assert await shop.one("SELECT frozen_on IS NOT NULL FROM gift_card")
     clock.advance(dt.timedelta(days=15))
     await shop.control("POST", "/clock", {"advance": 0})
     row = await dispute.follow()
-    assert (row.state, row.lost_amount) == (DisputeState.LOST, 0)
+    assert (row.state, row.lost_amount) == (DisputeState.LOST, Decimal(0))
     assert row.settled_on is not None
     assert await balances(shop) == before
     assert await columns(shop, "gift_card", "status", "frozen_on") == [("paid", None)]
@@ -194,7 +194,7 @@ async def test_a_retrieval_takes_no_money(shop: Shop) -> None:
 async def test_what_cannot_be_contested_is_lost_when_it_is_first_seen(shop: Shop) -> None:
     dispute = await disputed(shop, type="NOT_CONTESTABLE")
     row = await dispute.follow()
-    assert (row.state, row.held_amount) == (DisputeState.LOST, 94)
+    assert (row.state, row.held_amount) == (DisputeState.LOST, Decimal(94))
     assert (await dispute.check()).settled_amount == 94
     assert await events_of(shop) == ["dispute.opened", "dispute.lost"]
     assert await mails_of(shop) == ["dispute_ended"]

@@ -78,7 +78,7 @@ async def test_an_empty_wallet_is_told_and_tried_again(shop: Shop) -> None:
     await _refill(shop, elsewhere)
     clock.advance(dt.timedelta(hours=2))
     row = await dispute.check()
-    assert (row.settled_amount, row.detail, row.key) == (94, "", key)
+    assert (row.settled_amount, row.detail, row.key) == (Decimal(94), "", key)
     await books_are_right(shop)
 
 
@@ -115,7 +115,7 @@ async def test_an_unknown_outcome_is_never_sent_with_another_key(shop: Shop) -> 
     assert "look it up" in row.detail
     await dispatch_notification(shop.services, Subject.SETTLEMENT, keys[0])
     row = await dispute.row()
-    assert (row.settled_amount, row.settlement_id, row.detail) == (94, keys[0], "")
+    assert (row.settled_amount, row.settlement_id, row.detail) == (Decimal(94), keys[0], "")
     await books_are_right(shop)
 
 
@@ -132,7 +132,7 @@ async def test_somebody_settles_at_the_provider(shop: Shop, minor: int, after: d
     for _ in range(2):
         await dispatch_notification(shop.services, Subject.SETTLEMENT, settlement)
     row = await dispute.row()
-    assert (row.settled_amount, row.held_amount) == (Decimal(minor) / 100, 0)
+    assert (row.settled_amount, row.held_amount) == (Decimal(minor) / 100, Decimal(0))
     found = await balances(shop)
     assert {role: found.get(role, 0) for role in after} == after
     assert found["repudiation_wallet"] == minor - 10000

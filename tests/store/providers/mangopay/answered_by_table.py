@@ -17,7 +17,7 @@ from store.providers.accounts import (
     LegalKind,
     Representative,
 )
-from store.providers.disputes import Dispute, DisputeDocumentType, SettlementRequest
+from store.providers.disputes import DisputeDocumentType, ProviderDispute, SettlementRequest
 from store.providers.keys import IdempotencyKey
 from store.providers.money import MinorAmount
 from store.providers.transactions import (
@@ -64,7 +64,7 @@ async def all_events(account: Account) -> list[object]:
     return [hint async for hint in account.adapter.events_since(account.clock.now())]
 
 
-async def all_disputes(account: Account) -> list[Dispute]:
+async def all_disputes(account: Account) -> list[ProviderDispute]:
     return [dispute async for dispute in account.adapter.list_disputes(account.clock.now())]
 
 
