@@ -101,7 +101,7 @@ async def measured(installation: Installation, rows: int) -> dict[str, float]:
     return found
 
 
-def print_growth(things: str, rows: Sequence[int], found: Sequence[Mapping[str, float]]) -> None:
+def print_growth(things: str, rows: Sequence[int], milliseconds_of: Sequence[Mapping[str, float]]) -> None:
     """Print what was measured with so many rows, and how many times as much the last is of the first."""
     table = Table(title=f"Milliseconds with so many {things}", title_justify="left")
     table.add_column("")
@@ -109,8 +109,8 @@ def print_growth(things: str, rows: Sequence[int], found: Sequence[Mapping[str, 
         table.add_column(f"{count:,}", justify="right")
     if len(rows) > 1:
         table.add_column("times", justify="right")
-    for name, last in found[-1].items():
-        each = [measured.get(name) for measured in found]
+    for name, last in milliseconds_of[-1].items():
+        each = [times_of.get(name) for times_of in milliseconds_of]
         times = [f"{last / each[0]:.2f}" if each[0] and not name.startswith("×") else ""] if len(rows) > 1 else []
         table.add_row(name, *("" if value is None else f"{value:.2f}" for value in each), *times)
     Console().print(table)

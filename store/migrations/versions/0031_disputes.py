@@ -4,13 +4,8 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
-<<<<<<< HEAD:store/migrations/versions/0031_disputes.py
 revision = '0031'
 down_revision = '0030'
-=======
-revision = '0030'
-down_revision = '0029'
->>>>>>> 6a347f798517c6c936881b4c88b811128d8c049b:store/migrations/versions/0030_disputes.py
 branch_labels = None
 depends_on = None
 
