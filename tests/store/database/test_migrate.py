@@ -57,7 +57,10 @@ async def test_a_column_that_is_added_has_a_value_in_old_rows(database: Database
     async with database.engine.begin() as connection:
         await connection.execute(text("ALTER TABLE marketplace DROP COLUMN time_zone, DROP COLUMN domain"))
         await connection.execute(
-            text("INSERT INTO marketplace (uuid, name, currency) VALUES (gen_random_uuid(), 'Old', 'CHF')")
+            text(
+                "INSERT INTO marketplace (uuid, name, currency, payment_request_days, payment_request_reminder_days) "
+                "VALUES (gen_random_uuid(), 'Old', 'CHF', 14, 3)"
+            )
         )
     assert await write_revision(database, "Columns come back", folder=folder) is not None
 
@@ -72,7 +75,8 @@ async def test_a_column_that_is_added_has_a_value_in_old_rows(database: Database
         async with database.engine.begin() as connection:
             await connection.execute(
                 text(
-                    "INSERT INTO marketplace (uuid, name, currency, domain) VALUES (gen_random_uuid(), 'N', 'EUR', '')"
+                    "INSERT INTO marketplace (uuid, name, currency, domain, payment_request_days, "
+                    "payment_request_reminder_days) VALUES (gen_random_uuid(), 'N', 'EUR', '', 14, 3)"
                 )
             )
 

@@ -1,0 +1,111 @@
+"""Refunds that the provider cannot make now, and those that somebody makes at the provider."""
+
+import datetime as dt
+from decimal import Decimal
+
+import pytest
+
+from resolvers.payment import refund_calls
+from resolvers.payment.refunds import refund_payment, retry_refund
+from schema.core.errors import InvalidTransition
+from schema.payment.input import RefundPayment, RetryRefund
+from schema.payment.payment import RefundState
+from store.core.clock import clock
+from store.payment.payments import PaymentRow, RefundRow
+from store.providers.keys import new_idempotency_key
+from store.providers.money import MinorAmount
+from store.providers.transactions import RefundRequest, TransactionKind
+from tests.fixtures.api_payment import balances, books_balance, paid, reread, wallets_agree
+from tests.fixtures.payment import send_refunds
+from tests.fixtures.shop import Shop
+
+EMPTY_WALLET = "001001"
+TOO_LATE = "001403"
+
+
+async def promised(shop: Shop, payment: PaymentRow, amount: str) -> RefundRow:
+    """A refund that is accepted."""
+    refund = await refund_payment(shop.manager, RefundPayment(id=payment.id, amount=Decimal(amount)))
+    assert isinstance(refund, RefundRow)
+    return refund
+
+
+async def state_of(shop: Shop, refund: RefundRow) -> RefundState:
+    return RefundState(await shop.one("SELECT state FROM refund WHERE id = :id", id=refund.id))
+
+
+async def fail_refunds(shop: Shop, code: str, times: int) -> None:
+    """Make coming refunds fail at the provider."""
+    fault = {"method": "POST", "path": "/payins/*/refunds", "kind": "failed", "code": code, "times": times}
+    assert (await shop.control("POST", "/faults", fault)).status_code == 200
+
+
+async def made_at_provider(shop: Shop, payment: PaymentRow, cents: int) -> str:
+    """Somebody refunds a payment in the provider's dashboard."""
+    payin_id = await shop.one(
+        "SELECT provider_id FROM payment_transaction WHERE payment_id = :id AND type = 'payin'", id=payment.id
+    )
+    provider = shop.services.provider
+    payin = await provider.get_transaction(TransactionKind.PAYIN, payin_id)
+    amount, nothing = MinorAmount("EUR", cents), MinorAmount("EUR", 0)
+    request = RefundRequest("by hand", payin_id, payin.payer_id, amount, nothing)
+    return (await provider.refund(request, key=new_idempotency_key(), sent_at=clock.now())).id
+
+
+async def test_a_refund_that_fails_for_days_is_given_to_a_person(shop: Shop) -> None:
+    payment = await paid(shop)
+    refund = await promised(shop, payment, "40.00")
+    await fail_refunds(shop, EMPTY_WALLET, 7)
+    for _ in range(7):
+        await send_refunds(shop.services)
+        clock.advance(dt.timedelta(days=1))
+    assert await state_of(shop, refund) is RefundState.NEEDS_ACTION
+    assert "does not hold enough" in await shop.one("SELECT detail FROM refund")
+    assert await refund_calls.CHECKS.sweep(shop.services) == 0
+    assert await shop.one("SELECT count(*) FROM event WHERE type = 'refund.needs_action'") == 1
+    assert (await balances(shop))["refund_due"] == 4000
+    await retry_refund(shop.manager, RetryRefund(id=refund.id))
+    with pytest.raises(InvalidTransition):
+        await retry_refund(shop.manager, RetryRefund(id=refund.id))
+    await send_refunds(shop.services)
+    assert await state_of(shop, refund) is RefundState.DONE
+    await books_balance(shop)
+    await wallets_agree(shop)
+
+
+async def test_a_refund_that_is_refused_for_good_is_undone(shop: Shop) -> None:
+    payment = await paid(shop)
+    refund = await promised(shop, payment, "40.00")
+    await fail_refunds(shop, TOO_LATE, 1)
+    await send_refunds(shop.services)
+    assert await state_of(shop, refund) is RefundState.FAILED
+    assert (await reread(shop, payment.id)).refunded_amount == 0
+    assert await balances(shop) == {"wallet": 10000, "partner": 10000}
+    assert await shop.one("SELECT count(*) FROM event WHERE type = 'refund.failed'") == 1
+    await books_balance(shop)
+
+
+async def test_a_refund_made_at_the_provider_ends_up_in_the_books(shop: Shop) -> None:
+    payment = await paid(shop)
+    refund_id = await made_at_provider(shop, payment, 3000)
+    for _ in range(2):
+        await refund_calls.handle_refund_notification(shop.services, refund_id)
+    assert (await reread(shop, payment.id)).refunded_amount == Decimal("30.00")
+    assert await shop.one("SELECT origin FROM refund") == "provider"
+    assert await shop.one("SELECT count(*) FROM event WHERE type = 'refund.succeeded'") == 1
+    await books_balance(shop)
+    await wallets_agree(shop)
+
+
+async def test_what_is_promised_makes_room_for_what_has_happened(shop: Shop) -> None:
+    """90 are promised; before they are sent, somebody refunds 40 at the provider: 60 are left to promise."""
+    payment = await paid(shop)
+    refund = await promised(shop, payment, "90.00")
+    await refund_calls.handle_refund_notification(shop.services, await made_at_provider(shop, payment, 4000))
+    assert await state_of(shop, refund) is RefundState.FAILED
+    await send_refunds(shop.services)
+    assert (await reread(shop, payment.id)).refunded_amount == Decimal("100.00")
+    assert await shop.one("SELECT count(*) FROM refund WHERE state = 'done'") == 2
+    assert await balances(shop) == {}
+    await books_balance(shop)
+    await wallets_agree(shop)
