@@ -58,10 +58,10 @@ def camel(value: Any) -> Any:
     return {h[0] + "".join(map(str.title, h[1:])): camel(value[name]) for name, h in heads.items()}
 
 
-async def ask(transport: Transport, who: str, request: Mapping[str, Any]) -> Answer:
+async def ask(transport: Transport, who: str, values: Mapping[str, Any]) -> Answer:
     """Create a request; the result has `payment_url` besides the documented keys."""
     if isinstance(transport, OverRest):
-        response = await transport.tenants.client.post(PATH, json=dict(request), headers=transport.headers(who))
+        response = await transport.tenants.client.post(PATH, json=dict(values), headers=transport.headers(who))
         answer = transport.to_answer(response)
         if answer.done:
             assert response.status_code == 201
@@ -71,22 +71,22 @@ async def ask(transport: Transport, who: str, request: Mapping[str, Any]) -> Ans
     assert isinstance(transport, OverGraphQL)
     query = f"""mutation ($input: CreatePaymentRequestInput!) {{ createPaymentRequest(input: $input) {{
         paymentRequest {{ {FIELDS} }} userErrors {{ field code message }} }} }}"""
-    answer = await transport.changed(query, who, camel(dict(request)))
+    answer = await transport.changed(query, who, camel(dict(values)))
     return answer if not answer.done else Answer(200, as_rest(answer.result))
 
 
-def as_rest(row: dict[str, Any]) -> dict[str, Any]:
+def as_rest(request: dict[str, Any]) -> dict[str, Any]:
     """A request of GraphQL under the documented keys."""
-    customer = row["customer"]
+    customer = request["customer"]
     return {
-        **{key: row[key] for key in ("id", "code", "reference", "description", "origin", "product")},
-        "status": row["status"].lower(),
-        "amount": float(row["amount"]["amount"]),
+        **{key: request[key] for key in ("id", "code", "reference", "description", "origin", "product")},
+        "status": request["status"].lower(),
+        "amount": float(request["amount"]["amount"]),
         "customer": {
             "first_name": customer["firstName"], "last_name": customer["lastName"], "email": customer["email"],
         },
-        "partner_uuid": row["partner"]["uuid"],
-        "payment_url": row["paymentUrl"],
+        "partner_uuid": request["partner"]["uuid"],
+        "payment_url": request["paymentUrl"],
     }  # fmt: skip
 
 
