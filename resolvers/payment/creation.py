@@ -32,6 +32,7 @@ from store.customer import Person
 from store.gift_card.gift_cards import GiftCardRow
 from store.gift_card.locks import lock_card_of_wallet
 from store.gift_card.states import check_not_frozen, is_spendable
+from store.ledger.books import book_of_partner
 from store.partner.partners import PartnerRow
 from store.payment.payments import PaymentRow, link_token
 from store.payment.recording import add_sources, lock_payment
@@ -132,7 +133,7 @@ async def _extra_source(
 
 async def _card_of_wallet(call: Call, wallet_uuid: UUID, partner: PartnerRow) -> GiftCardRow:
     card = await lock_card_of_wallet(call.db, partner.id, wallet_uuid)
-    if card is None:
+    if card is None or card.book_id != await book_of_partner(call.db, partner.id):  # a test card pays no live payment
         raise InvalidInput.at("extra_source_wallet_uuid", "This partner has no gift card with this wallet.")
     return card
 

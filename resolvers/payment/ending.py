@@ -3,6 +3,7 @@
 import datetime as dt
 import itertools
 from collections.abc import Sequence
+from decimal import Decimal
 
 import structlog
 from sqlmodel import col, select
@@ -48,9 +49,10 @@ async def complete_payment(
     locked = await lock_with_sources(db, payment)
     payment = locked.payment
     payment.status = PAYMENT_STATES.require(payment.status, PaymentStatus.OK)
-    usable = was_payable and all(is_capturable(card) for _, card in _gift_card_parts(locked))
-    if not was_payable and (usable := _can_hold_again(locked, now)):
+    is_held = was_payable or _can_hold_again(locked, now)
+    if is_held and not was_payable:
         await hold_gift_cards(db, locked)
+    usable = is_held and all(is_capturable(card) for _, card in _gift_card_parts(locked))
     matches = transaction.amount == MinorAmount.of(payin.transaction_amount, payin.currency)
     if not matches:
         _take_actual_amount(locked, payin, transaction)
@@ -60,11 +62,24 @@ async def complete_payment(
         await capture_gift_cards(db, locked, now)
         return await emit_payment_event(db, EventType.PAYMENT_SUCCEEDED, payment)
     log.error("a payment cannot be completed, and is refunded", payment=str(payment.id), payin=transaction.id)
-    if was_payable:
+    if is_held:
         await _release(db, locked)
-    amounts = {row.id: row.source_amount for row in locked.sources if row.kind is PaymentSourceKind.CREDIT_CARD}
-    await promise_refund(db, locked, amounts, origin=RefundOrigin.SHOP, now=now)
+    await _forget_gift_cards(db, locked)
+    by_card = await lock_with_sources(db, payment)
+    amounts = {row.id: row.source_amount for row in by_card.sources}
+    await promise_refund(db, by_card, amounts, origin=RefundOrigin.SHOP, now=now)
     return None
+
+
+async def _forget_gift_cards(db: AsyncSession, locked: LockedPayment) -> None:
+    """The gift cards of a payment have paid nothing of it: nothing of it can go back to them."""
+    payment = locked.payment
+    payment.extra_amount, payment.extra_wallet_id, payment.payment_amount = Decimal(0), None, payment.card_amount
+    payment.net_amount = payment.card_amount - payment.commission_amount
+    for row in locked.sources:
+        if row.kind is not PaymentSourceKind.CREDIT_CARD:
+            await db.delete(row)
+    await db.flush()
 
 
 async def cancel_locked(db: AsyncSession, payment: PaymentRow, now: dt.datetime) -> PaymentRow:

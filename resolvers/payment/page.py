@@ -94,7 +94,8 @@ async def pay_by_link(call: Call, token: str, return_url: str) -> str:
     if payment is None or payment.status not in PAYABLE:
         raise PaymentEnded
     payin = await start_payin(call.services, payment, return_url)
-    return payin.redirect_url if payin.status is PaymentTransactionStatus.IN_PROGRESS else ""
+    payable = payin.link_expires_on is None or call.services.clock.now() < payin.link_expires_on
+    return payin.redirect_url if payable and payin.status is PaymentTransactionStatus.IN_PROGRESS else ""
 
 
 async def _payment_of(call: Call, db: AsyncSession, request: PaymentRequestRow) -> PaymentRow:

@@ -16,6 +16,7 @@ from resolvers.partner.selling import require_selling
 from resolvers.payment.ending import cancel_locked, complete_payment
 from resolvers.payment.events import emit_payment_event
 from resolvers.payment.payins import PayinOrder, create_payin, statement_of
+from resolvers.payment.refunding import lock_with_sources
 from schema.core.errors import NotFound, PaymentEnded, PaymentsNotActive, ProviderFailed, ProviderTimedOut
 from schema.event import EventType
 from schema.payment.payment import (
@@ -30,7 +31,7 @@ from store.ledger.wallets import WalletRow
 from store.partner.partners import PartnerRow
 from store.payment.payments import PAYABLE, PAYMENT_STATES, TRANSACTION_STATES, PaymentRow, PaymentTransactionRow
 from store.payment.recording import lock_payment, new_payin, sources_of
-from store.providers.errors import Declined, InvalidRequest, NotAllowed, ProviderError
+from store.providers.errors import Declined, InvalidRequest, NotAllowed, ProviderError, UnknownOutcome
 from store.providers.keys import IdempotencyKey
 from store.providers.money import MinorAmount
 from store.providers.transactions import (
@@ -150,7 +151,7 @@ async def _look_up(services: Services, payin: TABLE) -> Transaction | None:
         sent = await services.provider.resolve(IdempotencyKey(str(payin.key)), sent_at=payin.sent_at)
     except Declined as declined:
         return declined.transaction
-    except InvalidRequest:
+    except (InvalidRequest, UnknownOutcome):  # without an answer the customer never learned where to pay
         return None
     return sent if isinstance(sent, Transaction) else None
 
@@ -197,8 +198,8 @@ async def _payment_of(db: AsyncSession, payin: TABLE) -> PaymentRow:
 
 
 async def _lock_row(db: AsyncSession, payin: TABLE) -> TABLE:
-    """Lock the payment of a pay-in, and reload the pay-in: it changes only under that lock."""
-    await lock_payment(db, await _payment_of(db, payin))
+    """Lock the payment of a pay-in with its gift cards, and reload the pay-in: it changes only under that lock."""
+    await lock_with_sources(db, await _payment_of(db, payin))
     query = select(TABLE).where(col(TABLE.id) == payin.id).execution_options(populate_existing=True)
     return (await db.exec(query)).one()
 
@@ -223,8 +224,26 @@ async def handle_payin_notification(services: Services, payin_id: str) -> bool:
         id = (await db.exec(select(col(TABLE.id)).where(*of_provider, col(TABLE.provider_id) != ""))).first()
     if id is None:
         return False
+    await _complete_failed(services, id)
     await CHECKS.poll(services, id)
     return True
+
+
+async def _complete_failed(services: Services, id: int) -> None:
+    """Complete a payment whose try was recorded as failed, and has succeeded after all."""
+    async with services.db.sessions() as db:
+        payin = await db.get_one(TABLE, id)
+    if payin.status is not PaymentTransactionStatus.ERROR:
+        return
+    transaction = await services.provider.get_transaction(TransactionKind.PAYIN, payin.provider_id)
+    if transaction.status is not TransactionStatus.SUCCEEDED:
+        return
+    log.error("a failed payment was paid afterwards", payment=str(payin.payment_id), payin=payin.provider_id)
+    async with services.db.sessions() as db, db.begin():
+        payin = await _lock_row(db, payin)
+        payment = await _payment_of(db, payin)
+        if payin.status is PaymentTransactionStatus.ERROR and payment.status is not PaymentStatus.OK:
+            await complete_payment(db, payment, payin, transaction, services.clock.now())
 
 
 PAYIN = ProviderCall(lock=_lock_row, record=_record, refuse=_record_refused, refusals=(InvalidRequest, NotAllowed))

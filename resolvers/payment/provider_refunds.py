@@ -1,6 +1,7 @@
 """Refunds that somebody made at the provider: they have happened, and are recorded as they are."""
 
 import datetime as dt
+from collections.abc import Mapping
 from decimal import Decimal
 
 import structlog
@@ -20,6 +21,7 @@ from resolvers.payment.refunding import (
     refund_of,
     take_back,
 )
+from schema.core.errors import InsufficientBalance
 from schema.event import EventType
 from schema.payment.payment import (
     PaymentTransactionStatus,
@@ -51,16 +53,27 @@ async def record_provider_refund(services: Services, refund: Transaction) -> Non
         now = services.clock.now()
         given_up = await _make_room(db, locked, source, refund.amount.decimal)
         await _write(db, locked.payment, source, refund, now)
-        for each in given_up:
-            if rest := min(each.refund_amount, left_of(source)):
-                await promise_refund(db, locked, {source.id: rest}, origin=each.origin, now=now, reason=each.reason)
+        for each, amount in given_up:
+            if rest := min(amount, left_of(source)):
+                await _promise_rest(db, locked, {source.id: rest}, each, now)
+
+
+async def _promise_rest(
+    db: AsyncSession, locked: LockedPayment, amounts: Mapping[int, Decimal], given_up: RefundRow, now: dt.datetime
+) -> None:
+    """Promise again what is left of a refund that was given up. What has happened is recorded in any case."""
+    try:
+        async with db.begin_nested():
+            await promise_refund(db, locked, amounts, origin=given_up.origin, now=now, reason=given_up.reason)
+    except InsufficientBalance:
+        log.exception("a refund that was given up cannot be promised again", refund=str(given_up.id))
 
 
 async def _make_room(
     db: AsyncSession, locked: LockedPayment, source: PaymentSourceRow, amount: Decimal
-) -> list[RefundRow]:
-    """Give up promised refunds that the provider would now refuse, as too little is left of the payment."""
-    given_up: list[RefundRow] = []
+) -> list[tuple[RefundRow, Decimal]]:
+    """Give up promised refunds that the provider would now refuse, as too little is left of the payment. Returns them with their amounts."""
+    given_up: list[tuple[RefundRow, Decimal]] = []
     promised = select(TABLE).where(
         col(TABLE.source_id) == source.id,
         col(TABLE.type) == PaymentTransactionType.REFUND,
@@ -71,7 +84,7 @@ async def _make_room(
         if left_of(source) >= amount:
             break
         await record_refund_failed(db, locked.payment, part, "It was refunded at the payment provider instead.")
-        given_up.append(await refund_of(db, part))
+        given_up.append((await refund_of(db, part), part.transaction_amount))
     return given_up
 
 

@@ -253,6 +253,9 @@ async def _claim_by_reference(services: Services, refund: Transaction) -> int | 
         part = await lock_card_part(db, reference)
         if part is None:
             return None
+        given_up = part.status is PaymentTransactionStatus.ERROR
+        if given_up and refund.status is TransactionStatus.SUCCEEDED:
+            return None  # it was made all the same: it is recorded like one that somebody made at the provider
         in_progress = part.status is PaymentTransactionStatus.IN_PROGRESS
         if in_progress and not part.provider_id and refund.status is not TransactionStatus.FAILED:
             part.provider_id = refund.id

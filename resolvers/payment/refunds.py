@@ -8,13 +8,16 @@ from uuid import UUID
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from resolvers.core.caller import Role
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible
 from resolvers.payment.creation import find_payment
 from resolvers.payment.refunding import LockedPayment, lock_with_sources, parts_of, promise_refund
 from schema.core.errors import (
     AlreadyRefunded,
+    GiftCardNotSpendable,
     InvalidInput,
+    MarketplaceOnly,
     NotFound,
     NotRefundable,
     PaymentDisputed,
@@ -33,14 +36,22 @@ from schema.payment.payment import (
     RefundPreview,
     RefundState,
 )
+from store.gift_card.states import takes_money_back
 from store.job.jobs import JobKind, enqueue_job
 from store.payment.disputes import disputes_of
 from store.payment.payments import REFUND_STATES, PaymentRow, PaymentTransactionRow, RefundRow
 from store.payment.recording import lock_payment
 from store.payment.refund_amounts import divide, divide_as_told
 
+OVER_FOR_GOOD = (DisputeState.CANCELLED, DisputeState.WON)
 LONGEST_AGE = dt.timedelta(days=330)
 """The provider refunds a bank card for eleven months."""
+
+
+def _check_refill(call: Call, payment: PaymentRow) -> None:
+    """Raise MarketplaceOnly for a refill if the caller is a partner's: its money is the marketplace's."""
+    if payment.is_refill and call.caller.role is Role.PARTNER:
+        raise MarketplaceOnly
 
 
 @operation(Permission.REFUND_PAYMENT, exists=find_payment)
@@ -50,13 +61,15 @@ async def refund_payment(call: Call, input: RefundPayment) -> Refund:
     sent by the payment provider: `state` tells how far it is. Send an `Idempotency-Key`, so that a retry does not refund
     twice.
     """
-    return await _refund(call.db, await find_payment(call, {"id": input.id}), input, call.services.clock.now())
+    payment = await find_payment(call, {"id": input.id})
+    _check_refill(call, payment)
+    return await _refund(call.db, payment, input, call.services.clock.now())
 
 
 @operation(Permission.REFUND_PAYMENT, exists=find_payment)
 async def preview_refund(call: Call, input: PreviewRefund) -> RefundPreview:
     """What a refund would do: it is made, and undone. Refused as the refund would be."""
-    await find_payment(call, {"id": input.id})
+    _check_refill(call, await find_payment(call, {"id": input.id}))
     async with call.services.db.sessions() as db:  # never committed
         payment = await db.get_one(PaymentRow, input.id)
         refund = await _refund(db, payment, input, call.services.clock.now())
@@ -83,7 +96,7 @@ def _preview(currency: str, amount: Decimal, parts: Sequence[PaymentTransactionR
 async def _refund(db: AsyncSession, payment: PaymentRow, input: RefundPayment, now: dt.datetime) -> RefundRow:
     locked = await lock_with_sources(db, payment)
     amounts = _amounts(locked, input, now)
-    if any(dispute.state is not DisputeState.CANCELLED for dispute in await disputes_of(db, locked.payment)):
+    if any(dispute.state not in OVER_FOR_GOOD for dispute in await disputes_of(db, locked.payment)):
         raise PaymentDisputed
     return await promise_refund(db, locked, amounts, origin=RefundOrigin.STAFF, now=now, reason=input.reason)
 
@@ -104,6 +117,9 @@ def _amounts(locked: LockedPayment, input: RefundPayment, now: dt.datetime) -> M
     cards = {row.id for row in locked.sources if row.kind is PaymentSourceKind.CREDIT_CARD}
     if cards & amounts.keys() and now - payment.created_on > LONGEST_AGE:
         raise RefundTooLate
+    returned = (row for row in locked.sources if row.id in amounts and row.gift_card_id is not None)
+    if not all(takes_money_back(locked.cards[row.gift_card_id or 0]) for row in returned):
+        raise GiftCardNotSpendable
     return amounts
 
 

@@ -45,7 +45,8 @@ FOLD = text(f"""
 """)  # noqa: S608 - of SQL in this file
 LOCK = text("""
     SELECT balance * side FROM ledger_account
-    WHERE book_id = :book_id AND role = :role AND owner_id = :owner_id AND owner_uuid IS NULL FOR NO KEY UPDATE
+    WHERE book_id = :book_id AND role = :role AND owner_id IS NOT DISTINCT FROM CAST(:owner_id AS bigint)
+        AND owner_uuid IS NULL FOR NO KEY UPDATE
 """)
 WALLETS = text(f"""
     SELECT w.id, b.currency, b.minor_digits, coalesce(sum({BALANCE.format(a="a")} * a.side), 0)::bigint AS balance

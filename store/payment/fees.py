@@ -9,9 +9,9 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.core.errors import CONSTRAINT_ERRORS, AlreadyTaken
 from schema.payment.fees import FeeRule
-from schema.validation.numbers import CENT
 from store.core.row import CreatedOn, InCurrency
 from store.partner.partners import PartnerRow
+from store.providers.money import smallest_unit
 
 NOTHING = Decimal("0.00")
 
@@ -82,14 +82,11 @@ async def find_rule(db: AsyncSession, partner_id: int, product: str, origin: str
 
 
 def commission_by(rule: FeeRuleRow, card_amount: Decimal) -> Commission:
-    """The commission by one rule. Net and VAT are rounded half up to the cent, each by itself."""
-    net = _cents(card_amount * rule.percentage / 100 + rule.fixed_amount)
-    vat = _cents(net * rule.vat_rate / 100)
+    """The commission by one rule. Net and VAT are rounded half up to the currency's smallest unit, each by itself."""
+    unit = smallest_unit(rule.currency)
+    net = (card_amount * rule.percentage / 100 + rule.fixed_amount).quantize(unit, ROUND_HALF_UP)
+    vat = (net * rule.vat_rate / 100).quantize(unit, ROUND_HALF_UP)
     if net + vat > card_amount:
-        vat = _cents(card_amount * rule.vat_rate / (100 + rule.vat_rate))
+        vat = (card_amount * rule.vat_rate / (100 + rule.vat_rate)).quantize(unit, ROUND_HALF_UP)
         net = card_amount - vat
     return Commission(net + vat, vat, rule.id)
-
-
-def _cents(amount: Decimal) -> Decimal:
-    return amount.quantize(CENT, ROUND_HALF_UP)

@@ -5,8 +5,8 @@ from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
 
 from schema.core.errors import InvalidInput
 from schema.payment.payment import PaymentSourceKind
-from schema.validation.numbers import CENT
 from store.payment.payments import PaymentRow, PaymentSourceRow
+from store.providers.money import smallest_unit
 
 NOTHING = Decimal("0.00")
 
@@ -23,7 +23,9 @@ def divide(sources: Sequence[PaymentSourceRow], amount: Decimal) -> Mapping[int,
     """
     total = sum(map(left_of, sources), NOTHING)
     parts = {
-        source.id: (amount * left_of(source) / total).quantize(CENT, ROUND_DOWN) if total else NOTHING
+        source.id: (amount * left_of(source) / total).quantize(smallest_unit(source.currency), ROUND_DOWN)
+        if total
+        else NOTHING
         for source in sources
     }
     rest = amount - sum(parts.values(), NOTHING)
@@ -56,7 +58,8 @@ def commission_back(payment: PaymentRow, source: PaymentSourceRow, amount: Decim
     if source.kind is not PaymentSourceKind.CREDIT_CARD:
         return NOTHING, NOTHING
     share = (source.refunded_amount + amount) / source.source_amount
-    total = (payment.commission_amount * share).quantize(CENT, ROUND_HALF_UP)
-    vat = (payment.commission_vat_amount * share).quantize(CENT, ROUND_HALF_UP)
+    unit = smallest_unit(payment.currency)
+    total = (payment.commission_amount * share).quantize(unit, ROUND_HALF_UP)
+    vat = (payment.commission_vat_amount * share).quantize(unit, ROUND_HALF_UP)
     back = max(NOTHING, min(total - source.commission_back_amount, amount))
     return back, max(NOTHING, min(vat - source.commission_vat_back_amount, back))

@@ -19,6 +19,11 @@ def exponent(currency: str) -> int:
     return _EXPONENTS.get(currency, 2)
 
 
+def smallest_unit(currency: str) -> Decimal:
+    """The smallest amount of a currency that is stored: 0.01 for EUR, 1 for JPY."""
+    return Decimal(1).scaleb(-min(exponent(currency), 2))
+
+
 @dataclass(frozen=True, slots=True)
 class MinorAmount:
     """An amount in the smallest unit of its currency: `MinorAmount("EUR", 1260)` is 12.60 €, `("JPY", 12)` is 12 ¥."""

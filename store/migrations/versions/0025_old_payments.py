@@ -27,9 +27,13 @@ WALLETS = """
         coalesce(nullif(p.provider_wallet_id, ''), 'partner:' || p.id)
     FROM partner p JOIN marketplace m ON m.id = p.marketplace_id
     JOIN ledger_book b ON (b.marketplace_id, b.currency, b.is_live) = (m.id, m.currency, p.status <> 't')
-    WHERE EXISTS (SELECT 1 FROM checkout_attempt a WHERE a.partner_id = p.id AND a.card_amount > 0 AND a.payin_id <> '')
+    WHERE EXISTS (SELECT 1 FROM checkout_attempt a WHERE a.partner_id = p.id AND a.card_amount > 0)
     ON CONFLICT DO NOTHING
 """
+OTHER_WALLETS = WALLETS.replace("coalesce(nullif(p.provider_wallet_id, ''), 'partner:' || p.id)", "'partner:' || p.id").replace(
+    'WHERE EXISTS', "WHERE NOT EXISTS (SELECT 1 FROM wallet w WHERE w.partner_id = p.id AND w.kind = 'partner') AND EXISTS"
+)
+"""Of partners whose wallet at the provider is another's too."""
 PAYMENTS = """
     INSERT INTO payment (id, attempt_id, order_id, partner_id, book_id, wallet_id, currency, status, type, payment_amount,
         discount_amount, card_amount, extra_amount, commission_amount, commission_vat_amount, net_amount, refunded_amount,
@@ -145,6 +149,7 @@ ENTRIES = """
 UPGRADE = {
     'open books': BOOKS,
     'open wallets': WALLETS,
+    'open other wallets': OTHER_WALLETS,
     'payments': PAYMENTS,
     'sources of payments': SOURCES,
     'pay-ins': PAYINS,

@@ -26,8 +26,8 @@ async def journals(shop: Shop) -> list[str]:
     """The journals, as the page writes them."""
     rows, lines = await shop.services.db.rows(POSTED), dict[int, tuple[str, list[str], list[str]]]()
     for row in rows:
-        sides = lines.setdefault(row.id, (row.kind, [], []))
-        sides[1 if row.amount > 0 else 2].append(f"{row.role} {abs(row.amount) / Decimal(100):.2f}")
+        _, debits, credits = lines.setdefault(row.id, (row.kind, [], []))
+        (debits if row.amount > 0 else credits).append(f"{row.role} {abs(row.amount) / Decimal(100):.2f}")
     return [f"| `{kind}` | {', '.join(debits)} | {', '.join(credits)} |" for kind, debits, credits in lines.values()]
 
 

@@ -4,18 +4,32 @@ import datetime as dt
 from decimal import Decimal
 
 import pytest
+from sqlalchemy import text
 
+from resolvers.gift_card.issuing import cancel_gift_card
 from resolvers.payment import refund_calls
+from resolvers.payment.process import handle_payin_notification, sync_payin
 from resolvers.payment.refunds import refund_payment, retry_refund
-from schema.core.errors import InvalidTransition
-from schema.payment.input import RefundPayment, RetryRefund
-from schema.payment.payment import RefundState
+from schema.core.errors import AlreadyRefunded, GiftCardNotSpendable, InvalidTransition
+from schema.gift_card.input import CancelGiftCard
+from schema.payment.input import RefundPayment, RefundSplit, RetryRefund
+from schema.payment.payment import PaymentStatus, RefundState
 from store.core.clock import clock
 from store.payment.payments import PaymentRow, RefundRow
 from store.providers.keys import new_idempotency_key
 from store.providers.money import MinorAmount
 from store.providers.transactions import RefundRequest, TransactionKind
-from tests.fixtures.api_payment import balances, books_balance, paid, reread, wallets_agree
+from tests.fixtures.api_payment import (
+    balances,
+    begun,
+    books_balance,
+    created,
+    paid,
+    paid_at_provider,
+    reread,
+    wallet_uuid,
+    wallets_agree,
+)
 from tests.fixtures.payment import send_refunds
 from tests.fixtures.shop import Shop
 
@@ -109,3 +123,68 @@ async def test_what_is_promised_makes_room_for_what_has_happened(shop: Shop) -> 
     assert await balances(shop) == {}
     await books_balance(shop)
     await wallets_agree(shop)
+
+
+async def test_a_gift_card_that_paid_nothing_gets_nothing_back(shop: Shop) -> None:
+    """It was cancelled while it was on hold: the bank card has its money back, and nothing else is left to refund."""
+    card = await shop.gift_card("30.00")
+    wallet = await wallet_uuid(shop, card)
+    payment = await created(shop, extra_source_wallet_uuid=wallet, extra_source_amount="30.00")
+    await cancel_gift_card(shop.manager, CancelGiftCard(id=card.id))
+    payin = await begun(shop, payment)
+    await paid_at_provider(shop, payin)
+    await sync_payin(shop.services, payin.id)
+    await send_refunds(shop.services)
+    done = await reread(shop, payment.id)
+    assert (done.payment_amount, done.refunded_amount) == (Decimal("70.00"), Decimal("70.00"))
+    with pytest.raises(AlreadyRefunded):
+        await promised(shop, payment, "30.00")
+    assert await shop.one("SELECT remaining_amount FROM gift_card WHERE id = :id", id=card.id) == Decimal("30.00")
+    await books_balance(shop)
+    await wallets_agree(shop)
+
+
+async def test_a_refund_that_was_given_up_and_made_all_the_same_is_recorded(shop: Shop) -> None:
+    payment = await paid(shop)
+    refund = await promised(shop, payment, "90.00")
+    by_hand = await made_at_provider(shop, payment, 4000)
+    await refund_calls.handle_refund_notification(shop.services, by_hand)
+    assert await state_of(shop, refund) is RefundState.FAILED
+    payin = await shop.one("SELECT provider_id FROM payment_transaction WHERE type = 'payin'")
+    payer = (await shop.services.provider.get_transaction(TransactionKind.PAYIN, payin)).payer_id
+    amount, nothing = MinorAmount("EUR", 3000), MinorAmount("EUR", 0)
+    late = RefundRequest(str(refund.id), payin, payer, amount, nothing)
+    made = await shop.services.provider.refund(late, key=new_idempotency_key(), sent_at=clock.now())
+    for _ in range(2):
+        await refund_calls.handle_refund_notification(shop.services, made.id)
+    for _ in range(2):
+        await send_refunds(shop.services)
+    assert (await reread(shop, payment.id)).refunded_amount == Decimal("100.00")
+    await books_balance(shop)
+    await wallets_agree(shop)
+
+
+async def test_a_try_that_failed_and_was_paid_after_all_pays(shop: Shop) -> None:
+    payment = await created(shop)
+    payin = await begun(shop, payment)
+    await paid_at_provider(shop, payin)
+    async with shop.services.db.sessions() as db, db.begin():
+        await (await db.connection()).execute(text("UPDATE payment_transaction SET status = 'err', check_on = NULL"))
+        await (await db.connection()).execute(text("UPDATE payment SET status = 'err'"))
+    for _ in range(2):
+        await handle_payin_notification(shop.services, payin.provider_id)
+    assert (await reread(shop, payment.id)).status is PaymentStatus.OK
+    await books_balance(shop)
+    await wallets_agree(shop)
+
+
+async def test_a_cancelled_gift_card_takes_no_refund(shop: Shop) -> None:
+    card = await shop.gift_card("30.00")
+    payment = await paid(shop, extra_source_wallet_uuid=await wallet_uuid(shop, card), extra_source_amount="20.00")
+    await cancel_gift_card(shop.manager, CancelGiftCard(id=card.id))
+    with pytest.raises(GiftCardNotSpendable):
+        await promised(shop, payment, "50.00")
+    split = RefundSplit(extra_source_amount=Decimal(0), additional_payin_amount=Decimal("50.00"))
+    refund = RefundPayment(id=payment.id, amount=Decimal("50.00"), split=split)
+    assert await refund_payment(shop.manager, refund)
+    await books_balance(shop)
