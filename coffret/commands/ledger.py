@@ -32,6 +32,7 @@ from store.ledger.verification.run import ProofScope, verify_ledger
 from store.ledger.wallets import WalletRow
 from store.partner.partners import MarketplaceRow
 from store.payment.journals import subjects_of_payments
+from store.payment.payments import PaymentRow
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 """A text that begins with one of these would be a formula in a spreadsheet."""
@@ -94,6 +95,8 @@ async def _subject(db: AsyncSession, thing: LedgerThing, key: str) -> LedgerSubj
     if thing is LedgerThing.PAYMENT:
         if (uuid := _uuid(key)) is None:
             raise CommandError("A payment is named by its uuid.")
+        if await db.get(PaymentRow, uuid) is None:
+            raise CommandError(f"There is no payment {key}.")
         return (await subjects_of_payments(db, [uuid]))[uuid]
     if thing is LedgerThing.CARD:
         by_id = [col(GiftCardRow.id) == int(key)] if _is_id(key) else []

@@ -30,7 +30,9 @@ async def show(request: PayingRequest) -> Response:
 async def pay(request: PayingRequest) -> Response:
     """The button: begin to pay, or continue. A repeated submission begins nothing else."""
     try:
-        url = await operations.pay_by_link(request.context, request.token, request.origin + request.path(RETURN))
+        url = await operations.pay_by_link(
+            request.context, request.token, request.context.services.settings.public_url + request.path(RETURN)
+        )
     except PaymentEnded:  # it was paid, or has ended meanwhile: the page shows it
         return request.redirect_to_start()
     except AppError as error:

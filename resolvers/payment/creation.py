@@ -28,6 +28,7 @@ from schema.core.permission import Permission
 from schema.event import EventType
 from schema.payment.input import CancelPayment, CreatePayment, UpdatePayment
 from schema.payment.payment import Payment, PaymentStatus
+from schema.validation.dates import moment_in
 from store.customer import Person
 from store.gift_card.gift_cards import GiftCardRow
 from store.gift_card.locks import lock_card_of_wallet
@@ -36,6 +37,7 @@ from store.ledger.books import book_of_partner
 from store.partner.partners import PartnerRow
 from store.payment.payments import PaymentRow, link_token
 from store.payment.recording import add_sources, lock_payment
+from store.voucher.payment import zone_of
 
 LIFETIME = dt.timedelta(days=1)
 """How long a payment can be paid on its page."""
@@ -99,7 +101,7 @@ async def _write(call: Call, input: CreatePayment, partner: PartnerRow, card_amo
         origin=input.origin,
         description=input.description,
         language=input.language,
-        freeze_payout_date=input.freeze_payout_date,
+        freeze_payout_date=moment_in(await zone_of(call.db, partner.id), input.freeze_payout_date),
         expires_on=now + LIFETIME,
         check_on=now + LIFETIME,
         link_token=link_token(),
@@ -116,6 +118,8 @@ async def _extra_source(
             raise InvalidInput.at("extra_source_amount", "Send at most the amount.", "OUT_OF_RANGE")
         if amount and wallet_uuid is None:
             raise InvalidInput.at("extra_source_wallet_uuid", "Say from which wallet it is taken.", "REQUIRED")
+        if not amount and wallet_uuid is not None:
+            raise InvalidInput.at("extra_source_amount", "Say how much of the amount is taken from it.", "REQUIRED")
     if wallet_uuid is None:
         return None
     card: GiftCardRow | None = None
@@ -142,7 +146,7 @@ async def _card_of_wallet(call: Call, wallet_uuid: UUID, partner: PartnerRow) ->
 async def update_payment(call: Call, input: UpdatePayment) -> Payment:
     """Change the date that decides about the payout of a payment; null: the day of the payment."""
     payment = await lock_payment(call.db, await find_payment(call, {"id": input.id}))
-    payment.freeze_payout_date = input.freeze_payout_date
+    payment.freeze_payout_date = moment_in(await zone_of(call.db, payment.partner_id), input.freeze_payout_date)
     return payment
 
 

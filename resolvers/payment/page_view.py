@@ -23,6 +23,7 @@ from store.document.addresses import DocumentKind, document_path
 from store.partner.brand import brand_of
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.payment.payments import PaymentRow, PaymentTransactionRow
+from store.payment.recording import is_wholly_refunded
 from store.payment.requests import PaymentRequestRow
 
 LINK_TOKEN = re.compile(r"[\w-]{32}", re.ASCII)
@@ -81,7 +82,8 @@ async def view_page(call: Call, db: AsyncSession, link: PaymentLink) -> PaymentP
     partner = await db.get_one(PartnerRow, owner.partner_id)
     marketplace = await db.get_one(MarketplaceRow, partner.marketplace_id)
     payin = await last_payin(db, payment)
-    state = _state(link, payin, call.services.clock.now())
+    refunded = payment is not None and await is_wholly_refunded(db, payment)
+    state = _state(link, payin, call.services.clock.now(), refunded=refunded)
     if state in {State.PAYABLE, State.DECLINED} and not may_sell(call.services, partner.status):
         state = State.UNAVAILABLE
     is_paid = state in {State.PAID, State.REFUNDED}
@@ -107,10 +109,10 @@ async def view_page(call: Call, db: AsyncSession, link: PaymentLink) -> PaymentP
     )
 
 
-def _state(link: PaymentLink, payin: PaymentTransactionRow | None, now: dt.datetime) -> State:
+def _state(link: PaymentLink, payin: PaymentTransactionRow | None, now: dt.datetime, *, refunded: bool) -> State:
     payment, request = link.payment, link.request
     if payment is not None and payment.status is PaymentStatus.OK:
-        return State.REFUNDED if payment.refunded_amount == payment.payment_amount else State.PAID
+        return State.REFUNDED if refunded else State.PAID
     if payin is not None and payin.status is PaymentTransactionStatus.IN_PROGRESS and payin.provider_id:
         is_open = bool(payin.redirect_url) and payin.link_expires_on is not None and now < payin.link_expires_on
         return State.AT_PROVIDER if is_open else State.CHECKING

@@ -53,6 +53,7 @@ class PaymentRequestFilter(OfPartner):
 
     search: Annotated[str | None, Where("request_text", "search")] = Field(
         default=None,
+        max_length=200,
         description="Only requests whose reference, description, code or customer contains this, ignoring case and "
         "accents.",
     )

@@ -1,6 +1,5 @@
 """Inputs that create, change and refund payments."""
 
-import datetime as dt
 from decimal import Decimal
 from typing import Annotated
 from uuid import UUID
@@ -12,6 +11,7 @@ from schema.core.resource import SchemaModel
 from schema.payment.payment import Payment, PaymentCustomer, PaymentType, Refund
 from schema.validation.characters import line_up_to, multiline_up_to
 from schema.validation.contact import Email
+from schema.validation.dates import Moment
 from schema.validation.languages import Language
 from schema.validation.numbers import AmountRule, MoneyAmount
 from schema.voucher.input import Name
@@ -42,7 +42,7 @@ class CreatePayment(SchemaModel):
     origin: FeeKey = ""
     description: Annotated[str, multiline_up_to(500)] = ""
     language: Language = "en"
-    freeze_payout_date: dt.datetime | None = None
+    freeze_payout_date: Moment | None = None
     extra_source_wallet_uuid: UUID | None = Field(
         default=None, description="The uuid of the wallet of a gift card that pays a part of the amount."
     )
@@ -56,7 +56,7 @@ class UpdatePayment(SchemaModel):
     """Change the date that decides about the payout of a payment."""
 
     id: UUID
-    freeze_payout_date: dt.datetime | None
+    freeze_payout_date: Moment | None
 
 
 @graphql_input_for(Payment)

@@ -23,3 +23,21 @@ Day = Annotated[dt.date, BeforeValidator(_require_written_date)]
 """A date: `2030-12-31`, or its midnight as returned by the API, `2030-12-31T00:00:00.000000Z`."""
 OptionalDay = Annotated[Day | None, EmptyToNone]
 """A date; null and `""` mean none."""
+
+
+def _require_written_time(value: Any) -> Any:
+    """Reject numbers and digits too, and times that have no century."""
+    if value is None or isinstance(value, dt.datetime) or (isinstance(value, str) and _DAY.match(value)):
+        return value
+    raise PydanticCustomError("moment", "Send a time, such as 2030-12-31T12:00:00Z.")
+
+
+Moment = Annotated[dt.datetime, BeforeValidator(_require_written_time)]
+"""A time, or a date for its beginning. Without an offset it is in the marketplace's time zone: see `moment_in`."""
+
+
+def moment_in(zone: dt.tzinfo, moment: dt.datetime | None) -> dt.datetime | None:
+    """A time that was sent, in UTC. One without an offset is in this zone."""
+    if moment is None:
+        return None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=zone)).astimezone(dt.UTC)

@@ -20,6 +20,7 @@ from store.order.orders import OrderDiscountRow, OrderProductRow, OrderRow, Orde
 from store.partner.brand import brand_of
 from store.partner.partners import PartnerRow
 from store.payment.payments import PaymentRow, PaymentSourceRow, PaymentTransactionRow, RefundRow
+from store.payment.recording import is_wholly_refunded
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class ReceiptReader:
         numbers = [(say(words.PAYMENT_NUMBER), str(payment.id))]
         if order is not None:
             numbers.insert(0, (say(words.ORDER_NUMBER), str(order.number)))
-        wholly_refunded = payment.refunded_amount == payment.payment_amount
+        wholly_refunded = await is_wholly_refunded(self.db, payment)
         return Receipt(
             language=payment.language,
             title=f"{overline} – {self.partner.commercial_name} – {amount}",

@@ -50,6 +50,19 @@ async def lock_card_part(db: AsyncSession, refund_id: UUID) -> PaymentTransactio
     return (await db.exec(query.with_for_update())).first()
 
 
+async def is_wholly_refunded(db: AsyncSession, payment: PaymentRow) -> bool:
+    """True once all of a payment's money has gone back, and not while a part of it is only promised."""
+    if payment.refunded_amount < payment.payment_amount:
+        return False
+    table = PaymentTransactionRow
+    promised = select(table.id).where(
+        col(table.payment_id) == payment.id,
+        col(table.type) == PaymentTransactionType.REFUND,
+        col(table.status) == PaymentTransactionStatus.IN_PROGRESS,
+    )
+    return (await db.exec(promised)).first() is None
+
+
 async def sources_of(db: AsyncSession, payment: PaymentRow) -> Sequence[PaymentSourceRow]:
     """The sources of a locked payment, gift cards first."""
     query = select(PaymentSourceRow).where(col(PaymentSourceRow.payment_id) == payment.id)

@@ -102,7 +102,8 @@ def test_a_card_is_explained_by_code_by_id_and_by_its_wallet(run: Run, within: A
         (("payment", "7"), "by its uuid"),
     ):
         assert refusal in str(run("explain", *arguments).exception)
-    assert "No journal" in run("explain", "payment", "00000000-0000-0000-0000-000000000007").output
+    unknown = run("explain", "payment", "00000000-0000-0000-0000-000000000007")
+    assert "There is no payment" in str(unknown.exception)
     assert run("explain", "payout", "1").exit_code == 2
 
 
