@@ -229,7 +229,12 @@ class Payment(SchemaModel):
         description="The payment request that it pays; null if none.",
         nullable=True,
     )
-    wallet = relation(Wallet, by="wallet_id", description="The wallet that it is paid to.")
+    wallet = relation(
+        Wallet,
+        by="wallet_id",
+        description="The wallet that it is paid to; null if gift cards paid all of it and the partner has none.",
+        nullable=True,
+    )
     extra_wallet = relation(
         Wallet,
         by="extra_wallet_id",

@@ -41,7 +41,7 @@ def partners(transport: Transport) -> Partners:
     return partners_over(transport)
 
 
-COUNTED = (":rate:", ":log-in:", ":{guesses}:")
+COUNTED = (":rate:", ":log-in:", ":{guesses}:", "provider-calls")
 
 
 @pytest.fixture

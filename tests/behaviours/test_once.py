@@ -74,7 +74,7 @@ def input_of(mutation: str, owned: Owned) -> dict[str, Any]:
         "Webhook": owned.webhook_endpoint,
         "Product": owned.product,
     }
-    if "id" in made:
+    if made.get("id") == 1:
         made["id"] = next((id for word, id in about.items() if word in mutation), 999_999)
     if "productId" in made:
         made["productId"] = owned.product

@@ -36,7 +36,7 @@ query Orders($cart: UUID!) {
       total { amount } discountTotal { amount } deliveryTotal { amount } giftCardTotal { amount } cardTotal { amount }
       products { productId quantity total { amount } name { en } variant { name { en } choices { en } } }
       discounts { code amount { amount } }
-      payments { method status amount { amount } }
+      payments { status sources { kind amount { amount } } }
     }
   }
 }

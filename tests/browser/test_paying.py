@@ -59,7 +59,7 @@ def check_what_was_ordered(order: Mapping[str, Any]) -> None:
     robe, candles = order["products"]
     assert (robe["variant"]["choices"]["en"], candles["quantity"]) == ("Size: M; Colour: Ivory", 2)
     assert candles["variant"]["name"]["en"].startswith("400")
-    assert order["payments"] == [{"method": "CREDIT_CARD", "status": "OK", "amount": {"amount": "177.00"}}]
+    assert order["payments"] == [{"status": "OK", "sources": [{"kind": "CREDIT_CARD", "amount": {"amount": "177.00"}}]}]
 
 
 async def test_wholly_by_gift_card_and_thanked(shop: RunningShop, customer: Customer) -> None:
@@ -103,7 +103,7 @@ async def test_a_coupon_then_a_gift_card_then_the_rest_by_card(shop: RunningShop
     order = await shop.order(cart)
     amounts = {name: order[name]["amount"] for name in ("discountTotal", "total", "giftCardTotal", "cardTotal")}
     assert amounts == {"discountTotal": "10.00", "total": "90.00", "giftCardTotal": "30.00", "cardTotal": "60.00"}
-    assert {(p["method"], p["amount"]["amount"]) for p in order["payments"]} == {
+    assert {(s["kind"], s["amount"]["amount"]) for p in order["payments"] for s in p["sources"]} == {
         ("GIFT_CARD", "30.00"),
         ("CREDIT_CARD", "60.00"),
     }

@@ -42,7 +42,8 @@ def download() -> str | None:
             except (subprocess.SubprocessError, OSError):
                 return None
             with tarfile.open(next(pathlib.Path(temporary).glob("*.tar.gz"))) as archive:
-                archive.extractall(temporary, filter="data")
+                archive.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11.4 and newer
+                archive.extractall(temporary)  # noqa: S202 - the hash of the archive is pinned
             pathlib.Path(temporary, folder.name).rename(folder)
     return str(folder)
 

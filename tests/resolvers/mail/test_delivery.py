@@ -20,6 +20,7 @@ from store.core.mail_server import parse_server
 from store.mail.mailer import FolderMailer, MailMessage
 from store.mail.outbox import enqueue_mail
 from store.mail.smtp import SmtpMailer
+from tests.fixtures.payment import send_refunds
 from tests.fixtures.shop import BUYER, Shop
 from tests.resolvers.job.workers import working
 from tests.servers.mail_servers import RealMailServer
@@ -346,6 +347,7 @@ async def test_a_payment_that_goes_back_is_told_once(mailing: Shop, mail_server:
     await mailing.pay(started)
     for _ in range(4):
         await polling.CHECKS.poll(mailing.services, started.attempt_id)
+    await send_refunds(mailing.services)
     assert await mailing.one("SELECT state FROM checkout_attempt") == "refunded"
     assert await mailing.count("shop_order") == 0
     await send_all(mailing)

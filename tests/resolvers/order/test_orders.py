@@ -119,7 +119,7 @@ async def test_a_cart_is_known_by_its_order(shop: Shop) -> None:
 
 async def test_an_order_is_read_whole_over_graphql(tenants: Tenants) -> None:
     query = """query($id: Int!, $uuid: UUID!) {
-        order(id: $id) { number total { amount currency } products { quantity } payments { method } vat { rate } }
+        order(id: $id) { number total { amount currency } products { quantity } payments { sources { kind } } vat { rate } }
         sameOrder: order(uuid: $uuid) { id }
         orders(filter: {buyerEmail: "buyer@a1.example"}) { totalCount nodes { number delivery { kind address { city } } buyer { email } } } }"""
     mine = tenants.owned["a1"]

@@ -20,6 +20,8 @@ from schema.delivery.delivery import DeliveryKind
 from schema.graph.pages import PagePlan
 from schema.graph.selection import is_published_by
 from schema.graph.server import GraphQLRequest, GraphQLServer
+from schema.payment.dispute import DisputeKind
+from schema.payment.payment import RefundOrigin
 from schema.root import schema
 from schema.voucher.voucher import VoucherState
 from store.account.users import UserRow
@@ -27,6 +29,10 @@ from store.bank_account import BankAccountRow
 from store.catalogue.catalogue import EnvironmentRow, PriceRangeRow, PrototypeImageRow
 from store.core.clock import clock
 from store.media.media import MediaRow
+from store.payment.disputes import DisputeRow
+from store.payment.fees import FeeRuleRow
+from store.payment.payments import RefundRow
+from store.payment.requests import PaymentRequestRow
 from store.voucher.issuing import NewVoucher, NewVoucherOption, issue_voucher
 from store.voucher.vouchers import VoucherRow
 from tests.fixtures.basket import experiences
@@ -97,10 +103,25 @@ async def sold(shop: Shop) -> None:
         BankAccountRow(partner_id=shop.partner.id, account_id="user", iban=iban, iban_end="0143", holder="The Shop")
     )
     await experienced(shop)
+    await refunded(shop)
     changed = await answer(
         FAST, shop, f"mutation {{ updateProduct(input: {{ id: {honey.id}, ranking: 2 }}) {{ product {{ id }} }} }}"
     )
     assert "errors" not in changed
+
+
+async def refunded(shop: Shop) -> None:
+    """A fee rule, a payment request, and of the order's payment a refund and a dispute."""
+    of: dict[str, Any] = {"partner_id": shop.partner.id, "currency": "EUR"}
+    payment_id, price = await shop.one("SELECT id FROM payment"), Decimal("1.00")
+    await shop.add(FeeRuleRow(marketplace_id=shop.partner.marketplace_id, percentage=price))
+    await shop.add(PaymentRequestRow(**of, code="7K4P", request_amount=price, expires_on=clock.now()))
+    await shop.add(RefundRow(**of, payment_id=payment_id, origin=RefundOrigin.STAFF, refund_amount=price))
+    await shop.add(
+        DisputeRow(
+            **of, payment_id=payment_id, provider_id="dispute", kind=DisputeKind.CONTESTABLE, dispute_amount=price
+        )
+    )
 
 
 async def experienced(shop: Shop) -> None:
