@@ -56,7 +56,7 @@ SELECT gen_random_uuid(), $1, $2, 'EUR', (ARRAY['ok', 'ok', 'ok', 'ok', 'ok', 'o
   CASE WHEN n % 10 > 6 THEN 0 WHEN n % 100 = 1 THEN 10 WHEN n % 200 = 3 THEN 100 ELSE 0 END,
   (ARRAY['stay', 'vouchers', 'products'])[1 + n % 3], (ARRAY['shop', 'newsletter'])[1 + n % 2], '', 'en',
   t, t, '', '', (ARRAY['Ada', 'Élodie', 'Zoë'])[1 + n % 3], 'Martin' || n % 977, 'buyer' || n || '@mail.example',
-  md5('payment' || n) || md5('token' || n), 0
+  md5('payment' || n) || md5('token' || n), 0, false
 FROM generate_series($4::int, $5::int - 1) n, LATERAL (SELECT timestamptz '2020-01-01' + n * interval '97 seconds' AS t) x
 """
 

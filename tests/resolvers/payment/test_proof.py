@@ -1,0 +1,32 @@
+"""Each rule about payments finds what breaks it."""
+
+import pytest
+from sqlalchemy import text
+
+from tests.fixtures.api_payment import fee_rule, paid
+from tests.fixtures.ledger import broken_rules
+from tests.fixtures.shop import Shop
+
+FORGERIES = {
+    "backing": "UPDATE ledger_account SET partner_id = NULL WHERE role = 'wallet'",
+    "payments": "UPDATE payment SET commission_amount = 5, net_amount = 95",
+    "payment_sources": "UPDATE payment_source SET refunded_amount = 1",
+    "payment_totals": "UPDATE payment SET refunded_amount = 1",
+    "refunds": """
+        INSERT INTO refund (id, payment_id, partner_id, currency, state, origin, refund_amount, reason, detail, created_on)
+        SELECT id, id, partner_id, currency, 'done', 'staff', 1, '', '', created_on FROM payment;
+        UPDATE payment_transaction SET type = 'refund', refund_id = payment_id
+    """,
+}
+
+
+@pytest.mark.parametrize("rule", FORGERIES)
+async def test_a_forgery_is_noticed(shop: Shop, rule: str) -> None:
+    await fee_rule(shop)
+    await paid(shop)
+    assert await broken_rules(shop.services.db) == {}
+    async with shop.services.db.sessions() as db, db.begin():
+        connection = await db.connection()
+        for statement in FORGERIES[rule].split(";"):
+            await connection.execute(text(statement))
+    assert rule in await broken_rules(shop.services.db)
