@@ -192,10 +192,8 @@ async def test_one_and_its_payments(transport: Transport, tenants: Tenants) -> N
             assert answer.result == ({"id": id, "payments": [{"id": str(paid.id)}]} if seen else None)
 
 
-async def test_the_same_key_asks_once(transport: Transport, tenants: Tenants) -> None:
-    if not isinstance(transport, OverRest):
-        pytest.skip("Keys are tried over both transports elsewhere.")
-    headers = transport.headers("a1", f"ask {uuid4()}")
+async def test_the_same_key_asks_once(tenants: Tenants) -> None:
+    headers = OverRest(tenants).headers("a1", f"ask {uuid4()}")
     answers = [await tenants.client.post(PATH, json=body(tenants), headers=headers) for _ in range(2)]
     assert answers[0].content == answers[1].content
     assert answers[1].headers["idempotent-replayed"] == "true"
