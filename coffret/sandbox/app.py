@@ -8,25 +8,33 @@ from starlette.applications import Starlette
 from starlette.routing import Mount, Route
 
 from coffret.sandbox import client, events, hooks, registration, tokeniser, tokens
+from coffret.sandbox.banking import accounts, bank_payins, mandates
+from coffret.sandbox.banking import pages as banking_pages
 from coffret.sandbox.control import Control
 from coffret.sandbox.core import Sandbox
 from coffret.sandbox.disputes import disputes, repudiations
 from coffret.sandbox.disputes import documents as dispute_documents
-from coffret.sandbox.kyc import documents, identity, owners
+from coffret.sandbox.exchange import conversions, quotes, rates
+from coffret.sandbox.holds import captures, holds
+from coffret.sandbox.intents import intents, settlements, splits, uploads
+from coffret.sandbox.kyc import beneficial_owners, documents, identity, owners
 from coffret.sandbox.pages import views
 from coffret.sandbox.payments import (
     card_registrations,
     direct_payins,
+    method_facts,
     payins,
     payment_methods,
+    recurring,
     refunds,
     registered_cards,
     transfers,
     wallets,
 )
 from coffret.sandbox.payouts import bank_accounts, payouts, recipients
+from coffret.sandbox.reporting import emoney, reports
 from coffret.sandbox.settings import SandboxSettings
-from coffret.sandbox.users import enrolment, legacy, regulatory, users
+from coffret.sandbox.users import countries, enrolment, formats, legacy, regulatory, users
 from coffret.sandbox.wire import idempotency
 from coffret.sandbox.wire.dispatch import Wire
 from coffret.sandbox.wire.endpoints import Interface
@@ -39,10 +47,14 @@ INTERFACE = Interface(
         *enrolment.ENDPOINTS,
         *regulatory.ENDPOINTS,
         *users.ENDPOINTS,
+        *formats.ENDPOINTS,
+        *countries.ENDPOINTS,
+        *emoney.ENDPOINTS,
         *legacy.ENDPOINTS,
         *identity.ENDPOINTS,
         *owners.ENDPOINTS,
         *documents.ENDPOINTS,
+        *beneficial_owners.ENDPOINTS,
         *recipients.ENDPOINTS,
         *bank_accounts.ENDPOINTS,
         *payouts.ENDPOINTS,
@@ -51,20 +63,32 @@ INTERFACE = Interface(
         *card_registrations.ENDPOINTS,
         *registered_cards.ENDPOINTS,
         *direct_payins.ENDPOINTS,
+        *holds.ENDPOINTS,
+        *captures.ENDPOINTS,
+        *recurring.ENDPOINTS,
+        *method_facts.ENDPOINTS,
         *payment_methods.ENDPOINTS,
+        *accounts.ENDPOINTS,
+        *mandates.ENDPOINTS,
+        *bank_payins.ENDPOINTS,
         *payins.ENDPOINTS,
         *transfers.ENDPOINTS,
+        *rates.ENDPOINTS,
+        *quotes.ENDPOINTS,
+        *conversions.ENDPOINTS,
         *refunds.ENDPOINTS,
         *disputes.ENDPOINTS,
         *dispute_documents.ENDPOINTS,
         *repudiations.ENDPOINTS,
+        *reports.ENDPOINTS,
         *hooks.ENDPOINTS,
         *events.ENDPOINTS,
         *idempotency.ENDPOINTS,
         *UNMODELLED,
     )
 )
-VERSIONS = {"v2.01": INTERFACE, "V3.0": Interface(UNMODELLED_V3)}
+INTERFACE_V3 = Interface((*settlements.ENDPOINTS, *splits.ENDPOINTS, *UNMODELLED_V3, *intents.ENDPOINTS))
+VERSIONS = {"v2.01": INTERFACE, "V3.0": INTERFACE_V3}
 METHODS = ["GET", "POST", "PUT", "DELETE", "PATCH"]
 
 logger = logging.getLogger(__name__)
@@ -93,6 +117,8 @@ def sandbox_app(settings: SandboxSettings, *, production: bool = False) -> Starl
             ),
             Mount("/_sb", routes=Control(sandbox).routes()),
             *tokeniser.routes(sandbox),
+            *banking_pages.routes(sandbox),
+            *uploads.routes(sandbox),
             *views.routes(sandbox),
         ]
     )

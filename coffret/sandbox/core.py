@@ -11,7 +11,9 @@ import httpx
 from coffret.sandbox import deliveries
 from coffret.sandbox.database import SandboxDatabase, SandboxSession
 from coffret.sandbox.disputes import disputes
-from coffret.sandbox.kyc import documents, identity, owners
+from coffret.sandbox.exchange import quotes
+from coffret.sandbox.holds import holds
+from coffret.sandbox.kyc import beneficial_owners, documents, identity, owners
 from coffret.sandbox.payments import checkout
 from coffret.sandbox.payouts import payouts, recipients
 from coffret.sandbox.settings import SandboxSettings
@@ -26,10 +28,13 @@ SETTLED = (
     identity.settle_due,
     owners.settle_due,
     documents.settle_due,
+    beneficial_owners.settle_due,
     renewal.settle_due,
     recipients.settle_due,
     disputes.settle_due,
     payouts.settle_due,
+    holds.settle_due,
+    quotes.settle_due,
 )
 """Functions that end what is due."""
 

@@ -239,7 +239,7 @@ CREATE TABLE IF NOT EXISTS bank_account (
 ) STRICT;
 CREATE INDEX IF NOT EXISTS bank_account_of_user ON bank_account (user_id);
 
--- Every movement of money: pay-ins, transfers, payouts and refunds.
+-- Every movement of money: pay-ins, transfers, conversions, payouts and refunds.
 CREATE TABLE IF NOT EXISTS movement (
     seq INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
@@ -324,6 +324,18 @@ CREATE TABLE IF NOT EXISTS dispute_page (
     sha256 TEXT NOT NULL
 ) STRICT;
 
+-- Objects that are stored as they are told, such as mandates and reports. At `due_at` one ends by itself.
+CREATE TABLE IF NOT EXISTS resource (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    kind TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    due_at REAL,
+    body TEXT NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS resource_of_kind ON resource (kind, created_at);
+CREATE INDEX IF NOT EXISTS resource_due ON resource (kind, due_at) WHERE due_at IS NOT NULL;
+
 -- When an open payout ends, with which result code, and whether it holds its money until then.
 CREATE TABLE IF NOT EXISTS payout_end (
     payout_id TEXT PRIMARY KEY REFERENCES movement (id),
@@ -340,7 +352,7 @@ CREATE TABLE IF NOT EXISTS posting (
     currency TEXT NOT NULL,
     amount INTEGER NOT NULL,
     posted_at INTEGER NOT NULL,
-    UNIQUE (movement_id, account)
+    UNIQUE (movement_id, account, currency)
 ) STRICT;
 CREATE INDEX IF NOT EXISTS posting_of_account ON posting (account, currency, amount);
 CREATE TRIGGER IF NOT EXISTS posting_never_changed BEFORE UPDATE ON posting

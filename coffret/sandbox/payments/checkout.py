@@ -10,6 +10,7 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 from coffret.sandbox.database import SandboxSession
 from coffret.sandbox.payments import movements, results
 from coffret.sandbox.payments.cards import BY_NUMBER, CHALLENGE_CODE, Card, CardBrand, Trouble
+from coffret.sandbox.wire.endpoints import Json
 
 OPEN_FOR = 900
 """Lifetime of the page in seconds."""
@@ -69,14 +70,20 @@ class HostedPayment:
         return BY_NUMBER.get(self.card or "")
 
 
-def open_page(session: SandboxSession, payin_id: str, token: str) -> None:
-    """Create the hosted page of a new pay-in."""
+def open_page(
+    session: SandboxSession,
+    payin_id: str,
+    token: str,
+    stage: HostedPaymentStage = HostedPaymentStage.CARD,
+    lifetime: int = OPEN_FOR,
+) -> None:
+    """Create the hosted page of a new pay-in, at its first step."""
     session.change(
         "INSERT INTO checkout (payin_id, token, stage, due_at) VALUES (?, ?, ?, ?)",
         payin_id,
         token,
-        HostedPaymentStage.CARD,
-        session.now + OPEN_FOR,
+        stage,
+        session.now + lifetime,
     )
 
 
@@ -147,7 +154,7 @@ def settle_due(session: SandboxSession) -> None:
     ):
         match HostedPaymentStage(row["stage"]):
             case HostedPaymentStage.SETTLING:
-                code = BY_NUMBER[row["card"]].result
+                code = BY_NUMBER[row["card"]].result if row["card"] else results.SUCCESS
             case HostedPaymentStage.CARD:
                 code = results.LINK_EXPIRED
             case _:
@@ -213,9 +220,7 @@ def load_page(session: SandboxSession, condition: str, value: str) -> HostedPaym
         card=row["card"],
         wrong_codes=row["wrong_codes"],
         merchant=row["merchant"],
-        brand=CardBrand(
-            body.get("CardType") or (BY_NUMBER[row["card"]].brands if row["card"] else tuple(CardBrand))[0]
-        ),
+        brand=brand(body, row["card"]),
         culture=body.get("Culture") or "EN",
         currency=row["currency"],
         amount=row["debited"],
@@ -223,6 +228,14 @@ def load_page(session: SandboxSession, condition: str, value: str) -> HostedPaym
         shop=return_address(body.get("ReturnURL") or body.get("SecureModeReturnURL") or "", row["payin_id"]),
         now=session.now,
     )
+
+
+def brand(body: Json, number: str | None) -> CardBrand:
+    """The brand of cards that a page is for: the one that was asked for, or that of the card that is charged."""
+    asked = body.get("CardType")
+    if asked in list(CardBrand):
+        return CardBrand(asked)
+    return BY_NUMBER[number].brands[0] if number else CardBrand.CB_VISA_MASTERCARD
 
 
 def return_address(return_url: str, payin_id: str) -> str:

@@ -1,4 +1,4 @@
-"""Movements of money of all kinds: pay-ins, transfers, payouts and refunds."""
+"""Movements of money of all kinds: pay-ins, transfers, conversions, payouts and refunds."""
 
 import json
 import sqlite3
@@ -14,7 +14,7 @@ from coffret.sandbox.wire.paging import ListBuilder, several
 KEPT_FOR = 396 * 24 * 3600
 """The provider deletes movements after 13 months."""
 STATUSES = ("CREATED", "SUCCEEDED", "FAILED")
-TYPES = ("PAYIN", "TRANSFER", "PAYOUT")
+TYPES = ("PAYIN", "TRANSFER", "PAYOUT", "CONVERSION")
 NATURES = ("REGULAR", "REFUND", "REPUDIATION", "SETTLEMENT")
 
 
@@ -80,32 +80,44 @@ def finish(session: SandboxSession, id: str, code: str, at: float | None = None)
         return False
     row = find(session, id)
     if status == "SUCCEEDED":
-        ledger.post(session, id, row["currency"], entries(row))
+        for currency, amounts in entries(row).items():
+            ledger.post(session, id, currency, amounts)
     events.emit(session, event_type(row, status), id, moment)
     return True
 
 
-def entries(row: sqlite3.Row) -> dict[str, int]:
-    """The postings of a successful movement: the debited side pays the credited side and the fees, which may be
-    negative.
+def entries(row: sqlite3.Row) -> dict[str, dict[str, int]]:
+    """The postings of a successful movement by currency: the debited side pays the credited side and the fees, which
+    may be negative. A conversion pays into the exchange in one currency, and out of it in the other.
     """
     shown = present(row)
     source, target = ledger.account(shown["DebitedWalletId"]), ledger.account(shown["CreditedWalletId"])
-    amounts = {source: -row["debited"], target: row["debited"] - row["fees"]}
-    return amounts | {ledger.FEES: row["fees"]} if row["fees"] else amounts
+    credited, currency = shown["CreditedFunds"], row["currency"]
+    converted = credited["Currency"] != currency
+    amounts = {source: -row["debited"]}
+    amounts[ledger.exchange(currency) if converted else target] = row["debited"] - row["fees"]
+    if row["fees"]:
+        amounts[ledger.FEES] = amounts.get(ledger.FEES, 0) + row["fees"]
+    if not converted:
+        return {currency: amounts}
+    paid_out = {ledger.exchange(credited["Currency"]): -credited["Amount"], target: credited["Amount"]}
+    return {currency: amounts, credited["Currency"]: paid_out}
 
 
 def available(session: SandboxSession, wallet_id: str, currency: str) -> int:
     """What may be taken out of a wallet, in the currency's smallest unit: its balance without what open payouts hold."""
     held = session.integer(
-        "SELECT sum(debited) FROM movement JOIN payout_end ON payout_id = id WHERE debited_wallet_id = ? AND holds",
+        """SELECT sum(debited) FROM movement JOIN payout_end ON payout_id = id
+           WHERE coalesce(debited_wallet_id, json_extract(body, '$.DebitedWalletId')) = ? AND holds""",
         wallet_id,
     )
-    return ledger.balance(session, ledger.wallet(wallet_id), currency) - held
+    return ledger.balance(session, ledger.account(wallet_id), currency) - held
 
 
 def event_type(row: sqlite3.Row, outcome: str) -> str:
     """For example `PAYIN_NORMAL_SUCCEEDED`. A refund and a repudiation are named after the movement they follow."""
+    if row["type"] == "CONVERSION":
+        return f"{'QUOTED' if json.loads(row['body'])['QuoteId'] else 'INSTANT'}_CONVERSION_{outcome}"
     if row["nature"] in {"REFUND", "REPUDIATION"}:
         return f"{json.loads(row['body'])['InitialTransactionType']}_{row['nature']}_{outcome}"
     return f"{row['type']}_{'NORMAL' if row['nature'] == 'REGULAR' else row['nature']}_{outcome}"

@@ -9,10 +9,11 @@ from coffret.sandbox import switches
 from coffret.sandbox.database import SandboxSession
 from coffret.sandbox.payments import checkout, movements, results, wallets
 from coffret.sandbox.payments.cards import BY_NUMBER, CardBrand
+from coffret.sandbox.payments.checkout import HostedPaymentStage
 from coffret.sandbox.users import users
 from coffret.sandbox.wire.bodies import AddressBody, Body, Id, MoneyBody, PositiveMoney, Tag, Text, Url
 from coffret.sandbox.wire.endpoints import HttpCall, Json, WireEndpoint
-from coffret.sandbox.wire.errors import NotModelled, ParamError
+from coffret.sandbox.wire.errors import ParamError
 
 Language = Literal["CS", "DA", "DE", "EL", "EN", "ES", "ET", "FI", "FR", "HU", "IT", "NL", "NO", "PL", "PT", "SK", "SV"]
 Culture = Annotated[Language, BeforeValidator(lambda value: value.upper() if isinstance(value, str) else value)]
@@ -20,6 +21,21 @@ Culture = Annotated[Language, BeforeValidator(lambda value: value.upper() if isi
 
 
 WebCardType = Literal["CB_VISA_MASTERCARD", "AMEX", "MAESTRO", "BCMC", "DINERS", "MASTERPASS", "P24", "IDEAL", "PAYLIB"]
+IDEAL_BANKS = {
+    "RABONL2U": "Rabobank",
+    "ABNANL2A": "ABN AMRO",
+    "FVLBNL22": "Van Lanschot",
+    "TRIONL2U": "Triodos Bank",
+    "INGBNL2A": "ING Bank",
+    "SNSBNL2A": "SNS Bank",
+    "ASNBNL21": "ASN",
+    "RBRBNL21": "RegioBank",
+    "KNABNL2H": "Knab",
+    "BUNQNL2A": "Bunq",
+    "REVOLT21": "Revolut",
+    "BITSNL2A": "Yoursafe",
+}
+"""The banks of IDEAL payments, by BIC."""
 SHARED = ("SecureMode", "StatementDescriptor", "Billing", "Shipping", "FlowDescriptor")
 """Fields of every card pay-in."""
 
@@ -65,8 +81,12 @@ class NewPayIn(Body):
 
 
 class NewWebPayIn(NewPayIn):
-    """The body of POST /payins/card/web."""
+    """The body of POST /payins/card/web. Types that are no cards ask for a confirmation alone."""
 
+    any_case = frozenset({"Bic"})
+
+    bic: Annotated[Text | None, Field(alias="Bic")] = None
+    """The bank of an IDEAL payment."""
     return_url: Annotated[Url, Field(alias="ReturnURL")]
     card_type: WebCardType
     culture: Culture
@@ -75,17 +95,18 @@ class NewWebPayIn(NewPayIn):
 def create_web(session: SandboxSession, call: HttpCall) -> Json:
     """POST /payins/card/web"""
     body, token = call.json(NewWebPayIn), session.secret()
-    if body.card_type not in list(CardBrand):
-        raise NotModelled(f"The sandbox does not model hosted pages for {body.card_type}.")
+    by_card = body.card_type in list(CardBrand)
+    page = f"{session.settings.root}/pay/{token}"
     part = {
         "PaymentType": "CARD",
         "ExecutionType": "WEB",
         "TemplateURL": None,
         **body.own_fields("ReturnURL", "CardType", "Culture"),
-        "RedirectURL": f"{session.settings.root}/pay/{token}",
+        **({"Bic": body.bic, "BankName": IDEAL_BANKS.get(body.bic)} if body.bic else {}),
+        "RedirectURL": page if by_card else f"{page}/challenge",
     }
     id = create(session, body, part)
-    checkout.open_page(session, id, token)
+    checkout.open_page(session, id, token, HostedPaymentStage.CARD if by_card else HostedPaymentStage.CHALLENGE)
     refuse(session, id, body, call.fail_with)
     return movements.present(movements.find(session, id))
 
@@ -120,6 +141,14 @@ def refuse(session: SandboxSession, id: str, body: NewPayIn, demanded: str | Non
     if code:
         checkout.end(session, id, code)
     return code is not None
+
+
+def settle(
+    session: SandboxSession, id: str, body: NewPayIn, demanded: str | None, result: str = results.SUCCESS
+) -> None:
+    """End a new pay-in at once: refused by a rule, or as its bank decides."""
+    if not refuse(session, id, body, demanded):
+        movements.finish(session, id, result)
 
 
 def check(session: SandboxSession, body: NewPayIn) -> None:

@@ -4,13 +4,15 @@ Buyers of methods without a return URL confirm in an application on their phone;
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from functools import partial
+from typing import Annotated
 
 from pydantic import Field
 
 from coffret.sandbox.database import SandboxSession
 from coffret.sandbox.payments import checkout, movements, payins
 from coffret.sandbox.payments.browser import BrowserInfo
+from coffret.sandbox.payments.checkout import HostedPaymentStage
 from coffret.sandbox.payments.payins import Culture, NewPayIn
 from coffret.sandbox.wire.bodies import Body, Country, Email, Flag, Text, Url
 from coffret.sandbox.wire.endpoints import HttpCall, Json, WireEndpoint
@@ -33,8 +35,16 @@ METHODS: Mapping[str, str] = {
     "twint": "TWINT",
 }
 """The `PaymentType` of each method."""
+OLDER: Mapping[str, str] = {"paypal": "PAYPAL", "payconiq": "PAYCONIQ", "directdebit": "DIRECT_DEBIT"}
+"""The methods that older integrations use at `/payins/{method}/web`, with their `PaymentType`."""
+BY_CODE = ("PAYCONIQ",)
+"""Types whose application opens by a code or a link."""
 BY_PHONE = ("bizum", "mbway")
 """Methods that need a phone number unless there is a return URL."""
+
+
+BY_TOKEN: Mapping[str, str] = {"applepay": "APPLEPAY", "googlepay": "GOOGLEPAY"}
+"""The methods of phones at `/payins/{method}/direct`, with their `PaymentType`: they hand over a token of a card."""
 
 
 class LineItem(Body):
@@ -74,6 +84,23 @@ class NewMethodPayIn(NewPayIn):
     additional_data: str | None = None
     shipping_preference: Text | None = None
     recurring: Flag | None = None
+    direct_debit_type: Text | None = None
+    data_collection_id: Text | None = None
+
+
+class PaymentToken(Body):
+    """The token of a card on a phone, which the sandbox does not read."""
+
+    transaction_id: Text
+    network: Text
+    token_data: Annotated[str, Field(min_length=1)]
+
+
+class NewTokenPayIn(NewPayIn):
+    """The body of POST /payins/{method}/direct."""
+
+    payment_data: PaymentToken
+    culture: Culture | None = None
 
 
 OWN = tuple(
@@ -83,25 +110,64 @@ OWN = tuple(
 
 def create(session: SandboxSession, call: HttpCall) -> Json:
     """POST /payins/payment-methods/{method}"""
-    method = call.path["method"].lower()
-    if method not in METHODS:
-        raise NotModelled(f"The sandbox does not model the payment method {call.path['method']}.")
-    body, token = call.json(NewMethodPayIn), session.secret()
-    if body.return_url is None and not (method in BY_PHONE and body.phone):
-        raise ParamError({"ReturnURL": "The ReturnURL field is required."})
-    id = payins.create(session, body, part(session, METHODS[method], body, token))
-    checkout.open_page(session, id, token)
-    if not payins.refuse(session, id, body, call.fail_with):
-        checkout.move(session, id, checkout.HostedPaymentStage.CARD, checkout.HostedPaymentStage.CHALLENGE)
+    return pay_by(session, call, known_method(call), call.json(NewMethodPayIn), {})
+
+
+def create_older(session: SandboxSession, call: HttpCall, payment_type: str) -> Json:
+    """POST /payins/{method}/web: the address of some methods before the others were added"""
+    return open_page(session, call, payment_type, call.json(NewMethodPayIn), {})
+
+
+def create_by_token(session: SandboxSession, call: HttpCall, payment_type: str) -> Json:
+    """POST /payins/{method}/direct: the buyer confirmed on the phone, so it ends at once"""
+    body = call.json(NewTokenPayIn)
+    told = {"PaymentType": payment_type, "ExecutionType": "DIRECT", **body.own_fields("Culture")}
+    id = payins.create(session, body, told)
+    payins.settle(session, id, body, call.fail_with)
     return movements.present(movements.find(session, id))
 
 
-def part(session: SandboxSession, payment_type: str, body: NewMethodPayIn, token: str) -> dict[str, Any]:
+def known_method(call: HttpCall) -> str:
+    """The method in the path. Raises NotModelled."""
+    method = call.path["method"].lower()
+    if method not in METHODS:
+        raise NotModelled(f"The sandbox does not model the payment method {call.path['method']}.")
+    return method
+
+
+def pay_by(session: SandboxSession, call: HttpCall, method: str, body: NewMethodPayIn, more: Json) -> Json:
+    """Create a pay-in with a method, which the buyer confirms. `more` are further fields of the pay-in."""
+    if body.return_url is None and not (method in BY_PHONE and body.phone):
+        raise ParamError({"ReturnURL": "The ReturnURL field is required."})
+    return open_page(session, call, METHODS[method], body, more)
+
+
+def open_page(session: SandboxSession, call: HttpCall, payment_type: str, body: NewMethodPayIn, more: Json) -> Json:
+    """Create a pay-in and the page that its buyer confirms it on."""
+    token = session.secret()
+    id = payins.create(session, body, {**part(session, payment_type, body, token), **more})
+    checkout.open_page(session, id, token, HostedPaymentStage.CHALLENGE)
+    payins.refuse(session, id, body, call.fail_with)
+    return movements.present(movements.find(session, id))
+
+
+def part(session: SandboxSession, payment_type: str, body: NewMethodPayIn, token: str) -> Json:
     """The fields of the pay-in beyond those of every movement. The provider leaves out those that have no value."""
-    page = f"{session.settings.root}/pay/{token}/challenge"
-    fields = {**body.own_fields(*OWN), "RedirectURL": page if body.return_url else None}
+    page = f"{session.settings.root}/pay/{token}/challenge" if body.return_url else None
+    codes = {"QRCodeURL": page, "DeepLinkURL": page} if payment_type in BY_CODE else {}
+    fields = {**body.own_fields(*OWN), "RedirectURL": page, **codes}
     given = {name: value for name, value in fields.items() if value is not None}
     return {"PaymentType": payment_type, "ExecutionType": "WEB", **given}
 
 
-ENDPOINTS = (WireEndpoint("POST", "/payins/payment-methods/{method}", create),)
+ENDPOINTS = (
+    WireEndpoint("POST", "/payins/payment-methods/{method}", create),
+    *(
+        WireEndpoint("POST", f"/payins/{method}/web", partial(create_older, payment_type=payment_type))
+        for method, payment_type in OLDER.items()
+    ),
+    *(
+        WireEndpoint("POST", f"/payins/{method}/direct", partial(create_by_token, payment_type=payment_type))
+        for method, payment_type in BY_TOKEN.items()
+    ),
+)

@@ -41,6 +41,19 @@ def require_card(session: SandboxSession, field: str, id: str) -> sqlite3.Row:
     return row
 
 
+def require_own_card(session: SandboxSession, id: str, user_id: str) -> sqlite3.Row:
+    """The author's card that a body refers to. Raises ParamError."""
+    row = require_card(session, "CardId", id)
+    if row["user_id"] != user_id:
+        raise ParamError({"CardId": "The card belongs to another user than the AuthorId."})
+    return row
+
+
+def unusable(row: sqlite3.Row) -> str | None:
+    """The code with which a card fails that was deactivated; None for others."""
+    return None if row["active"] else results.CARD_INACTIVE
+
+
 def read(session: SandboxSession, call: HttpCall) -> Json:
     """GET /cards/{id}"""
     return present(find(session, call.path["id"]))
@@ -163,11 +176,22 @@ def present(row: sqlite3.Row) -> Json:
     }
 
 
+def secured(card: Card, challenge_url: str | None = None) -> Json:
+    """The fields in which a payment tells of its card, and of its challenge if there is one."""
+    return {
+        "SecureModeNeeded": challenge_url is not None,
+        "SecureModeRedirectURL": challenge_url,
+        "Applied3DSVersion": "V2_1",
+        "SecurityInfo": {"AVSResult": "NO_CHECK"},
+        "CardInfo": info(card),
+    }
+
+
 def info(card: Card) -> dict[str, Any]:
     """What a payment tells of its card."""
     return {
         "BIN": card.number[:6],
-        "IssuingBank": None,
+        "IssuingBank": "SANDBOX BANK",
         "IssuerCountryCode": "FR",
         "Type": "CREDIT",
         "Brand": card.network,

@@ -11,12 +11,12 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from coffret.sandbox.database import SandboxSession
-from coffret.sandbox.payments import movements
+from coffret.sandbox.payments import movements, platform
 from coffret.sandbox.payouts import payout_methods
 from coffret.sandbox.users import users
 from coffret.sandbox.wire.bodies import AddressBody, Body, Country, Tag, Text
 from coffret.sandbox.wire.endpoints import HttpCall, Json, WireEndpoint, WirePage
-from coffret.sandbox.wire.errors import ResourceNotFound
+from coffret.sandbox.wire.errors import ParamError, ResourceNotFound
 from coffret.sandbox.wire.paging import ListBuilder
 
 
@@ -84,10 +84,19 @@ class ChangedBankAccount(Body):
 
 def create_iban(session: SandboxSession, call: HttpCall) -> Json:
     """POST /users/{id}/bankaccounts/iban"""
-    user, body = users.living(session, call.path["id"]), call.json(NewIbanAccount)
+    return add_iban(session, users.living(session, call.path["id"])["Id"], call.json(NewIbanAccount))
+
+
+def create_of_platform(session: SandboxSession, call: HttpCall) -> Json:
+    """POST /clients/bankaccounts/iban: an account of the platform itself"""
+    return add_iban(session, platform.user_id(session), call.json(NewIbanAccount))
+
+
+def add_iban(session: SandboxSession, user_id: str, body: NewIbanAccount) -> Json:
+    """Add an account with an IBAN. Raises ParamError."""
     iban = payout_methods.account("IBAN", body.iban, body.iban[:2].upper())
     own = {"IBAN": iban.compact, "BIC": body.bic or (str(iban.bic) if iban.bic else None)}
-    return add(session, user["Id"], "IBAN", {**body.to_wire(), **own})
+    return add(session, user_id, "IBAN", {**body.to_wire(), **own})
 
 
 def create_other(session: SandboxSession, call: HttpCall) -> Json:
@@ -109,6 +118,14 @@ def add(session: SandboxSession, user_id: str, type: str, body: Json) -> Json:
         json.dumps(body),
     )
     return present(session.require_row("SELECT * FROM bank_account WHERE id = ?", id))
+
+
+def require(session: SandboxSession, id: str) -> sqlite3.Row:
+    """The account that a body refers to. Raises ParamError."""
+    row = session.row("SELECT * FROM bank_account WHERE id = ?", id)
+    if row is None:
+        raise ParamError({"BankAccountId": f"The value {id} is invalid: there is no such account."})
+    return row
 
 
 def of_user(session: SandboxSession, call: HttpCall) -> sqlite3.Row:
@@ -163,6 +180,7 @@ def present(row: sqlite3.Row) -> Json:
 ENDPOINTS = (
     WireEndpoint("POST", "/users/{id}/bankaccounts/iban", create_iban),
     WireEndpoint("POST", "/users/{id}/bankaccounts/{type}", create_other),
+    WireEndpoint("POST", "/clients/bankaccounts/iban", create_of_platform),
     WireEndpoint("GET", "/users/{id}/bankaccounts", list_of_user),
     WireEndpoint("GET", "/users/{id}/bankaccounts/{account}", read),
     WireEndpoint("PUT", "/users/{id}/bankaccounts/{account}", deactivate),

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from coffret.sandbox.database import SandboxSession
-from coffret.sandbox.payments import movements, payins, results, wallets
+from coffret.sandbox.payments import movements, payins, platform, results, wallets
 from coffret.sandbox.payouts import recipients
 from coffret.sandbox.payouts.recipients import RecipientStatus
 from coffret.sandbox.users import users
@@ -47,6 +47,26 @@ class NewPayout(PayoutRequest):
     fees: MoneyBody
 
 
+class NewClientPayout(Body):
+    """The body of POST /clients/payouts."""
+
+    debited_wallet_id: Annotated[str, Field(pattern="^(CREDIT|FEES)_[A-Z]{3}$")]
+    debited_funds: PositiveMoney
+    bank_account_id: Id
+    bank_wire_ref: Annotated[str, Field(max_length=255)] | None = None
+    payout_mode_requested: Mode = "STANDARD"
+    tag: Tag | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DebitedWallet:
+    """The wallet that pays."""
+
+    id: str
+    owner_id: str
+    of_platform: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class PayoutBankAccount:
     """The account that is paid; `iban` is None if it has none."""
@@ -59,7 +79,22 @@ class PayoutBankAccount:
 def create(session: SandboxSession, call: HttpCall) -> Json:
     """POST /payouts/bankwire"""
     body = call.json(NewPayout)
-    wallet, account = wallet_of(session, body), account_of(session, body)
+    row = wallet_of(session, body)
+    return pay_out(session, call, body, DebitedWallet(row["id"], row["owner_id"]))
+
+
+def create_of_platform(session: SandboxSession, call: HttpCall) -> Json:
+    """POST /clients/payouts: from a wallet of the platform to its own account"""
+    asked = call.json(NewClientPayout)
+    wallet = DebitedWallet(asked.debited_wallet_id, platform.user_id(session), of_platform=True)
+    fees = {"Currency": asked.debited_funds.currency, "Amount": 0}
+    body = NewPayout.read({**asked.to_wire(), "AuthorId": wallet.owner_id, "Fees": fees})
+    return pay_out(session, call, body, wallet)
+
+
+def pay_out(session: SandboxSession, call: HttpCall, body: NewPayout, wallet: DebitedWallet) -> Json:
+    """Create a payout, whose end is decided now and comes later."""
+    account = account_of(session, body)
     payins.check_fees(body.debited_funds, body.fees)
     id = session.mint("po_m_")
     refused = refusal(session, body, wallet, account)
@@ -70,13 +105,13 @@ def create(session: SandboxSession, call: HttpCall) -> Json:
             type="PAYOUT",
             nature="REGULAR",
             author_id=body.author_id,
-            credited_user_id=wallet["owner_id"],
-            debited_wallet_id=wallet["id"],
+            credited_user_id=wallet.owner_id,
+            debited_wallet_id=None if wallet.of_platform else wallet.id,
             currency=body.debited_funds.currency,
             debited=body.debited_funds.amount,
             fees=body.fees.amount,
             tag=body.tag,
-            body=part(session, body, account.iban),
+            body={**part(session, body, account.iban), "DebitedWalletId": wallet.id},
         ),
     )
     if call.fail_with:
@@ -127,12 +162,12 @@ def account_of(session: SandboxSession, body: PayoutRequest) -> PayoutBankAccoun
     raise ParamError({field: f"The value {id} is invalid: there is no such account."})
 
 
-def refusal(session: SandboxSession, body: NewPayout, wallet: sqlite3.Row, account: PayoutBankAccount) -> str | None:
+def refusal(session: SandboxSession, body: NewPayout, wallet: DebitedWallet, account: PayoutBankAccount) -> str | None:
     """The code with which the payout is bound to fail; None if the bank decides. Only REGULAR users are paid out."""
-    level = users.present(session, wallet["owner_id"])["KYCLevel"]
-    funds = movements.available(session, wallet["id"], wallet["currency"])
+    level = users.present(session, wallet.owner_id)["KYCLevel"]
+    funds = movements.available(session, wallet.id, body.debited_funds.currency)
     reasons = (
-        (results.PAYOUT_AUTHOR_NOT_OWNER, body.author_id != wallet["owner_id"]),
+        (results.PAYOUT_AUTHOR_NOT_OWNER, body.author_id != wallet.owner_id),
         (results.PAYOUT_ACCOUNT_NOT_OWNED, body.author_id != account.user_id),
         (results.PAYOUT_ACCOUNT_INACTIVE, not account.active),
         (results.PAYOUT_INSUFFICIENT_WALLET, body.debited_funds.amount > funds),
@@ -170,6 +205,7 @@ def present(row: sqlite3.Row) -> Json:
 
 ENDPOINTS = (
     WireEndpoint("POST", "/payouts/bankwire", create),
+    WireEndpoint("POST", "/clients/payouts", create_of_platform),
     WireEndpoint("POST", "/payouts/reachability", reachability),
     WireEndpoint("GET", "/payouts/bankwire/{id}", read),
     WireEndpoint("GET", "/payouts/{id}", read),

@@ -113,7 +113,7 @@ def flat(user: Json) -> Json:
     rest = {name: value for name, value in user.items() if name not in {FLAT, "PendingUserAction"}}
     if user["PersonType"] == NATURAL:
         return {"ProofOfIdentity": None, "ProofOfAddress": None, **rest}
-    return {**rest, **{FLAT + name: user[FLAT][name] for name in REPRESENTATIVE}}
+    return {**rest, **{FLAT + name: user[FLAT].get(name) for name in REPRESENTATIVE}}
 
 
 def flat_row(row: sqlite3.Row) -> Json:
@@ -136,8 +136,10 @@ def read_legal(session: SandboxSession, call: HttpCall) -> Json:
 
 
 def list_users(session: SandboxSession, call: HttpCall) -> WirePage:
-    """GET /users"""
-    return ListBuilder(call, "user", "json_extract(body, '$.CreationDate')").page(session, flat_row)
+    """GET /users: all but the platform's own"""
+    listing = ListBuilder(call, "user", "json_extract(body, '$.CreationDate')")
+    listing.where("category <> 'PLATFORM'")
+    return listing.page(session, flat_row)
 
 
 ENDPOINTS = (

@@ -40,4 +40,12 @@ def read(session: SandboxSession, call: HttpCall) -> Json:
     return {**current_blocks(session, id), "KycInformation": renewal.information(session, id)}
 
 
-ENDPOINTS = (WireEndpoint("GET", "/users/{id}/Regulatory", read),)
+def read_blocks(session: SandboxSession, call: HttpCall) -> Json:
+    """GET /users/{id}/blockStatus"""
+    return current_blocks(session, users.find(session, call.path["id"])["id"])
+
+
+ENDPOINTS = (
+    WireEndpoint("GET", "/users/{id}/Regulatory", read),
+    WireEndpoint("GET", "/users/{id}/blockStatus", read_blocks),
+)

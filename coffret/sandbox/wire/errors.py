@@ -53,6 +53,10 @@ class UserClosed(WireError):
         super().__init__("User closed: No action can be performed")
 
 
+class MandateNotCancellable(WireError):
+    status, type = 400, "mandate_cannot_be_cancelled"
+
+
 class Unauthorized(WireError):
     """The token is missing or wrong, or has expired."""
 

@@ -1,0 +1,83 @@
+"""What the provider tells of payment methods: the issuer of a card, the banks of open banking, data kept for PayPal."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from coffret.sandbox.database import SandboxSession
+from coffret.sandbox.payments import registered_cards
+from coffret.sandbox.payments.cards import CARDS
+from coffret.sandbox.resources import Collection
+from coffret.sandbox.wire.bodies import Body
+from coffret.sandbox.wire.endpoints import HttpCall, Json, WireEndpoint
+from coffret.sandbox.wire.errors import NotModelled, ParamError
+from coffret.sandbox.wire.paging import LARGEST_PAGE, several, whole
+
+COLLECTED = Collection("paypal/data-collection", "", "dataCollectionId")
+BANKS = {
+    "DE": ("Deutsche Sandbox", "Sandkasten-Bank", "Volksbank Musterstadt"),
+    "FR": ("Banque du Sable", "Crédit de Démonstration"),
+    "NL": ("Zandbank", "Voorbeeldbank"),
+}
+"""Invented banks, by country."""
+SCHEMES = ["SEPA_CREDIT_TRANSFER", "SEPA_INSTANT_CREDIT_TRANSFER"]
+
+
+class MetadataRequest(Body):
+    """The body of POST /payment-methods/metadata."""
+
+    any_case = frozenset({"BIN"})
+
+    type: Literal["BIN", "GOOGLE_PAY"]
+    bin: Annotated[str | None, Field(alias="Bin", pattern=r"^\d{6,8}$")] = None
+
+
+def metadata(_session: SandboxSession, call: HttpCall) -> Json:
+    """POST /payment-methods/metadata: of the first digits of a test card"""
+    body = call.json(MetadataRequest)
+    if body.type != "BIN":
+        raise NotModelled("The sandbox does not model the metadata of Google Pay.")
+    card = next((card for card in CARDS if body.bin and card.number.startswith(body.bin)), None)
+    if card is None:
+        raise ParamError({"Bin": "The Bin must be that of a test card."})
+    told = registered_cards.info(card)
+    return {
+        "Type": body.type,
+        "Bin": body.bin,
+        "TokenFormat": None,
+        "CardType": told["Type"],
+        "IssuerCountryCode": told["IssuerCountryCode"],
+        "IssuingBank": told["IssuingBank"],
+        "BinData": [{"Subtype": told["SubType"], "Brand": told["Brand"]}],
+    }
+
+
+def supported_banks(_session: SandboxSession, call: HttpCall) -> Json:
+    """GET /payment-methods/openbanking/metadata/supported-banks: of all or of some countries, in pages"""
+    asked = several(call, "CountryCodes") or list(BANKS)
+    number, size = max(1, whole(call, "page", 1, 0, 2**31)), whole(call, "per_page", 10, 1, LARGEST_PAGE)
+    countries = [
+        {
+            "Country": country,
+            "Banks": [
+                {"BankName": name, "Scheme": SCHEMES, "Name": name}
+                for name in BANKS[country][(number - 1) * size : number * size]
+            ],
+        }
+        for country in asked
+        if country in BANKS
+    ]
+    return {"SupportedBanks": {"Countries": countries}}
+
+
+def collect(session: SandboxSession, call: HttpCall) -> Json:
+    """POST /payins/payment-methods/paypal/data-collection: keeps what it is given"""
+    return COLLECTED.add(session, call.object())
+
+
+ENDPOINTS = (
+    WireEndpoint("POST", "/payment-methods/metadata", metadata),
+    WireEndpoint("GET", "/payment-methods/openbanking/metadata/supported-banks", supported_banks),
+    WireEndpoint("POST", "/payins/payment-methods/paypal/data-collection", collect),
+    WireEndpoint("GET", "/payins/payment-methods/paypal/data-collection/{id}", COLLECTED.read),
+)
