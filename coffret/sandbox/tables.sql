@@ -217,6 +217,12 @@ CREATE TABLE IF NOT EXISTS card (
 CREATE INDEX IF NOT EXISTS card_of_user ON card (user_id);
 CREATE INDEX IF NOT EXISTS card_of_fingerprint ON card (fingerprint);
 
+-- The holder of a registered card; there is no row if none was told.
+CREATE TABLE IF NOT EXISTS card_holder (
+    card_id TEXT PRIMARY KEY REFERENCES card (id),
+    name TEXT NOT NULL
+) STRICT;
+
 CREATE TABLE IF NOT EXISTS card_validation (
     seq INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,

@@ -3,7 +3,7 @@
 from decimal import Decimal
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from coffret.sandbox.database import SandboxSession
 from coffret.sandbox.exchange import rates
@@ -17,10 +17,10 @@ ACTIVE, EXPIRED = "ACTIVE", "EXPIRED"
 
 
 class ConvertedFunds(Body):
-    """One side of a conversion. One side has an amount, and determines the other."""
+    """One side of a conversion. One side has an amount, and determines the other; 0 stands for none."""
 
     currency: Currency
-    amount: Annotated[int, Field(ge=1)] | None = None
+    amount: Annotated[int | None, Field(ge=1), BeforeValidator(lambda amount: amount or None)] = None
 
 
 class ConversionFees(Body):

@@ -22,7 +22,7 @@ from coffret.sandbox.payments.cards import (
     tokenise_number,
 )
 from coffret.sandbox.users import users
-from coffret.sandbox.wire.bodies import Body, Currency, Id, Tag
+from coffret.sandbox.wire.bodies import Body, Currency, Id, Tag, Text
 from coffret.sandbox.wire.endpoints import HttpCall, Json, WireEndpoint
 from coffret.sandbox.wire.errors import ParamError
 
@@ -52,6 +52,7 @@ class ChangedCardRegistration(Body):
     """The body of PUT /cardregistrations/{id}: the tokeniser's answer."""
 
     registration_data: Annotated[str, Field(min_length=1)]
+    card_holder_name: Text | None = None
     tag: Tag | None = None
 
 
@@ -110,7 +111,7 @@ def update(session: SandboxSession, call: HttpCall) -> Json:
     if kind == "errorCode":
         end(session, row, FAILED, REASONS.get(value, results.CARD_REGISTRATION_REFUSED))
     elif kind == "data" and row["registration_data"] is not None and value == row["registration_data"]:
-        end(session, row, VALIDATED, results.SUCCESS, add_card(session, row, body.tag or row["tag"]))
+        end(session, row, VALIDATED, results.SUCCESS, add_card(session, row, body))
     else:
         end(session, row, FAILED, results.CARD_REGISTRATION_REFUSED)
     return present(session, find(session, row["id"]))
@@ -126,7 +127,7 @@ def end(session: SandboxSession, row: sqlite3.Row, status: str, code: str, card_
     )
 
 
-def add_card(session: SandboxSession, row: sqlite3.Row, tag: str | None) -> str:
+def add_card(session: SandboxSession, row: sqlite3.Row, body: ChangedCardRegistration) -> str:
     """Store the card of a registration. Returns its id."""
     card: Card = BY_NUMBER[row["number"]]
     id = session.mint("card_m_")
@@ -141,8 +142,10 @@ def add_card(session: SandboxSession, row: sqlite3.Row, tag: str | None) -> str:
         card.fingerprint,
         row["expiry"],
         int(session.now),
-        tag,
+        body.tag or row["tag"],
     )
+    if body.card_holder_name:
+        session.change("INSERT INTO card_holder VALUES (?, ?)", id, body.card_holder_name)
     return id
 
 

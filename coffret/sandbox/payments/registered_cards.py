@@ -14,6 +14,8 @@ from coffret.sandbox.wire.endpoints import HttpCall, Json, WireEndpoint, WirePag
 from coffret.sandbox.wire.errors import NotModelled, ParamError
 from coffret.sandbox.wire.paging import ListBuilder
 
+WITH_HOLDERS = "card LEFT JOIN card_holder ON card_id = id"
+
 
 class ChangedCard(Body):
     """The body of PUT /cards/{id}: a card can only be deactivated."""
@@ -30,7 +32,7 @@ class NewCardValidation(BrowserFields):
 
 def find(session: SandboxSession, id: str) -> sqlite3.Row:
     """The card's row. Raises ResourceNotFound."""
-    return session.require_row("SELECT * FROM card WHERE id = ?", id)
+    return session.require_row("SELECT * FROM card LEFT JOIN card_holder ON card_id = id WHERE id = ?", id)
 
 
 def require_card(session: SandboxSession, field: str, id: str) -> sqlite3.Row:
@@ -69,7 +71,7 @@ def deactivate(session: SandboxSession, call: HttpCall) -> Json:
 
 def list_of_user(session: SandboxSession, call: HttpCall) -> WirePage:
     """GET /users/{id}/cards: all, or only active or inactive ones"""
-    listing = ListBuilder(call, "card", "created_at")
+    listing = ListBuilder(call, WITH_HOLDERS, "created_at")
     listing.where("user_id = ?", users.find(session, call.path["id"])["id"])
     active = (call.one("Active") or "").lower()
     if active in {"true", "false"}:
@@ -79,7 +81,7 @@ def list_of_user(session: SandboxSession, call: HttpCall) -> WirePage:
 
 def list_of_fingerprint(session: SandboxSession, call: HttpCall) -> WirePage:
     """GET /cards/fingerprints/{fingerprint}"""
-    listing = ListBuilder(call, "card", "created_at")
+    listing = ListBuilder(call, WITH_HOLDERS, "created_at")
     listing.where("fingerprint = ?", call.path["fingerprint"])
     return listing.page(session, present)
 
@@ -168,7 +170,7 @@ def present(row: sqlite3.Row) -> Json:
         "Country": "FRA",
         "Product": None,
         "BankCode": None,
-        "CardHolderName": None,
+        "CardHolderName": row["name"],
         "Active": bool(row["active"]),
         "Currency": row["currency"],
         "Validity": row["validity"],

@@ -44,7 +44,9 @@ class Empty:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpCall:
-    """One HTTP call. `path` contains the path parameters, `query` the values of each query parameter in order."""
+    """One HTTP call. `path` contains the path parameters, `query` the values of each query parameter in order. Names of
+    query parameters are read in every case: the provider's SDK for Python sends `sort`.
+    """
 
     method: str
     address: str
@@ -94,8 +96,12 @@ class HttpCall:
 
     def one(self, name: str) -> str | None:
         """The last value of a query parameter; None if it is absent."""
-        values = self.query.get(name)
+        values = self.values(name)
         return values[-1] if values else None
+
+    def values(self, name: str) -> list[str]:
+        """All values of a query parameter."""
+        return [value for given, values in self.query.items() if given.lower() == name.lower() for value in values]
 
     def _decode_object(self) -> Json:
         try:

@@ -26,7 +26,7 @@ def several(call: HttpCall, name: str, allowed: Sequence[str] = ()) -> list[str]
 
     Raises ParamError for a value that is not allowed.
     """
-    values = [value for text in call.query.get(name, ()) for value in text.split(",") if value]
+    values = [value for text in call.values(name) for value in text.split(",") if value]
     if allowed and (unknown := [value for value in values if value not in allowed]):
         raise ParamError({name: f"The field {name} must be one of {', '.join(allowed)}, not {', '.join(unknown)}."})
     return values

@@ -5,6 +5,7 @@ import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
+import httpx
 import uvicorn
 from starlette.applications import Starlette
 from starlette.routing import Mount
@@ -21,6 +22,18 @@ KEY = "cqFfFrWfCcb7UadHNxx2C9Lo6Djw8ZduLi7J9USTmu8bhxxpju"
 async def accept(_url: str) -> int:
     """Answer every notification: no address of a suite is called."""
     return 200
+
+
+def fill_account(origin: str) -> None:
+    """Put money into the platform's own wallets: the suites expect an account that was used before."""
+    with httpx.Client(base_url=origin, trust_env=False) as client:
+        granted = client.post("/v2.01/oauth/token", auth=(CLIENT, KEY), data={"grant_type": "client_credentials"})
+        client.headers["Authorization"] = f"Bearer {granted.json()['access_token']}"
+        for currency in ("EUR", "GBP"):
+            funds = {"Currency": currency, "Amount": 100_000}
+            body = {"CreditedWalletId": f"FEES_{currency}", "DeclaredDebitedFunds": funds}
+            wire = client.post(f"/v2.01/{CLIENT}/clients/payins/bankwire/direct", json=body).raise_for_status().json()
+            client.post(f"/_sb/payins/{wire['Id']}/pay", json={"challenge": "confirm"}).raise_for_status()
 
 
 @contextmanager
@@ -40,6 +53,7 @@ def served_sandbox() -> Iterator[str]:
     serving = threading.Thread(target=server.run, args=([listening],))
     serving.start()
     try:
+        fill_account(origin)
         yield origin
     finally:
         server.should_exit = True
