@@ -109,6 +109,7 @@ def create(session: SandboxSession, call: HttpCall, kind: HoldKind) -> Json:
         },
         due_at=expires if succeeded else None,
     )
+    registered_cards.note_validity(session, body.card_id, code)
     events.emit(session, f"{kind.event}_CREATED", hold["Id"])
     events.emit(session, f"{kind.event}_{'PAYMENT_WAITING' if succeeded else 'FAILED'}", hold["Id"])
     return hold

@@ -12,6 +12,7 @@ from coffret.sandbox.wire.endpoints import HttpCall, Json, WireEndpoint
 from coffret.sandbox.wire.errors import ParamError
 
 SETTLEMENTS = Collection("payins/intents/settlements", "settl_", "SettlementId")
+ADDRESSES = Collection("uploads", "")
 AWAITED, UPLOADED, CANCELLED = "PENDING_UPLOAD", "UPLOADED", "CANCELLED"
 AMOUNTS = ("DeclaredIntentAmount", "ExternalProcessorFeesAmount", "ActualSettlementAmount", "FundsMissingAmount")
 
@@ -32,9 +33,14 @@ def create(session: SandboxSession, call: HttpCall) -> Json:
 def update(session: SandboxSession, call: HttpCall) -> Json:
     """PUT /payins/intents/settlements/{id}: a new file, or a new address for one"""
     settlement = SETTLEMENTS.read(session, call)
+    refuse_cancelled(settlement)
+    return receive(session, call, settlement["SettlementId"])
+
+
+def refuse_cancelled(settlement: Json) -> None:
+    """Raise ParamError for a settlement that was cancelled."""
     if settlement["Status"] == CANCELLED:
         raise ParamError({"Status": "The settlement is CANCELLED."})
-    return receive(session, call, settlement["SettlementId"])
 
 
 def receive(session: SandboxSession, call: HttpCall, id: str) -> Json:
@@ -42,21 +48,22 @@ def receive(session: SandboxSession, call: HttpCall, id: str) -> Json:
     if call.content_type.startswith("multipart/"):
         return SETTLEMENTS.change(session, id, {"Status": UPLOADED, "UploadUrl": None})
     body = call.json(NewFile)
-    address = f"{session.settings.root}/uploads/{session.secret()}"
+    told = ADDRESSES.add(session, {"Settlement": id})
+    address = f"{session.settings.root}/uploads/{told['Id']}"
     return SETTLEMENTS.change(session, id, {"FileName": body.file_name, "Status": AWAITED, "UploadUrl": address})
 
 
-def upload(session: SandboxSession, token: str) -> bool:
-    """Take a file at the address of a settlement. Returns False if there is none."""
-    address = f"{session.settings.root}/uploads/{token}"
-    found = SETTLEMENTS.all(session, UploadUrl=address)
-    for settlement in found:
-        SETTLEMENTS.change(session, settlement["SettlementId"], {"Status": UPLOADED})
-    return bool(found)
+def upload(session: SandboxSession, address_id: str) -> None:
+    """Take a file at an address of a settlement: each stays valid. Raises ResourceNotFound, and ParamError once the
+    settlement is cancelled.
+    """
+    settlement = SETTLEMENTS.find(session, ADDRESSES.find(session, address_id)["Settlement"])
+    refuse_cancelled(settlement)
+    SETTLEMENTS.change(session, settlement["SettlementId"], {"Status": UPLOADED})
 
 
 def cancel(session: SandboxSession, call: HttpCall) -> Json:
-    """PUT /payins/intents/settlements/{id}/cancel"""
+    """POST /payins/intents/settlements/{id}/cancel"""
     settlement = SETTLEMENTS.read(session, call)
     return SETTLEMENTS.change(session, settlement["SettlementId"], {"Status": CANCELLED, "UploadUrl": None})
 
@@ -74,6 +81,6 @@ ENDPOINTS = (
     WireEndpoint("GET", f"{PATH}/settlements", SETTLEMENTS.list_all),
     WireEndpoint("GET", ONE, SETTLEMENTS.read),
     WireEndpoint("PUT", ONE, update),
-    WireEndpoint("PUT", f"{ONE}/cancel", cancel),
+    WireEndpoint("POST", f"{ONE}/cancel", cancel),
     WireEndpoint("GET", f"{ONE}/validations", validations),
 )

@@ -1,4 +1,4 @@
-"""The addresses that settlement files are sent to, `PUT /uploads/{token}`: without a token of the interface."""
+"""The addresses that settlement files are sent to, `PUT /uploads/{id}`: without a token of the interface."""
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -6,6 +6,7 @@ from starlette.routing import Route
 
 from coffret.sandbox.core import Sandbox
 from coffret.sandbox.intents import settlements
+from coffret.sandbox.wire.errors import WireError
 
 
 def routes(sandbox: Sandbox) -> list[Route]:
@@ -14,7 +15,10 @@ def routes(sandbox: Sandbox) -> list[Route]:
     async def upload(request: Request) -> Response:
         """Takes a file."""
         await request.body()
-        taken = await sandbox.run(settlements.upload, request.path_params["token"])
-        return Response(status_code=200 if taken else 404)
+        try:
+            await sandbox.run(settlements.upload, request.path_params["id"])
+        except WireError as error:
+            return Response(str(error), error.status)
+        return Response()
 
-    return [Route("/uploads/{token}", upload, methods=["PUT"])]
+    return [Route("/uploads/{id}", upload, methods=["PUT"])]

@@ -28,5 +28,5 @@ class BrowserFields(Body):
     secure_mode: Literal["DEFAULT", "FORCE", "NO_CHOICE"] = "DEFAULT"
     ip_address: Text
     browser_info: BrowserInfo
-    payment_category: Literal["ECommerce", "TelephoneOrder"] | None = None
+    payment_category: Literal["ECommerce", "TelephoneOrder"] = "ECommerce"
     preferred_card_network: Text | None = None

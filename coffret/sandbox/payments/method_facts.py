@@ -15,9 +15,9 @@ from coffret.sandbox.wire.paging import LARGEST_PAGE, several, whole
 
 COLLECTED = Collection("paypal/data-collection", "", "dataCollectionId")
 BANKS = {
-    "DE": ("Deutsche Sandbox", "Sandkasten-Bank", "Volksbank Musterstadt"),
+    "DE": ("Deutsche Sandbox", "Sandkasten-Bank", "Sparkasse Beispiel", "Testbank Nord", "Volksbank Musterstadt"),
     "FR": ("Banque du Sable", "Crédit de Démonstration"),
-    "NL": ("Zandbank", "Voorbeeldbank"),
+    "NL": ("Voorbeeldbank", "Zandbank"),
 }
 """Invented banks, by country."""
 SCHEMES = ["SEPA_CREDIT_TRANSFER", "SEPA_INSTANT_CREDIT_TRANSFER"]
@@ -45,10 +45,9 @@ def metadata(_session: SandboxSession, call: HttpCall) -> Json:
         "Type": body.type,
         "Bin": body.bin,
         "TokenFormat": None,
-        "CardType": told["Type"],
         "IssuerCountryCode": told["IssuerCountryCode"],
         "IssuingBank": told["IssuingBank"],
-        "BinData": [{"Subtype": told["SubType"], "Brand": told["Brand"]}],
+        "BinData": [{"CardType": told["Type"], "Subtype": told["SubType"], "Brand": told["Brand"]}],
     }
 
 
@@ -75,9 +74,15 @@ def collect(session: SandboxSession, call: HttpCall) -> Json:
     return COLLECTED.add(session, call.object())
 
 
+def read_collected(session: SandboxSession, call: HttpCall) -> Json:
+    """GET /payins/payment-methods/paypal/data-collection/{id}: the SDKs read the id in two spellings"""
+    found = COLLECTED.read(session, call)
+    return {**found, "DataCollectionId": found[COLLECTED.id_field]}
+
+
 ENDPOINTS = (
     WireEndpoint("POST", "/payment-methods/metadata", metadata),
     WireEndpoint("GET", "/payment-methods/openbanking/metadata/supported-banks", supported_banks),
     WireEndpoint("POST", "/payins/payment-methods/paypal/data-collection", collect),
-    WireEndpoint("GET", "/payins/payment-methods/paypal/data-collection/{id}", COLLECTED.read),
+    WireEndpoint("GET", "/payins/payment-methods/paypal/data-collection/{id}", read_collected),
 )

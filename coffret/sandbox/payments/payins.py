@@ -116,6 +116,8 @@ def create(session: SandboxSession, body: NewPayIn, part: Json) -> str:
     check(session, body)
     wallet = wallets.require_wallet(session, "CreditedWalletId", body.credited_wallet_id, body.debited_funds.currency)
     id = session.mint("payin_m_")
+    if "Billing" in part and part["Billing"] is None:
+        part = {**part, "Billing": part["Shipping"] or addressee(session, body.author_id)}
     movements.create(
         session,
         movements.NewMovement(
@@ -133,6 +135,14 @@ def create(session: SandboxSession, body: NewPayIn, part: Json) -> str:
         ),
     )
     return id
+
+
+def addressee(session: SandboxSession, user_id: str) -> Json:
+    """A user as the recipient of a bill that names none."""
+    user = users.present(session, user_id)
+    person = user["LegalRepresentative"] if user["PersonType"] == users.LEGAL else user
+    address = user.get("Address") or user.get("LegalRepresentativeAddress") or user.get("HeadquartersAddress")
+    return {"FirstName": person["FirstName"], "LastName": person["LastName"], "Address": address}
 
 
 def refuse(session: SandboxSession, id: str, body: NewPayIn, demanded: str | None) -> bool:

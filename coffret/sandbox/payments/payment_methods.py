@@ -14,7 +14,7 @@ from coffret.sandbox.payments import checkout, movements, payins
 from coffret.sandbox.payments.browser import BrowserInfo
 from coffret.sandbox.payments.checkout import HostedPaymentStage
 from coffret.sandbox.payments.payins import Culture, NewPayIn
-from coffret.sandbox.wire.bodies import Body, Country, Email, Flag, Text, Url
+from coffret.sandbox.wire.bodies import AddressBody, Body, Country, Email, Flag, Text, Url
 from coffret.sandbox.wire.endpoints import HttpCall, Json, WireEndpoint
 from coffret.sandbox.wire.errors import NotModelled, ParamError
 
@@ -39,6 +39,12 @@ OLDER: Mapping[str, str] = {"paypal": "PAYPAL", "payconiq": "PAYCONIQ", "directd
 """The methods that older integrations use at `/payins/{method}/web`, with their `PaymentType`."""
 BY_CODE = ("PAYCONIQ",)
 """Types whose application opens by a code or a link."""
+TOLD_ALWAYS: Mapping[str, tuple[str, ...]] = {
+    "BIZUM": ("Phone",),
+    "BLIK": ("Code", "IpAddress", "BrowserInfo"),
+    "MBWAY": ("Phone",),
+}
+"""Fields that the provider tells also without a value, by type."""
 BY_PHONE = ("bizum", "mbway")
 """Methods that need a phone number unless there is a return URL."""
 
@@ -58,6 +64,13 @@ class LineItem(Body):
     category: str | None = None
     sku: Annotated[str | None, Field(alias="Sku")] = None
     discount: Annotated[int, Field(ge=0)] | None = None
+
+
+class Recipient(Body):
+    """The recipient of a parcel, as PayPal wants it."""
+
+    recipient_name: Text | None = None
+    address: AddressBody | None = None
 
 
 class NewMethodPayIn(NewPayIn):
@@ -85,6 +98,7 @@ class NewMethodPayIn(NewPayIn):
     shipping_preference: Text | None = None
     recurring: Flag | None = None
     direct_debit_type: Text | None = None
+    shipping_address: Recipient | None = None
     data_collection_id: Text | None = None
 
 
@@ -156,7 +170,8 @@ def part(session: SandboxSession, payment_type: str, body: NewMethodPayIn, token
     page = f"{session.settings.root}/pay/{token}/challenge" if body.return_url else None
     codes = {"QRCodeURL": page, "DeepLinkURL": page} if payment_type in BY_CODE else {}
     fields = {**body.own_fields(*OWN), "RedirectURL": page, **codes}
-    given = {name: value for name, value in fields.items() if value is not None}
+    always = TOLD_ALWAYS.get(payment_type, ())
+    given = {name: value for name, value in fields.items() if value is not None or name in always}
     return {"PaymentType": payment_type, "ExecutionType": "WEB", **given}
 
 

@@ -120,9 +120,7 @@ def validate(session: SandboxSession, call: HttpCall) -> Json:
         body.tag,
         json.dumps({**body.to_wire(), "CardInfo": info(card)}),
     )
-    session.change(
-        "UPDATE card SET validity = ? WHERE id = ?", "VALID" if code == results.SUCCESS else "INVALID", row["id"]
-    )
+    note_validity(session, row["id"], code)
     return present_validation(session, find_validation(session, row["id"], id))
 
 
@@ -176,6 +174,11 @@ def present(row: sqlite3.Row) -> Json:
         "Validity": row["validity"],
         "Fingerprint": row["fingerprint"],
     }
+
+
+def note_validity(session: SandboxSession, id: str, code: str) -> None:
+    """Note what the bank's answer to a validation or an authorisation tells of a card."""
+    session.change("UPDATE card SET validity = ? WHERE id = ?", "VALID" if code == results.SUCCESS else "INVALID", id)
 
 
 def secured(card: Card, challenge_url: str | None = None) -> Json:

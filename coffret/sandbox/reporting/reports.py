@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field
 
 from coffret.sandbox.database import SandboxSession
 from coffret.sandbox.resources import Collection
-from coffret.sandbox.wire.bodies import Body, Flag, Tag, Text, Timestamp, Url
+from coffret.sandbox.wire.bodies import Body, Flag, Tag, Text, Timestamp
 from coffret.sandbox.wire.endpoints import HttpCall, Json, WireEndpoint, WirePage
 from coffret.sandbox.wire.errors import ParamError
 
@@ -31,7 +31,7 @@ class ReportBody(Body):
 class NewReport(ReportBody):
     """The body of POST /reports/{kind}."""
 
-    callback_url: Annotated[Url | None, Field(alias="CallbackURL")] = None
+    callback_url: Annotated[Text | None, Field(alias="CallbackURL")] = None
     preview: Flag | None = None
 
 

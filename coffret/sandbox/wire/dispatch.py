@@ -75,6 +75,7 @@ class Wire:
             key=request.headers.get("idempotency-key"),
             content_type=request.headers.get("content-type", "").lower(),
             content=await request.body(),
+            errors_name="Errors" if self._version.startswith("V3") else "errors",
             query={name: request.query_params.getlist(name) for name in request.query_params},
         )
 
@@ -83,7 +84,7 @@ class Wire:
         try:
             return self._authorise(session, call)
         except WireError as error:
-            return error_response(session, error)
+            return error_response(session, error, call)
 
     def _authorise(self, session: SandboxSession, call: HttpCall) -> Admitted:
         client, _, rest = call.address.lstrip("/").partition("/")
@@ -120,10 +121,10 @@ def perform(session: SandboxSession, admitted: Admitted) -> WireResponse:
         with session.savepoint():
             result = admitted.endpoint.handle(session, call)
     except WireError as error:
-        answer = error_response(session, error)
+        answer = error_response(session, error, call)
     else:
         answer = (
-            error_response(session, result)
+            error_response(session, result, call)
             if isinstance(result, WireError)
             else success_response(call, result, headers)
         )
@@ -142,12 +143,23 @@ def success_response(call: HttpCall, result: Json | WirePage | Empty, headers: d
     return WireResponse(200, json.dumps(result, ensure_ascii=False), headers)
 
 
-def error_response(session: SandboxSession, error: WireError, *, exhausted: bool = False) -> WireResponse:
-    """The response for an error."""
-    body = json.dumps(error.body(session.mint(""), session.now), ensure_ascii=False)
+def error_response(
+    session: SandboxSession, error: WireError, call: HttpCall | None = None, *, exhausted: bool = False
+) -> WireResponse:
+    """The response for an error of a call, or of one that a fault took."""
+    told = error.body(session.mint(""), session.now)
+    if call is not None and "errors" in told:
+        told[call.errors_name] = told.pop("errors")
+    body = json.dumps(told, ensure_ascii=False)
     return WireResponse(error.status, body, {**limits.headers(session, exhausted=exhausted), **error.headers})
 
 
 def respond(answer: WireResponse) -> Response:
+    """The HTTP response. The headers of the rate limit are sent once per window, as the provider's SDK for PHP wants."""
     kind = {"Content-Type": "application/json; charset=utf-8"} if answer.body else {}
-    return Response(answer.body or None, answer.status, {**answer.headers, **kind})
+    once = {name: value for name, value in answer.headers.items() if name not in limits.NAMES}
+    response = Response(answer.body or None, answer.status, {**once, **kind})
+    for name in limits.NAMES:
+        for value in answer.headers.get(name, "").split(", "):
+            response.headers.append(name, value)
+    return response

@@ -57,6 +57,8 @@ class HttpCall:
     content: bytes = b""
     query: Mapping[str, Sequence[str]] = field(default_factory=dict)
     path: Mapping[str, str] = field(default_factory=dict)
+    errors_name: str = "errors"
+    """How the version of the interface spells the errors of single fields."""
     fail_with: str | None = None
     """The result code with which the created object must end, if a fault demands one."""
 

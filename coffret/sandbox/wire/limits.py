@@ -2,6 +2,7 @@
 
 from coffret.sandbox.database import SandboxSession
 
+NAMES = ("x-ratelimit", "x-ratelimit-remaining", "x-ratelimit-reset")
 WINDOWS = ((15, 2_300), (30, 4_500), (60, 8_800), (24 * 60, 105_600))
 """Minutes, and the provider's limit of calls in them."""
 
@@ -13,7 +14,7 @@ def count(session: SandboxSession) -> None:
 
 
 def headers(session: SandboxSession, *, exhausted: bool = False) -> dict[str, str]:
-    """The three headers, with a value per window.
+    """The three headers, with a value per window, separated by commas.
 
     With `exhausted`, for a fault, none remain. Otherwise the sandbox enforces no limit.
     """
@@ -23,8 +24,4 @@ def headers(session: SandboxSession, *, exhausted: bool = False) -> dict[str, st
     ]
     left = [0 if exhausted else max(0, limit - calls) for calls, (_, limit) in zip(used, WINDOWS, strict=True)]
     reset = [(minute + length) * 60 for length, _ in WINDOWS]
-    return {
-        "x-ratelimit": ", ".join(map(str, used)),
-        "x-ratelimit-remaining": ", ".join(map(str, left)),
-        "x-ratelimit-reset": ", ".join(map(str, reset)),
-    }
+    return {name: ", ".join(map(str, values)) for name, values in zip(NAMES, (used, left, reset), strict=True)}
