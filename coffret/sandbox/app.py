@@ -9,16 +9,15 @@ from starlette.routing import Mount, Route
 
 from coffret.sandbox import client, events, hooks, registration, tokeniser, tokens
 from coffret.sandbox.banking import accounts, bank_payins, mandates
-from coffret.sandbox.banking import pages as banking_pages
 from coffret.sandbox.control import Control
 from coffret.sandbox.core import Sandbox
 from coffret.sandbox.disputes import disputes, repudiations
 from coffret.sandbox.disputes import documents as dispute_documents
 from coffret.sandbox.exchange import conversions, quotes, rates
 from coffret.sandbox.holds import captures, holds
-from coffret.sandbox.intents import intents, settlements, splits, uploads
+from coffret.sandbox.intents import intents, settlements, splits
 from coffret.sandbox.kyc import beneficial_owners, documents, identity, owners
-from coffret.sandbox.pages import views
+from coffret.sandbox.pages import addresses, views
 from coffret.sandbox.payments import (
     card_registrations,
     direct_payins,
@@ -117,8 +116,7 @@ def sandbox_app(settings: SandboxSettings, *, production: bool = False) -> Starl
             ),
             Mount("/_sb", routes=Control(sandbox).routes()),
             *tokeniser.routes(sandbox),
-            *banking_pages.routes(sandbox),
-            *uploads.routes(sandbox),
+            *addresses.routes(sandbox),
             *views.routes(sandbox),
         ]
     )

@@ -46,6 +46,7 @@ class NewAlias(Body):
     owner_name: Text
     country: Country = "LU"
     credited_user_id: Id | None = None
+    type: Literal["IBAN", "GB"] = "IBAN"
     tag: Tag | None = None
 
 
@@ -142,13 +143,14 @@ def create_alias(session: SandboxSession, call: HttpCall) -> Json:
     if body.credited_user_id not in {None, wallet["owner_id"]}:
         raise ParamError({"CreditedUserId": "The CreditedUserId must be the owner of the wallet."})
     iban = iban_of(session, body.country)
+    local = {"SortCode": iban.branch_code, "AccountNumber": iban.account_code}
     return ALIASES.add(
         session,
         {
             **body.to_wire(),
             "CreditedUserId": wallet["owner_id"],
             "WalletId": wallet["id"],
-            "Type": "IBAN",
+            "LocalAccountDetails": local if body.type == "GB" else None,
             "IBAN": iban.compact,
             "BIC": str(iban.bic) if iban.bic else None,
             "Active": True,

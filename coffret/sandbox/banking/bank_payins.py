@@ -32,7 +32,7 @@ class DeclaredPayIn(Body):
 
     @property
     def fees(self) -> MoneyBody:
-        return self.declared_fees or MoneyBody(Currency=self.declared_debited_funds.currency, Amount=0)
+        return self.declared_fees or MoneyBody.read({"Currency": self.declared_debited_funds.currency, "Amount": 0})
 
 
 class NewBankWire(DeclaredPayIn):

@@ -15,7 +15,7 @@ from coffret.sandbox.resources import Collection
 from coffret.sandbox.users import users
 from coffret.sandbox.wire.bodies import Body, Id, Tag, Url
 from coffret.sandbox.wire.endpoints import HttpCall, Json, WireEndpoint, WirePage
-from coffret.sandbox.wire.errors import MandateNotCancellable, ParamError
+from coffret.sandbox.wire.errors import MandateNotCancellable, ParamError, ResourceNotFound
 
 MANDATES = Collection("mandates", "mdt_m_")
 
@@ -70,12 +70,12 @@ def create(session: SandboxSession, call: HttpCall) -> Json:
     return MANDATES.change(session, id, {"ReturnURL": address})
 
 
-def confirm(session: SandboxSession, token: str) -> str | None:
-    """Confirm a mandate as its holder does by visiting `RedirectURL`. Returns the return URL; None without a mandate."""
+def confirm(session: SandboxSession, token: str) -> str:
+    """Confirm a mandate as its holder does by visiting `RedirectURL`. Returns the return URL. Raises ResourceNotFound."""
     page = f"{session.settings.root}/mandates/{token}"
     mandate = next(iter(MANDATES.all(session, RedirectURL=page)), None)
     if mandate is None:
-        return None
+        raise ResourceNotFound("There is no such mandate.")
     if mandate["Status"] == MandateStatus.CREATED:
         move(session, mandate["Id"], MandateStatus.SUBMITTED, "MANDATE_SUBMITTED")
     return str(mandate["ReturnURL"])

@@ -301,7 +301,7 @@ def present(row: sqlite3.Row) -> Json:
 def describe(session: SandboxSession, id: str) -> Json:
     """A dispute with its documents, for the control plane."""
     rows = session.rows("SELECT * FROM dispute_document WHERE dispute_id = ? ORDER BY seq", id)
-    return {**present(find(session, id)), "Documents": [documents.present(row) for row in rows]}
+    return {**present(find(session, id)), "Documents": [documents.KIND.present(row) for row in rows]}
 
 
 def read(session: SandboxSession, call: HttpCall) -> Json:

@@ -2,18 +2,16 @@
 
 import sqlite3
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
 from coffret.sandbox import events
 from coffret.sandbox.database import SandboxSession
-from coffret.sandbox.kyc import files
-from coffret.sandbox.kyc.documents import DocumentStatus, NewPage
+from coffret.sandbox.kyc.evidence import DocumentKind, DocumentStatus, DocumentSubmission
 from coffret.sandbox.wire.bodies import Body, Tag
 from coffret.sandbox.wire.endpoints import Empty, HttpCall, Json, WireEndpoint, WirePage
-from coffret.sandbox.wire.errors import ParamError, ResourceNotFound
-from coffret.sandbox.wire.paging import ListBuilder, several
+from coffret.sandbox.wire.errors import ParamError
 
 AWAITING_PLATFORM = ("PENDING_CLIENT_ACTION", "REOPENED_PENDING_CLIENT_ACTION")
 """The statuses of a dispute in which documents are taken."""
@@ -38,11 +36,15 @@ class NewDisputeDocument(Body):
     tag: Tag | None = None
 
 
-class DocumentSubmission(Body):
-    """The body of PUT /disputes/{id}/documents/{document}."""
-
-    status: Literal["VALIDATION_ASKED"]
-    tag: Tag | None = None
+KIND = DocumentKind(
+    "dispute_document",
+    "dispute_page",
+    "dispute_id",
+    "DisputeId",
+    "DISPUTE_DOCUMENT",
+    "dispdoc_m_",
+    tuple(EvidenceType),
+)
 
 
 def create(session: SandboxSession, call: HttpCall) -> Json:
@@ -51,37 +53,17 @@ def create(session: SandboxSession, call: HttpCall) -> Json:
     body = call.json(NewDisputeDocument)
     if dispute["status"] not in AWAITING_PLATFORM:
         raise ParamError({"DisputeId": f"The dispute is {dispute['status']}: it takes no documents."})
-    id = session.mint("dispdoc_m_")
-    session.change(
-        "INSERT INTO dispute_document (id, dispute_id, type, status, tag, created_at) VALUES (?, ?, ?, ?, ?, ?)",
-        id,
-        dispute["id"],
-        body.type,
-        DocumentStatus.CREATED,
-        body.tag,
-        int(session.now),
-    )
-    events.emit(session, "DISPUTE_DOCUMENT_CREATED", id)
-    return present(find(session, id))
+    return KIND.present(KIND.add(session, dispute["id"], body.type, body.tag))
 
 
 def add_page(session: SandboxSession, call: HttpCall) -> Empty:
     """POST /disputes/{id}/documents/{document}/pages"""
-    row = unsubmitted(session, call)
-    received = files.receive(call.json(NewPage).file)
-    session.change(
-        "INSERT INTO dispute_page (document_id, media_type, size, sha256) VALUES (?, ?, ?, ?)",
-        row["id"],
-        received.media_type,
-        received.size,
-        received.sha256,
-    )
-    return Empty()
+    return KIND.add_page(session, KIND.unsubmitted(session, call), call)
 
 
 def submit(session: SandboxSession, call: HttpCall) -> Json:
     """PUT /disputes/{id}/documents/{document}"""
-    row, body = unsubmitted(session, call), call.json(DocumentSubmission)
+    row, body = KIND.unsubmitted(session, call), call.json(DocumentSubmission)
     session.change(
         "UPDATE dispute_document SET status = ?, tag = coalesce(?, tag) WHERE id = ?",
         body.status,
@@ -89,7 +71,7 @@ def submit(session: SandboxSession, call: HttpCall) -> Json:
         row["id"],
     )
     events.emit(session, "DISPUTE_DOCUMENT_VALIDATION_ASKED", row["id"])
-    return present(find(session, row["id"]))
+    return KIND.present(KIND.find(session, row["id"]))
 
 
 def decide(session: SandboxSession, dispute_id: str, *, accepted: bool, message: str, at: float) -> None:
@@ -116,62 +98,21 @@ def find_dispute(session: SandboxSession, id: str) -> sqlite3.Row:
     return session.require_row("SELECT * FROM dispute WHERE id = ?", id)
 
 
-def find(session: SandboxSession, id: str) -> sqlite3.Row:
-    """The document's row. Raises ResourceNotFound."""
-    return session.require_row("SELECT * FROM dispute_document WHERE id = ?", id)
-
-
-def unsubmitted(session: SandboxSession, call: HttpCall) -> sqlite3.Row:
-    """The document in the path, if it is of the dispute in the path and is not submitted.
-
-    Raises ResourceNotFound, ParamError.
-    """
-    row = find(session, call.path["document"])
-    if row["dispute_id"] != find_dispute(session, call.path["id"])["id"]:
-        raise ResourceNotFound
-    if row["status"] != DocumentStatus.CREATED:
-        raise ParamError({"Status": f"The document is {row['status']} and can't be changed: create another one."})
-    return row
-
-
-def present(row: sqlite3.Row) -> Json:
-    """A document in the provider's format."""
-    return {
-        "Id": row["id"],
-        "Tag": row["tag"],
-        "CreationDate": row["created_at"],
-        "ProcessedDate": row["processed_at"],
-        "DisputeId": row["dispute_id"],
-        "Type": row["type"],
-        "Status": row["status"],
-        "RefusedReasonType": row["reason"],
-        "RefusedReasonMessage": row["message"],
-    }
-
-
 def read(session: SandboxSession, call: HttpCall) -> Json:
     """GET /dispute-documents/{id}"""
-    return present(find(session, call.path["id"]))
+    return KIND.present(KIND.find(session, call.path["id"]))
 
 
 def list_of_dispute(session: SandboxSession, call: HttpCall) -> WirePage:
     """GET /disputes/{id}/documents"""
-    listing = filtered(call)
+    listing = KIND.listing(call)
     listing.where("dispute_id = ?", find_dispute(session, call.path["id"])["id"])
-    return listing.page(session, present)
+    return listing.page(session, KIND.present)
 
 
 def list_all(session: SandboxSession, call: HttpCall) -> WirePage:
     """GET /dispute-documents"""
-    return filtered(call).page(session, present)
-
-
-def filtered(call: HttpCall) -> ListBuilder:
-    """Documents that match the caller's filters."""
-    listing = ListBuilder(call, "dispute_document", "created_at")
-    listing.among("status", several(call, "Status", tuple(DocumentStatus)))
-    listing.among("type", several(call, "Type", tuple(EvidenceType)))
-    return listing
+    return KIND.listing(call).page(session, KIND.present)
 
 
 ENDPOINTS = (
@@ -181,4 +122,5 @@ ENDPOINTS = (
     WireEndpoint("POST", "/disputes/{id}/documents/{document}/pages", add_page),
     WireEndpoint("GET", "/dispute-documents", list_all),
     WireEndpoint("GET", "/dispute-documents/{id}", read),
+    WireEndpoint("POST", "/dispute-documents/{id}/consult", KIND.consult),
 )

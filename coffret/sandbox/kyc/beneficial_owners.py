@@ -3,7 +3,6 @@
 A declaration does not change the user's level: the document SHAREHOLDER_DECLARATION stands for it there.
 """
 
-from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -95,7 +94,7 @@ def add_owner(session: SandboxSession, call: HttpCall) -> Json:
     """POST /users/{id}/kyc/ubodeclarations/{declaration}/ubos"""
     declaration, body = unsubmitted(session, call), call.json(NewOwner)
     owner = {"Id": session.mint("ubo_m_"), "CreationDate": int(session.now), **body.to_wire()}
-    keep(session, declaration, {owner["Id"]: owner})
+    keep(session, declaration, owner)
     return owner
 
 
@@ -110,7 +109,7 @@ def change_owner(session: SandboxSession, call: HttpCall) -> Json:
     owner = owner_of(declaration, call.path["ubo"])
     body = NewOwner.read({**owner, **call.object()})
     changed = {**owner, **body.to_wire()}
-    keep(session, declaration, {owner["Id"]: changed})
+    keep(session, declaration, changed)
     return changed
 
 
@@ -122,9 +121,9 @@ def owner_of(declaration: Json, id: str) -> Json:
     return found
 
 
-def keep(session: SandboxSession, declaration: Json, changed: Mapping[str, Json]) -> None:
-    """Store new and changed owners of a declaration, by id."""
-    owners = {owner["Id"]: owner for owner in declaration["Ubos"]} | changed
+def keep(session: SandboxSession, declaration: Json, changed: Json) -> None:
+    """Store a new or changed owner of a declaration."""
+    owners = {owner["Id"]: owner for owner in (*declaration["Ubos"], changed)}
     DECLARATIONS.change(session, declaration["Id"], {"Ubos": list(owners.values())})
 
 

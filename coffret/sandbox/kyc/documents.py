@@ -3,20 +3,18 @@
 import json
 import sqlite3
 from enum import StrEnum
-from typing import Annotated, Literal, Self
+from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from coffret.sandbox import events
 from coffret.sandbox.database import SandboxSession
-from coffret.sandbox.kyc import files
+from coffret.sandbox.kyc.evidence import DocumentKind, DocumentStatus, DocumentSubmission
 from coffret.sandbox.users import levels, users
 from coffret.sandbox.wire.bodies import Body, Tag
 from coffret.sandbox.wire.endpoints import Empty, HttpCall, Json, WireEndpoint, WirePage
-from coffret.sandbox.wire.errors import OutOfTurn, ParamError, ResourceNotFound
-from coffret.sandbox.wire.paging import ListBuilder, several
+from coffret.sandbox.wire.errors import OutOfTurn, ParamError
 
-MOST_PAGES = 5
 VALIDATED_AFTER = 60
 """Seconds until a document without a decision is validated: long enough to be seen pending, short enough to wait for.
 """
@@ -30,14 +28,6 @@ class Type(StrEnum):
     ARTICLES_OF_ASSOCIATION = levels.ARTICLES
     SHAREHOLDER_DECLARATION = levels.SHAREHOLDERS
     ADDRESS_PROOF = levels.ADDRESS
-
-
-class DocumentStatus(StrEnum):
-    CREATED = "CREATED"
-    VALIDATION_ASKED = "VALIDATION_ASKED"
-    VALIDATED = "VALIDATED"
-    REFUSED = "REFUSED"
-    OUT_OF_DATE = "OUT_OF_DATE"
 
 
 class DocumentRefusalReason(StrEnum):
@@ -126,17 +116,7 @@ class NewDocument(Body):
     tag: Tag | None = None
 
 
-class NewPage(Body):
-    """The body of POST /users/{id}/kyc/documents/{document}/pages."""
-
-    file: str
-
-
-class Submission(Body):
-    """The body of PUT /users/{id}/kyc/documents/{document}."""
-
-    status: Literal["VALIDATION_ASKED"]
-    tag: Tag | None = None
+KIND = DocumentKind("kyc_document", "kyc_page", "user_id", "UserId", "KYC", "kyc_", tuple(Type))
 
 
 def create(session: SandboxSession, call: HttpCall) -> Json:
@@ -145,41 +125,19 @@ def create(session: SandboxSession, call: HttpCall) -> Json:
     body = call.json(NewDocument)
     if user["UserCategory"] != "OWNER":
         raise ParamError({"UserId": "The user must be an OWNER to hand documents in."})
-    id = session.mint("kyc_")
-    session.change(
-        "INSERT INTO kyc_document (id, user_id, type, status, tag, created_at) VALUES (?, ?, ?, ?, ?, ?)",
-        id,
-        user["Id"],
-        body.type,
-        DocumentStatus.CREATED,
-        body.tag,
-        int(session.now),
-    )
-    events.emit(session, "KYC_CREATED", id)
-    return present(find(session, id))
+    return present(KIND.add(session, user["Id"], body.type, body.tag))
 
 
 def add_page(session: SandboxSession, call: HttpCall) -> Empty:
     """POST /users/{id}/kyc/documents/{document}/pages"""
-    row = unsubmitted_document(session, call)
-    received = files.receive(call.json(NewPage).file)
-    if len(pages(session, row["id"])) >= MOST_PAGES:
-        raise ParamError({"File": f"A document has {MOST_PAGES} pages at most."})
-    session.change(
-        "INSERT INTO kyc_page (document_id, media_type, size, sha256) VALUES (?, ?, ?, ?)",
-        row["id"],
-        received.media_type,
-        received.size,
-        received.sha256,
-    )
-    return Empty()
+    return KIND.add_page(session, unsubmitted_document(session, call), call)
 
 
 def submit(session: SandboxSession, call: HttpCall) -> Json:
     """PUT /users/{id}/kyc/documents/{document}"""
     row = unsubmitted_document(session, call)
-    body = call.json(Submission)
-    if not pages(session, row["id"]):
+    body = call.json(DocumentSubmission)
+    if not KIND.files(session, row["id"]):
         raise ParamError({"Status": "The document has no page yet."})
     tag = row["tag"] if body.tag is None else body.tag
     plan = BY_TAG.get(tag or "")
@@ -192,94 +150,50 @@ def submit(session: SandboxSession, call: HttpCall) -> Json:
         row["id"],
     )
     events.emit(session, "KYC_VALIDATION_ASKED", row["id"])
-    return present(find(session, row["id"]))
+    return present(KIND.find(session, row["id"]))
 
 
 def unsubmitted_document(session: SandboxSession, call: HttpCall) -> sqlite3.Row:
-    """The document in the path, if it belongs to the user in the path and is not submitted.
-
-    Raises ResourceNotFound, ParamError.
-    """
+    """The document in the path, if it can be changed. Raises ResourceNotFound, ParamError and UserClosed."""
     users.living(session, call.path["id"])
-    row = of_user(session, call)
-    if row["status"] != DocumentStatus.CREATED:
-        raise ParamError({"Status": f"The document is {row['status']} and can't be changed: create another one."})
-    return row
-
-
-def of_user(session: SandboxSession, call: HttpCall) -> sqlite3.Row:
-    """The document in the path, if it belongs to the user in the path. Raises ResourceNotFound."""
-    row = find(session, call.path["document"])
-    if row["user_id"] != users.find(session, call.path["id"])["id"]:
-        raise ResourceNotFound
-    return row
-
-
-def find(session: SandboxSession, id: str) -> sqlite3.Row:
-    """The document's row. Raises ResourceNotFound."""
-    return session.require_row("SELECT * FROM kyc_document WHERE id = ?", id)
-
-
-def pages(session: SandboxSession, id: str) -> list[Json]:
-    """The metadata of a document's files."""
-    rows = session.rows("SELECT media_type, size, sha256 FROM kyc_page WHERE document_id = ? ORDER BY seq", id)
-    return [dict(row) for row in rows]
+    return KIND.unsubmitted(session, call)
 
 
 def present(row: sqlite3.Row) -> Json:
     """A document in the provider's format."""
-    return {
-        "Id": row["id"],
-        "Tag": row["tag"],
-        "CreationDate": row["created_at"],
-        "ProcessedDate": row["processed_at"],
-        "UserId": row["user_id"],
-        "Type": row["type"],
-        "Status": row["status"],
-        "RefusedReasonType": row["reason"],
-        "RefusedReasonMessage": row["message"],
-        "Flags": json.loads(row["flags"]),
-    }
+    return {**KIND.present(row), "Flags": json.loads(row["flags"])}
 
 
 def describe(session: SandboxSession, id: str) -> Json:
     """A document with the metadata of its files, for the control plane."""
-    return {**present(find(session, id)), "Pages": pages(session, id)}
+    return {**present(KIND.find(session, id)), "Pages": KIND.files(session, id)}
 
 
 def read(session: SandboxSession, call: HttpCall) -> Json:
     """GET /kyc/documents/{id}"""
-    return present(find(session, call.path["id"]))
+    return present(KIND.find(session, call.path["id"]))
 
 
 def read_of_user(session: SandboxSession, call: HttpCall) -> Json:
     """GET /users/{id}/kyc/documents/{document}"""
-    return present(of_user(session, call))
+    return present(KIND.of_owner(session, call))
 
 
 def list_of_user(session: SandboxSession, call: HttpCall) -> WirePage:
     """GET /users/{id}/kyc/documents"""
-    listing = filtered_documents(call)
+    listing = KIND.listing(call)
     listing.where("user_id = ?", users.find(session, call.path["id"])["id"])
     return listing.page(session, present)
 
 
 def list_all(session: SandboxSession, call: HttpCall) -> WirePage:
     """GET /kyc/documents"""
-    return filtered_documents(call).page(session, present)
-
-
-def filtered_documents(call: HttpCall) -> ListBuilder:
-    """Documents that match the caller's filters."""
-    listing = ListBuilder(call, "kyc_document", "created_at")
-    listing.among("status", several(call, "Status", tuple(DocumentStatus)))
-    listing.among("type", several(call, "Type", tuple(Type)))
-    return listing
+    return KIND.listing(call).page(session, present)
 
 
 def decide(session: SandboxSession, id: str, decision: DocumentDecision, at: float | None = None) -> Json:
     """Validate or refuse a submitted document, or outdate a validated one. Raises OutOfTurn for any other status."""
-    row, moment = find(session, id), session.now if at is None else at
+    row, moment = KIND.find(session, id), session.now if at is None else at
     before, after, ending = ENDS[decision.outcome]
     if row["status"] != before:
         raise OutOfTurn(f"The document is {row['status']}: {decision.outcome} does not follow from that.")
@@ -316,5 +230,6 @@ ENDPOINTS = (
     WireEndpoint("PUT", "/users/{id}/kyc/documents/{document}", submit),
     WireEndpoint("POST", "/users/{id}/kyc/documents/{document}/pages", add_page),
     WireEndpoint("GET", "/kyc/documents/{id}", read),
+    WireEndpoint("POST", "/kyc/documents/{id}/consult", KIND.consult),
     WireEndpoint("GET", "/kyc/documents", list_all),
 )

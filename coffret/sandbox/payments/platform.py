@@ -2,6 +2,7 @@
 
 from coffret.sandbox.database import SandboxSession
 from coffret.sandbox.users import users
+from coffret.sandbox.wire.endpoints import Json
 
 PLATFORM = "PLATFORM"
 
@@ -10,7 +11,7 @@ def user_id(session: SandboxSession) -> str:
     """The id of the platform's own user, which has the category PLATFORM and its client id for an id."""
     id = session.settings.client_id
     if session.row("SELECT 1 FROM user WHERE id = ?", id) is None:
-        written = {
+        written: Json = {
             "UserCategory": PLATFORM,
             "UserStatus": users.ACTIVE,
             "KYCLevel": "REGULAR",

@@ -96,7 +96,7 @@ def create(session: SandboxSession, call: HttpCall) -> Json:
     """POST /users/{id}/recipients: created as PENDING; usable when its event arrives"""
     user, body, account = parse_recipient(session, call)
     scope = body.recipient_scope or "PAYOUT"
-    asked = scope == "PAYOUT" and users.authenticates(session, user)
+    asked = scope == "PAYOUT" and asks_owner(session, user, body)
     if asked and body.sca_context == "USER_NOT_PRESENT":
         if not enrolment.of_user(session, user["Id"]).consented:
             raise ForbiddenResource("The user has not consented to be acted for: USER_NOT_PRESENT is not possible.")
@@ -114,6 +114,13 @@ def create(session: SandboxSession, call: HttpCall) -> Json:
         json.dumps({**stored_body(session, body, account), "PendingUserAction": action}),
     )
     return present(find(session, id))
+
+
+def asks_owner(session: SandboxSession, user: Json, body: NewRecipient) -> bool:
+    """True if the owner must authenticate: an exempt one too if the call tells that it is present."""
+    told_present = "sca_context" in body.model_fields_set and body.sca_context == "USER_PRESENT"
+    exempt_but_present = told_present and user["UserCategory"] == "OWNER" and not users.bypasses(user)
+    return users.authenticates(session, user) or exempt_but_present
 
 
 def validate(session: SandboxSession, call: HttpCall) -> Empty:

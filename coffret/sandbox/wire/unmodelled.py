@@ -10,7 +10,6 @@ from coffret.sandbox.wire.endpoints import WireEndpoint
 USERS = {
     "/users/{id}/extended-preauthorizations": "GET",
     "/users/{id}/recipients/{recipient}/mandates": "GET",
-    "/kyc/documents/{id}/consult": "POST",
 }
 CLIENT = {
     "/clients": "POST",
@@ -38,7 +37,6 @@ WALLETS = {
     "/wallets/{id}/bankingaliases/{kind}": "POST",
     "/bankingaliases": "GET",
 }
-DISPUTES = {"/dispute-documents/{id}/consult": "POST"}
 INTENTS = {
     "/payins/intents/{id}": "PUT",
     "/payins/intents/splits": "GET",
@@ -51,6 +49,6 @@ def refusing(paths: Mapping[str, str]) -> tuple[WireEndpoint, ...]:
     return tuple(WireEndpoint(method, path) for path, methods in paths.items() for method in methods.split())
 
 
-UNMODELLED = (*refusing(USERS | CLIENT | CARDS | PAY_INS | WALLETS | DISPUTES),)
+UNMODELLED = (*refusing(USERS | CLIENT | CARDS | PAY_INS | WALLETS),)
 UNMODELLED_V3 = refusing(INTENTS)
 """Calls that the provider supports only below `/V3.0/`."""
