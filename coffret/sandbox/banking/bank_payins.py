@@ -121,8 +121,6 @@ def create_debit(session: SandboxSession, call: HttpCall) -> Json:
     """POST /payins/directdebit/direct: fails unless the mandate was confirmed"""
     body = call.json(NewDirectDebit)
     mandate = MANDATES.require(session, "MandateId", body.mandate_id)
-    if mandate["UserId"] != body.author_id:
-        raise ParamError({"MandateId": "The mandate belongs to another user than the AuthorId."})
     part = {
         "PaymentType": "DIRECT_DEBIT",
         "ExecutionType": "DIRECT",
@@ -132,10 +130,16 @@ def create_debit(session: SandboxSession, call: HttpCall) -> Json:
     }
     id = payins.create(session, body, part)
     checkout.open_page(session, id, session.secret(), HostedPaymentStage.SETTLING, DEBITED_AFTER)
-    unusable = None if mandate["Status"] in USABLE else results.MANDATE_NOT_CONFIRMED
-    if not payins.refuse(session, id, body, call.fail_with or unusable):
+    if not payins.refuse(session, id, body, call.fail_with or unusable(mandate, body)):
         mandates.activate(session, mandate["Id"])
     return movements.present(movements.find(session, id))
+
+
+def unusable(mandate: Json, body: NewDirectDebit) -> str | None:
+    """The code with which a direct debit of a mandate fails; None if it does not."""
+    if mandate["UserId"] != body.author_id:
+        return results.MANDATE_NOT_OWNED
+    return None if mandate["Status"] in USABLE else results.MANDATE_NOT_CONFIRMED
 
 
 ENDPOINTS = (

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from coffret.sandbox import events
 from coffret.sandbox.database import SandboxSession
-from coffret.sandbox.payments import movements
+from coffret.sandbox.payments import movements, results
 from coffret.sandbox.payments.payins import Culture
 from coffret.sandbox.payouts import bank_accounts
 from coffret.sandbox.resources import Collection
@@ -55,7 +55,7 @@ def create(session: SandboxSession, call: HttpCall) -> Json:
         "UserId": account["user_id"],
         "RedirectURL": f"{session.settings.root}/mandates/{token}",
         "DocumentURL": None,
-        "Scheme": SCHEMES[account["type"]],
+        "Scheme": None,
         "Status": MandateStatus.CREATED,
         "ExecutionType": "WEB",
         "MandateType": "DIRECT_DEBIT",
@@ -77,6 +77,9 @@ def confirm(session: SandboxSession, token: str) -> str:
     if mandate is None:
         raise ResourceNotFound("There is no such mandate.")
     if mandate["Status"] == MandateStatus.CREATED:
+        scheme = SCHEMES[bank_accounts.require(session, mandate["BankAccountId"])["type"]]
+        told = {"Scheme": scheme, "ResultCode": results.SUCCESS, "ResultMessage": results.message(results.SUCCESS)}
+        MANDATES.change(session, mandate["Id"], told)
         move(session, mandate["Id"], MandateStatus.SUBMITTED, "MANDATE_SUBMITTED")
     return str(mandate["ReturnURL"])
 

@@ -7,6 +7,7 @@ SUCCESS = "000000"
 INSUFFICIENT_WALLET = "001001"
 REPUDIATION_SETTLED = "003012"
 AUTHOR_NOT_OWNER = "001002"
+MANDATE_NOT_OWNED = "001024"
 MANDATE_NOT_CONFIRMED = "001833"
 ALREADY_REFUNDED = "001401"
 REFUND_TOO_LATE = "001403"
@@ -39,6 +40,7 @@ MESSAGES = {
     SUCCESS: "Success",
     INSUFFICIENT_WALLET: "Insufficient wallet balance",
     AUTHOR_NOT_OWNER: "The author is not the owner of the wallet",
+    MANDATE_NOT_OWNED: "The author is not the owner of the mandate",
     MANDATE_NOT_CONFIRMED: "The status of this mandate does not allow for payments",
     ALREADY_REFUNDED: "The transaction has already been refunded",
     REFUND_TOO_LATE: "The transaction is too old to be refunded",

@@ -39,14 +39,15 @@ async def api() -> AsyncIterator[MangopayApi]:
 
 
 def refusal_errors(answer: httpx.Response, status: int, type: str) -> Any:
-    """An error body in the provider's shape; answers its `errors`."""
+    """An error body in the provider's shape; answers its `errors`, which the newer interface spells otherwise."""
     assert answer.status_code == status, answer.text
     body = answer.json()
-    assert set(body) == {"Message", "Type", "Id", "Date", "errors"}
+    errors = "Errors" if "/V3.0/" in str(answer.request.url) else "errors"
+    assert set(body) == {"Message", "Type", "Id", "Date", errors}
     assert body["Type"] == type
     assert isinstance(body["Date"], float)
     assert body["Id"].endswith(f"#{int(body['Date'])}")
-    return body["errors"]
+    return body[errors]
 
 
 def test_refuses_production() -> None:
@@ -125,9 +126,9 @@ async def test_unknown_route_wrong_method_and_unmodelled(api: MangopayApi) -> No
     answer = await api.call("PUT", "/events")
     refusal_errors(answer, 405, "method_not_allowed")
     assert answer.headers["Allow"] == "GET"
-    answer = await api.call("POST", "/mandates/directdebit/web", {}, key="a" * 16)
+    answer = await api.call("POST", "/extended-preauthorizations/card/direct", {}, key="a" * 16)
     refusal_errors(answer, 501, "not_modelled_by_sandbox")
-    assert "POST /mandates/directdebit/web" in answer.json()["Message"]
+    assert "POST /extended-preauthorizations/card/direct" in answer.json()["Message"]
     refusal_errors(await api.call("GET", f"/responses/{'a' * 16}"), 400, "correlationid_not_found")
 
 
@@ -136,7 +137,7 @@ async def test_every_unmodelled_route_says_so(api: MangopayApi, version: str) ->
     unmodelled = [
         endpoint for endpoint in VERSIONS[version].endpoints if not endpoint.is_modelled and not endpoint.public
     ]
-    assert len(unmodelled) > 20
+    assert unmodelled
     for endpoint in unmodelled:
         path = endpoint.path.replace("{", "").replace("}", "")
         refusal_errors(await api.call(endpoint.method, path, {}, version=version), 501, "not_modelled_by_sandbox")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from coffret.sandbox.payments.payment_methods import METHODS
+from coffret.sandbox.payments.payment_methods import BY_TOKEN, METHODS, OLDER
 from tests.coffret.sandbox.mangopay_api import SHOP, Json, MangopayApi, payin_body, running
 
 
@@ -58,3 +58,39 @@ async def test_what_is_refused(api: MangopayApi) -> None:
         answer = await api.call("POST", f"/payins/payment-methods/{method}", await body(api, **changes))
         assert (answer.status_code, list(answer.json()["errors"])) == (400, ["ReturnURL"])
     assert (await api.call("POST", "/payins/payment-methods/googlepay", await body(api))).status_code == 501
+
+
+@pytest.mark.parametrize(("method", "type"), OLDER.items())
+async def test_the_older_addresses_of_methods(api: MangopayApi, method: str, type: str) -> None:
+    payin = await api.create(f"/payins/{method}/web", await body(api))
+    assert (payin["Status"], payin["PaymentType"]) == ("CREATED", type)
+    paid = await api.control("POST", f"/payins/{payin['Id']}/pay", {"challenge": "confirm"})
+    assert (paid["Status"], (await api.read("/wallets/wallet"))["Balance"]["Amount"]) == ("SUCCEEDED", 2250)
+
+
+@pytest.mark.parametrize(("method", "type"), BY_TOKEN.items())
+async def test_a_phone_pays_at_once(api: MangopayApi, method: str, type: str) -> None:
+    token = {"TransactionId": "1", "Network": "VISA", "TokenData": "{}"}
+    payin = await api.create(f"/payins/{method}/direct", await body(api, PaymentData=token))
+    assert (payin["Status"], payin["PaymentType"], payin["ExecutionType"]) == ("SUCCEEDED", type, "DIRECT")
+    assert (await api.read("/wallets/wallet"))["Balance"]["Amount"] == 2250
+
+
+async def test_an_ideal_payment_by_the_older_page(api: MangopayApi) -> None:
+    payin = await api.payin(CardType="IDEAL", Bic="RBRBNL21")
+    assert (payin["PaymentType"], payin["BankName"]) == ("CARD", "RegioBank")
+    answer = await api.http.post(payin["RedirectURL"], data={"choice": "confirm", "code": "000000"})
+    assert answer.headers["location"] == f"{SHOP}&transactionId={payin['Id']}"
+    assert (await api.read(f"/payins/{payin['Id']}"))["Status"] == "SUCCEEDED"
+
+
+async def test_what_the_provider_knows_of_methods(api: MangopayApi) -> None:
+    known = await api.create("/payment-methods/metadata", {"Type": "BIN", "Bin": "497010"})
+    assert (known["IssuerCountryCode"], known["BinData"][0]["Brand"]) == ("FR", "VISA")
+    assert (await api.call("POST", "/payment-methods/metadata", {"Type": "BIN", "Bin": "424242"})).status_code == 400
+    path = "/payment-methods/openbanking/metadata/supported-banks"
+    [germany] = (await api.read(f"{path}?CountryCodes=DE&per_page=2"))["SupportedBanks"]["Countries"]
+    assert (germany["Country"], len(germany["Banks"])) == ("DE", 2)
+    path = "/payins/payment-methods/paypal/data-collection"
+    kept = await api.create(path, {"sender_first_name": "Jane"})
+    assert (await api.read(f"{path}/{kept['dataCollectionId']}"))["sender_first_name"] == "Jane"
