@@ -70,3 +70,10 @@ async def test_listed(api: MangopayApi) -> None:
     assert [each["Id"] for each in await api.read(f"/disputes/{dispute['Id']}/documents")] == [first]
     assert [each["Id"] for each in await api.read("/dispute-documents?Type=DELIVERY_PROOF")] == [first, second]
     assert await api.read("/dispute-documents?Status=REFUSED") == []
+
+
+async def test_its_files_are_told_by_addresses(api: MangopayApi) -> None:
+    id = await submitted(api, await open_dispute(api))
+    [file] = (await api.call("POST", f"/dispute-documents/{id}/consult")).json()
+    told = await api.http.get(file["Url"])
+    assert (told.status_code, "keeps no files" in told.text) == (200, True)
