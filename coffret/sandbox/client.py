@@ -10,7 +10,7 @@ from coffret.sandbox.payments import ledger, movements
 from coffret.sandbox.wire.bodies import AddressBody, Body, Email, Text, Url
 from coffret.sandbox.wire.endpoints import HttpCall, Json, WireEndpoint, WirePage
 from coffret.sandbox.wire.errors import ResourceNotFound
-from coffret.sandbox.wire.paging import LARGEST_PAGE, whole
+from coffret.sandbox.wire.paging import cut
 
 FUNDS = {"FEES": ledger.FEES, "CREDIT": ledger.CREDIT}
 """The kinds of funds, each with its account in the ledger."""
@@ -111,9 +111,8 @@ def list_of_funds(session: SandboxSession, call: HttpCall) -> WirePage:
 
 def page_of(session: SandboxSession, call: HttpCall, kinds: tuple[str, ...]) -> WirePage:
     """One page of the wallets of these kinds of funds."""
-    number, size = max(1, whole(call, "page", 1, 0, 2**31)), whole(call, "per_page", 10, 1, LARGEST_PAGE)
     found = [wallet(funds, currency, held) for (funds, currency), held in balances(session).items() if funds in kinds]
-    return WirePage(found[(number - 1) * size : number * size], len(found), number, size)
+    return cut(call, found)
 
 
 def known_funds(call: HttpCall) -> str:

@@ -303,7 +303,7 @@ def pay_as_buyer(session: SandboxSession, payin_id: str, payment: CardPayment) -
     else:
         checkout.submit(session, payin_id, tokenise_number(payment.card, page.brand))
         answer_as_buyer(session, payin_id, payment)
-    return movements.present(movements.find(session, payin_id))
+    return movements.read(session, payin_id)
 
 
 def answer_as_buyer(session: SandboxSession, payin_id: str, payment: CardPayment) -> None:

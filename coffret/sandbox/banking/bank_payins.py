@@ -71,7 +71,7 @@ def create_wire(session: SandboxSession, call: HttpCall) -> Json:
     id = payins.create(session, new, wire_part(session, body))
     await_money(session, id)
     payins.refuse(session, id, new, call.fail_with)
-    return movements.present(movements.find(session, id))
+    return movements.read(session, id)
 
 
 def create_client_wire(session: SandboxSession, call: HttpCall) -> Json:
@@ -97,7 +97,7 @@ def create_client_wire(session: SandboxSession, call: HttpCall) -> Json:
         ),
     )
     await_money(session, id)
-    return movements.present(movements.find(session, id))
+    return movements.read(session, id)
 
 
 def wire_part(session: SandboxSession, body: DeclaredPayIn) -> Json:
@@ -132,7 +132,7 @@ def create_debit(session: SandboxSession, call: HttpCall) -> Json:
     checkout.open_page(session, id, session.secret(), HostedPaymentStage.SETTLING, DEBITED_AFTER)
     if not payins.refuse(session, id, body, call.fail_with or unusable(mandate, body)):
         mandates.activate(session, mandate["Id"])
-    return movements.present(movements.find(session, id))
+    return movements.read(session, id)
 
 
 def unusable(mandate: Json, body: NewDirectDebit) -> str | None:

@@ -106,7 +106,7 @@ def settle(session: SandboxSession, call: HttpCall) -> Json:
         ),
     )
     movements.finish(session, id, code)
-    return movements.present(movements.find(session, id))
+    return movements.read(session, id)
 
 
 def check(session: SandboxSession, repudiation: sqlite3.Row, body: NewSettlement) -> None:
@@ -145,12 +145,12 @@ def owed(session: SandboxSession, repudiation: sqlite3.Row) -> int:
 
 def read(session: SandboxSession, call: HttpCall) -> Json:
     """GET /repudiations/{id}"""
-    return movements.present(movements.find(session, call.path["id"], nature=REPUDIATION))
+    return movements.read(session, call.path["id"], nature=REPUDIATION)
 
 
 def read_settlement(session: SandboxSession, call: HttpCall) -> Json:
     """GET /settlements/{id}"""
-    return movements.present(movements.find(session, call.path["id"], nature=SETTLEMENT))
+    return movements.read(session, call.path["id"], nature=SETTLEMENT)
 
 
 def refunds_of_repudiation(session: SandboxSession, call: HttpCall) -> WirePage:

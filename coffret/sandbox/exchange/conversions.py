@@ -135,12 +135,12 @@ def post(
     )
     enough = price["DebitedFunds"]["Amount"] <= movements.available(session, debited, currency)
     movements.finish(session, id, call.fail_with or (results.SUCCESS if enough else results.INSUFFICIENT_WALLET))
-    return movements.present(movements.find(session, id))
+    return movements.read(session, id)
 
 
 def read(session: SandboxSession, call: HttpCall) -> Json:
     """GET /conversions/{id}"""
-    return movements.present(movements.find(session, call.path["id"], type="CONVERSION"))
+    return movements.read(session, call.path["id"], type="CONVERSION")
 
 
 ENDPOINTS = (

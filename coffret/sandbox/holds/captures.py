@@ -121,7 +121,7 @@ def create(session: SandboxSession, call: HttpCall, kind: HoldKind, hold: Json, 
     }
     id = payins.create(session, body, part)
     payins.settle(session, id, body, call.fail_with)
-    return movements.present(movements.find(session, id))
+    return movements.read(session, id)
 
 
 DEPOSITS = "/payins/deposit-preauthorized/direct"

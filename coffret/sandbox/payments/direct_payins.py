@@ -49,7 +49,7 @@ def charge(session: SandboxSession, call: HttpCall, body: NewDirectPayIn, more: 
     checkout.open_page(session, id, token)
     if not payins.refuse(session, id, body, call.fail_with or registered_cards.unusable(registered)):
         checkout.submit(session, id, card, force_challenge=challenge)
-    return movements.present(movements.find(session, id))
+    return movements.read(session, id)
 
 
 def part(session: SandboxSession, body: NewDirectPayIn, card: Card, token: str, *, challenge: bool) -> Json:

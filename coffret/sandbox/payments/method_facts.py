@@ -11,7 +11,7 @@ from coffret.sandbox.resources import Collection
 from coffret.sandbox.wire.bodies import Body
 from coffret.sandbox.wire.endpoints import HttpCall, Json, WireEndpoint
 from coffret.sandbox.wire.errors import NotModelled, ParamError
-from coffret.sandbox.wire.paging import LARGEST_PAGE, several, whole
+from coffret.sandbox.wire.paging import cut, several
 
 COLLECTED = Collection("paypal/data-collection", "", "dataCollectionId")
 BANKS = {
@@ -54,14 +54,10 @@ def metadata(_session: SandboxSession, call: HttpCall) -> Json:
 def supported_banks(_session: SandboxSession, call: HttpCall) -> Json:
     """GET /payment-methods/openbanking/metadata/supported-banks: of all or of some countries, in pages"""
     asked = several(call, "CountryCodes") or list(BANKS)
-    number, size = max(1, whole(call, "page", 1, 0, 2**31)), whole(call, "per_page", 10, 1, LARGEST_PAGE)
     countries = [
         {
             "Country": country,
-            "Banks": [
-                {"BankName": name, "Scheme": SCHEMES, "Name": name}
-                for name in BANKS[country][(number - 1) * size : number * size]
-            ],
+            "Banks": cut(call, [{"BankName": name, "Scheme": SCHEMES, "Name": name} for name in BANKS[country]]).items,
         }
         for country in asked
         if country in BANKS

@@ -131,6 +131,11 @@ def find(session: SandboxSession, id: str, *, type: str | None = None, nature: s
     return row
 
 
+def read(session: SandboxSession, id: str, *, type: str | None = None, nature: str | None = None) -> Json:
+    """A movement of this type and nature in the provider's format. Raises ResourceNotFound."""
+    return present(find(session, id, type=type, nature=nature))
+
+
 def present(row: sqlite3.Row) -> Json:
     """A movement in the provider's format."""
 

@@ -108,7 +108,7 @@ def create_web(session: SandboxSession, call: HttpCall) -> Json:
     id = create(session, body, part)
     checkout.open_page(session, id, token, HostedPaymentStage.CARD if by_card else HostedPaymentStage.CHALLENGE)
     refuse(session, id, body, call.fail_with)
-    return movements.present(movements.find(session, id))
+    return movements.read(session, id)
 
 
 def create(session: SandboxSession, body: NewPayIn, part: Json) -> str:
@@ -201,7 +201,7 @@ def unidentified(session: SandboxSession, owner_id: str, *beneficiaries: str) ->
 
 def read(session: SandboxSession, call: HttpCall) -> Json:
     """GET /payins/{id}"""
-    return movements.present(movements.find(session, call.path["id"], type="PAYIN"))
+    return movements.read(session, call.path["id"], type="PAYIN")
 
 
 def read_extended(session: SandboxSession, call: HttpCall) -> Json:

@@ -138,7 +138,7 @@ def create_by_token(session: SandboxSession, call: HttpCall, payment_type: str) 
     told = {"PaymentType": payment_type, "ExecutionType": "DIRECT", **body.own_fields("Culture")}
     id = payins.create(session, body, told)
     payins.settle(session, id, body, call.fail_with)
-    return movements.present(movements.find(session, id))
+    return movements.read(session, id)
 
 
 def known_method(call: HttpCall) -> str:
@@ -162,7 +162,7 @@ def open_page(session: SandboxSession, call: HttpCall, payment_type: str, body: 
     id = payins.create(session, body, {**part(session, payment_type, body, token), **more})
     checkout.open_page(session, id, token, HostedPaymentStage.CHALLENGE)
     payins.refuse(session, id, body, call.fail_with)
-    return movements.present(movements.find(session, id))
+    return movements.read(session, id)
 
 
 def part(session: SandboxSession, payment_type: str, body: NewMethodPayIn, token: str) -> Json:

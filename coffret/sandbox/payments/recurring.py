@@ -139,7 +139,7 @@ def pay_by_card(session: SandboxSession, call: HttpCall) -> Json:
     }
     id = payins.create(session, body, part)
     payins.settle(session, id, body, call.fail_with or registered_cards.unusable(registered), card.result)
-    return movements.present(movements.find(session, id))
+    return movements.read(session, id)
 
 
 def pay_by_method(session: SandboxSession, call: HttpCall) -> Json:

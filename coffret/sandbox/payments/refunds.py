@@ -79,7 +79,7 @@ def create(session: SandboxSession, call: HttpCall, initial: sqlite3.Row) -> Jso
         ),
     )
     movements.finish(session, id, code)
-    return movements.present(movements.find(session, id))
+    return movements.read(session, id)
 
 
 def amounts(initial: sqlite3.Row, body: NewRefund) -> tuple[int, int]:
@@ -134,7 +134,7 @@ def day(moment: float) -> dt.date:
 
 def read(session: SandboxSession, call: HttpCall) -> Json:
     """GET /refunds/{id}"""
-    return movements.present(movements.find(session, call.path["id"], nature="REFUND"))
+    return movements.read(session, call.path["id"], nature="REFUND")
 
 
 def list_of_transfer(session: SandboxSession, call: HttpCall) -> WirePage:

@@ -59,7 +59,7 @@ def create(session: SandboxSession, call: HttpCall) -> Json:
     )
     if call.fail_with or not asked:
         movements.finish(session, id, call.fail_with or result(session, id))
-    return movements.present(movements.find(session, id))
+    return movements.read(session, id)
 
 
 def wallets_of(session: SandboxSession, body: NewTransfer) -> tuple[sqlite3.Row, sqlite3.Row]:
@@ -111,7 +111,7 @@ def conclude(session: SandboxSession, done: ScaSession, at: float) -> None:
 
 def read(session: SandboxSession, call: HttpCall) -> Json:
     """GET /transfers/{id}"""
-    return movements.present(movements.find(session, call.path["id"], type="TRANSFER", nature="REGULAR"))
+    return movements.read(session, call.path["id"], type="TRANSFER", nature="REGULAR")
 
 
 ENDPOINTS = (

@@ -5,7 +5,7 @@ from babel import Locale
 from coffret.sandbox.database import SandboxSession
 from coffret.sandbox.wire.endpoints import HttpCall, Json, WireEndpoint, WirePage
 from coffret.sandbox.wire.errors import ResourceNotFound
-from coffret.sandbox.wire.paging import LARGEST_PAGE, whole
+from coffret.sandbox.wire.paging import cut
 
 NO_COUNTRIES = {"EU", "EZ", "QO", "UN", "XA", "XB", "ZZ"}
 NAMES = {
@@ -37,9 +37,7 @@ def read(_session: SandboxSession, call: HttpCall) -> Json:
 
 def list_all(_session: SandboxSession, call: HttpCall) -> WirePage:
     """GET /countries/authorizations"""
-    number, size = max(1, whole(call, "page", 1, 0, 2**31)), whole(call, "per_page", 10, 1, LARGEST_PAGE)
-    codes = list(NAMES)[(number - 1) * size : number * size]
-    return WirePage([present(code) for code in codes], len(NAMES), number, size)
+    return cut(call, [present(code) for code in NAMES])
 
 
 ENDPOINTS = (

@@ -16,8 +16,8 @@ REQUIRED: dict[str, tuple[str, ...]] = {
 }
 """Documents that must all be VALIDATED.
 
-For businesses and partnerships the shareholder declaration stands for the declaration of beneficial owners, which the
-sandbox does not model. An address proof is never required.
+For businesses and partnerships the shareholder declaration stands for the declaration of beneficial owners, which changes
+no level. An address proof is never required.
 """
 
 VERIFIED = """SELECT 1 FROM (SELECT id FROM identity_verification WHERE user_id = ? AND status = 'VALIDATED'

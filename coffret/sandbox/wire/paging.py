@@ -32,6 +32,17 @@ def several(call: HttpCall, name: str, allowed: Sequence[str] = ()) -> list[str]
     return values
 
 
+def asked_page(call: HttpCall) -> tuple[int, int]:
+    """The number and the size of the requested page. Raises ParamError."""
+    return max(1, whole(call, "page", 1, 0, 2**31)), whole(call, "per_page", 10, 1, LARGEST_PAGE)
+
+
+def cut(call: HttpCall, items: Sequence[Json]) -> WirePage:
+    """The requested page of items that are in no table."""
+    number, size = asked_page(call)
+    return WirePage(list(items[(number - 1) * size : number * size]), len(items), number, size)
+
+
 class ListBuilder:
     """Builds a list query from a table, conditions and the caller's paging and date parameters."""
 
@@ -57,8 +68,7 @@ class ListBuilder:
 
     def page(self, session: SandboxSession, present: Callable[[sqlite3.Row], Json]) -> WirePage:
         """The requested page."""
-        number = max(1, whole(self._call, "page", 1, 0, 2**31))
-        size = whole(self._call, "per_page", 10, 1, LARGEST_PAGE)
+        number, size = asked_page(self._call)
         source = f"FROM {self._table} WHERE {' AND '.join(self._where) or '1'}"  # written here, not by the caller
         total = session.integer(f"SELECT count(*) {source}", *self._values)
         rows = session.rows(
