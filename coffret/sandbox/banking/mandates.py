@@ -25,7 +25,7 @@ class MandateStatus(StrEnum):
     """The holder has not confirmed it yet."""
     SUBMITTED = "SUBMITTED"
     ACTIVE = "ACTIVE"
-    """A direct debit has succeeded."""
+    """A direct debit was made with it."""
     FAILED = "FAILED"
     """It was cancelled."""
 
@@ -85,7 +85,7 @@ def confirm(session: SandboxSession, token: str) -> str:
 
 
 def activate(session: SandboxSession, id: str) -> None:
-    """Note that a direct debit of a mandate has succeeded."""
+    """Note that a direct debit was made with a mandate."""
     if MANDATES.find(session, id)["Status"] == MandateStatus.SUBMITTED:
         move(session, id, MandateStatus.ACTIVE, "MANDATE_ACTIVATED")
 
