@@ -99,6 +99,7 @@ class Query:
 @strawberry.type(description="All mutations. Errors that a user can correct are in `userErrors`.")
 class Mutation:
     accept_dispute = mutation_field(payment_disputes.accept_dispute)
+    activate_marketplace_payments = mutation_field(wallets.activate_marketplace_payments)
     activate_payments = mutation_field(activation.activate_payments)
     activate_gift_card = mutation_field(gift_card_issuing.activate_gift_card)
     add_voucher_rental = mutation_field(updates.add_voucher_rental)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import CheckConstraint
+from sqlalchemy import CheckConstraint, Index, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlmodel import Field, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
@@ -19,6 +19,7 @@ class WalletRow(Wallet, table=True):
     __table_args__ = (
         CheckConstraint("(kind = 'gift_card') = (provider_wallet_id IS NULL)", name="lies_at_provider"),
         CheckConstraint("(kind = 'marketplace') = (partner_id IS NULL)", name="has_owner"),
+        Index("wallet_of_marketplace_key", "book_id", unique=True, postgresql_where=text("kind = 'marketplace'")),
     )
     book_id: int = Field(foreign_key="ledger_book.id", index=True)
     marketplace_id: int = Field(foreign_key="marketplace.id")
@@ -38,7 +39,16 @@ async def open_card_wallets(db: AsyncSession, partner_id: int, count: int) -> Se
 async def marketplace_wallet(db: AsyncSession, book_id: int) -> WalletRow | None:
     """The own wallet of a book's marketplace; None if it has none."""
     query = select(WalletRow).where(col(WalletRow.book_id) == book_id, col(WalletRow.kind) == WalletKind.MARKETPLACE)
-    return (await db.exec(query.order_by(col(WalletRow.id).desc()))).first()
+    return (await db.exec(query)).one_or_none()
+
+
+async def open_marketplace_wallet(db: AsyncSession, book_id: int, provider_wallet_id: str) -> WalletRow:
+    """Store the own wallet of a book's marketplace, with its id at the provider."""
+    book = (await db.exec(select(LedgerBookRow).where(col(LedgerBookRow.id) == book_id))).one()
+    row = _wallet(book, WalletKind.MARKETPLACE, None, provider_wallet_id)
+    db.add(row)
+    await db.flush()
+    return row
 
 
 async def wallet_of_partner(db: AsyncSession, partner_id: int, provider_wallet_id: str) -> WalletRow:
