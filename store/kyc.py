@@ -13,7 +13,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from schema.core.columns import datetime_column, enum_column
 from schema.kyc.document import KycDocument
 from schema.kyc.kyc import KycCheckStatus
-from store.core.document_steps import DocumentStep
+from store.core.document_steps import SubmittedRow
 from store.core.provider_process import KEY_LIFE, CheckedRow, ReferencedRow
 from store.core.return_paths import PATH_LENGTH, new_path
 from store.core.row import CreatedOn, PartnerOwned
@@ -52,8 +52,8 @@ class PartnerKycRow(CheckedRow, table=True):
     )
 
 
-class KycDocumentRow(PartnerOwned, CreatedOn, ReferencedRow, KycDocument, table=True):
-    """A document. Its file is not stored; the digest detects a repeated file."""
+class KycDocumentRow(PartnerOwned, CreatedOn, KycDocument, SubmittedRow, table=True):
+    """A document."""
 
     __tablename__ = "kyc_document"
     __table_args__ = (
@@ -72,12 +72,11 @@ class KycDocumentRow(PartnerOwned, CreatedOn, ReferencedRow, KycDocument, table=
     )
     account_id: str = Field(max_length=128)
     request: UUID | None = Field(default=None, unique=True)
-    reference: UUID = Field(default_factory=uuid4)
-    step: DocumentStep = enum_column(DocumentStep, "Last completed step of the submission.", default=DocumentStep.BEGUN)
-    digest: str = Field(default="", max_length=64)
-    create_key: UUID = Field(default_factory=uuid4)
-    page_key: UUID = Field(default_factory=uuid4)
     refusals: tuple[Refusal, ...] = typed_json_column(REFUSALS, "Why it was refused.", default=())
+
+    def abandon(self) -> None:
+        super().abandon()
+        self.request = None
 
 
 class IdentityCheckRow(PartnerOwned, CreatedOn, ReferencedRow, table=True):
@@ -131,11 +130,6 @@ async def documents_of(db: AsyncSession, partner: PartnerRow) -> Sequence[KycDoc
 async def lock_document(db: AsyncSession, row: KycDocumentRow) -> KycDocumentRow:
     """The document, locked and read again."""
     return (await db.exec(select(KycDocumentRow).where(col(KycDocumentRow.id) == row.id).with_for_update())).one()
-
-
-def abandon_document(document: KycDocumentRow) -> None:
-    """Abandon a document, so that its request can create another."""
-    document.step, document.request = DocumentStep.ABANDONED, None
 
 
 async def identity_checks_of(db: AsyncSession, partner: PartnerRow) -> Sequence[IdentityCheckRow]:

@@ -2,8 +2,13 @@
 
 import enum
 from dataclasses import dataclass
-from typing import Protocol
+from uuid import UUID, uuid4
 
+from sqlmodel import Field
+
+from schema.core.columns import enum_column
+from schema.kyc.kyc import KycCheckStatus
+from store.core.provider_process import ReferencedRow
 from store.core.state_machine import StateMachine
 
 
@@ -34,11 +39,19 @@ DOCUMENT_STEPS = StateMachine(
 )
 
 
-class SubmittedRow(Protocol):
-    """The columns of a document that is being submitted."""
+class SubmittedRow(ReferencedRow):
+    """A document that is being submitted. Its file is not stored; the digest detects a repeated file."""
 
-    step: DocumentStep
-    provider_id: str
+    status: KycCheckStatus
+    reference: UUID = Field(default_factory=uuid4)
+    step: DocumentStep = enum_column(DocumentStep, "Last completed step of the submission.", default=DocumentStep.BEGUN)
+    digest: str = Field(default="", max_length=64)
+    create_key: UUID = Field(default_factory=uuid4)
+    page_key: UUID = Field(default_factory=uuid4)
+
+    def abandon(self) -> None:
+        """Give it up, so that its request can create another."""
+        self.step = DocumentStep.ABANDONED
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +62,16 @@ class CompletedStep:
     provider_id: str
 
 
-def advance_document(row: SubmittedRow, completed: CompletedStep) -> bool:
-    """Record a completed step of a locked document; returns True if it is the last one and new.
+def advance_document(row: SubmittedRow, completed: CompletedStep) -> None:
+    """Record a completed step of a locked document; the last one, if it is new, asks the provider to examine it.
 
     A step behind the recorded one changes nothing: another request or a notification was faster.
     """
     if row.step not in UNFINISHED:
-        return False
+        return
     row.provider_id = row.provider_id or completed.provider_id
     if not DOCUMENT_STEPS.allows(row.step, completed.step):
-        return False
+        return
     row.step = completed.step
-    return row.step is DocumentStep.SUBMITTED
+    if row.step is DocumentStep.SUBMITTED and row.status is KycCheckStatus.CREATED:
+        row.status = KycCheckStatus.VALIDATION_ASKED

@@ -9,11 +9,11 @@ from sqlalchemy import CheckConstraint, Index, UniqueConstraint, text
 from sqlmodel import Field, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.core.columns import amount_column, datetime_column, enum_column
+from schema.core.columns import amount_column, datetime_column
 from schema.kyc.kyc import KycCheckStatus
 from schema.payment.dispute import Dispute, DisputeDocument, DisputeState
 from schema.payment.payment import PaymentSourceKind, PaymentTransactionStatus, PaymentTransactionType
-from store.core.document_steps import DocumentStep
+from store.core.document_steps import SubmittedRow
 from store.core.provider_process import CheckedRow, ReferencedRow
 from store.core.row import CreatedOn, InCurrency, PartnerIndexed, PartnerOwned
 from store.core.state_machine import StateMachine
@@ -75,8 +75,8 @@ class DisputeRow(PartnerOwned, InCurrency, CreatedOn, Dispute, CheckedRow, Refer
     )
 
 
-class DisputeDocumentRow(PartnerIndexed, CreatedOn, ReferencedRow, DisputeDocument, table=True):
-    """A document. Its file is not stored; the digest detects a repeated file."""
+class DisputeDocumentRow(PartnerIndexed, CreatedOn, DisputeDocument, SubmittedRow, table=True):
+    """A document."""
 
     __tablename__ = "dispute_document"
     __table_args__ = (
@@ -93,11 +93,6 @@ class DisputeDocumentRow(PartnerIndexed, CreatedOn, ReferencedRow, DisputeDocume
         ),
     )
     dispute_id: UUID = Field(foreign_key="dispute.id", index=True)
-    reference: UUID = Field(default_factory=uuid4)
-    step: DocumentStep = enum_column(DocumentStep, "Last completed step of the submission.", default=DocumentStep.BEGUN)
-    digest: str = Field(max_length=64)
-    create_key: UUID = Field(default_factory=uuid4)
-    page_key: UUID = Field(default_factory=uuid4)
 
 
 async def find_dispute_row(db: AsyncSession, provider_id: str) -> DisputeRow | None:

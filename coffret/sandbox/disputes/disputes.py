@@ -120,11 +120,12 @@ class ChangedDispute(Body):
 def open_dispute(session: SandboxSession, payin_id: str, new: NewDispute) -> Json:
     """Open a dispute of a pay-in, as the buyer's bank would.
 
-    Raises ResourceNotFound, and OutOfTurn for a pay-in that was not paid by a card that can be disputed, was refunded,
-    or is disputed already.
+    Without an amount, all that is left of the pay-in after its refunds is disputed. Raises ResourceNotFound, and
+    OutOfTurn for a pay-in that was not paid by a card that can be disputed, of which less is left, or that is disputed
+    already.
     """
     payin = movements.find(session, payin_id, type="PAYIN", nature="REGULAR")
-    amount = new.amount or payin["debited"]
+    amount = new.amount or left(session, payin)
     if problem := obstacle(session, payin, amount):
         raise OutOfTurn(problem)
     id = session.mint("disp_m_")
@@ -159,13 +160,19 @@ def obstacle(session: SandboxSession, payin: sqlite3.Row, amount: int) -> str:
     card = BY_NUMBER.get(page.card or "") if page else None
     if payin["status"] != "SUCCEEDED" or card is None or not card.disputable:
         return "Only payments with the card for disputes can be disputed."
-    if amount > payin["debited"]:
-        return f"The pay-in is of {payin['debited']}."
-    if session.row(
-        "SELECT 1 FROM movement WHERE parent_id = ? AND nature = 'REFUND' AND status <> 'FAILED'", payin["id"]
-    ):
-        return "The pay-in was refunded."
+    if not 0 < amount <= left(session, payin):
+        return f"Of the pay-in, {left(session, payin)} are left."
     return "The pay-in is disputed already." if of_payin(session, payin["id"]) else ""
+
+
+def left(session: SandboxSession, payin: sqlite3.Row) -> int:
+    """What the buyer has paid and not got back."""
+    (refunded,) = session.rows(
+        """SELECT coalesce(sum(debited - fees), 0) FROM movement
+           WHERE parent_id = ? AND nature = 'REFUND' AND status <> 'FAILED'""",
+        payin["id"],
+    )[0]
+    return int(payin["debited"] - refunded)
 
 
 def of_payin(session: SandboxSession, payin_id: str) -> sqlite3.Row | None:

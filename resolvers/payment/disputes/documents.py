@@ -1,7 +1,4 @@
-"""Documents that contest a dispute: passed on to the payment provider, and not stored here.
-
-Each completed step is recorded, so that a repeated request continues where a failed one stopped.
-"""
+"""Documents that contest a dispute: passed on to the payment provider, and not stored here."""
 
 from dataclasses import dataclass
 
@@ -9,17 +6,15 @@ from sqlmodel import col, select
 
 from resolvers.core.operation import Call, operation
 from resolvers.core.provider_calls import PROVIDER_ERRORS, calling_provider
-from resolvers.core.provider_process import ProviderCall, Recording, RefusedCall
 from resolvers.core.services import Services
 from resolvers.kyc.changes import DOCUMENT_STATUSES
-from resolvers.kyc.documents import UPLOAD_TIMEOUT
+from resolvers.kyc.submission import UPLOAD_TIMEOUT, submit_document
 from resolvers.kyc.uploads import FileInfo, content_of, inspect_file
 from resolvers.payment.disputes.disputes import check_awaits_answer, check_dispute_exists, find_dispute
-from schema.core.errors import InvalidInput, ProviderFailed
 from schema.core.permission import Permission
 from schema.kyc.kyc import KycCheckStatus
 from schema.payment.dispute import DisputeDocument, PushDisputeDocument
-from store.core.document_steps import UNFINISHED, CompletedStep, DocumentStep, advance_document
+from store.core.document_steps import UNFINISHED, DocumentStep
 from store.core.provider_process import KEY_LIFE
 from store.payment.disputes import (
     DisputeDocumentRow,
@@ -30,8 +25,9 @@ from store.payment.disputes import (
 )
 from store.payment.recording import lock_payment_of
 from store.providers.accounts import Content
+from store.providers.base import PaymentProvider
 from store.providers.disputes import DisputeDocumentType
-from store.providers.errors import InvalidRequest, ProviderNotFound
+from store.providers.errors import ProviderNotFound
 from store.providers.keys import IdempotencyKey
 
 
@@ -47,7 +43,9 @@ async def push_dispute_document(call: Call, input: PushDisputeDocument) -> Dispu
     file = await inspect_file(input.file, "file")
     row = await _begin(call, dispute, input, file)
     async with calling_provider("adding a document", partner_id=dispute.partner_id, time_limit=UPLOAD_TIMEOUT):
-        await _submit(call.services, SentDocument(row, dispute.provider_id, content_of(input.file)))
+        provider, content = call.services.provider, content_of(input.file)
+        calls = DisputeDocumentCalls(provider, row, dispute.provider_id, content)
+        await submit_document(call.services, row, calls, lock_dispute_document)
     async with call.services.db.sessions() as db, db.begin():
         row = await db.get_one(DisputeDocumentRow, row.id)
         call.add_audit_subject(row)
@@ -62,7 +60,7 @@ async def _begin(call: Call, dispute: DisputeRow, input: PushDisputeDocument, fi
         await lock_payment_of(db, dispute.payment_id)
         for row in await documents_of_dispute(db, dispute.id):
             if row.step in UNFINISHED and now - row.created_on >= KEY_LIFE:
-                row.step = DocumentStep.ABANDONED  # its keys are forgotten
+                row.abandon()  # its keys are forgotten
             is_good = row.step is not DocumentStep.ABANDONED and row.status is not KycCheckStatus.REFUSED
             if is_good and (row.kind, row.digest) == (input.kind, file.digest):
                 return row
@@ -81,64 +79,27 @@ async def _begin(call: Call, dispute: DisputeRow, input: PushDisputeDocument, fi
 
 
 @dataclass(frozen=True, slots=True)
-class SentDocument:
-    """A document on its way, with the provider's id of its dispute."""
+class DisputeDocumentCalls:
+    """See `DocumentCalls`."""
 
+    provider: PaymentProvider
     row: DisputeDocumentRow
     dispute_id: str
     content: Content
 
+    async def create(self) -> str:
+        kind, key = DisputeDocumentType(self.row.kind.value), IdempotencyKey(str(self.row.create_key))
+        document = await self.provider.create_dispute_document(
+            self.dispute_id, kind, reference=str(self.row.reference), key=key, sent_at=self.row.created_on
+        )
+        return document.id
 
-async def _submit(services: Services, document: SentDocument) -> None:
-    """Run the remaining steps, and record each. A document that the provider refuses is abandoned."""
-    row = document.row
-    if row.step is DocumentStep.BEGUN:
-        row = await SUBMISSION.send(services, row, _create(services, row, document.dispute_id))
-    if row.step is DocumentStep.CREATED:
-        try:
-            row = await SUBMISSION.send(services, row, _add_page(services, row, document))
-        except InvalidRequest as error:
-            raise InvalidInput.at("file", f"The payment provider does not take this file: {error}") from error
-    if row.step is DocumentStep.FILED:
-        row = await SUBMISSION.send(services, row, _ask_to_examine(services, row, document.dispute_id))
-    if row.step is DocumentStep.ABANDONED:  # the provider refused it to a concurrent request with the same file
-        raise ProviderFailed
+    async def add_page(self, id: str) -> None:
+        key = IdempotencyKey(str(self.row.page_key))
+        await self.provider.add_dispute_page(self.dispute_id, id, self.content, key=key, sent_at=self.row.created_on)
 
-
-async def _create(services: Services, row: DisputeDocumentRow, dispute_id: str) -> CompletedStep:
-    kind, key = DisputeDocumentType(row.kind.value), IdempotencyKey(str(row.create_key))
-    document = await services.provider.create_dispute_document(
-        dispute_id, kind, reference=str(row.reference), key=key, sent_at=row.created_on
-    )
-    return CompletedStep(DocumentStep.CREATED, document.id)
-
-
-async def _add_page(services: Services, row: DisputeDocumentRow, document: SentDocument) -> CompletedStep:
-    key = IdempotencyKey(str(row.page_key))
-    await services.provider.add_dispute_page(
-        document.dispute_id, row.provider_id, document.content, key=key, sent_at=row.created_on
-    )
-    return CompletedStep(DocumentStep.FILED, row.provider_id)
-
-
-async def _ask_to_examine(services: Services, row: DisputeDocumentRow, dispute_id: str) -> CompletedStep:
-    await services.provider.submit_dispute_document(dispute_id, row.provider_id)
-    return CompletedStep(DocumentStep.SUBMITTED, row.provider_id)
-
-
-async def _record_step(_: Recording, row: DisputeDocumentRow, completed: CompletedStep) -> DisputeDocumentRow:
-    """Record a completed step."""
-    if advance_document(row, completed) and row.status is KycCheckStatus.CREATED:
-        row.status = KycCheckStatus.VALIDATION_ASKED
-    return row
-
-
-async def _abandon(_: Recording, row: DisputeDocumentRow, _refused: RefusedCall[DisputeDocumentRow]) -> None:
-    if row.step in UNFINISHED:
-        row.step = DocumentStep.ABANDONED
-
-
-SUBMISSION = ProviderCall(lock=lock_dispute_document, record=_record_step, refuse=_abandon)
+    async def submit(self, id: str) -> None:
+        await self.provider.submit_dispute_document(self.dispute_id, id)
 
 
 async def handle_document_notification(services: Services, document_id: str) -> None:

@@ -20,7 +20,14 @@ from store.providers.disputes import (
 from store.providers.errors import InvalidRequest
 from store.providers.keys import IdempotencyKey
 from store.providers.mangopay.client import Query, segment
-from store.providers.mangopay.documents import DOCUMENT_STATUSES, refusals_of, upload_page
+from store.providers.mangopay.documents import (
+    ASK_TO_EXAMINE,
+    DOCUMENT_STATUSES,
+    ExaminedFile,
+    refusals_of,
+    submitted,
+    upload_page,
+)
 from store.providers.mangopay.objects import Created, Id, Json, MangopayMoney, MangopayObject, MangopayTransaction
 from store.providers.mangopay.part import money, tag
 from store.providers.mangopay.transactions import TransactionsMixin
@@ -102,15 +109,8 @@ class MangopayDispute(Created):
         return _OUTCOMES.get(self.result_code or "", DisputeOutcome.UNKNOWN)
 
 
-class MangopayDisputeDocument(Created):
+class MangopayDisputeDocument(ExaminedFile):
     dispute_id: Id
-    type: str
-    status: str
-    creation_date: AwareDatetime
-    processed_date: AwareDatetime | None = None
-    tag: str | None = None
-    refused_reason_type: str | None = None
-    refused_reason_message: str | None = None
 
     def document(self) -> ProviderDisputeDocument:
         return ProviderDisputeDocument(
@@ -161,14 +161,8 @@ class DisputesMixin(TransactionsMixin):
     async def submit_dispute_document(self, dispute_id: str, document_id: str) -> ProviderDisputeDocument:
         """See `DisputeProvider`."""
         path = f"{_dispute(dispute_id)}/documents/{segment(document_id)}"
-        try:
-            body: Json = {"Status": "VALIDATION_ASKED"}
-            return (await self._client.put(path, body, MangopayDisputeDocument)).document()
-        except InvalidRequest:
-            document = await self.get_dispute_document(document_id)
-            if document.status is CheckStatus.CREATED:
-                raise
-            return document  # an earlier attempt with a lost response has arrived
+        put = self._client.put(path, ASK_TO_EXAMINE, MangopayDisputeDocument)
+        return await submitted(put, lambda: self.get_dispute_document(document_id))
 
     async def get_dispute_document(self, id: str) -> ProviderDisputeDocument:
         """See `DisputeProvider`."""

@@ -2,11 +2,13 @@
 
 import base64
 import datetime as dt
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import Protocol, TypeVar
 
 from pydantic import AwareDatetime
 
 from store.providers.accounts import AccountDocument, CheckStatus, Content, DocumentType, Refusal
+from store.providers.disputes import ProviderDisputeDocument
 from store.providers.errors import InvalidRequest
 from store.providers.keys import IdempotencyKey
 from store.providers.mangopay.client import Client, segment
@@ -22,11 +24,25 @@ DOCUMENT_STATUSES = {
     "REFUSED": CheckStatus.REFUSED,
     "OUT_OF_DATE": CheckStatus.OUTDATED,
 }
+ASK_TO_EXAMINE: Json = {"Status": "VALIDATION_ASKED"}
 _BEFORE, _AFTER = b'{"File":"', b'"}'
 
 
-class MangopayDocument(Created):
-    user_id: Id
+D = TypeVar("D", AccountDocument, ProviderDisputeDocument)
+D_co = TypeVar("D_co", AccountDocument, ProviderDisputeDocument, covariant=True)
+
+
+class Answer(Protocol[D_co]):
+    """A document as Mangopay tells it."""
+
+    def document(self) -> D_co:
+        """The document in our words."""
+        ...
+
+
+class ExaminedFile(Created):
+    """What documents of users and of disputes have in common."""
+
     type: str
     status: str
     creation_date: AwareDatetime
@@ -34,6 +50,10 @@ class MangopayDocument(Created):
     tag: str | None = None
     refused_reason_type: str | None = None
     refused_reason_message: str | None = None
+
+
+class MangopayDocument(ExaminedFile):
+    user_id: Id
     flags: list[str] | None = None
 
     def document(self) -> AccountDocument:
@@ -96,13 +116,8 @@ class DocumentsMixin(AdapterMixin):
     async def submit_document(self, account_id: str, document_id: str) -> AccountDocument:
         """See `PaymentProvider`."""
         path = f"{_of(account_id)}/{segment(document_id)}"
-        try:
-            return (await self._client.put(path, {"Status": "VALIDATION_ASKED"}, MangopayDocument)).document()
-        except InvalidRequest:
-            document = await self.get_document(document_id)
-            if document.status is CheckStatus.CREATED:
-                raise
-            return document  # an earlier attempt with a lost response has arrived
+        put = self._client.put(path, ASK_TO_EXAMINE, MangopayDocument)
+        return await submitted(put, lambda: self.get_document(document_id))
 
     async def get_document(self, id: str) -> AccountDocument:
         """See `PaymentProvider`."""
@@ -113,6 +128,19 @@ class DocumentsMixin(AdapterMixin):
         listing = self._client.list(_of(account_id), MangopayDocument, {"Sort": "CreationDate:DESC"})
         documents = [document.document() async for document in listing]
         return sorted(documents, key=lambda document: document.created_at, reverse=True)
+
+
+async def submitted(put: Awaitable[Answer[D]], read: Callable[[], Awaitable[D]]) -> D:
+    """The document after it was submitted. A refusal counts only if an earlier attempt, whose response was lost, has not
+    arrived.
+    """
+    try:
+        return (await put).document()
+    except InvalidRequest:
+        document = await read()
+        if document.status is CheckStatus.CREATED:
+            raise
+        return document
 
 
 async def upload_page(client: Client, path: str, content: Content, key: IdempotencyKey, sent_at: dt.datetime) -> None:

@@ -5,13 +5,12 @@ from decimal import Decimal
 
 from sqlalchemy import text
 
-from resolvers.payment.disputes.following import check_dispute, follow_dispute
 from resolvers.payment.process import sync_payin
 from resolvers.payment.refunds import refund_payment
 from schema.payment.input import RefundPayment
 from tests.documents import ROOT
 from tests.fixtures.api_payment import begun, books_balance, created, fee_rule, paid_at_provider, reread, wallet_uuid
-from tests.fixtures.dispute import DISPUTABLE_CARD
+from tests.fixtures.dispute import DISPUTABLE_CARD, OpenedDispute
 from tests.fixtures.payment import send_refunds
 from tests.fixtures.shop import Shop
 
@@ -43,11 +42,12 @@ async def test_the_page_tells_what_is_posted(shop: Shop) -> None:
     await send_refunds(shop.services)
     answer = await shop.control("POST", f"/payins/{payin.provider_id}/dispute", {"amount": 3500})
     assert answer.status_code == 200, answer.text
-    dispute = answer.json()["Id"]
-    await follow_dispute(shop.services, dispute)
-    assert (await shop.control("POST", f"/disputes/{dispute}", {"outcome": "lose", "message": ""})).status_code == 200
-    await follow_dispute(shop.services, dispute)
-    await check_dispute(shop.services, await shop.one("SELECT id FROM dispute"))
+    dispute = OpenedDispute(shop, answer.json()["Id"])
+    await dispute.follow()
+    await dispute.contest("35.00")
+    await dispute.decide("lose")
+    await dispute.follow()
+    await dispute.check()
     assert re.findall(r"^\| `\w+` \|.*\|$", PAGE, re.MULTILINE) == await journals(shop)
     assert (await reread(shop, payment.id)).refunded_amount == Decimal("45.00")
     await books_balance(shop)

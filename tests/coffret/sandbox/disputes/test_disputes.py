@@ -66,7 +66,9 @@ async def test_only_the_card_for_disputes_once_and_up_to_its_amount(api: Mangopa
 async def test_what_was_refunded_is_not_disputed_and_the_other_way_round(api: MangopayApi) -> None:
     payin = await api.paid(CARD)
     await api.control("POST", f"/payins/{payin['Id']}/refund", {"amount": 100})
-    assert await ask(api, payin["Id"]) == 409
+    assert await ask(api, payin["Id"], amount=2401) == 409
+    rest = await api.control("POST", f"/payins/{payin['Id']}/dispute", {})
+    assert rest["DisputedFunds"] == eur(2400)
     dispute = await open_dispute(api)
     path = f"/payins/{dispute['InitialTransactionId']}/refunds"
     author = (await api.read(f"/payins/{dispute['InitialTransactionId']}"))["AuthorId"]
