@@ -81,9 +81,7 @@ async def _marketplace(call: Call, db: AsyncSession, uuid: UUID | None, *, lock:
     return await find_visible(db, call.caller, MarketplaceRow, "marketplace", lock=lock, uuid=uuid)
 
 
-@operation(
-    Permission.MANAGE_MARKETPLACE, transaction=False, exists=marketplace_to_activate, raises=PROVIDER_ERRORS
-)
+@operation(Permission.MANAGE_MARKETPLACE, transaction=False, exists=marketplace_to_activate, raises=PROVIDER_ERRORS)
 async def activate_marketplace_payments(call: Call, input: ActivateMarketplacePayments) -> Marketplace:
     """Open the own wallet of a marketplace at the payment provider, so that payment requests can refill it
     (`invoicingMarketplaceId`). It belongs to the platform's own user there: nobody has to authenticate. If no response

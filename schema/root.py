@@ -69,7 +69,6 @@ class Query:
     payments = query_field(payments.payments)
     partner = query_field(partners.partner, partners.partner_with_id)
     partner_by_company_number = query_field(partners.partner_by_company_number)
-    partner_statements = query_field(ledgers.partner_statements)
     partners = query_field(partners.partners)
     preview_commission = query_field(fees.preview_commission)
     price_ranges = query_field(taxonomy.price_ranges)

@@ -17,6 +17,7 @@ OWN_WALLET_PERMISSION = FieldPermission(Permission.VIEW_WALLET, owner_columns=()
 WALLET_PERMISSION = FieldPermission(Permission.VIEW_WALLET)
 """Limits a field to callers who may see wallets, and this wallet, whichever relation leads to it."""
 
+
 @graphql_enum
 class WalletKind(DescribedEnum):
     """Whose money a wallet holds."""

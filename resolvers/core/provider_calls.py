@@ -31,9 +31,7 @@ async def calling_provider(
         async with asyncio.timeout(time_limit.total_seconds()):
             yield
     except REFUSALS as error:
-        log.exception(
-            "the provider refused a request", what=what, code=error.code, quote=error.request_id, **owner
-        )
+        log.exception("the provider refused a request", what=what, code=error.code, quote=error.request_id, **owner)
         raise ProviderFailed from error
     except (ProviderError, TimeoutError) as error:
         log.warning("a request to the provider failed", what=what, error=repr(error), **owner)

@@ -3,9 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import TextClause, text
+from sqlalchemy import ColumnElement, TextClause, text
+from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from schema.partner.partner import PartnerStatus
+from store.ledger.rows import LedgerBookRow
+from store.partner.partners import PartnerRow
 from store.providers.money import exponent
 
 FIND = text("""
@@ -25,6 +29,13 @@ OPEN = text("""
     VALUES (:marketplace_id, :currency, :is_live, :minor_digits)
     ON CONFLICT ON CONSTRAINT ledger_book_key DO UPDATE SET minor_digits = excluded.minor_digits RETURNING id
 """)
+
+
+def is_current_book(book_id: Any, partner_id: Any) -> ColumnElement[bool]:
+    """The condition that a book is of the partner's present mode: of a test partner a test book, else a live one."""
+    is_live = select(col(PartnerRow.status) != PartnerStatus.TEST).where(col(PartnerRow.id) == partner_id)
+    of_mode = col(LedgerBookRow.is_live) == is_live.scalar_subquery()
+    return select(LedgerBookRow.id).where(col(LedgerBookRow.id) == book_id, of_mode).exists()
 
 
 async def book_of_partner(db: AsyncSession, partner_id: int) -> int:

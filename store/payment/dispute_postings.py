@@ -8,6 +8,7 @@ import datetime as dt
 from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
 
+from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.ledger import LedgerAccountRole as Role
@@ -17,6 +18,7 @@ from schema.validation.numbers import CENT
 from store.ledger.accounts import LedgerAccount
 from store.ledger.balances import lock_balance
 from store.ledger.posting import Entry, Journal, credit, debit
+from store.ledger.rows import LedgerJournalRow
 from store.payment.disputes import DisputeRow
 from store.payment.payments import PaymentRow, PaymentSourceRow
 from store.payment.postings import owner_accounts, owner_partner_id, taken_from, wallet_of
@@ -24,6 +26,8 @@ from store.payment.refund_amounts import commission_back, left_of
 from store.providers.money import MinorAmount
 
 NOTHING = Decimal("0.00")
+SOURCE = "dispute"
+"""The kind of source of these journals."""
 REPUDIATION_WALLET = LedgerAccount(Role.REPUDIATION_WALLET)
 DISPUTE_LOSS = LedgerAccount(Role.DISPUTE_LOSS)
 SUSPENSE = LedgerAccount(Role.SUSPENSE)
@@ -138,24 +142,38 @@ async def settlement_journal(
     """
     loss, accounts, moved = loss_of(dispute, dispute.lost_amount), owner_accounts(payment), settlement.amount
     before, after = dispute.settled_amount, dispute.settled_amount + moved
+    taken = await taken_from(db, payment, _minor(payment, moved))  # first: earnings are locked before what is owed
     owed = MinorAmount(payment.currency, await lock_balance(db, payment.book_id, accounts.owed)).decimal
     less_owed = min(loss.owed(before) - loss.owed(after), owed)
     less_lost = loss.unrecovered(before) - loss.unrecovered(after)
     entries = (
         _debit(payment, REPUDIATION_WALLET, moved),
-        *await taken_from(db, payment, _minor(payment, moved)),
+        *taken,
         _credit(payment, wallet_of(payment), moved),
         _credit(payment, accounts.owed, less_owed),
         _credit(payment, DISPUTE_LOSS, less_lost),
         _credit(payment, SUSPENSE, moved - less_owed - less_lost),
     )
     journal = _journal(payment, dispute, Kind.SETTLEMENT, entries, settlement.executed_on)
-    return replace(journal, source_id=settlement_source(dispute, settlement.id))
+    return replace(journal, source_id=_settlement_source(dispute, settlement))
 
 
-def settlement_source(dispute: DisputeRow, settlement_id: str) -> str:
-    """The source of the journal of one more settlement."""
-    return f"{dispute.id}:{settlement_id}"
+async def is_settlement_posted(
+    db: AsyncSession, payment: PaymentRow, dispute: DisputeRow, settlement: Settlement
+) -> bool:
+    """True if `settlement_journal` of this settlement is posted already."""
+    table = LedgerJournalRow
+    query = select(table.id).where(
+        col(table.book_id) == payment.book_id,
+        col(table.source_kind) == SOURCE,
+        col(table.source_id) == _settlement_source(dispute, settlement),
+        col(table.kind) == Kind.SETTLEMENT,
+    )
+    return (await db.exec(query)).first() is not None
+
+
+def _settlement_source(dispute: DisputeRow, settlement: Settlement) -> str:
+    return f"{dispute.id}:{settlement.id}"
 
 
 def _in_dispute(payment: PaymentRow) -> LedgerAccount:
@@ -181,7 +199,7 @@ def _journal(
         book_id=payment.book_id,
         partner_id=owner_partner_id(payment),
         kind=kind,
-        source_kind="dispute",
+        source_kind=SOURCE,
         source_id=str(dispute.id),
         entries=entries,
         recorded_on=recorded_on,

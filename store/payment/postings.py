@@ -39,9 +39,9 @@ def owner_accounts(payment: PaymentRow) -> OwnerAccounts:
     if payment.is_refill:
         return OwnerAccounts(
             LedgerAccount(Role.MARKETPLACE_FUNDS),
-            LedgerAccount(Role.MARKETPLACE_HELD),
+            LedgerAccount(Role.FUNDS_HELD),
             LedgerAccount(Role.OWED_BY_MARKETPLACE),
-            LedgerAccount(Role.MARKETPLACE_SHORTFALL),
+            LedgerAccount(Role.FUNDS_SHORTFALL),
         )
     id = payment.partner_id
     return OwnerAccounts(

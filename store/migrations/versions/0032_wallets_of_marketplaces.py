@@ -25,9 +25,13 @@ def upgrade() -> None:
     sa.UniqueConstraint('wallet_id', name=op.f('wallet_opening_wallet_id_key'))
     )
     op.create_index(op.f('wallet_opening_marketplace_id_idx'), 'wallet_opening', ['marketplace_id'], unique=False)
+    op.drop_constraint('wallet_provider_wallet_id_key', 'wallet')
+    op.create_unique_constraint('wallet_at_provider_key', 'wallet', ['provider_wallet_id', 'book_id'])
     op.create_index('wallet_of_marketplace_key', 'wallet', ['book_id'], unique=True, postgresql_where=sa.text("kind = 'marketplace'"))
 
 
 def downgrade() -> None:
     op.drop_index('wallet_of_marketplace_key', table_name='wallet', postgresql_where=sa.text("kind = 'marketplace'"))
+    op.drop_constraint('wallet_at_provider_key', 'wallet')
+    op.create_unique_constraint('wallet_provider_wallet_id_key', 'wallet', ['provider_wallet_id'])
     op.drop_table('wallet_opening')
