@@ -27,7 +27,7 @@ from store.core.provider_process import OUTCOME_LIFE
 from store.core.settings import ProviderName
 from store.ledger.balances import wallet_balances
 from store.ledger.books import book_of_marketplace
-from store.ledger.wallet_openings import WalletOpeningRow, opening_of_book
+from store.ledger.wallet_openings import WalletOpeningRow, begin_opening, opening_of_book
 from store.ledger.wallets import WalletRow, open_marketplace_wallet
 from store.partner.partners import MarketplaceRow
 from store.providers.errors import UnknownOutcome
@@ -77,8 +77,8 @@ async def marketplace_to_activate(call: Call, input: Any) -> MarketplaceRow:
         return await _marketplace(call, db, uuid_from_input(input, "marketplace_uuid"))
 
 
-async def _marketplace(call: Call, db: AsyncSession, uuid: UUID | None, *, lock: bool = False) -> MarketplaceRow:
-    return await find_visible(db, call.caller, MarketplaceRow, "marketplace", lock=lock, uuid=uuid)
+async def _marketplace(call: Call, db: AsyncSession, uuid: UUID | None) -> MarketplaceRow:
+    return await find_visible(db, call.caller, MarketplaceRow, "marketplace", uuid=uuid)
 
 
 @operation(Permission.MANAGE_MARKETPLACE, transaction=False, exists=marketplace_to_activate, raises=PROVIDER_ERRORS)
@@ -107,16 +107,13 @@ async def _begin(call: Call, input: ActivateMarketplacePayments) -> WalletOpenin
     """The opening of the wallet, stored with its key. Raises PlatformUserUnknown."""
     services = call.services
     async with services.db.sessions() as db, db.begin():
-        marketplace = await _marketplace(call, db, input.marketplace_uuid, lock=True)
+        marketplace = await _marketplace(call, db, input.marketplace_uuid)
         book_id = await book_of_marketplace(db, marketplace.id, is_live=input.is_live)
-        row = await opening_of_book(db, book_id)
-        if row is None:
-            row = WalletOpeningRow(book_id=book_id, marketplace_id=marketplace.id, provider_user_id="")
+        row = await opening_of_book(db, book_id) or await begin_opening(db, book_id, marketplace.id)
         if row.wallet_id is None and row.sent_at is None:
             if not services.settings.platform_user_id:
                 raise PlatformUserUnknown
             row.provider_user_id, row.sent_at = services.settings.platform_user_id, services.clock.now()
-            db.add(row)
         return row
 
 

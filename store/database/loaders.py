@@ -128,7 +128,7 @@ class Loaders:
 
             async def load(keys: list[Any]) -> list[Any]:
                 rows_by_key = await self.load(link, keys)
-                absent: Any = [] if link.many and isinstance(link, Relation) else None
+                absent: Any = [] if isinstance(link, Relation) and link.many else None
                 return [rows_by_key.get(k, absent) for k in keys]
 
             self.loaders[link] = DataLoader(load_fn=load, cache=False)  # a later mutation may change the row

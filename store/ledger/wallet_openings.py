@@ -3,6 +3,7 @@
 import datetime as dt
 from uuid import UUID, uuid4
 
+from sqlalchemy.dialects.postgresql import insert
 from sqlmodel import Field, SQLModel, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
@@ -29,6 +30,15 @@ class WalletOpeningRow(SQLModel, table=True):
     def forget_key(self) -> None:
         """The key is used up, and nothing was opened with it."""
         self.key, self.sent_at = uuid4(), None
+
+
+async def begin_opening(db: AsyncSession, book_id: int, marketplace_id: int) -> WalletOpeningRow:
+    """The opening of a book's wallet, locked; a new one unless there is one meanwhile."""
+    new = WalletOpeningRow(book_id=book_id, marketplace_id=marketplace_id, provider_user_id="")
+    await db.exec(insert(WalletOpeningRow).values(**new.model_dump()).on_conflict_do_nothing())
+    row = await opening_of_book(db, book_id)
+    assert row is not None, "an opening is never deleted"
+    return row
 
 
 async def opening_of_book(db: AsyncSession, book_id: int) -> WalletOpeningRow | None:

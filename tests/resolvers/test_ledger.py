@@ -192,7 +192,7 @@ async def test_the_nightly_proof_is_stored_logged_and_measured(
     assert await fold(services) == 0, "The accounts have few entries yet."
     assert await verify(services) == 0
     findings = await ledger_findings(master)
-    assert len(findings) == 21
+    assert len(findings) == 22
     assert all(finding.title.endswith(".") and not finding.offenders for finding in findings)
     await ledger.forge("UPDATE ledger_account SET balance = balance - 1 WHERE role = 'partner'")
     assert await verify(services) == 2

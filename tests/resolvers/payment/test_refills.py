@@ -104,7 +104,7 @@ async def test_two_tries_at_once_pay_one_refill_once(shop: Shop) -> None:
     payin = (await last_try(shop)).provider_id
     seen, *_ = await asyncio.gather(
         *[come_back(shop, row.link_token) for _ in range(4)],
-        *[dispatch_notification(shop.services, Subject.PAYMENT, payin) for _ in range(4)],
+        *[dispatch_notification(shop.services, Subject.PAYIN, payin) for _ in range(4)],
     )
     assert seen is not None
     assert seen.state is PaymentPageState.PAID
