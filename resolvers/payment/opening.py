@@ -24,11 +24,13 @@ async def wallet_for(db: AsyncSession, partner: PartnerRow, *, is_refill: bool =
     payments yet.
     """
     if is_refill:
-        wallet = await marketplace_wallet(db, await book_of_partner(db, partner.id))
-    else:
-        wallet = await card_wallet_of(db, partner.id) if partner.payments_active else None
+        own = await marketplace_wallet(db, await book_of_partner(db, partner.id))
+        if own is None:
+            raise MarketplacePaymentsNotActive
+        return own
+    wallet = await card_wallet_of(db, partner.id) if partner.payments_active else None
     if wallet is None:
-        raise MarketplacePaymentsNotActive if is_refill else PaymentsNotActive
+        raise PaymentsNotActive
     return wallet
 
 

@@ -60,7 +60,8 @@ class Argument:
 
     def parameter(self, name: str) -> inspect.Parameter:
         """It as a parameter of a resolver."""
-        told = Annotated[self.kind, strawberry.argument(name=self.name, description=self.description)]
+        kind: Any = self.kind
+        told = Annotated[kind, strawberry.argument(name=self.name, description=self.description)]
         return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=told, default=self.default)
 
 
@@ -82,12 +83,12 @@ def computed(
     """
     value = Computed(many or get_origin(kind) is list, field_permission)
 
-    async def resolve(self: Any, info: strawberry.Info, **sent: Any) -> Any:
+    async def resolve(self: Any, info: strawberry.Info, **values: Any) -> Any:
         if field_permission is not None and not info.context.is_visible(
             field_permission, field_permission.owner_of(self)
         ):
             return None
-        return await info.context.loaders.loader_for(value.called_with(sent)).load(self.id)
+        return await info.context.loaders.loader_for(value.called_with(values)).load(self.id)
 
     _publish_arguments(resolve, arguments or {})
 
@@ -100,7 +101,7 @@ def computed(
 
 
 def _publish_arguments(resolve: Callable[..., Any], arguments: Mapping[str, Argument]) -> None:
-    """Give a resolver of an object these arguments, in place of its `**sent`."""
+    """Give a resolver of an object these arguments, in place of its `**values`."""
     own, info, _ = inspect.signature(resolve).parameters.values()
     named = [argument.parameter(name) for name, argument in arguments.items()]
     resolve.__signature__ = inspect.Signature([own, info, *named])  # type: ignore[attr-defined]

@@ -26,6 +26,7 @@ from store.core.settings import Settings
 from store.ledger.books import book_of_marketplace
 from store.ledger.wallets import open_marketplace_wallet, wallet_of_partner
 from store.providers.errors import InvalidRequest, TransientError, UnknownOutcome
+from store.providers.keys import new_idempotency_key
 from tests.fixtures.gift_card import gift_card
 from tests.fixtures.payment import stored_payment
 from tests.fixtures.refill import activation, market, opened_wallet, own_wallets
@@ -101,7 +102,7 @@ async def test_a_wallet_whose_key_is_forgotten_is_found_by_its_tag(shop: Shop, c
     with pytest.raises(ProviderTimedOut):
         await opened_wallet(shop)
     clock.advance(dt.timedelta(hours=25))
-    calls.after, calls.before = None, UnknownOutcome("0" * 36)
+    calls.after, calls.before = None, UnknownOutcome(new_idempotency_key())
     wallet = await opened_wallet(shop)
     assert [wallet.provider_wallet_id] == calls.ids
 
@@ -118,7 +119,7 @@ async def test_a_wallet_that_was_never_opened_is_opened_with_another_key(shop: S
 
 
 async def test_an_unknown_outcome_is_never_sent_with_another_key(shop: Shop, calls: Calls) -> None:
-    calls.before = UnknownOutcome("0" * 36)
+    calls.before = UnknownOutcome(new_idempotency_key())
     for _ in range(2):
         with pytest.raises(ProviderTimedOut):
             await opened_wallet(shop)
