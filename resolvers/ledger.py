@@ -4,19 +4,15 @@ import datetime as dt
 import itertools
 from collections.abc import Mapping, Sequence
 from typing import Annotated
-from uuid import UUID
 
-import strawberry
 import structlog
 from pydantic import Field
 
 from resolvers.core.computed_fields import computes
 from resolvers.core.context import Context
 from resolvers.core.filters import OfPartner, Where
-from resolvers.core.input_mapping import owner_of
 from resolvers.core.listing import Listing
 from resolvers.core.operation import Call, operation
-from resolvers.core.scoping import find_visible
 from resolvers.core.services import Services
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.errors import InvalidInput
@@ -31,12 +27,12 @@ from schema.ledger import (
     PartnerStatement,
     PartnerStatementLine,
 )
+from schema.partner.partner import Partner
 from store.ledger.balances import fold_snapshots
 from store.ledger.journals import JournalEntry, entries_of
 from store.ledger.seals import seal_entries
-from store.ledger.statements import EarningsStatement, StatementTooLong, earnings_statements
+from store.ledger.statements import EarningsStatement, StatementPeriod, StatementTooLong, earnings_statements
 from store.ledger.verification.run import ALL_RULES, last_results, record_results, verify_ledger
-from store.partner.partners import PartnerRow
 from store.providers.money import MinorAmount
 
 log = structlog.get_logger(__name__)
@@ -104,29 +100,21 @@ def _amount(amount: MinorAmount) -> Money:
     return Money(amount=amount.decimal, currency=amount.currency)
 
 
-@operation(Permission.VIEW_WALLET)
-async def partner_statements(
-    call: Call,
-    effective_from: Annotated[dt.date, strawberry.argument(description="The first accounting date.")],
-    effective_until: Annotated[dt.date, strawberry.argument(description="The last accounting date.")],
-    partner_uuid: Annotated[
-        UUID | None, strawberry.argument(description="The uuid of the partner; a partner's own users may omit it.")
-    ] = None,
-) -> list[PartnerStatement]:
-    """The statements of a partner's earnings over a period: one for each book, with the balance before and after it.
-
-    A period with more than 5,000 lines is refused: ask for a shorter one.
-    """
-    if partner_uuid is None:
-        partner = await owner_of(call, None)
-    else:
-        partner = await find_visible(call.db, call.caller, PartnerRow, "partner", uuid=partner_uuid)
+@computes(Partner, "statement")
+async def statements_of_partners(
+    context: Context, ids: Sequence[int], *, first_day: dt.date, last_day: dt.date, is_live: bool
+) -> Mapping[int, PartnerStatement]:
+    """The statements of partners over a period."""
+    if last_day < first_day:
+        raise InvalidInput.at("to", "Send a day that is not before `from`.")
+    period = StatementPeriod(first_day, last_day, is_live)
     try:
-        statements = await earnings_statements(call.db, partner.id, effective_from, effective_until, STATEMENT_LINES)
+        async with context.db.read_sessions() as db:
+            statements = await earnings_statements(db, ids, period, STATEMENT_LINES)
     except StatementTooLong as error:
         told = f"The statement would have more than {STATEMENT_LINES} lines: ask for a shorter period."
-        raise InvalidInput.at("effective_from", told) from error
-    return list(map(_statement, statements))
+        raise InvalidInput.at("from", told) from error
+    return {id: _statement(statement) for id, statement in statements.items()}
 
 
 def _statement(statement: EarningsStatement) -> PartnerStatement:
@@ -143,8 +131,7 @@ def _statement(statement: EarningsStatement) -> PartnerStatement:
         )
         for line in statement.lines
     ]
-    opening, closing = _amount(statement.opening), _amount(statement.closing)
-    return PartnerStatement(is_live=statement.is_live, opening=opening, closing=closing, lines=lines)
+    return PartnerStatement(opening=_amount(statement.opening), closing=_amount(statement.closing), lines=lines)
 
 
 @operation(Permission.MANAGE_MASTERADMIN)

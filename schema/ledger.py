@@ -25,14 +25,23 @@ class LedgerAccountRole(DescribedEnum):
         "partner_shortfall",
         "What is missing in a partner's wallet: more was refunded at the payment provider than the partner had earned.",
     )
+    OWED_BY_MARKETPLACE = (
+        "owed_by_marketplace",
+        "What a marketplace owes the platform: refills that were lost in disputes, beyond what its wallet held.",
+    )
+    FUNDS_SHORTFALL = (
+        "funds_shortfall",
+        "What is missing in a marketplace's wallet: more was taken at the payment provider than it had paid in.",
+    )
     IN_DISPUTE = "in_dispute", "What a bank has taken back for an open dispute."
     PARTNER = "partner", "What a partner has earned and not received yet."
     PARTNER_HELD = "partner_held", "What is kept back from a partner while a dispute is open."
     CARD = "card", "The available balance of a gift card."
     CARD_HELD = "card_held", "The part of a gift card that is on hold."
-    REFUND_DUE = "refund_due", "A refund that is promised to a buyer, in the partner's wallet."
+    REFUND_DUE = "refund_due", "A refund that is promised to a buyer, in the wallet that the payment went to."
     COMMISSION_BACK = "commission_back", "The part of a promised refund that lies in the wallet of fees."
     MARKETPLACE_FUNDS = "marketplace_funds", "What a marketplace has paid in to its own wallet."
+    FUNDS_HELD = "funds_held", "What is kept back of a marketplace's funds while a dispute is open."
     VAT_ON_COMMISSION = "vat_on_commission", "The VAT on commission, to be declared."
     SUSPENSE = "suspense", "Movements at the payment provider that nobody has explained yet; normally zero."
     COMMISSION = "commission", "Commission earned, without VAT."
@@ -53,10 +62,11 @@ class LedgerJournalKind(DescribedEnum):
     REFILL = "refill", "A marketplace paid in to its own wallet."
     REFUND = "refund", "A refund was promised."
     REFUND_PAID = "refund_paid", "A promised refund left the wallet."
-    REFUND_FAILED = "refund_failed", "A promised refund failed for good; its money is the partner's again."
+    REFUND_FAILED = "refund_failed", "A promised refund failed for good; its money is the payee's again."
     DISPUTE = "dispute", "A bank took the money of a payment back."
     DISPUTE_WON = "dispute_won", "A dispute was won or withdrawn; its money came back."
     DISPUTE_LOST = "dispute_lost", "A dispute was lost in full or in part, and settled."
+    SETTLEMENT = "settlement", "A lost dispute was settled once more, at the payment provider."
     UNEXPLAINED = "unexplained", "A movement at the payment provider that nobody has explained yet."
     EXPLAINED = "explained", "An unexplained movement was assigned."
 
@@ -102,11 +112,8 @@ class PartnerStatementLine(SchemaModel):
     balance: Money = Field(description="The balance after it.")
 
 
-@strawberry.pydantic.type(
-    description="What a partner has earned and not received yet, over a period, in one book: a currency, live or test."
-)
+@strawberry.pydantic.type(description="What a partner has earned and not received yet, over a period.")
 class PartnerStatement(SchemaModel):
-    is_live: bool = Field(description="False for the book of test partners, whose money never existed.")
     opening: Money = Field(description="The balance before the first day.")
     closing: Money = Field(description="The balance after the last day.")
     lines: list[PartnerStatementLine] = Field(description="The entries of the period, oldest first.")

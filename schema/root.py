@@ -69,7 +69,6 @@ class Query:
     payments = query_field(payments.payments)
     partner = query_field(partners.partner, partners.partner_with_id)
     partner_by_company_number = query_field(partners.partner_by_company_number)
-    partner_statements = query_field(ledgers.partner_statements)
     partners = query_field(partners.partners)
     preview_commission = query_field(fees.preview_commission)
     price_ranges = query_field(taxonomy.price_ranges)
@@ -99,6 +98,7 @@ class Query:
 @strawberry.type(description="All mutations. Errors that a user can correct are in `userErrors`.")
 class Mutation:
     accept_dispute = mutation_field(payment_disputes.accept_dispute)
+    activate_marketplace_payments = mutation_field(wallets.activate_marketplace_payments)
     activate_payments = mutation_field(activation.activate_payments)
     activate_gift_card = mutation_field(gift_card_issuing.activate_gift_card)
     add_voucher_rental = mutation_field(updates.add_voucher_rental)

@@ -6,9 +6,16 @@ import strawberry
 from sqlmodel import Field
 
 from schema.core.columns import DescribedEnum, enum_column, graphql_enum, id_column
+from schema.core.field_permission import FieldPermission
 from schema.core.money import Money
 from schema.core.ownership import marketplace_relation, partner_relation
+from schema.core.permission import Permission
 from schema.core.resource import SchemaModel, computed
+
+OWN_WALLET_PERMISSION = FieldPermission(Permission.VIEW_WALLET, owner_columns=())
+"""Limits a field to callers who may see wallets. Its function leaves out wallets of others."""
+WALLET_PERMISSION = FieldPermission(Permission.VIEW_WALLET)
+"""Limits a field to callers who may see wallets, and this wallet, whichever relation leads to it."""
 
 
 @graphql_enum
@@ -30,9 +37,16 @@ class Wallet(SchemaModel):
     )
     transfers = computed(
         "schema.payment.transfer:Transfer",
-        "Its newest transfers, at most 100, newest first. `transfers` with a filter by `walletUuid` lists all.",
+        "Its newest transfers, at most 100, newest first; null for callers who may not see them. `transfers` with a filter "
+        "by `walletUuid` lists all.",
         many=True,
+        field_permission=WALLET_PERMISSION,
     )
-    balance = computed(Money, "The balance that the ledger counts; of a gift card without the amounts on hold.")
+    balance = computed(
+        Money,
+        "The balance that the ledger counts; of a gift card without the amounts on hold. Null for callers who may not see "
+        "it.",
+        field_permission=WALLET_PERMISSION,
+    )
     marketplace = marketplace_relation()
     partner = partner_relation("The partner; null for a marketplace's own wallet.", nullable=True)

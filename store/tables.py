@@ -39,6 +39,7 @@ from store.ledger.rows import (
     LedgerShiftRow,
     LedgerSnapshotRow,
 )
+from store.ledger.wallet_openings import WalletOpeningRow
 from store.ledger.wallets import WalletRow
 from store.mail.rows import MailRow
 from store.media.media import MediaRow
@@ -130,6 +131,7 @@ ROW_CLASSES: tuple[type[SQLModel], ...] = (
     VoucherPrototypeRow,
     VoucherRentalRow,
     VoucherRow,
+    WalletOpeningRow,
     WalletRow,
     WebhookAttemptRow,
     WebhookDeliveryRow,

@@ -45,6 +45,27 @@ CREATE TABLE IF NOT EXISTS user (
     body TEXT NOT NULL
 ) STRICT;
 
+-- The platform itself: the provider makes its user together with the account.
+INSERT INTO user (id, person_type, category, name, body) VALUES ('platform', 'LEGAL', 'PLATFORM', 'Sandbox platform', '{
+    "UserCategory": "PLATFORM",
+    "TermsAndConditionsAccepted": true,
+    "TermsAndConditionsAcceptedDate": 1767225600,
+    "CreationDate": 1767225600,
+    "LegalPersonType": "BUSINESS",
+    "Name": "Sandbox platform",
+    "Email": "platform@example.com",
+    "CompanyNumber": "123456789",
+    "HeadquartersAddress": {"AddressLine1": "1 rue du Test", "AddressLine2": null, "City": "Paris", "Region": null,
+        "PostalCode": "75001", "Country": "FR"},
+    "LegalRepresentativeAddress": null,
+    "LegalRepresentative": {"FirstName": "Sandbox", "LastName": "Platform", "Email": "platform@example.com",
+        "Birthday": 0, "Nationality": "FR", "CountryOfResidence": "FR", "PhoneNumber": null, "PhoneNumberCountry": null},
+    "KYCLevel": "REGULAR",
+    "UserStatus": "ACTIVE",
+    "PendingUserAction": null,
+    "Tag": null
+}') ON CONFLICT DO NOTHING;
+
 -- What strong authentication knows of a user; there is no row until the user was first asked to enrol.
 CREATE TABLE IF NOT EXISTS enrolment (
     user_id TEXT PRIMARY KEY REFERENCES user (id),

@@ -1,7 +1,7 @@
 """Computed fields of published types: for all objects of a query level at once, or from an object's own columns."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Concatenate, TypeAlias, TypeVar
 
 from strawberry.types import get_object_definition
 
@@ -9,8 +9,8 @@ from resolvers.core.context import Context
 from schema.core.derived import Derived
 from schema.core.field_source import Computed
 
-ComputeFunction: TypeAlias = Callable[[Context, Sequence[Any]], Awaitable[Mapping[Any, Any]]]
-"""From the ids of objects to the value of each. An id without an entry has no value.
+ComputeFunction: TypeAlias = Callable[Concatenate[Context, Sequence[Any], ...], Awaitable[Mapping[Any, Any]]]
+"""From the ids of objects, and the field's arguments, to the value of each. An id without an entry has no value.
 
 It runs once per level of a query and loads all objects in one statement. It reads through `context.db`, which sees the
 uncommitted changes of the request.

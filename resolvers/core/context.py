@@ -61,11 +61,11 @@ class Context:
         self.require(Permission(guard.permission))
         return not owner or self.required_caller.sees(*owner)
 
-    async def compute(self, value: Computed, ids: Sequence[int]) -> Mapping[int, Any]:
+    async def compute(self, value: Computed, ids: Sequence[int], **arguments: Any) -> Mapping[int, Any]:
         """The values of a computed field by object id. Raises LookupError if the field has no function."""
         if value.function is None:
             raise LookupError("No function computes this field: declare it with `@computes`.")
-        return await value.function(self, ids)
+        return await value.function(self, ids, **arguments)
 
     def require(self, permission: RequiredAccess) -> None:
         """Raise Unauthenticated, PartnerOnly or Forbidden if the caller does not meet the access rule."""

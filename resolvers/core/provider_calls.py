@@ -21,17 +21,18 @@ PROVIDER_TIMEOUT = dt.timedelta(seconds=20)
 
 @contextlib.asynccontextmanager
 async def calling_provider(
-    what: str, *, partner_id: int, time_limit: dt.timedelta = PROVIDER_TIMEOUT
+    what: str, *, time_limit: dt.timedelta = PROVIDER_TIMEOUT, **owner: int
 ) -> AsyncIterator[None]:
-    """Raise ProviderFailed (502) for a refusal of the provider, and ProviderTimedOut (504) if it cannot answer now."""
+    """Raise ProviderFailed (502) for a refusal of the provider, and ProviderTimedOut (504) if it cannot answer now.
+
+    The log names the `owner`: `partner_id=…` or `marketplace_id=…`.
+    """
     try:
         async with asyncio.timeout(time_limit.total_seconds()):
             yield
     except REFUSALS as error:
-        log.exception(
-            "the provider refused a request", what=what, partner_id=partner_id, code=error.code, quote=error.request_id
-        )
+        log.exception("the provider refused a request", what=what, code=error.code, quote=error.request_id, **owner)
         raise ProviderFailed from error
     except (ProviderError, TimeoutError) as error:
-        log.warning("a request to the provider failed", what=what, partner_id=partner_id, error=repr(error))
+        log.warning("a request to the provider failed", what=what, error=repr(error), **owner)
         raise ProviderTimedOut from error

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from resolvers.core.caller import Role
 from resolvers.core.input_mapping import collect_owner
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible
@@ -19,6 +20,7 @@ from schema.core.errors import (
     GiftCardNotSpendable,
     InsufficientBalance,
     InvalidInput,
+    MarketplaceOnly,
     NotFound,
     PaymentEnded,
     PaymentInProgress,
@@ -60,6 +62,12 @@ async def find_payment(call: Call, input: Any, *, lock: bool = False) -> Payment
     except ValueError:
         raise NotFound(lookup={"id": str(id)}, thing="payment") from None
     return await find_visible(call.db, call.caller, PaymentRow, "payment", lock=lock, id=uuid)
+
+
+def check_owns_money(call: Call, payment: PaymentRow) -> None:
+    """Raise MarketplaceOnly for a refill if the caller is a partner's: its money is the marketplace's."""
+    if payment.is_refill and call.caller.role is Role.PARTNER:
+        raise MarketplaceOnly
 
 
 @operation(Permission.CREATE_PAYMENT)

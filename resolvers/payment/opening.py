@@ -7,7 +7,7 @@ from typing import Any
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.core.errors import PaymentsNotActive
+from schema.core.errors import MarketplacePaymentsNotActive, PaymentsNotActive
 from store.customer import Person, customer_for
 from store.ledger.books import book_of_partner
 from store.ledger.wallets import WalletRow, marketplace_wallet
@@ -20,12 +20,15 @@ from store.payment.recording import card_wallet_of
 async def wallet_for(db: AsyncSession, partner: PartnerRow, *, is_refill: bool = False) -> WalletRow:
     """The wallet that a payment by bank card goes to: the partner's; of a refill, the marketplace's own.
 
-    Raises PaymentsNotActive if there is none, or the partner may not receive payments yet.
+    Raises MarketplacePaymentsNotActive if the marketplace has none, and PaymentsNotActive if the partner may not receive
+    payments yet.
     """
     if is_refill:
-        wallet = await marketplace_wallet(db, await book_of_partner(db, partner.id))
-    else:
-        wallet = await card_wallet_of(db, partner.id) if partner.payments_active else None
+        own = await marketplace_wallet(db, await book_of_partner(db, partner.id))
+        if own is None:
+            raise MarketplacePaymentsNotActive
+        return own
+    wallet = await card_wallet_of(db, partner.id) if partner.payments_active else None
     if wallet is None:
         raise PaymentsNotActive
     return wallet
@@ -36,7 +39,7 @@ async def open_payment(
 ) -> PaymentRow:
     """Store a new payment of a partner, without its sources. `columns` are the other ones, with `payment_amount`.
 
-    Raises PaymentsNotActive if a part is paid by bank card and cannot be.
+    Raises what `wallet_for` raises if a part is paid by bank card.
     """
     is_refill, amount = columns.get("is_refill", False), columns["payment_amount"]
     wallet = await wallet_for(db, partner, is_refill=is_refill) if card_amount else await card_wallet_of(db, partner.id)

@@ -86,7 +86,7 @@ async def pay_by_link(call: Call, token: str, return_url: str) -> str:
     """Begin to pay, or continue: the URL at the provider, empty if the outcome is known already.
 
     Any number of presses, at once or one after the other, begin one try. Raises PaymentEnded, PaymentsNotActive,
-    PartnerInactive, ProviderFailed and ProviderTimedOut.
+    MarketplacePaymentsNotActive, PartnerInactive, ProviderFailed and ProviderTimedOut.
     """
     async with call.services.db.sessions() as db, db.begin():
         link = await _required(call, db, token)

@@ -111,8 +111,11 @@ def _receipt_url(context: Context, status: str, token: str) -> str | None:
 
 @computes(Payment, "journal")
 async def payment_journal(context: Context, ids: Sequence[UUID]) -> Mapping[UUID, list[LedgerJournal]]:
-    """The journals of payments with their refunds and disputes, oldest first."""
+    """The journals of payments with their refunds and disputes, oldest first, without those of others."""
     uuids = {id: UUID(str(id)) for id in ids}  # a compiled selection has them as text
     async with context.db.read_sessions() as db:
         journals = await journals_of_payments(db, list(uuids.values()))
-    return {id: journals[uuid] for id, uuid in uuids.items()}
+    sees = context.required_caller.sees
+    return {
+        id: [row for row in journals[uuid] if sees(row.partner_id, row.marketplace_id)] for id, uuid in uuids.items()
+    }

@@ -8,16 +8,14 @@ from uuid import UUID
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.core.caller import Role
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible
-from resolvers.payment.creation import find_payment
+from resolvers.payment.creation import check_owns_money, find_payment
 from resolvers.payment.refunding import LockedPayment, lock_with_sources, parts_of, promise_refund
 from schema.core.errors import (
     AlreadyRefunded,
     GiftCardNotSpendable,
     InvalidInput,
-    MarketplaceOnly,
     NotFound,
     NotRefundable,
     PaymentDisputed,
@@ -48,12 +46,6 @@ LONGEST_AGE = dt.timedelta(days=330)
 """The provider refunds a bank card for eleven months."""
 
 
-def _check_refill(call: Call, payment: PaymentRow) -> None:
-    """Raise MarketplaceOnly for a refill if the caller is a partner's: its money is the marketplace's."""
-    if payment.is_refill and call.caller.role is Role.PARTNER:
-        raise MarketplaceOnly
-
-
 @operation(Permission.REFUND_PAYMENT, exists=find_payment)
 async def refund_payment(call: Call, input: RefundPayment) -> Refund:
     """Refund a payment, or a part of it. Each source of its money gets its proportion of what is left, or what `split`
@@ -62,14 +54,14 @@ async def refund_payment(call: Call, input: RefundPayment) -> Refund:
     twice.
     """
     payment = await find_payment(call, {"id": input.id})
-    _check_refill(call, payment)
+    check_owns_money(call, payment)
     return await _refund(call.db, payment, input, call.services.clock.now())
 
 
 @operation(Permission.REFUND_PAYMENT, exists=find_payment)
 async def preview_refund(call: Call, input: PreviewRefund) -> RefundPreview:
     """What a refund would do: it is made, and undone. Refused as the refund would be."""
-    _check_refill(call, await find_payment(call, {"id": input.id}))
+    check_owns_money(call, await find_payment(call, {"id": input.id}))
     async with call.services.db.sessions() as db:  # never committed
         payment = await db.get_one(PaymentRow, input.id)
         refund = await _refund(db, payment, input, call.services.clock.now())
@@ -145,7 +137,8 @@ async def retry_refund(call: Call, input: RetryRefund) -> Refund:
     `INVALID_TRANSITION`.
     """
     refund = await find_refund(call, {"id": input.id})
-    await lock_payment(call.db, await find_payment(call, {"id": refund.payment_id}))
+    payment = await lock_payment(call.db, await find_payment(call, {"id": refund.payment_id}))
+    check_owns_money(call, payment)
     await call.db.refresh(refund)
     refund.state = REFUND_STATES.require(refund.state, RefundState.PENDING)
     now = call.services.clock.now()

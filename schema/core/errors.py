@@ -242,6 +242,14 @@ class PaymentsNotActive(Conflict):
     """Payments of this partner are not active yet."""
 
 
+class MarketplacePaymentsNotActive(Conflict):
+    """This marketplace has no wallet at the payment provider yet: open it with `activateMarketplacePayments`."""
+
+
+class PlatformUserUnknown(Conflict):
+    """The platform's own user at the payment provider is not set: set `COFFRET_MANGOPAY_PLATFORM_USER_ID`."""
+
+
 class PaymentEnded(Conflict):
     """This payment cannot be paid any more: it is paid already, cancelled, or its time is over."""
 

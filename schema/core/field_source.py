@@ -80,4 +80,16 @@ class Computed:
     many: bool = False
     field_permission: FieldPermission | None = None
     function: Callable[..., Awaitable[Mapping[int, Any]]] | None = None
-    """Called with the context and the ids of the objects; returns id -> value."""
+    """Called with the context, the ids of the objects and the field's arguments; returns id -> value."""
+
+    def called_with(self, arguments: Mapping[str, Any]) -> "Computed | ComputedCall":
+        """What is loaded if the field is selected with these arguments."""
+        return ComputedCall(self, tuple(arguments.items())) if arguments else self
+
+
+@dataclass(frozen=True)
+class ComputedCall:
+    """A computed field that is selected with arguments. Equal ones are computed together."""
+
+    value: Computed
+    arguments: tuple[tuple[str, Any], ...]

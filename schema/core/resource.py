@@ -1,9 +1,10 @@
 """Publishes resources: the base of types and inputs, embedded values, relations and computed fields."""
 
+import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import NoneType
-from typing import Any, ClassVar, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, ClassVar, TypeVar, Union, get_args, get_origin
 
 import strawberry
 from pydantic import BaseModel, create_model
@@ -47,24 +48,49 @@ def published_type(row: type) -> type | None:
 # ---- published fields ------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class Argument:
+    """An argument of a computed field."""
+
+    kind: Any
+    description: str
+    name: str | None = None
+    """Its published name; None: its name in the function."""
+    default: Any = inspect.Parameter.empty
+
+    def parameter(self, name: str) -> inspect.Parameter:
+        """It as a parameter of a resolver."""
+        kind: Any = self.kind
+        told = Annotated[kind, strawberry.argument(name=self.name, description=self.description)]
+        return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=told, default=self.default)
+
+
 def computed(
-    kind: Any, description: str, *, many: bool = False, field_permission: FieldPermission | None = None
+    kind: Any,
+    description: str,
+    *,
+    many: bool = False,
+    field_permission: FieldPermission | None = None,
+    arguments: Mapping[str, Argument] | None = None,
 ) -> Any:
     """Publish a computed field; `@computes` in `resolvers/` declares its function. Null if the function returns no
     value.
 
     `kind` is a published type or a list of one; `many` makes a list of a type that is declared later, and named by its
     place. With a `field_permission` the field is null and not computed for rows
-    of other tenants, and refused to callers without the permission.
+    of other tenants, and refused to callers without the permission. `arguments` are those of the field, by
+    their names in its function.
     """
     value = Computed(many or get_origin(kind) is list, field_permission)
 
-    async def resolve(self: Any, info: strawberry.Info) -> Any:
+    async def resolve(self: Any, info: strawberry.Info, **values: Any) -> Any:
         if field_permission is not None and not info.context.is_visible(
             field_permission, field_permission.owner_of(self)
         ):
             return None
-        return await info.context.loaders.loader_for(value).load(self.id)
+        return await info.context.loaders.loader_for(value.called_with(values)).load(self.id)
+
+    _publish_arguments(resolve, arguments or {})
 
     return strawberry.pydantic.field(
         resolve,
@@ -72,6 +98,14 @@ def computed(
         metadata={"compiled": value},
         description=description,
     )
+
+
+def _publish_arguments(resolve: Callable[..., Any], arguments: Mapping[str, Argument]) -> None:
+    """Give a resolver of an object these arguments, in place of its `**values`."""
+    own, info, _ = inspect.signature(resolve).parameters.values()
+    named = [argument.parameter(name) for name, argument in arguments.items()]
+    resolve.__signature__ = inspect.Signature([own, info, *named])  # type: ignore[attr-defined]
+    resolve.__annotations__ = {p.name: p.annotation for p in (own, info, *named)}
 
 
 def relation(

@@ -6,7 +6,8 @@ import strawberry
 from sqlmodel import Field
 
 from schema.core.columns import id_column
-from schema.core.resource import SchemaModel
+from schema.core.resource import SchemaModel, computed
+from schema.wallet import OWN_WALLET_PERMISSION, Wallet
 
 
 @strawberry.pydantic.type(description="A network of partners that accept each other's gift cards and vouchers.")
@@ -25,4 +26,15 @@ class Marketplace(SchemaModel):
     payment_request_reminder_days: int = Field(
         default=3,
         description="How many days before a payment request expires its customer is reminded: 0 to 364; 0: not at all.",
+    )
+    wallet = computed(
+        Wallet,
+        "Its own wallet at the payment provider, which refills are paid to; null before `activateMarketplacePayments`, and "
+        "for callers who may not see it.",
+        field_permission=OWN_WALLET_PERMISSION,
+    )
+    test_wallet = computed(
+        Wallet,
+        "The same for payments of test partners, whose money never existed.",
+        field_permission=OWN_WALLET_PERMISSION,
     )

@@ -1,4 +1,4 @@
-"""Inputs that create and update marketplaces and the domains of partners."""
+"""Inputs that create, update and activate marketplaces, and change the domains of partners."""
 
 import zoneinfo
 from typing import Annotated
@@ -46,6 +46,16 @@ class UpdateMarketplace(SchemaModel):
     """Update a marketplace. Omitted fields stay unchanged."""
 
     id: int
+
+
+@graphql_input
+class ActivateMarketplacePayments(SchemaModel):
+    """Open the own wallet of a marketplace."""
+
+    marketplace_uuid: UUID = Field(description="The uuid of the marketplace.")
+    is_live: bool = Field(
+        default=True, description="False: the wallet for payments of test partners; only with the sandbox provider."
+    )
 
 
 @graphql_input

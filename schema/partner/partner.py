@@ -8,9 +8,12 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSONB, VARCHAR
 from sqlmodel import Field
 
 from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
-from schema.core.resource import SchemaModel, computed, embedded, relation, restricted
+from schema.core.field_permission import FieldPermission
+from schema.core.permission import Permission
+from schema.core.resource import Argument, SchemaModel, computed, embedded, relation, restricted
 from schema.kyc.capability import PaymentCapability
 from schema.kyc.kyc import Kyc
+from schema.ledger import PartnerStatement
 from schema.partner.marketplace import Marketplace
 from schema.partner.parts import (
     PARTNER_FIELD_PERMISSION,
@@ -23,6 +26,9 @@ from schema.partner.parts import (
     PayoutSettings,
     Registration,
 )
+
+STATEMENT_PERMISSION = FieldPermission(Permission.VIEW_WALLET, owner_columns=("id", "marketplace_id"))
+"""Limits a field to callers who may see wallets, and this partner, whichever relation leads to it."""
 
 
 @graphql_enum
@@ -106,6 +112,16 @@ class Partner(SchemaModel):
         Kyc,
         "Its identification, as last reported by the payment provider; null for callers who may not see it.",
         field_permission=PARTNER_FIELD_PERMISSION,
+    )
+    statement = computed(
+        PartnerStatement,
+        "The statement of its earnings over a period, of at most 5,000 lines; null for callers who may not see it.",
+        field_permission=STATEMENT_PERMISSION,
+        arguments={
+            "first_day": Argument(dt.date, "The first accounting date.", name="from"),
+            "last_day": Argument(dt.date, "The last accounting date.", name="to"),
+            "is_live": Argument(bool, "False: as a test partner, whose money never existed.", default=True),
+        },
     )
     payment_capability = computed(
         PaymentCapability,

@@ -84,11 +84,11 @@ class Dispute(SchemaModel):
     contested_amount: Decimal | None = money_column(default=None, nullable=True)
     contested = money("contested_amount", description="The part that is contested; null if none was.", nullable=True)
     held_amount: Decimal = money_column(default=Decimal("0.00"))
-    held = money("held_amount", description="What is kept back of the partner's earnings until it ends.")
+    held = money("held_amount", description="What is kept back of the payee's money until it ends.")
     lost_amount: Decimal = money_column(default=Decimal("0.00"))
     lost = money("lost_amount", description="What is lost of the amount; 0 while it is open.")
     settled_amount: Decimal = money_column(default=Decimal("0.00"))
-    settled = money("settled_amount", description="What of the loss was taken from the partner's wallet.")
+    settled = money("settled_amount", description="What of the loss was taken from the wallet that was paid to.")
     reason_code: str = Field(
         default="", max_length=60, description="The bank's reason, as the payment provider names it."
     )

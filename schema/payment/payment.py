@@ -10,8 +10,10 @@ from sqlmodel import Field
 
 from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
 from schema.core.derived import derived
+from schema.core.field_permission import FieldPermission
 from schema.core.money import Money, money, money_column
 from schema.core.ownership import partner_relation
+from schema.core.permission import Permission
 from schema.core.resource import EmbeddedColumns, SchemaModel, computed, embedded, embedded_type, relation, relations
 from schema.ledger import LedgerJournal
 from schema.wallet import Wallet
@@ -219,7 +221,11 @@ class Payment(SchemaModel):
     disputes = relations(
         "schema.payment.dispute:Dispute", by="payment_id", description="Its disputes, oldest first.", order="created_on"
     )
-    journal = computed(list[LedgerJournal], "Its journals in the ledger, oldest first.")
+    journal = computed(
+        list[LedgerJournal],
+        "Its journals in the ledger that the caller may see, oldest first: those of a refill are the marketplace's.",
+        field_permission=FieldPermission(Permission.VIEW_WALLET, owner_columns=()),
+    )
     order = relation(
         "schema.order:Order", by="order_id", description="The order that it pays; null if none.", nullable=True
     )

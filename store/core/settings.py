@@ -16,6 +16,8 @@ from store.core.mail_server import MailServer, parse_sender, parse_server
 from store.core.rates import rate_of
 
 DEVELOPMENT_SECRET = "development-only-" + "0" * 32
+SANDBOX_PLATFORM_USER = "platform"
+"""The sandbox's user of the platform itself, which is there from the beginning."""
 
 
 _ORIGIN = re.compile(r"https?://(\[[0-9a-f:]+\]|[a-z0-9.-]+)(:[0-9]{1,5})?")
@@ -143,6 +145,11 @@ class Settings(BaseSettings):
     mangopay_alert_email: str = Field(
         default="",
         description="Where Mangopay sends alerts when its notifications fail; applies to hooks created from now on.",
+    )
+    mangopay_platform_user_id: str = Field(
+        default="",
+        max_length=128,
+        description="The id of the platform's own user at Mangopay, which owns the wallets of marketplaces.",
     )
     hook_secret: SecretStr = Field(
         default=SecretStr(""),
@@ -320,6 +327,11 @@ class Settings(BaseSettings):
         if self.provider is ProviderName.SANDBOX:
             return self.provider
         return f"{self.provider}:{urlsplit(self.mangopay_base_url).netloc}:{self.mangopay_client_id}"
+
+    @property
+    def platform_user_id(self) -> str:
+        """The provider's id of the platform's own user; empty if it is not set."""
+        return SANDBOX_PLATFORM_USER if self.provider is ProviderName.SANDBOX else self.mangopay_platform_user_id
 
     @property
     def mangopay_certificate(self) -> tuple[pathlib.Path, pathlib.Path] | None:

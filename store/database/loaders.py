@@ -10,7 +10,7 @@ from strawberry.dataloader import DataLoader
 from strawberry.types import get_object_definition
 
 from schema.core.field_permission import FieldPermission
-from schema.core.field_source import Computed, Relation
+from schema.core.field_source import Computed, ComputedCall, Relation
 from store.database.projection_fields import CONTEXT, LoadSource
 from store.database.statement_cache import Statement
 from store.database.transaction_reader import DatabaseReader
@@ -39,7 +39,7 @@ class LoaderContext(Protocol):
         Raises if it lacks the permission.
         """
 
-    async def compute(self, value: Computed, ids: Sequence[int]) -> Mapping[int, Any]:
+    async def compute(self, value: Computed, ids: Sequence[int], **arguments: Any) -> Mapping[int, Any]:
         """The computed value of the objects with these ids."""
 
 
@@ -50,10 +50,10 @@ class Loaders:
         self.db = db
         self.context = context
         self.table_of = table_of
-        self.loaders: dict[Relation | Computed, DataLoader[Any, Any]] = {}
+        self.loaders: dict[Relation | Computed | ComputedCall, DataLoader[Any, Any]] = {}
 
     async def load(
-        self, link: LoadSource, keys: Sequence[Any], columns: Sequence[str] | None = None
+        self, link: LoadSource | ComputedCall, keys: Sequence[Any], columns: Sequence[str] | None = None
     ) -> Mapping[Any, Any]:
         """The loaded value of each key.
 
@@ -70,6 +70,8 @@ class Loaders:
             return {owner: True for owner in keys_once if self.context.is_visible(link, owner)}
         if isinstance(link, Computed):
             return await self.context.compute(link, sorted(keys_once))
+        if isinstance(link, ComputedCall):
+            return await self.context.compute(link.value, sorted(keys_once), **dict(link.arguments))
         if link.scope_column is not None:
             return await self._load_of_owners(link, link.scope_column, keys_once, columns)
         rows = await (
@@ -120,13 +122,13 @@ class Loaders:
 
         return await self.db.statements.rows((link, columns), build, {"keys": keys})
 
-    def loader_for(self, link: Relation | Computed) -> DataLoader[Any, Any]:
+    def loader_for(self, link: Relation | Computed | ComputedCall) -> DataLoader[Any, Any]:
         """`load` for graphql-core, which resolves object by object."""
         if link not in self.loaders:
 
             async def load(keys: list[Any]) -> list[Any]:
                 rows_by_key = await self.load(link, keys)
-                absent: Any = [] if link.many and isinstance(link, Relation) else None
+                absent: Any = [] if isinstance(link, Relation) and link.many else None
                 return [rows_by_key.get(k, absent) for k in keys]
 
             self.loaders[link] = DataLoader(load_fn=load, cache=False)  # a later mutation may change the row

@@ -13,6 +13,8 @@ DEBIT_SIDE = frozenset(
         Role.REPUDIATION_WALLET,
         Role.OWED_BY_PARTNER,
         Role.PARTNER_SHORTFALL,
+        Role.OWED_BY_MARKETPLACE,
+        Role.FUNDS_SHORTFALL,
         Role.IN_DISPUTE,
         Role.DISPUTE_LOSS,
         Role.ISSUED,
@@ -23,6 +25,8 @@ FLOORED = frozenset(
     {
         Role.OWED_BY_PARTNER,
         Role.PARTNER_SHORTFALL,
+        Role.OWED_BY_MARKETPLACE,
+        Role.FUNDS_SHORTFALL,
         Role.IN_DISPUTE,
         Role.PARTNER,
         Role.PARTNER_HELD,
@@ -31,6 +35,7 @@ FLOORED = frozenset(
         Role.REFUND_DUE,
         Role.COMMISSION_BACK,
         Role.MARKETPLACE_FUNDS,
+        Role.FUNDS_HELD,
     }
 )
 """Accounts that could be overspent: their balance is kept in their row, which is locked, and never goes below zero."""

@@ -1,8 +1,15 @@
 """Books of the ledger: one for each marketplace, currency, and live or test."""
 
-from sqlalchemy import text
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import ColumnElement, TextClause, text
+from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from schema.partner.partner import PartnerStatus
+from store.ledger.rows import LedgerBookRow
+from store.partner.partners import PartnerRow
 from store.providers.money import exponent
 
 FIND = text("""
@@ -11,6 +18,12 @@ FIND = text("""
     LEFT JOIN ledger_book b ON (b.marketplace_id, b.currency, b.is_live) = (m.id, m.currency, p.status <> 't')
     WHERE p.id = :partner_id
 """)
+FIND_OF_MARKETPLACE = text("""
+    SELECT b.id, m.id AS marketplace_id, m.currency, w.is_live
+    FROM marketplace m CROSS JOIN (VALUES (CAST(:is_live AS bool))) AS w (is_live)
+    LEFT JOIN ledger_book b ON (b.marketplace_id, b.currency, b.is_live) = (m.id, m.currency, w.is_live)
+    WHERE m.id = :marketplace_id
+""")
 OPEN = text("""
     INSERT INTO ledger_book (marketplace_id, currency, is_live, minor_digits)
     VALUES (:marketplace_id, :currency, :is_live, :minor_digits)
@@ -18,10 +31,26 @@ OPEN = text("""
 """)
 
 
+def is_current_book(book_id: Any, partner_id: Any) -> ColumnElement[bool]:
+    """The condition that a book is of the partner's present mode: of a test partner a test book, else a live one."""
+    is_live = select(col(PartnerRow.status) != PartnerStatus.TEST).where(col(PartnerRow.id) == partner_id)
+    of_mode = col(LedgerBookRow.is_live) == is_live.scalar_subquery()
+    return select(LedgerBookRow.id).where(col(LedgerBookRow.id) == book_id, of_mode).exists()
+
+
 async def book_of_partner(db: AsyncSession, partner_id: int) -> int:
     """The book into which a partner's new cards, payments and wallets are posted. It is opened if it is the first."""
+    return await _found_or_opened(db, FIND, {"partner_id": partner_id})
+
+
+async def book_of_marketplace(db: AsyncSession, marketplace_id: int, *, is_live: bool) -> int:
+    """The book of a marketplace's partners, or of its test partners. It is opened if it is the first."""
+    return await _found_or_opened(db, FIND_OF_MARKETPLACE, {"marketplace_id": marketplace_id, "is_live": is_live})
+
+
+async def _found_or_opened(db: AsyncSession, find: TextClause, values: Mapping[str, Any]) -> int:
     connection = await db.connection()
-    found = (await connection.execute(FIND, {"partner_id": partner_id})).one()
+    found = (await connection.execute(find, values)).one()
     if found.id is not None:
         return int(found.id)
     new = {"marketplace_id": found.marketplace_id, "currency": found.currency, "is_live": found.is_live}

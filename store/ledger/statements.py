@@ -1,7 +1,10 @@
 """Statements of a partner's earnings: what came and went in a period, and the balance around it."""
 
 import datetime as dt
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import text
 from sqlmodel.ext.asyncio.session import AsyncSession
@@ -10,21 +13,35 @@ from schema.ledger import LedgerJournalKind as Kind
 from store.providers.money import MinorAmount
 
 ACCOUNTS = text("""
-    SELECT a.id, a.side, b.currency, b.is_live, (coalesce(sum(e.amount), 0) * a.side)::bigint AS opening
-    FROM ledger_account a JOIN ledger_book b ON b.id = a.book_id
-    LEFT JOIN (ledger_entry e JOIN ledger_journal j ON j.id = e.journal_id AND j.effective_on < :first) ON e.account_id = a.id
-    WHERE a.role = 'partner' AND a.owner_id = :partner_id GROUP BY a.id, b.id ORDER BY b.is_live DESC, a.id
+    SELECT p.id AS partner_id, a.id, m.currency, a.side,
+        (SELECT (coalesce(sum(e.amount), 0) * a.side)::bigint FROM ledger_entry e JOIN ledger_journal j ON j.id = e.journal_id
+            WHERE e.account_id = a.id AND j.effective_on < :first) AS opening
+    FROM partner p JOIN marketplace m ON m.id = p.marketplace_id
+    LEFT JOIN ledger_book b ON (b.marketplace_id, b.currency, b.is_live) = (m.id, m.currency, CAST(:is_live AS bool))
+    LEFT JOIN ledger_account a ON (a.book_id, a.role, a.owner_id) = (b.id, 'partner', p.id)
+    WHERE p.id = ANY(:partner_ids)
 """)
 LINES = text("""
-    SELECT j.effective_on, j.id, j.kind, j.source_kind, j.source_id, sum(e.amount)::bigint AS amount
-    FROM ledger_entry e JOIN ledger_journal j ON j.id = e.journal_id
-    WHERE e.account_id = :account_id AND j.effective_on BETWEEN :first AND :last
-    GROUP BY j.id HAVING sum(e.amount) <> 0 ORDER BY j.effective_on, j.recorded_on, j.id LIMIT :most
+    SELECT a.id AS account_id, l.* FROM unnest(CAST(:account_ids AS bigint[])) AS a (id) CROSS JOIN LATERAL (
+        SELECT j.effective_on, j.recorded_on, j.id, j.kind, j.source_kind, j.source_id, sum(e.amount)::bigint AS amount
+        FROM ledger_entry e JOIN ledger_journal j ON j.id = e.journal_id
+        WHERE e.account_id = a.id AND j.effective_on BETWEEN :first AND :last
+        GROUP BY j.id HAVING sum(e.amount) <> 0 ORDER BY j.effective_on, j.recorded_on, j.id LIMIT :most
+    ) l ORDER BY a.id, l.effective_on, l.recorded_on, l.id
 """)
 
 
 class StatementTooLong(Exception):
     """A statement would have more lines than were allowed."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatementPeriod:
+    """The days of a statement, both included, and whether it is of the live book."""
+
+    first: dt.date
+    last: dt.date
+    is_live: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,36 +60,40 @@ class StatementLine:
 
 @dataclass(frozen=True, slots=True)
 class EarningsStatement:
-    """A statement in one book."""
+    """A statement of a partner's earnings in one book."""
 
-    is_live: bool
     opening: MinorAmount
     closing: MinorAmount
     lines: tuple[StatementLine, ...]
 
 
 async def earnings_statements(
-    db: AsyncSession, partner_id: int, first: dt.date, last: dt.date, most: int
-) -> list[EarningsStatement]:
-    """A statement for each book in which the partner has earned something; both days are included.
+    db: AsyncSession, partner_ids: Sequence[int], period: StatementPeriod, most: int
+) -> Mapping[int, EarningsStatement]:
+    """The statements of partners by the partner's id. Who has earned nothing in the book has one without lines.
 
     Raises StatementTooLong if one would have more than `most` lines.
     """
-    connection = await db.connection()
-    accounts = (await connection.execute(ACCOUNTS, {"partner_id": partner_id, "first": first})).all()
-    statements = []
-    for account in accounts:
-        values = {"account_id": account.id, "first": first, "last": last, "most": most + 1}
-        rows = (await connection.execute(LINES, values)).all()
-        if len(rows) > most:
-            raise StatementTooLong
-        balance, lines = MinorAmount(account.currency, account.opening), []
-        for row in rows:
-            change = MinorAmount(account.currency, row.amount * account.side)
-            balance += change
-            lines.append(
-                StatementLine(row.effective_on, row.id, Kind(row.kind), row.source_kind, row.source_id, change, balance)
-            )
-        opening = MinorAmount(account.currency, account.opening)
-        statements.append(EarningsStatement(account.is_live, opening, balance, tuple(lines)))
-    return statements
+    connection, first = await db.connection(), {"first": period.first}
+    of = {"partner_ids": list(partner_ids), "is_live": period.is_live, **first}
+    accounts = (await connection.execute(ACCOUNTS, of)).all()
+    ids = [account.id for account in accounts if account.id is not None]
+    rows_by_account: dict[int | None, list[Any]] = defaultdict(list)
+    among = {"account_ids": ids, "last": period.last, "most": most + 1, **first}
+    for row in (await connection.execute(LINES, among)).all():
+        rows_by_account[row.account_id].append(row)
+    if any(len(rows) > most for rows in rows_by_account.values()):
+        raise StatementTooLong
+    return {account.partner_id: _statement(account, rows_by_account[account.id]) for account in accounts}
+
+
+def _statement(account: Any, rows: Sequence[Any]) -> EarningsStatement:
+    opening = balance = MinorAmount(account.currency, account.opening or 0)
+    lines = []
+    for row in rows:
+        change = MinorAmount(account.currency, row.amount * account.side)
+        balance += change
+        lines.append(
+            StatementLine(row.effective_on, row.id, Kind(row.kind), row.source_kind, row.source_id, change, balance)
+        )
+    return EarningsStatement(opening, balance, tuple(lines))

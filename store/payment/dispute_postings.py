@@ -1,41 +1,64 @@
-"""The journals of disputes: what a bank took, what is kept back of the partner's earnings, and how it ended.
+"""The journals of disputes: what a bank took, what is kept back of the owner's earnings, and how it ended.
 
-What a settlement does not bring back stays below zero in the repudiation wallet, as at the provider: the marketplace
-pays it in there, and the partner owes it.
+The owner is the partner; of a refill, the marketplace. What a settlement does not bring back stays below zero in the
+repudiation wallet, as at the provider: the platform pays it in there, and the owner owes it.
 """
 
 import datetime as dt
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
 
+from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.ledger import LedgerAccountRole as Role
 from schema.ledger import LedgerJournalKind as Kind
 from schema.payment.dispute import DisputeState
 from schema.validation.numbers import CENT
-from store.ledger.accounts import LedgerAccount, partner_earnings, wallet_money
+from store.ledger.accounts import LedgerAccount
 from store.ledger.balances import lock_balance
 from store.ledger.posting import Entry, Journal, credit, debit
+from store.ledger.rows import LedgerJournalRow
 from store.payment.disputes import DisputeRow
 from store.payment.payments import PaymentRow, PaymentSourceRow
+from store.payment.postings import owner_accounts, owner_partner_id, taken_from, wallet_of
 from store.payment.refund_amounts import commission_back, left_of
 from store.providers.money import MinorAmount
 
 NOTHING = Decimal("0.00")
+SOURCE = "dispute"
+"""The kind of source of these journals."""
 REPUDIATION_WALLET = LedgerAccount(Role.REPUDIATION_WALLET)
 DISPUTE_LOSS = LedgerAccount(Role.DISPUTE_LOSS)
+SUSPENSE = LedgerAccount(Role.SUSPENSE)
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """A settlement that has happened at the provider."""
+
+    id: str
+    amount: Decimal
+    executed_on: dt.datetime
 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """A loss, and who bears it. `partner` and `commission` are the whole of `amount`."""
+    """A loss, and who bears it. `owner` and `commission` are the whole of `amount`."""
 
     amount: Decimal
-    partner: Decimal
-    """The part that was the partner's earnings."""
+    owner: Decimal
+    """The part that was the partner's earnings; of a refill, all of it: the marketplace's funds."""
     commission: Decimal
     """The part that was commission: the marketplace's own loss."""
+
+    def owed(self, settled: Decimal) -> Decimal:
+        """What the owner owes when this much is settled out of its wallet."""
+        return max(self.owner - settled, NOTHING)
+
+    def unrecovered(self, settled: Decimal) -> Decimal:
+        """The commission that is lost when this much is settled."""
+        return max(self.amount - max(settled, self.owner), NOTHING)
 
 
 def commission_in_dispute(payment: PaymentRow, source: PaymentSourceRow, amount: Decimal) -> Decimal:
@@ -51,79 +74,122 @@ def loss_of(dispute: DisputeRow, amount: Decimal) -> Loss:
 
 
 def due_settlement(dispute: DisputeRow) -> Decimal:
-    """What of the loss is to be taken from the partner's wallet: the partner's part, as far as it is kept back.
+    """What of the loss is to be taken from the wallet: the owner's part, as far as it is kept back.
 
-    The provider settles lost disputes only: what was not contested of one that was won, the partner owes.
+    The provider settles lost disputes only: what was not contested of one that was won, the owner owes.
     """
     if dispute.state is not DisputeState.LOST:
         return NOTHING
-    return min(dispute.held_amount, loss_of(dispute, dispute.lost_amount).partner)
+    return min(dispute.held_amount, loss_of(dispute, dispute.lost_amount).owner)
 
 
 async def taken_journal(db: AsyncSession, payment: PaymentRow, dispute: DisputeRow) -> Journal:
-    """The bank took the money. The partner's part is kept back as far as the earnings go: sets `held_amount`."""
-    earnings = partner_earnings(payment.partner_id)
-    balance = MinorAmount(payment.currency, await lock_balance(db, payment.book_id, earnings)).decimal
-    dispute.held_amount = min(loss_of(dispute, dispute.dispute_amount).partner, balance)
+    """The bank took the money. The owner's part is kept back as far as the earnings go: sets `held_amount`."""
+    accounts = owner_accounts(payment)
+    balance = MinorAmount(payment.currency, await lock_balance(db, payment.book_id, accounts.earnings)).decimal
+    dispute.held_amount = min(loss_of(dispute, dispute.dispute_amount).owner, balance)
     entries = (
         _debit(payment, _in_dispute(payment), dispute.dispute_amount),
-        _debit(payment, earnings, dispute.held_amount),
+        _debit(payment, accounts.earnings, dispute.held_amount),
         _credit(payment, REPUDIATION_WALLET, dispute.dispute_amount),
-        _credit(payment, _held(payment), dispute.held_amount),
+        _credit(payment, accounts.held, dispute.held_amount),
     )
     return _journal(payment, dispute, Kind.DISPUTE, entries, dispute.taken_on)
 
 
 def returned_journal(payment: PaymentRow, dispute: DisputeRow, now: dt.datetime) -> Journal:
-    """The money came back, or the part of it that was contested; what was kept back is the partner's again."""
+    """The money came back, or the part of it that was contested; what was kept back is the owner's again."""
+    accounts = owner_accounts(payment)
     entries = (
         _debit(payment, REPUDIATION_WALLET, dispute.returned_amount),
-        _debit(payment, _held(payment), dispute.held_amount),
+        _debit(payment, accounts.held, dispute.held_amount),
         _credit(payment, _in_dispute(payment), dispute.returned_amount),
-        _credit(payment, partner_earnings(payment.partner_id), dispute.held_amount),
+        _credit(payment, accounts.earnings, dispute.held_amount),
     )
     return _journal(payment, dispute, Kind.DISPUTE_WON, entries, now)
 
 
-def lost_journal(payment: PaymentRow, dispute: DisputeRow, moved: Decimal, now: dt.datetime) -> Journal:
-    """What did not come back is lost, and `moved` of it was taken from the partner's wallet.
+async def lost_journal(
+    db: AsyncSession, payment: PaymentRow, dispute: DisputeRow, moved: Decimal, now: dt.datetime
+) -> Journal:
+    """What did not come back is lost, and `moved` of it was taken from the owner's wallet.
 
-    Of what is kept back, more than that is the partner's again. More than is kept back comes out of the earnings: that
-    happens only if somebody settles at the provider.
+    Of what is kept back, more than that is the owner's again. More than is kept back happens only if somebody settles at
+    the provider: it comes out of the earnings, and what they do not cover is missing in the wallet.
     """
-    loss, held = loss_of(dispute, dispute.lost_amount), dispute.held_amount
-    owed = max(loss.partner - moved, NOTHING)
+    loss, held, accounts = loss_of(dispute, dispute.lost_amount), dispute.held_amount, owner_accounts(payment)
     entries = (
         _debit(payment, REPUDIATION_WALLET, moved),
-        _debit(payment, _held(payment), held),
-        _debit(payment, LedgerAccount(Role.OWED_BY_PARTNER, payment.partner_id), owed),
-        _debit(payment, DISPUTE_LOSS, loss.amount - moved - owed),
+        _debit(payment, accounts.held, held),
+        _debit(payment, accounts.owed, loss.owed(moved)),
+        _debit(payment, DISPUTE_LOSS, loss.unrecovered(moved)),
+        *await taken_from(db, payment, _minor(payment, max(moved - held, NOTHING))),
         _credit(payment, _in_dispute(payment), loss.amount),
-        _credit(payment, _wallet(payment), moved),
-        _credit(payment, partner_earnings(payment.partner_id), held - moved),
+        _credit(payment, wallet_of(payment), moved),
+        _credit(payment, accounts.earnings, max(held - moved, NOTHING)),
+        _credit(payment, SUSPENSE, max(moved - loss.amount, NOTHING)),
     )
     return _journal(payment, dispute, Kind.DISPUTE_LOST, entries, now)
+
+
+async def settlement_journal(
+    db: AsyncSession, payment: PaymentRow, dispute: DisputeRow, settlement: Settlement
+) -> Journal:
+    """One more settlement of a loss that is accounted for already: somebody made it at the provider.
+
+    It comes out of the owner's earnings as `taken_from` says. The owner owes as much less, and beyond that less commission
+    is lost. More than was lost cannot be explained.
+    """
+    loss, accounts, moved = loss_of(dispute, dispute.lost_amount), owner_accounts(payment), settlement.amount
+    before, after = dispute.settled_amount, dispute.settled_amount + moved
+    taken = await taken_from(db, payment, _minor(payment, moved))  # first: earnings are locked before what is owed
+    owed = MinorAmount(payment.currency, await lock_balance(db, payment.book_id, accounts.owed)).decimal
+    less_owed = min(loss.owed(before) - loss.owed(after), owed)
+    less_lost = loss.unrecovered(before) - loss.unrecovered(after)
+    entries = (
+        _debit(payment, REPUDIATION_WALLET, moved),
+        *taken,
+        _credit(payment, wallet_of(payment), moved),
+        _credit(payment, accounts.owed, less_owed),
+        _credit(payment, DISPUTE_LOSS, less_lost),
+        _credit(payment, SUSPENSE, moved - less_owed - less_lost),
+    )
+    journal = _journal(payment, dispute, Kind.SETTLEMENT, entries, settlement.executed_on)
+    return replace(journal, source_id=_settlement_source(dispute, settlement))
+
+
+async def is_settlement_posted(
+    db: AsyncSession, payment: PaymentRow, dispute: DisputeRow, settlement: Settlement
+) -> bool:
+    """True if `settlement_journal` of this settlement is posted already."""
+    table = LedgerJournalRow
+    query = select(table.id).where(
+        col(table.book_id) == payment.book_id,
+        col(table.source_kind) == SOURCE,
+        col(table.source_id) == _settlement_source(dispute, settlement),
+        col(table.kind) == Kind.SETTLEMENT,
+    )
+    return (await db.exec(query)).first() is not None
+
+
+def _settlement_source(dispute: DisputeRow, settlement: Settlement) -> str:
+    return f"{dispute.id}:{settlement.id}"
 
 
 def _in_dispute(payment: PaymentRow) -> LedgerAccount:
     return LedgerAccount(Role.IN_DISPUTE, owner_uuid=payment.id)
 
 
-def _held(payment: PaymentRow) -> LedgerAccount:
-    return LedgerAccount(Role.PARTNER_HELD, payment.partner_id)
-
-
-def _wallet(payment: PaymentRow) -> LedgerAccount:
-    assert payment.wallet_id is not None, "money by bank card goes into a wallet"
-    return wallet_money(payment.wallet_id)
+def _minor(payment: PaymentRow, amount: Decimal) -> int:
+    return MinorAmount.of(amount, payment.currency).minor
 
 
 def _debit(payment: PaymentRow, account: LedgerAccount, amount: Decimal) -> Entry:
-    return debit(account, MinorAmount.of(amount, payment.currency).minor)
+    return debit(account, _minor(payment, amount))
 
 
 def _credit(payment: PaymentRow, account: LedgerAccount, amount: Decimal) -> Entry:
-    return credit(account, MinorAmount.of(amount, payment.currency).minor)
+    return credit(account, _minor(payment, amount))
 
 
 def _journal(
@@ -131,9 +197,9 @@ def _journal(
 ) -> Journal:
     return Journal(
         book_id=payment.book_id,
-        partner_id=payment.partner_id,
+        partner_id=owner_partner_id(payment),
         kind=kind,
-        source_kind="dispute",
+        source_kind=SOURCE,
         source_id=str(dispute.id),
         entries=entries,
         recorded_on=recorded_on,

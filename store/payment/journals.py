@@ -7,16 +7,16 @@ from uuid import UUID
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.ledger import LedgerJournal
 from store.ledger.journals import LedgerSubject, journals_of
+from store.ledger.rows import LedgerJournalRow
 from store.payment.disputes import DisputeRow
 from store.payment.payments import RefundRow
 
 
-async def journals_of_payments(db: AsyncSession, ids: Sequence[UUID]) -> Mapping[UUID, list[LedgerJournal]]:
+async def journals_of_payments(db: AsyncSession, ids: Sequence[UUID]) -> Mapping[UUID, list[LedgerJournalRow]]:
     """The journals of payments by the id of the payment, oldest first."""
     subjects = await subjects_of_payments(db, ids)
-    return {id: list(rows) for id, rows in (await journals_of(db, subjects)).items()}
+    return await journals_of(db, subjects)
 
 
 async def subjects_of_payments(db: AsyncSession, ids: Sequence[UUID]) -> Mapping[UUID, LedgerSubject]:

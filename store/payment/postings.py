@@ -18,7 +18,49 @@ from store.providers.money import MinorAmount
 FEES_WALLET = LedgerAccount(Role.FEES_WALLET)
 COMMISSION = LedgerAccount(Role.COMMISSION)
 VAT = LedgerAccount(Role.VAT_ON_COMMISSION)
-FUNDS = LedgerAccount(Role.MARKETPLACE_FUNDS)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnerAccounts:
+    """The accounts of whose money a payment by bank card is."""
+
+    earnings: LedgerAccount
+    """What is the owner's, in the wallet."""
+    held: LedgerAccount
+    """What is kept back of it while a dispute is open."""
+    owed: LedgerAccount
+    """What the owner owes the platform."""
+    shortfall: LedgerAccount
+    """What is missing in the wallet."""
+
+
+def owner_accounts(payment: PaymentRow) -> OwnerAccounts:
+    """The partner's accounts; of a refill, the marketplace's."""
+    if payment.is_refill:
+        return OwnerAccounts(
+            LedgerAccount(Role.MARKETPLACE_FUNDS),
+            LedgerAccount(Role.FUNDS_HELD),
+            LedgerAccount(Role.OWED_BY_MARKETPLACE),
+            LedgerAccount(Role.FUNDS_SHORTFALL),
+        )
+    id = payment.partner_id
+    return OwnerAccounts(
+        partner_earnings(id),
+        LedgerAccount(Role.PARTNER_HELD, id),
+        LedgerAccount(Role.OWED_BY_PARTNER, id),
+        LedgerAccount(Role.PARTNER_SHORTFALL, id),
+    )
+
+
+def owner_partner_id(payment: PaymentRow) -> int | None:
+    """The partner whose money a payment is; None for a refill."""
+    return None if payment.is_refill else payment.partner_id
+
+
+def wallet_of(payment: PaymentRow) -> LedgerAccount:
+    """The wallet that a payment by bank card went to."""
+    assert payment.wallet_id is not None, "money by bank card goes into a wallet"
+    return wallet_money(payment.wallet_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +91,9 @@ def payin_journal(payment: PaymentRow, payin: PaymentTransactionRow) -> Journal:
     """A pay-in has succeeded."""
     amounts = CardAmounts.of(payin)
     entries = (
-        debit(_wallet(payment), amounts.wallet),
+        debit(wallet_of(payment), amounts.wallet),
         debit(FEES_WALLET, amounts.fees),
-        credit(_earnings(payment), amounts.wallet),
+        credit(owner_accounts(payment).earnings, amounts.wallet),
         credit(COMMISSION, amounts.income),
         credit(VAT, amounts.vat),
     )
@@ -63,7 +105,7 @@ def refund_journal(payment: PaymentRow, part: PaymentTransactionRow) -> Journal:
     """A refund is promised: the money is no longer the partner's, and has not left the wallet."""
     amounts = CardAmounts.of(part)
     entries = (
-        debit(_earnings(payment), amounts.wallet),
+        debit(owner_accounts(payment).earnings, amounts.wallet),
         debit(COMMISSION, amounts.income),
         debit(VAT, amounts.vat),
         credit(LedgerAccount(Role.REFUND_DUE, part.id), amounts.wallet),
@@ -78,7 +120,7 @@ def refund_paid_journal(payment: PaymentRow, part: PaymentTransactionRow) -> Jou
     entries = (
         debit(LedgerAccount(Role.REFUND_DUE, part.id), amounts.wallet),
         debit(LedgerAccount(Role.COMMISSION_BACK, part.id), amounts.fees),
-        credit(_wallet(payment), amounts.wallet),
+        credit(wallet_of(payment), amounts.wallet),
         credit(FEES_WALLET, amounts.fees),
     )
     return _of_part(payment, part, Kind.REFUND_PAID, entries)
@@ -90,29 +132,23 @@ def refund_failed_journal(payment: PaymentRow, part: PaymentTransactionRow) -> J
     return _of_part(payment, part, Kind.REFUND_FAILED, entries)
 
 
+async def taken_from(db: AsyncSession, payment: PaymentRow, amount: int) -> tuple[Entry, Entry]:
+    """The entries of what has left the wallet at the provider: out of the owner's earnings as far as they go, and what
+    they do not cover is missing in the wallet.
+    """
+    accounts = owner_accounts(payment)
+    covered = min(amount, await lock_balance(db, payment.book_id, accounts.earnings))
+    return debit(accounts.earnings, covered), debit(accounts.shortfall, amount - covered)
+
+
 async def provider_refund_journals(
     db: AsyncSession, payment: PaymentRow, part: PaymentTransactionRow
 ) -> tuple[Journal, Journal]:
-    """A refund that has happened at the provider: what the partner's earnings do not cover is missing in its wallet."""
+    """A refund that has happened at the provider: what the owner's earnings do not cover is missing in the wallet."""
     promised = refund_journal(payment, part)
-    earnings = _earnings(payment)
-    amount = CardAmounts.of(part).wallet
-    covered = min(amount, await lock_balance(db, payment.book_id, earnings))
-    shortfall = LedgerAccount(Role.PARTNER_SHORTFALL, payment.partner_id)
-    if payment.is_refill:  # a person has to find out how a marketplace's wallet could fall short
-        shortfall = LedgerAccount(Role.SUSPENSE)
-    entries = (debit(earnings, covered), debit(shortfall, amount - covered), *promised.entries[1:])
+    taken = await taken_from(db, payment, CardAmounts.of(part).wallet)
+    entries = (*taken, *promised.entries[1:])
     return replace(promised, entries=entries), refund_paid_journal(payment, part)
-
-
-def _earnings(payment: PaymentRow) -> LedgerAccount:
-    """Whose money a payment is: the partner's; of a refill, the marketplace's."""
-    return FUNDS if payment.is_refill else partner_earnings(payment.partner_id)
-
-
-def _wallet(payment: PaymentRow) -> LedgerAccount:
-    assert payment.wallet_id is not None, "money by bank card goes into a wallet"
-    return wallet_money(payment.wallet_id)
 
 
 def _of_part(payment: PaymentRow, part: PaymentTransactionRow, kind: Kind, entries: tuple[Entry, ...]) -> Journal:
@@ -134,7 +170,7 @@ def _journal(
 ) -> Journal:
     return Journal(
         book_id=payment.book_id,
-        partner_id=None if payment.is_refill else payment.partner_id,
+        partner_id=owner_partner_id(payment),
         kind=kind,
         source_kind=source_kind,
         source_id=source_id,

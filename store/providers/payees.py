@@ -146,9 +146,26 @@ class PayeeProvider(Protocol):
         ...
 
     async def open_wallet(
-        self, owner_id: str, currency: str, label: str, *, key: IdempotencyKey, sent_at: dt.datetime
+        self,
+        owner_id: str,
+        currency: str,
+        label: str,
+        *,
+        reference: str = "",
+        key: IdempotencyKey,
+        sent_at: dt.datetime,
     ) -> str:
-        """Open a wallet in one currency and return its id. `label` has at most 255 characters."""
+        """Open a wallet in one currency and return its id. `label` has at most 255 characters.
+
+        `reference` is our name for it, by which `find_wallet` finds it.
+        """
+        ...
+
+    async def find_wallet(self, owner_id: str, reference: str) -> str | None:
+        """The id of the owner's wallet with this reference; None if there is none.
+
+        Raises `ProviderNotFound`, and `ActionRequired` for an owner who must authenticate first.
+        """
         ...
 
     async def get_balance(self, wallet_id: str, *, return_url: str) -> MinorAmount:

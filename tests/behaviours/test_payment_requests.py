@@ -144,7 +144,7 @@ async def test_another_partner_and_another_marketplace(transport: Transport, ten
         assert (await ask(transport, who, foreign)).fields == {"invoicing_marketplace_id"}
     own = body(tenants, invoicing_marketplace_id=tenants.marketplaces["a"].id)
     answer = await ask(transport, "market a", own)
-    assert (answer.status, answer.code) == (409, "PAYMENTS_NOT_ACTIVE")
+    assert (answer.status, answer.code) == (409, "MARKETPLACE_PAYMENTS_NOT_ACTIVE")
     assert await tenants.snapshot() == before
 
 

@@ -36,6 +36,7 @@ NOT_PUBLISHED = frozenset(
         "picture",
         "read_cursor",
         "return_secret",
+        "wallet_opening",
     }
 )
 """Tables that no type of the schema has rows of."""

@@ -1,21 +1,22 @@
 """Journals, statements and findings of the ledger over the API: who sees which, and what they say."""
 
 import datetime as dt
-from decimal import Decimal
+from typing import Any
 
 import pytest
 from prometheus_client import REGISTRY
 
 from resolvers.core.listing import PageArguments
 from resolvers.job.ledger_gauges import LEDGER, refresh_ledger_gauges
-from resolvers.ledger import fold, ledger_findings, ledger_journals, partner_statements, seal, verify
-from schema.core.errors import Forbidden, InvalidInput
+from resolvers.ledger import fold, ledger_findings, ledger_journals, seal, verify
+from schema.core.errors import Forbidden
 from schema.core.permission import Permission
 from schema.ledger import LedgerJournalKind as Kind
 from store.core.clock import clock
 from tests.fixtures.ledger import Ledger, open_ledger
 from tests.fixtures.tenants import Tenants
 from tests.fixtures.voucher import holder
+from tests.statements import record_statements
 
 LIST = """
 query Journals($filter: LedgerJournalFilter, $orderBy: LedgerJournalSort! = NEWEST) {
@@ -27,10 +28,12 @@ query Journals($filter: LedgerJournalFilter, $orderBy: LedgerJournalSort! = NEWE
 }
 """
 STATEMENT = """
-query Statement($from: Date!, $until: Date!, $uuid: UUID) {
-  partnerStatements(effectiveFrom: $from, effectiveUntil: $until, partnerUuid: $uuid) {
-    isLive opening { amount currency } closing { amount }
-    lines { effectiveOn kind sourceId debit { amount } credit { amount } balance { amount } }
+query Statement($from: Date!, $until: Date!, $uuid: UUID!, $isLive: Boolean! = true) {
+  partner(uuid: $uuid) {
+    statement(from: $from, to: $until, isLive: $isLive) {
+      opening { amount currency } closing { amount }
+      lines { effectiveOn kind sourceId debit { amount } credit { amount } balance { amount } }
+    }
   }
 }
 """
@@ -104,16 +107,22 @@ async def test_a_permission_is_needed(tenants: Tenants, ledger: Ledger) -> None:
     context = await tenants.context(without)
     with pytest.raises(Forbidden):
         await ledger_journals(context, PageArguments())
-    with pytest.raises(Forbidden):
-        await partner_statements(context, clock.now().date(), clock.now().date())
     for who in ("a1", "market a"):
         with pytest.raises(Forbidden):
             await ledger_findings(await tenants.context(who))
 
 
+async def stated(tenants: Tenants, who: str, of: str = "a1", **variables: object) -> dict[str, Any]:
+    """The statement of a partner that somebody sees."""
+    answer = await tenants.graphql(who, STATEMENT, **{"uuid": tenants.partners[of].uuid, **FAR, **variables})
+    assert "errors" not in answer, answer
+    statement: dict[str, Any] = answer["data"]["partner"]["statement"]
+    return statement
+
+
 async def test_a_statement_begins_and_ends_with_the_balance(tenants: Tenants, ledger: Ledger) -> None:
-    (whole,) = (await tenants.graphql("a1", STATEMENT, **FAR))["data"]["partnerStatements"]
-    assert (whole["isLive"], whole["opening"]) == (True, {"amount": "0.00", "currency": "EUR"})
+    whole = await stated(tenants, "a1")
+    assert whole["opening"] == {"amount": "0.00", "currency": "EUR"}
     assert [
         (line["sourceId"], line["debit"], line["credit"], line["balance"]["amount"]) for line in whole["lines"]
     ] == [
@@ -123,32 +132,54 @@ async def test_a_statement_begins_and_ends_with_the_balance(tenants: Tenants, le
     ]
     assert whole["closing"]["amount"] == "101.00"
     middle = whole["lines"][1]["effectiveOn"]
-    (part,) = (await tenants.graphql("a1", STATEMENT, **{"from": middle, "until": middle}))["data"]["partnerStatements"]
+    part = await stated(tenants, "a1", **{"from": middle, "until": middle})
     assert (part["opening"]["amount"], len(part["lines"]), part["closing"]["amount"]) == ("90.00", 1, "108.00")
 
 
+async def test_test_money_has_a_statement_of_its_own(tenants: Tenants, ledger: Ledger) -> None:
+    nothing = {"opening": {"amount": "0.00", "currency": "EUR"}, "closing": {"amount": "0.00"}, "lines": []}
+    assert await stated(tenants, "a1", isLive=False) == nothing
+    await tenants.execute(f"UPDATE partner SET status = 't' WHERE id = {ledger.partner_id}")  # noqa: S608 - from this test
+    test = await open_ledger(tenants)
+    await test.post(test.backed(1_000))
+    assert (await stated(tenants, "a1", isLive=False))["closing"] == {"amount": "9.00"}
+    assert (await stated(tenants, "a1"))["closing"] == {"amount": "101.00"}
+
+
+async def test_the_statements_of_many_partners_take_two_statements(tenants: Tenants, ledger: Ledger) -> None:
+    query = """{ partners(first: 50) { edges { node { uuid statement(from: "2000-01-01", to: "2100-01-01") { closing { amount } } } } } }"""
+    with record_statements(tenants.services.db) as seen:
+        answer = await tenants.graphql("market a", query)
+    assert "errors" not in answer, answer
+    closing = {
+        each["node"]["uuid"]: each["node"]["statement"]["closing"]["amount"]
+        for each in answer["data"]["partners"]["edges"]
+    }
+    assert closing == {str(tenants.partners["a1"].uuid): "101.00", str(tenants.partners["a2"].uuid): "0.00"}
+    assert len([each for each in seen if "ledger_" in each]) == 2
+
+
 async def test_statements_of_others_are_not_shown(tenants: Tenants, ledger: Ledger) -> None:
-    uuid = str(tenants.partners["a1"].uuid)
-    for who, count in (("market a", 1), ("master", 1)):
-        assert len((await tenants.graphql(who, STATEMENT, uuid=uuid, **FAR))["data"]["partnerStatements"]) == count
+    for who in ("a1", "market a", "master"):
+        assert len((await stated(tenants, who))["lines"]) == 3
+    uuid = tenants.partners["a1"].uuid
     for who in ("a2", "market b"):
-        assert (await tenants.graphql(who, STATEMENT, uuid=uuid, **FAR))["errors"][0]["extensions"][
-            "code"
-        ] == "NOT_FOUND"
-    assert (await tenants.graphql("b1", STATEMENT, **FAR))["data"]["partnerStatements"] == []
+        assert (await tenants.graphql(who, STATEMENT, uuid=uuid, **FAR))["data"] == {"partner": None}
+    assert (await stated(tenants, "b1", "b1"))["lines"] == []
 
 
-async def test_a_statement_that_is_too_long_is_refused(
+async def test_a_statement_that_cannot_be_made_is_refused(
     tenants: Tenants, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    context, days = await tenants.context("a1"), (dt.date(2000, 1, 1), dt.date(2100, 1, 1))
+    uuid = tenants.partners["a1"].uuid
     monkeypatch.setattr("resolvers.ledger.STATEMENT_LINES", 3)
-    (statement,) = await partner_statements(context, *days)
-    assert statement.closing.amount == Decimal("101.00")
+    assert len((await stated(tenants, "a1"))["lines"]) == 3
     monkeypatch.setattr("resolvers.ledger.STATEMENT_LINES", 2)
-    with pytest.raises(InvalidInput) as refusal:
-        await partner_statements(context, *days)
-    assert "shorter period" in str(refusal.value.problems[0].message)
+    too_long = await tenants.graphql("a1", STATEMENT, uuid=uuid, **FAR)
+    backwards = await tenants.graphql("a1", STATEMENT, uuid=uuid, **{"from": "2026-02-01", "until": "2026-01-31"})
+    for answer, told in ((too_long, "shorter period"), (backwards, "not before")):
+        assert answer["data"] == {"partner": {"statement": None}}
+        assert told in str(answer["errors"][0])
 
 
 async def test_the_nightly_proof_is_stored_logged_and_measured(
@@ -161,7 +192,7 @@ async def test_the_nightly_proof_is_stored_logged_and_measured(
     assert await fold(services) == 0, "The accounts have few entries yet."
     assert await verify(services) == 0
     findings = await ledger_findings(master)
-    assert len(findings) == 21
+    assert len(findings) == 22
     assert all(finding.title.endswith(".") and not finding.offenders for finding in findings)
     await ledger.forge("UPDATE ledger_account SET balance = balance - 1 WHERE role = 'partner'")
     assert await verify(services) == 2

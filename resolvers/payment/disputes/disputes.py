@@ -14,6 +14,7 @@ from resolvers.core.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
 from resolvers.core.provider_calls import PROVIDER_ERRORS, calling_provider
 from resolvers.core.scoping import find_visible
+from resolvers.payment.creation import check_owns_money
 from resolvers.payment.disputes.following import follow_dispute
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.errors import DisputeNotAnswerable, DisputeWithoutDocument, InvalidInput, NotFound
@@ -21,6 +22,7 @@ from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
 from schema.payment.dispute import AcceptDispute, ContestDispute, Dispute, DisputeState
 from store.payment.disputes import EXAMINED, DisputeRow, documents_of_dispute
+from store.payment.payments import PaymentRow
 from store.providers.money import MinorAmount
 
 
@@ -62,9 +64,13 @@ dispute = Lookup(Dispute, "id", "dispute", Permission.VIEW_PAYMENT, "A dispute b
 
 
 async def find_dispute(call: Call, id: UUID) -> DisputeRow:
-    """The dispute with this id. Raises NotFound if the caller cannot see it."""
+    """The dispute with this id. Raises NotFound if the caller cannot see it, MarketplaceOnly for a refill's if the caller
+    is a partner's.
+    """
     async with call.services.db.sessions() as db:
-        return await _find(call, db, id)
+        row = await _find(call, db, id)
+        check_owns_money(call, await db.get_one(PaymentRow, row.payment_id))
+    return row
 
 
 async def _find(call: Call, db: AsyncSession, id: UUID) -> DisputeRow:

@@ -16,10 +16,13 @@ from schema.payment.dispute import DisputeKind, DisputeState
 from store.job.jobs import JobKind, enqueue_job
 from store.ledger.posting import post
 from store.payment.dispute_postings import (
+    Settlement,
     commission_in_dispute,
     due_settlement,
+    is_settlement_posted,
     lost_journal,
     returned_journal,
+    settlement_journal,
     taken_journal,
 )
 from store.payment.disputes import DISPUTE_STATES, OPEN_STATES, DisputeRow, card_source_of, find_dispute_row
@@ -100,11 +103,20 @@ async def _record_return(
 async def record_settled(
     db: AsyncSession, payment: PaymentRow, row: DisputeRow, moved: Decimal, now: dt.datetime
 ) -> None:
-    """All of a dispute's money is accounted for; `moved` of the loss was taken from the partner's wallet."""
+    """All of a dispute's money is accounted for; `moved` of the loss was taken from the owner's wallet."""
     if row.lost_amount:
-        await post(db, [lost_journal(payment, row, moved, now)])
-    row.settled_amount, row.held_amount = moved, NOTHING
+        await post(db, [await lost_journal(db, payment, row, moved, now)])
+    row.settled_amount, row.held_amount = min(moved, row.lost_amount), NOTHING
     row.settled_on, row.check_on, row.detail = now, None, ""
+    row.version += 1
+
+
+async def record_settled_again(db: AsyncSession, payment: PaymentRow, row: DisputeRow, settlement: Settlement) -> None:
+    """Somebody has settled more of a loss that is accounted for already. Repeating it changes nothing."""
+    if await is_settlement_posted(db, payment, row, settlement):
+        return
+    await post(db, [await settlement_journal(db, payment, row, settlement)])
+    row.settled_amount = min(row.settled_amount + settlement.amount, row.lost_amount)
     row.version += 1
 
 

@@ -1,4 +1,6 @@
-"""Settlements of lost disputes: what is kept back of the partner's earnings moves to the platform's repudiation wallet."""
+"""Settlements of lost disputes: what is kept back of the partner's earnings moves to the platform's repudiation wallet;
+of a refill, of the marketplace's funds.
+"""
 
 import datetime as dt
 import uuid
@@ -11,8 +13,9 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.provider_process import ProviderCall, Recording, RefusedCall
 from resolvers.core.services import Services
-from resolvers.payment.disputes.recording import record_settled
-from store.payment.dispute_postings import due_settlement
+from resolvers.payment.disputes.recording import record_settled, record_settled_again
+from schema.payment.dispute import DisputeState
+from store.payment.dispute_postings import Settlement, due_settlement
 from store.payment.disputes import DisputeRow
 from store.payment.payments import PaymentRow
 from store.payment.recording import lock_payment_of
@@ -26,7 +29,7 @@ log = structlog.get_logger(__name__)
 PAUSES = tuple(dt.timedelta(hours=hours) for hours in (1, 6, 24))
 """How long to wait before a settlement that failed is sent again; the last one is repeated."""
 DETAILS = {
-    FailureReason.INSUFFICIENT_WALLET: "The partner's wallet at the payment provider does not hold enough money.",
+    FailureReason.INSUFFICIENT_WALLET: "The wallet at the payment provider does not hold enough money.",
     FailureReason.ALREADY_SETTLED: "It was settled at the payment provider; the settlement is not recorded here yet.",
 }
 UNKNOWN = "It is not known whether the settlement was made: look it up at the payment provider."
@@ -42,7 +45,7 @@ class SettlementAnswer:
 
 
 def awaits_settlement(row: DisputeRow) -> bool:
-    """True if a loss is to be taken from the partner's wallet, and was not yet."""
+    """True if a loss is to be taken from the owner's wallet, and was not yet."""
     return row.settled_on is None and row.sent_at is not None
 
 
@@ -80,9 +83,12 @@ async def _payment_of(db: AsyncSession, row: DisputeRow) -> PaymentRow:
 
 
 async def _record(tx: Recording, row: DisputeRow, answer: SettlementAnswer) -> DisputeRow:
+    settlement = answer.transaction
+    if settlement is not None and settlement.status is TransactionStatus.SUCCEEDED:
+        await _record_made(tx.db, row, settlement, tx.now)
+        return row
     if not awaits_settlement(row) or row.key != answer.key:
         return row
-    settlement = answer.transaction
     row.version += 1
     if settlement is None:
         row.detail, row.check_on = UNKNOWN, tx.now + PAUSES[-1]
@@ -90,9 +96,6 @@ async def _record(tx: Recording, row: DisputeRow, answer: SettlementAnswer) -> D
     elif settlement.status is TransactionStatus.FAILED:
         reason = settlement.failure.reason if settlement.failure else FailureReason.UNKNOWN
         _send_later(row, tx.now, DETAILS.get(reason, f"The payment provider has refused its settlement: {reason}."))
-    elif settlement.status is TransactionStatus.SUCCEEDED:
-        row.settlement_id = settlement.id
-        await record_settled(tx.db, await _payment_of(tx.db, row), row, settlement.amount.decimal, tx.now)
     else:
         row.settlement_id, row.check_on = settlement.id, tx.now + PAUSES[0]
     return row
@@ -126,12 +129,16 @@ async def record_movement(services: Services, settlement: Transaction) -> None:
         if row is None:
             log.error("a settlement of an unknown dispute", settlement=settlement.id)
             return
-        row = await _lock(db, row)
-        if row.settlement_id == settlement.id and row.settled_on is not None:
-            return
-        if not awaits_settlement(row):
-            log.error("a settlement that nothing awaits", settlement=settlement.id, dispute=str(row.id))
-            return
+        await _record_made(db, await _lock(db, row), settlement, services.clock.now())
+
+
+async def _record_made(db: AsyncSession, row: DisputeRow, settlement: Transaction, now: dt.datetime) -> None:
+    """Record a settlement that was made, of a locked dispute: the awaited one, or one more."""
+    payment, moved = await _payment_of(db, row), settlement.amount.decimal
+    if awaits_settlement(row):
         row.settlement_id = settlement.id
-        moved, now = settlement.amount.decimal, services.clock.now()
-        await record_settled(db, await _payment_of(db, row), row, moved, now)
+        await record_settled(db, payment, row, moved, now)
+    elif row.settled_on is None or row.state is not DisputeState.LOST:
+        log.error("a settlement that nothing awaits", settlement=settlement.id, dispute=str(row.id))
+    elif row.settlement_id != settlement.id:
+        await record_settled_again(db, payment, row, Settlement(settlement.id, moved, settlement.executed_at or now))

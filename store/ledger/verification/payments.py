@@ -1,19 +1,20 @@
-"""Rules of payments: their rows agree with the ledger, and each partner's money is backed by its wallet."""
+"""Rules of payments: their rows agree with the ledger, and whose money it is has it in its wallet."""
 
 from store.ledger.balances import BALANCE
 from store.ledger.verification.rule import ACCOUNTS, Rule
 
 MINOR = "(({amount}) * 10::numeric ^ b.minor_digits)::bigint"
 BACKING = f"""
-    SELECT format('partner:%s in book %s: its wallets hold %s, %s belongs to it or is promised', partner_id, book_id, wallet, owed)
-        AS offender
+    SELECT format('%s in book %s: its wallets hold %s, %s belongs to it or is promised',
+        coalesce('partner:' || partner_id, 'the marketplace'), book_id, wallet, owed) AS offender
     FROM (
         SELECT a.partner_id, a.book_id,
-            coalesce(sum({BALANCE.format(a="a")}) FILTER (WHERE a.role IN ('wallet', 'partner_shortfall')), 0) AS wallet,
-            -coalesce(sum({BALANCE.format(a="a")}) FILTER (WHERE a.role IN ('partner', 'partner_held', 'refund_due')), 0) AS owed
-        FROM {ACCOUNTS} a
-        WHERE a.partner_id IS NOT NULL GROUP BY a.partner_id, a.book_id
-    ) partners WHERE wallet <> owed
+            coalesce(sum({BALANCE.format(a="a")}) FILTER (WHERE a.role IN ('wallet', 'partner_shortfall', 'funds_shortfall')), 0)
+                AS wallet,
+            -coalesce(sum({BALANCE.format(a="a")}) FILTER (WHERE a.role IN
+                ('partner', 'partner_held', 'marketplace_funds', 'funds_held', 'refund_due')), 0) AS owed
+        FROM {ACCOUNTS} a GROUP BY a.partner_id, a.book_id
+    ) owners WHERE wallet <> owed
 """  # noqa: S608 - of SQL in this package
 PAYMENTS = f"""
     SELECT format('payment:%s: %s by bank card of which %s commission, posted %s of which %s', p.id,
@@ -30,6 +31,19 @@ PAYMENTS = f"""
         AND (j.amount <> CASE WHEN p.status = 'ok' THEN {MINOR.format(amount="p.card_amount")} ELSE 0 END
             OR p.status = 'ok' AND p.card_amount > 0 AND j.fees <> {MINOR.format(amount="p.commission_amount")})
 """  # noqa: S608 - of SQL in this package
+BOOKS = """
+    SELECT format('payment:%s of book %s: wallet %s (%s) of book %s', p.id, p.book_id, w.id, w.kind, w.book_id) AS offender
+    FROM payment p JOIN wallet w ON w.id = p.wallet_id
+    WHERE (CAST(:books AS int[]) IS NULL OR p.book_id = ANY(CAST(:books AS int[])))
+        AND (CAST(:since AS date) IS NULL OR p.created_on >= CAST(:since AS date))
+        AND (w.book_id <> p.book_id OR w.kind <> CASE WHEN p.is_refill THEN 'marketplace' ELSE 'partner' END)
+    UNION ALL
+    SELECT format('payment:%s of book %s: gift card %s of book %s', p.id, p.book_id, c.id, c.book_id)
+    FROM payment p JOIN payment_source s ON s.payment_id = p.id JOIN gift_card c ON c.id = s.gift_card_id
+    WHERE (CAST(:books AS int[]) IS NULL OR p.book_id = ANY(CAST(:books AS int[])))
+        AND (CAST(:since AS date) IS NULL OR p.created_on >= CAST(:since AS date))
+        AND c.book_id <> p.book_id
+"""
 SOURCES = """
     SELECT format('source:%s of payment:%s: %s refunded, its transactions say %s', s.id, s.payment_id, s.refunded_amount, t.amount)
         AS offender
@@ -70,7 +84,14 @@ REFUNDS = """
 """
 RULES = (
     Rule(
-        "backing", "Each partner's wallet holds what the partner has earned, and what is promised to buyers.", BACKING
+        "backing",
+        "The wallets of each partner, and of the marketplace, hold what is theirs and what is promised to buyers.",
+        BACKING,
+    ),
+    Rule(
+        "payments_stay_in_their_book",
+        "Each payment, its wallet and its gift cards are of one book; a refill goes to the marketplace's own wallet.",
+        BOOKS,
     ),
     Rule("payments", "Each paid payment is posted once, with its amount and commission; no other is.", PAYMENTS),
     Rule("payment_sources", "What was refunded of each source is the sum of its refunds.", SOURCES),

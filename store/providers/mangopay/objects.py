@@ -104,6 +104,12 @@ class ProviderWallet(MangopayObject):
     balance: MangopayMoney
 
 
+class TaggedWallet(Created):
+    """A wallet in a list, with our reference."""
+
+    tag: str | None = None
+
+
 class ClientWallet(Created):
     """A wallet that Mangopay opened for the platform."""
 

@@ -18,8 +18,16 @@ from store.providers.mangopay.destinations import DestinationsMixin
 from store.providers.mangopay.disputes import DisputesMixin
 from store.providers.mangopay.documents import DocumentsMixin
 from store.providers.mangopay.identity import IdentityChecksMixin
-from store.providers.mangopay.objects import Created, MangopayTransaction, ProviderWallet, Unreadable, parse_object
-from store.providers.mangopay.part import authentication, return_parameter
+from store.providers.mangopay.objects import (
+    Created,
+    Json,
+    MangopayTransaction,
+    ProviderWallet,
+    TaggedWallet,
+    Unreadable,
+    parse_object,
+)
+from store.providers.mangopay.part import authentication, return_parameter, tag
 from store.providers.mangopay.tls import Certificate
 from store.providers.money import MinorAmount
 from store.providers.transactions import Transaction
@@ -65,11 +73,26 @@ class Mangopay(AccountsMixin, IdentityChecksMixin, DocumentsMixin, DestinationsM
         self._clock = clock
 
     async def open_wallet(
-        self, owner_id: str, currency: str, label: str, *, key: IdempotencyKey, sent_at: dt.datetime
+        self,
+        owner_id: str,
+        currency: str,
+        label: str,
+        *,
+        reference: str = "",
+        key: IdempotencyKey,
+        sent_at: dt.datetime,
     ) -> str:
         """See `PaymentProvider`."""
-        body = {"Owners": [owner_id], "Description": label, "Currency": currency}
-        return (await self._client.create("/wallets", body, Created, key, sent_at)).object.id
+        body: Json = {"Owners": [owner_id], "Description": label, "Currency": currency}
+        tagged = {"Tag": tag(reference)} if reference else {}
+        return (await self._client.create("/wallets", body | tagged, Created, key, sent_at)).object.id
+
+    async def find_wallet(self, owner_id: str, reference: str) -> str | None:
+        """See `PaymentProvider`."""
+        async for wallet in self._client.list(f"/users/{segment(owner_id)}/wallets", TaggedWallet, {}):
+            if wallet.tag == reference:
+                return wallet.id
+        return None
 
     async def get_balance(self, wallet_id: str, *, return_url: str) -> MinorAmount:
         """See `PaymentProvider`."""

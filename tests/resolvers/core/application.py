@@ -42,7 +42,7 @@ from tests.resolvers.core import idempotent_operations
 from tests.resolvers.core.idempotent_operations import (
     METADATA,
     Greeting,
-    Transfer,
+    Remittance,
     begin_anew,
     greet,
     how_many,
@@ -71,7 +71,10 @@ ROUTES = [
     RestRoute("POST", "/api/things/", make_thing, THING, status=201),
     RestRoute("PATCH|PUT", "/api/things/{name}/", make_thing, THING),
     RestRoute(
-        "POST", "/api/money/", send_money, ResourceShape("Transfer", Transfer, {n: n for n in ("id", "cents", "state")})
+        "POST",
+        "/api/money/",
+        send_money,
+        ResourceShape("Remittance", Remittance, {n: n for n in ("id", "cents", "state")}),
     ),
     RestRoute("POST", "/api/greetings/", greet, ResourceShape("Greeting", Greeting, {"words": "words"})),
     RestRoute("POST", "/api/pictures/", take_picture, THING, accepts=Accepts.UPLOAD),
@@ -102,7 +105,7 @@ PRODUCT = (
 PATHS = {"make": "/api/things/", "send": "/api/money/", "greet": "/api/greetings/", "picture": "/api/pictures/"}
 DOCUMENTS = {
     "make": f"mutation ($input: MakeThingInput!) {{ makeThing(input: $input) {{ {PRODUCT} ERRORS }} }}",
-    "send": "mutation ($input: SendMoneyInput!) { sendMoney(input: $input) { transfer { id cents state } ERRORS } }",
+    "send": "mutation ($input: SendMoneyInput!) { sendMoney(input: $input) { remittance { id cents state } ERRORS } }",
     "greet": "mutation ($input: GreetInput!) { greet(input: $input) { greeting { words } ERRORS } }",
     "picture": f"mutation ($input: PictureInput!) {{ takePicture(input: $input) {{ {PRODUCT} ERRORS }} }}",
 }
@@ -183,7 +186,7 @@ async def prepared(db: Database) -> dict[str, Any]:
 
 async def count_rows(db: Database) -> dict[str, int]:
     """How much there is of everything."""
-    tables = ("product", "product_attribute", "attribute_value", "test_transfer", "kept_answer", "audit_entry")
+    tables = ("product", "product_attribute", "attribute_value", "test_remittance", "kept_answer", "audit_entry")
     return {name: (await db.rows(select(func.count()).select_from(table(name))))[0][0] for name in tables}
 
 

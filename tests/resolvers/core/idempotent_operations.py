@@ -100,10 +100,10 @@ async def make_thing(call: Call, input: MakeThing) -> Product:
 # ---- several transactions, around a call to somebody else
 
 
-class TransferRow(Own, table=True):
+class RemittanceRow(Own, table=True):
     """Money to send: written down before anybody is asked, one for a request."""
 
-    __tablename__ = "test_transfer"
+    __tablename__ = "test_remittance"
     id: int = Field(default=None, primary_key=True)
     request: uuid.UUID = Field(unique=True)
     provider_key: uuid.UUID
@@ -112,7 +112,7 @@ class TransferRow(Own, table=True):
 
 
 @strawberry.type(description="Money that was sent.")
-class Transfer:
+class Remittance:
     """Money that was sent."""
 
     id: int = strawberry.field(description="Its id.")
@@ -151,14 +151,14 @@ class SendMoney(SchemaModel):
 
 
 @operation(Permission.CREATE_PAYMENT, transaction=False)
-async def send_money(call: Call, input: SendMoney) -> Transfer:
+async def send_money(call: Call, input: SendMoney) -> Remittance:
     """Send money, once for a request however often it is repeated."""
     ran.append(f"send {input.cents}")
     sessions, request = call.services.db.sessions, call.request_uuid or uuid.uuid4()
     async with sessions() as db, db.begin():
-        row = await _transfer(db, request)
+        row = await _remittance(db, request)
         if row is None:
-            row = TransferRow(request=request, provider_key=uuid.uuid4(), cents=input.cents)
+            row = RemittanceRow(request=request, provider_key=uuid.uuid4(), cents=input.cents)
             db.add(row)
     if row.state == "begun":
         try:
@@ -170,19 +170,19 @@ async def send_money(call: Call, input: SendMoney) -> Transfer:
     return await _end(call, row.request, "sent")
 
 
-async def _end(call: Call, request: uuid.UUID, state: str, error: Exception | None = None) -> Transfer:
+async def _end(call: Call, request: uuid.UUID, state: str, error: Exception | None = None) -> Remittance:
     async with call.services.db.sessions() as db, db.begin():
-        row = await _transfer(db, request)
+        row = await _remittance(db, request)
         assert row is not None
         row.state = state
-        result = Transfer(id=row.id, cents=row.cents, state=row.state)
+        result = Remittance(id=row.id, cents=row.cents, state=row.state)
         await call.store_response(db, error or result)
     return result
 
 
-async def _transfer(db: AsyncSession, request: uuid.UUID) -> TransferRow | None:
+async def _remittance(db: AsyncSession, request: uuid.UUID) -> RemittanceRow | None:
     return (
-        await db.exec(select(TransferRow).where(col(TransferRow.request) == request).with_for_update())
+        await db.exec(select(RemittanceRow).where(col(RemittanceRow.request) == request).with_for_update())
     ).one_or_none()
 
 

@@ -184,7 +184,7 @@ async def test_a_declined_payment_is_kept_and_what_was_written_down_of_it_stands
     )
     assert application.code(first) == "PAYMENT_DECLINED"
     assert (again.content, replayed(again), provider.calls) == (first.content, True, 1)
-    assert (await application.db.rows(text("SELECT state FROM test_transfer"))) == [("declined",)]
+    assert (await application.db.rows(text("SELECT state FROM test_remittance"))) == [("declined",)]
 
 
 async def test_a_request_whose_end_is_unknown_goes_on_where_it_stopped(application: Application) -> None:
@@ -195,7 +195,7 @@ async def test_a_request_whose_end_is_unknown_goes_on_where_it_stopped(applicati
     done = await application.ask("send", {"cents": 500}, "key")
     assert application.code(done) == "DONE"
     assert (provider.calls, list(provider.payments.values())) == (3, [500])
-    assert (await application.count())["test_transfer"] == 1
+    assert (await application.count())["test_remittance"] == 1
     assert (await application.ask("send", {"cents": 500}, "key")).content == done.content
 
 
@@ -259,7 +259,7 @@ async def test_a_request_whose_process_was_killed_is_done_once(application: Appl
     assert (application.code(answer), replayed(answer)) == ("DONE", False)
     assert (await application.ask(operation, sent, "key")).content == answer.content
     count = await application.count()
-    assert (count["product"], count["test_transfer"]) == (operation == "make", operation == "send")
+    assert (count["product"], count["test_remittance"]) == (operation == "make", operation == "send")
 
 
 async def test_a_lost_connection_rolls_back_and_the_repetition_does_it(application: Application) -> None:

@@ -25,10 +25,7 @@ from schema.event import EventType
 from schema.payment.page import PaymentPageState as State
 from schema.payment.request import PaymentRequestStatus as Status
 from schema.payment.request_input import CancelPaymentRequest, ResendPaymentRequest
-from schema.wallet import WalletKind
 from store.core.clock import clock
-from store.ledger.books import book_of_partner
-from store.ledger.wallets import WalletRow
 from tests.fixtures.api_payment import fee_rule
 from tests.fixtures.ledger import broken_rules
 from tests.fixtures.payment_request import (
@@ -58,22 +55,6 @@ async def mails(shop: Shop) -> list[tuple[str, str, str]]:
 
 async def cancel(shop: Shop, id: int) -> Any:
     return await payment_requests.cancel_payment_request(shop.manager, CancelPaymentRequest(id=id))
-
-
-async def opens_wallet(shop: Shop) -> WalletRow:
-    """Give the marketplace a wallet of its own."""
-    seed = {"user_id": "platform", "wallet_id": "wallet-platform", "name": "Market"}
-    assert (await shop.control("POST", "/seed", seed)).status_code < 300
-    async with shop.services.db.sessions() as db, db.begin():
-        book_id = await book_of_partner(db, shop.partner.id)
-        row = WalletRow(
-            kind=WalletKind.MARKETPLACE,
-            book_id=book_id,
-            marketplace_id=shop.partner.marketplace_id,
-            provider_wallet_id="wallet-platform",
-        )
-        db.add(row)
-    return row
 
 
 # ---- asking
@@ -266,29 +247,6 @@ async def test_it_expires_unless_somebody_is_paying(shop: Shop) -> None:
 
 
 # ---- refills
-
-
-async def test_a_refill_fills_the_wallet_of_the_marketplace(shop: Shop) -> None:
-    await fee_rule(shop)
-    id = shop.partner.marketplace_id
-    with pytest.raises(PaymentsNotActive):
-        await asked(shop, invoicing_marketplace_id=id)
-    wallet = await opens_wallet(shop)
-    row = await asked(shop, "500.00", invoicing_marketplace_id=id)
-    await press(shop, row.link_token)
-    await pay_at_provider(shop)
-    assert (await come_back(shop, row.link_token)).state is State.PAID
-    paid = "SELECT is_refill, wallet_id, commission_amount FROM payment"
-    assert tuple((await shop.services.db.rows(text(paid)))[0]) == (True, wallet.id, Decimal("0.00"))
-    entries = """
-        SELECT j.kind, a.role, a.owner_id, e.amount FROM ledger_entry e JOIN ledger_journal j ON j.id = e.journal_id
-        JOIN ledger_account a ON a.id = e.account_id ORDER BY e.amount
-    """
-    assert [tuple(entry) for entry in await shop.services.db.rows(text(entries))] == [
-        ("refill", "marketplace_funds", None, -50000),
-        ("refill", "wallet", wallet.id, 50000),
-    ]
-    assert await broken_rules(shop.services.db) == {}
 
 
 async def test_another_marketplace_is_not_refilled(shop: Shop) -> None:

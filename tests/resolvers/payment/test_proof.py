@@ -10,6 +10,7 @@ from tests.fixtures.shop import Shop
 FORGERIES = {
     "backing": "UPDATE ledger_account SET partner_id = NULL WHERE role = 'wallet'",
     "payments": "UPDATE payment SET commission_amount = 5, net_amount = 95",
+    "payments_stay_in_their_book": "UPDATE payment SET is_refill = true",
     "payment_sources": "UPDATE payment_source SET refunded_amount = 1",
     "payment_totals": "UPDATE payment SET refunded_amount = 1",
     "refunds": """

@@ -11,11 +11,8 @@ from resolvers.payment.disputes import following
 from resolvers.payment.disputes.freezing import lock_goods
 from resolvers.payment.disputes.recording import record_report
 from resolvers.payment.disputes.reports import read_report
-from schema.ledger import LedgerJournalKind
 from schema.payment.dispute import DisputeState
 from store.core.clock import clock
-from store.ledger.accounts import partner_earnings, wallet_money
-from store.ledger.posting import Journal, credit, debit, post
 from store.payment.disputes import payment_of_payin
 from store.providers.base import Subject
 from tests.fixtures.basket import Experiences, card_of, columns, for_two
@@ -25,6 +22,7 @@ from tests.fixtures.dispute import (
     books_are_right,
     bought_disputably,
     open_dispute,
+    spend_earnings,
     take_commission,
 )
 from tests.fixtures.shop import Shop
@@ -107,7 +105,7 @@ async def test_a_dispute_that_is_lost_is_settled_from_the_wallet(shop: Shop) -> 
 async def test_a_partner_with_too_little_owes_the_rest(shop: Shop) -> None:
     """Money has left the wallet, as by a payout: the marketplace carries what the earnings do not cover."""
     dispute = await disputed(shop)
-    await _spend_earnings(shop, 3400)
+    await spend_earnings(shop, 3400)
     assert (await dispute.follow()).held_amount == 60
     await dispute.contest()
     await dispute.decide("lose")
@@ -116,21 +114,6 @@ async def test_a_partner_with_too_little_owes_the_rest(shop: Shop) -> None:
     after = await balances(shop)
     assert (after["owed_by_partner"], after["dispute_loss"], after["repudiation_wallet"]) == (3400, 600, -4000)
     await books_are_right(shop)
-
-
-async def _spend_earnings(shop: Shop, minor: int) -> None:
-    """What a payout will do: money leaves the wallet."""
-    wallet, book = (await columns(shop, "payment", "wallet_id", "book_id"))[0]
-    journal = Journal(
-        book_id=book,
-        partner_id=shop.partner.id,
-        kind=LedgerJournalKind.UNEXPLAINED,
-        source_kind="test",
-        source_id="paid out",
-        entries=(debit(partner_earnings(shop.partner.id), minor), credit(wallet_money(wallet), minor)),
-    )
-    async with shop.services.db.sessions() as db, db.begin():
-        await post(db, [journal])
 
 
 async def test_a_withdrawn_dispute_changes_nothing_in_the_end(shop: Shop) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from resolvers.job.provider_notifications import dispatch_notification
 from resolvers.payment.disputes import following
+from resolvers.payment.disputes.settling import record_movement
 from resolvers.payment.refunds import refund_payment
 from schema.core.errors import PaymentDisputed
 from schema.payment.input import RefundPayment
@@ -18,6 +19,7 @@ from store.providers.disputes import SettlementRequest
 from store.providers.errors import TransientError, UnknownOutcome
 from store.providers.keys import IdempotencyKey, new_idempotency_key
 from store.providers.money import MinorAmount
+from store.providers.transactions import TransactionKind
 from tests.fixtures.basket import card_of
 from tests.fixtures.dispute import (
     OpenedDispute,
@@ -25,8 +27,10 @@ from tests.fixtures.dispute import (
     books_are_right,
     bought_disputably,
     open_dispute,
+    spend_earnings,
     take_commission,
 )
+from tests.fixtures.ledger import broken_rules
 from tests.fixtures.payment import send_refunds
 from tests.fixtures.shop import Shop
 
@@ -149,6 +153,53 @@ async def test_more_is_settled_at_the_provider_than_is_kept_back(shop: Shop) -> 
     assert (found["partner"], found["wallet"]) == (4100, 4100)
     assert not {"dispute_loss", "owed_by_partner", "repudiation_wallet"} & found.keys()
     await books_are_right(shop)
+
+
+async def test_somebody_settles_once_more(shop: Shop) -> None:
+    """First a part of what is kept back, then the rest of it, then the lost commission too."""
+    dispute = await lost(shop)
+    await bought_disputably(shop, card_of("50.00"))
+    expected = [
+        (5000, {"partner": 9100, "owed_by_partner": 4400, "dispute_loss": 600, "repudiation_wallet": -5000}),
+        (4400, {"partner": 4700, "owed_by_partner": 0, "dispute_loss": 600, "repudiation_wallet": -600}),
+        (600, {"partner": 4100, "owed_by_partner": 0, "dispute_loss": 0, "repudiation_wallet": 0}),
+    ]
+    for minor, after in expected:
+        settlement = await settle_elsewhere(shop, dispute, minor)
+        for _ in range(2):
+            await dispatch_notification(shop.services, Subject.SETTLEMENT, settlement)
+        found = await balances(shop)
+        assert {role: found.get(role, 0) for role in after} == after
+        await books_are_right(shop)
+    row = await dispute.row()
+    assert (row.settled_amount, row.lost_amount) == (Decimal(100), Decimal(100))
+
+
+async def test_more_is_settled_than_the_partner_has(shop: Shop) -> None:
+    """What the earnings do not cover is missing in the wallet: it is recorded, and nothing goes below zero."""
+    dispute = await lost(shop)
+    assert (await dispute.check()).settled_amount == 94
+    await bought_disputably(shop, card_of("50.00"))
+    await spend_earnings(shop, 4500)
+    settlement = await settle_elsewhere(shop, dispute, 600)
+    await dispatch_notification(shop.services, Subject.SETTLEMENT, settlement)
+    found = await balances(shop)
+    assert (found["partner_shortfall"], found["wallet"]) == (400, -400)
+    assert not {"partner", "dispute_loss", "repudiation_wallet", "suspense"} & found.keys()
+    assert await broken_rules(shop.services.db) == {}
+
+
+async def test_more_is_settled_than_was_lost(shop: Shop) -> None:
+    """The provider refuses that. If it happens all the same, a person has to explain it."""
+    dispute = await lost(shop)
+    await bought_disputably(shop, card_of("50.00"))
+    settlement = await settle_elsewhere(shop, dispute, 9400)
+    made = await shop.services.provider.get_transaction(TransactionKind.SETTLEMENT, settlement)
+    too_much = dataclasses.replace(made, amount=MinorAmount("EUR", 10500))
+    await record_movement(shop.services, too_much)
+    row, found = await dispute.row(), await balances(shop)
+    assert (row.settled_amount, found["suspense"], found["partner"]) == (Decimal(100), 500, 3600)
+    assert set(await broken_rules(shop.services.db)) == {"suspense_is_empty"}
 
 
 async def test_a_refund_that_was_promised_before_fails_for_good(shop: Shop) -> None:

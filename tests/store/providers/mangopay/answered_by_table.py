@@ -160,6 +160,11 @@ OPERATIONS: Mapping[str, tuple[Operation, Sequence[str]]] = {
         creating(lambda account, once: account.adapter.open_wallet("id-1", "EUR", "Wallet", **once)),
         ["create_wallet"],
     ),
+    "open_wallet with a reference": (
+        creating(lambda account, once: account.adapter.open_wallet("id-1", "EUR", "Wallet", reference="ours", **once)),
+        ["create_wallet"],
+    ),
+    "find_wallet": (lambda account: account.adapter.find_wallet("id-1", "ours"), ["list_wallets"]),
     "get_balance": (lambda account: account.adapter.get_balance("id-1", return_url=BACK), ["read_wallet"]),
     "create_payment": (
         lambda account: account.adapter.create_payment(PAYMENT, key=KEY, sent_at=account.clock.now()),

@@ -69,6 +69,16 @@ async def test_a_wallet_has_one_owner_and_one_currency(account: Account) -> None
     }
 
 
+async def test_a_wallet_is_found_by_its_reference(account: Account) -> None:
+    account.on("POST", "/wallets", ok({"Id": "wlt_m_1"}))
+    key, now = new_idempotency_key(), account.clock.now()
+    await account.adapter.open_wallet("platform", "EUR", "Market", reference="ours", key=key, sent_at=now)
+    listed = [{"Id": "wlt_m_9", "Tag": None}, {"Id": "wlt_m_1", "Tag": "ours"}]
+    account.on("GET", "/users/platform/wallets", ok(listed))
+    assert await account.adapter.find_wallet("platform", "ours") == "wlt_m_1"
+    assert await account.adapter.find_wallet("platform", "theirs") is None
+
+
 async def test_a_payment_is_started_on_the_hosted_page(account: Account) -> None:
     route = account.on("POST", "/payins/card/web", ok(payin()))
     started = await account.adapter.create_payment(PAYMENT, key=new_idempotency_key(), sent_at=account.clock.now())
