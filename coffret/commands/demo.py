@@ -72,7 +72,7 @@ async def prepare_demo(db: Database, settings: Settings) -> DemoSummary | None:
     if sandbox is None:
         raise CommandError("The demo data is for development and the sandbox: unset ENVIRONMENT and COFFRET_PROVIDER.")
     try:
-        async with open_container(settings, sandbox) as container:
+        async with open_container(settings, sandbox, synchronous_commit=False) as container:
             found = await load_demo(container.services, sandbox)
     except DemoDataRefused as error:
         raise CommandError(str(error)) from None
