@@ -49,6 +49,8 @@ from schema.payment.payment import PaymentSourceKind, PaymentType
 from schema.payment.request_input import CancelPaymentRequest, CreatePaymentRequest
 from store.account.users import UserRow
 from store.gift_card.gift_cards import GiftCardRow
+from store.job.jobs import JobKind, discard_job
+from store.job.rows import JobRow
 from store.ledger.wallets import WalletRow
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.payment.disputes import DisputeRow, find_dispute_row
@@ -134,6 +136,7 @@ class PaymentSeeder:
                 await self._add_payment(story)
             else:
                 await self._add_request(story)
+        await self._discard_refund_jobs()
 
     async def _add_fee_rule(self, rule: DemoFeeRule) -> None:
         partner_uuid = self.partner.uuid if rule.is_of_partner else None
@@ -228,6 +231,12 @@ class PaymentSeeder:
                 await self._fail_refund(part)
             else:
                 await send_refund(self.services, part)
+
+    async def _discard_refund_jobs(self) -> None:
+        """Their refunds were sent above. The worker would send the one again that needs a person."""
+        async with self.services.db.sessions() as db, db.begin():
+            for job in (await db.exec(select(JobRow).where(col(JobRow.kind) == JobKind.SEND_REFUND))).all():
+                await discard_job(db, job.id)
 
     async def _fail_refund(self, part: int) -> None:
         """Send a refund that fails until it is given to a person. What is meant to fail is not logged."""
