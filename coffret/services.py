@@ -112,11 +112,13 @@ def make_mailer(settings: Settings) -> Mailer | None:
 
 
 @contextlib.asynccontextmanager
-async def open_container(settings: Settings, sandbox: Starlette | None) -> AsyncIterator[Container]:
-    """Open all services; close them in reverse order."""
+async def open_container(
+    settings: Settings, sandbox: Starlette | None, *, synchronous_commit: bool = True
+) -> AsyncIterator[Container]:
+    """Open all services; close them in reverse order. `synchronous_commit` is that of `Database`."""
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(asyncio.to_thread, tracing.stop_tracing)
-        db = Database(settings.database_url)
+        db = Database(settings.database_url, synchronous_commit=synchronous_commit)
         stack.push_async_callback(db.aclose)
         if settings.development:
             await try_to_follow(db, clock)

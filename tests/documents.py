@@ -13,9 +13,7 @@ import httpx
 from starlette.applications import Starlette
 
 from coffret.app import create_app
-from coffret.demo.seed import seed
-from coffret.sandbox import SandboxSettings, close, sandbox_app
-from store.core.clock import clock
+from coffret.demo.payments import load_demo
 from store.core.settings import Settings
 from tests.described import HELD
 
@@ -141,15 +139,12 @@ async def demo_installation(database_url: str, folder: pathlib.Path) -> AsyncIte
     settings = Settings(
         database_url=database_url, data_dir=folder, funnel_scheme="http", webhook_networks_allowed=networks
     )
-    app, sandbox = (
-        create_app(settings, run_background=False),
-        sandbox_app(SandboxSettings(public_url="http://sandbox", clock=clock)),
-    )
+    app = create_app(settings, run_background=False)
     transport = httpx.ASGITransport(app)
     async with (
         app.router.lifespan_context(app),
         httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000", event_hooks=HELD) as client,
     ):
-        assert await seed(app.state.container.services.db, settings, clock, sandbox) is not None
-        await close(sandbox)
+        container = app.state.container
+        assert await load_demo(container.services, container.sandbox) is not None
         yield Installation(client, app, transport)

@@ -8,10 +8,11 @@ from coffret.commands.environment import read_settings
 from coffret.commands.installation import open_database
 from coffret.commands.welcome import DemoSummary, print_demo
 from coffret.demo.large import add_large_partner
-from coffret.demo.seed import DemoDataRefused, seed
+from coffret.demo.payments import load_demo
+from coffret.demo.seed import DemoDataRefused
 from coffret.demo.users import LARGE_PARTNER_USER, PARTNER_USERS, PASSWORD, USERNAMES
 from coffret.sandbox import close
-from coffret.services import make_sandbox
+from coffret.services import make_sandbox, open_container
 from coffret.serving.single_server import running_server_port
 from resolvers.account.administration import create_token
 from schema.core.errors import InvalidInput
@@ -71,7 +72,8 @@ async def prepare_demo(db: Database, settings: Settings) -> DemoSummary | None:
     if sandbox is None:
         raise CommandError("The demo data is for development and the sandbox: unset ENVIRONMENT and COFFRET_PROVIDER.")
     try:
-        found = await seed(db, settings, clock, sandbox)
+        async with open_container(settings, sandbox, synchronous_commit=False) as container:
+            found = await load_demo(container.services, sandbox)
     except DemoDataRefused as error:
         raise CommandError(str(error)) from None
     finally:

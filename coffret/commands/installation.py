@@ -38,7 +38,8 @@ async def connect_database(url: str) -> AsyncIterator[Database]:
 async def open_database(settings: Settings) -> AsyncIterator[Database]:
     """The database of this installation. Raises CommandError if its tables are not at this release's revision.
 
-    The embedded database is migrated here. Others are migrated by `coffret migrate` and `coffret serve`.
+    The embedded database is migrated here, and the settings get its URL. Others are migrated by `coffret migrate` and
+    `coffret serve`.
     """
     with database_url(settings) as url:
         async with connect_database(url) as db:
@@ -48,6 +49,7 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
                 raise CommandError(
                     f"The database is at revision {found or 'none'}, not {head_revision()}. Run: coffret migrate"
                 )
+            settings.database_url = url
             if settings.development:
                 await follow_clock(db, clock)
             yield db

@@ -327,7 +327,12 @@ def _toml(path: Path) -> dict[str, Any]:
 
 
 def _picture(path: Path) -> DemoPicture:
+    return DemoPicture(path.name, read_bytes(path))
+
+
+def read_bytes(path: Path) -> bytes:
+    """The content of a file. Raises ValueError."""
     try:
-        return DemoPicture(path.name, path.read_bytes())
+        return path.read_bytes()
     except OSError as error:
         raise ValueError(f"{path}: {error}") from error

@@ -17,12 +17,13 @@ class Clock:
 
     def __init__(self) -> None:
         self._ahead = dt.timedelta()
+        self._back = dt.timedelta()
         self._lock = threading.Lock()
         self._listeners: list[Callable[[], None]] = []
 
     def now(self) -> dt.datetime:
         """The current time in UTC, with microseconds."""
-        return dt.datetime.now(dt.UTC) + self._ahead
+        return dt.datetime.now(dt.UTC) + self._ahead - self._back
 
     @property
     def ahead(self) -> dt.timedelta:
@@ -31,7 +32,7 @@ class Clock:
 
     def timestamp(self) -> float:
         """Seconds since 1970 in UTC."""
-        return time.time() + self._ahead.total_seconds()
+        return time.time() + (self._ahead - self._back).total_seconds()
 
     def milliseconds(self) -> int:
         """Whole milliseconds since 1970 in UTC."""
@@ -53,6 +54,20 @@ class Clock:
             self._ahead = max(ahead, self._ahead)
         if behind:
             self._notify()
+
+    @contextlib.contextmanager
+    def set_back(self, by: dt.timedelta) -> Iterator[None]:
+        """Tell an earlier time while the block runs; `ahead` is unchanged. ValueError for a negative duration.
+
+        For writing demo data of the past, in a process that does nothing else meanwhile.
+        """
+        if by < dt.timedelta():
+            raise ValueError("Give a positive duration.")
+        before, self._back = self._back, by
+        try:
+            yield
+        finally:
+            self._back = before
 
     @contextlib.contextmanager
     def on_move(self, listener: Callable[[], None]) -> Iterator[None]:

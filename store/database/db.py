@@ -73,16 +73,26 @@ class Database:
     `sessions()` opens a unit of work for an operation; `read_sessions()` one that only reads, without the round trips
     of a transaction. `autocommit_engine` is the same pool without transactions.
     `statements` runs the single statements of lists and relations. All of them raise `Unavailable` while the database
-    is away, and work again when it is back. With `quiet`, failed connections are neither logged nor counted.
+    is away, and work again when it is back. With `quiet`, failed connections are neither logged nor counted. Without
+    `synchronous_commit`, a commit does not wait for the disk: after a crash of the server the last ones may be lost.
     """
 
-    def __init__(self, url: str, *, pool_size: int = 20, max_overflow: int = 20, quiet: bool = False) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        pool_size: int = 20,
+        max_overflow: int = 20,
+        quiet: bool = False,
+        synchronous_commit: bool = True,
+    ) -> None:
         address = dsn(url)
+        set_up = RAISE_WORK_MEM if synchronous_commit else f"{RAISE_WORK_MEM}; SET synchronous_commit = off"
 
         async def connect() -> asyncpg.Connection:
             try:
                 connection = await asyncpg.connect(address, timeout=CONNECT_TIMEOUT)
-                await connection.execute(RAISE_WORK_MEM)
+                await connection.execute(set_up)
             except (OSError, *CONNECTION_ERRORS) as error:
                 raise (Unavailable(what=DATABASE) if quiet else report_unavailable(DATABASE, error)) from error
             return connection

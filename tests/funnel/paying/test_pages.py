@@ -63,7 +63,7 @@ async def test_a_request_is_paid_with_a_challenge(shop: Shop, customer: Customer
     shown = customer.page.one("main").text
     for said in ("Deposit for your stay", "B-2041", "€250.00", "To be paid until"):
         assert said in shown, said
-    assert buttons(customer) == ["Pay €250.00"]
+    assert buttons(customer) == ["Pay €250.00 now"]
     await press(customer)
     assert customer.step == "leaving"
     seconds, url = customer.refresh
@@ -100,7 +100,7 @@ async def test_what_a_gift_card_covers_wholly_is_paid_already(shop: Shop, custom
     assert not customer.page.one("main").all("form")
     part = await api_payment.created(shop, "100.00", extra_source_wallet_uuid=wallet, extra_source_amount="20.00")
     await customer.open(path(part))
-    assert (customer.amounts["Gift card"], buttons(customer)) == ("−€20.00", ["Pay €80.00"])
+    assert (customer.amounts["Gift card"], buttons(customer)) == ("−€20.00", ["Pay €80.00 now"])
 
 
 async def test_a_declined_card_can_be_replaced(shop: Shop, customer: Customer) -> None:

@@ -48,6 +48,22 @@ def test_a_clock_never_goes_back_and_tells_when_it_was_moved() -> None:
         clock.advance(-HOUR)
 
 
+def test_the_past_is_told_while_a_block_runs() -> None:
+    clock = Clock()
+    clock.advance(HOUR)
+    before = clock.now()
+    with clock.set_back(10 * HOUR):
+        assert before - 10 * HOUR <= clock.now() < before
+        assert before.timestamp() - 36000 <= clock.timestamp() < before.timestamp()
+        assert clock.ahead == HOUR
+        with clock.set_back(HOUR):
+            assert before - HOUR <= clock.now() < before
+        assert clock.now() < before - 9 * HOUR
+    assert clock.now() >= before
+    with pytest.raises(ValueError, match="positive"), clock.set_back(-HOUR):
+        pass
+
+
 async def test_whoever_is_further_ahead_leads(database: Database) -> None:
     one, other = Clock(), Clock()
     await follow_clock(database, one)

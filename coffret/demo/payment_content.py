@@ -1,0 +1,144 @@
+"""The payments of the demo data, loaded from `payments.toml` in a partner's folder. A mistake raises a `ValueError` that
+names the file.
+"""
+
+from decimal import Decimal
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass
+
+from coffret.demo.content import FOLDER, Amount, Count, Key, Percent, read_bytes, read_toml
+from schema.payment.dispute import DisputeState
+from schema.validation.languages import Language
+
+_CONFIG = ConfigDict(extra="forbid")
+PositiveAmount = Annotated[Amount, Field(gt=0)]
+
+
+class DemoPaymentEnd(StrEnum):
+    """What has become of a payment."""
+
+    PAID = "paid"
+    IN_PROGRESS = "in_progress"
+    """The customer is on the page of the payment provider."""
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    EXPIRED = "expired"
+
+
+class DemoRequestEnd(StrEnum):
+    """What has become of a payment request."""
+
+    PENDING = "pending"
+    REMINDED = "reminded"
+    PAID = "paid"
+    EXPIRED = "expired"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, config=_CONFIG)
+class DemoCustomer:
+    """A customer, who reads `language`."""
+
+    key: Key
+    first_name: str
+    last_name: str
+    email: str
+    language: Language
+
+
+@dataclass(frozen=True, config=_CONFIG)
+class DemoFeeRule:
+    """A fee rule of the marketplace: for all partners, or for this one."""
+
+    percentage: Percent
+    vat_rate: Percent
+    fixed: Amount = Decimal("0.00")
+    product: str | None = None
+    is_of_partner: bool = False
+
+
+@dataclass(frozen=True, config=_CONFIG)
+class DemoRefund:
+    """A refund. If it `fails`, the payment provider refuses it until a person has to see to it."""
+
+    days_ago: Count
+    amount: PositiveAmount
+    reason: str
+    fails: bool = False
+
+
+@dataclass(frozen=True, config=_CONFIG)
+class DemoPayment:
+    """A payment. `gift_card` is the part of its amount that the gift card pays; a refund or a dispute follows it if it
+    is paid.
+    """
+
+    key: Key
+    days_ago: Count
+    customer: Key
+    product: Key
+    amount: PositiveAmount
+    description: str
+    discount: Amount = Decimal("0.00")
+    gift_card: PositiveAmount | None = None
+    end: DemoPaymentEnd = DemoPaymentEnd.PAID
+    refund: DemoRefund | None = None
+    dispute: DisputeState | None = None
+
+
+@dataclass(frozen=True, config=_CONFIG)
+class DemoRequest:
+    """A payment request."""
+
+    key: Key
+    days_ago: Count
+    customer: Key
+    product: Key
+    reference: str
+    amount: PositiveAmount
+    description: str
+    end: DemoRequestEnd
+
+
+@dataclass(frozen=True, config=_CONFIG)
+class DemoPayments:
+    """A partner's payments and payment requests, in the order in which they are made."""
+
+    gift_card: PositiveAmount
+    """The value of the gift card that pays for some of them."""
+    dispute_document: Annotated[bytes, Field(repr=False)]
+    """What contests a dispute: a PDF."""
+    fee_rules: tuple[DemoFeeRule, ...]
+    customers: dict[Key, DemoCustomer]
+    payments: tuple[DemoPayment, ...]
+    requests: tuple[DemoRequest, ...]
+
+
+@dataclass(frozen=True, config=_CONFIG)
+class _PaymentsFile:
+    gift_card: PositiveAmount
+    dispute_document: str
+    fee_rules: tuple[DemoFeeRule, ...]
+    customers: tuple[DemoCustomer, ...]
+    payments: tuple[DemoPayment, ...]
+    requests: tuple[DemoRequest, ...]
+
+
+def load_payments(partner: str) -> DemoPayments:
+    """Load and validate the payments in a partner's folder. Raises ValueError that names the file."""
+    path = FOLDER / partner / "payments.toml"
+    read = read_toml(_PaymentsFile, path)
+    customers = {customer.key: customer for customer in read.customers}
+    if unknown := {story.customer for story in (*read.payments, *read.requests)} - customers.keys():
+        raise ValueError(f"{path}: it has no customer {', '.join(sorted(unknown))}.")
+    return DemoPayments(
+        gift_card=read.gift_card,
+        dispute_document=read_bytes(path.with_name(read.dispute_document)),
+        fee_rules=read.fee_rules,
+        customers=customers,
+        payments=read.payments,
+        requests=read.requests,
+    )

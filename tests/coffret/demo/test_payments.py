@@ -1,0 +1,110 @@
+"""The payments of the demo data: every state is there, and the books agree with the provider's."""
+
+import asyncio
+import datetime as dt
+import shutil
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from sqlalchemy import text
+from starlette.applications import Starlette
+
+from coffret.demo import content
+from coffret.demo.payment_content import DemoPaymentEnd, DemoRequestEnd, load_payments
+from coffret.demo.payments import load_demo
+from resolvers.core.services import Services
+from schema.payment.dispute import DisputeState
+from schema.payment.payment import PaymentRefundStatus, PaymentStatus, RefundState
+from schema.payment.request import PaymentRequestStatus
+from store.core.clock import clock
+from store.partner.partners import PartnerRow
+from tests.fixtures.api_payment import books_balance, wallets_agree
+from tests.fixtures.ledger import unbacked_partners
+from tests.fixtures.shop import Shop
+
+CONTENT = load_payments(content.PARTNERS[0])
+
+
+@pytest.fixture
+def services(application: tuple[Starlette, httpx.AsyncClient]) -> Services:
+    """Those of an application with an empty database."""
+    found: Services = application[0].state.container.services
+    return found
+
+
+async def load(application: tuple[Starlette, httpx.AsyncClient]) -> None:
+    container = application[0].state.container
+    assert await load_demo(container.services, container.sandbox) is not None
+
+
+async def values(services: Services, statement: str) -> list[Any]:
+    """The values of one column."""
+    return [row[0] for row in await services.db.rows(text(statement))]
+
+
+async def test_every_state_is_there_and_the_books_agree_with_the_provider(
+    application: tuple[Starlette, httpx.AsyncClient], services: Services
+) -> None:
+    await load(application)
+    assert clock.ahead == dt.timedelta()
+    assert {*await values(services, "SELECT status FROM payment")} == {*PaymentStatus}
+    assert {*await values(services, "SELECT refund_status FROM payment")} == {*PaymentRefundStatus}
+    assert {*await values(services, "SELECT state FROM refund")} == {RefundState.DONE, RefundState.NEEDS_ACTION}
+    assert {*await values(services, "SELECT status FROM payment_request")} == {*PaymentRequestStatus}
+    # The sandbox moves a new dispute on at once, so none is `OPEN`.
+    assert sorted(await values(services, "SELECT state FROM dispute")) == sorted({*DisputeState} - {DisputeState.OPEN})
+    assert await values(services, "SELECT count(*) FROM payment_request WHERE reminded_on IS NOT NULL") == [1]
+    by_gift_card = "SELECT card_amount = 0 FROM payment WHERE extra_amount > 0 ORDER BY 1"
+    assert await values(services, by_gift_card) == [False, True]
+    assert await values(services, "SELECT count(*) FROM payment WHERE commission_amount > 0") != [0]
+    async with services.db.sessions() as db:
+        shop = Shop(services, application[0].state.container.sandbox, await db.get_one(PartnerRow, 1))
+    await books_balance(shop)
+    await wallets_agree(shop)
+    assert await unbacked_partners(services.db) == []
+    await nothing_is_out_of_time(services)
+    left = await values(services, "SELECT kind FROM job")
+    assert "send_refund" not in left  # it would send the refund that needs a person
+    assert "send_mail" in left
+
+
+async def nothing_is_out_of_time(services: Services) -> None:
+    """What is over was over in time, and nothing happens later than now."""
+    moments = "SELECT created_on FROM payment UNION SELECT created_on FROM refund UNION SELECT created_on FROM dispute"
+    made = await values(services, moments)
+    assert min(made) < clock.now() - dt.timedelta(days=20) < max(made) <= clock.now()
+    assert await values(services, "SELECT count(*) FROM payment WHERE modified_on < created_on") == [0]
+    assert await values(services, "SELECT count(*) FROM dispute WHERE closed_on < created_on") == [0]
+    ended = "SELECT count(*) FROM payment_request WHERE (status = 'expired') <> (expires_on < now())"
+    assert await values(services, f"{ended} AND status IN ('expired', 'pending')") == [0]
+
+
+async def test_it_is_made_once(application: tuple[Starlette, httpx.AsyncClient], services: Services) -> None:
+    await asyncio.gather(load(application), load(application))
+    assert await values(services, "SELECT count(*) FROM payment_request") == [len(CONTENT.requests)]
+    paid_requests = sum(request.end is DemoRequestEnd.PAID for request in CONTENT.requests)
+    assert await values(services, "SELECT count(*) FROM payment") == [len(CONTENT.payments) + paid_requests]
+
+
+def test_the_content_has_every_end() -> None:
+    assert {payment.end for payment in CONTENT.payments} == {*DemoPaymentEnd}
+    assert {request.end for request in CONTENT.requests} == {*DemoRequestEnd}
+    for payment in CONTENT.payments:
+        is_followed = payment.refund is not None or payment.dispute is not None
+        assert not is_followed or payment.end is DemoPaymentEnd.PAID, payment.key
+    assert CONTENT.dispute_document.startswith(b"%PDF-")
+
+
+def test_a_mistake_names_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / content.PARTNERS[0]
+    folder.mkdir()
+    shutil.copy(content.FOLDER / content.PARTNERS[0] / "payments.toml", folder)
+    monkeypatch.setattr("coffret.demo.payment_content.FOLDER", tmp_path)
+    with pytest.raises(ValueError, match=r"proof-of-stay\.pdf"):
+        load_payments(folder.name)
+    file = folder / "payments.toml"
+    file.write_text(file.read_text().replace('key = "claire"', 'key = "clara"'))
+    with pytest.raises(ValueError, match=r"payments\.toml: it has no customer claire"):
+        load_payments(folder.name)
