@@ -8,7 +8,7 @@ from pydantic import Field
 
 from coffret.sandbox import events
 from coffret.sandbox.database import SandboxSession
-from coffret.sandbox.kyc.evidence import DocumentKind, DocumentStatus, DocumentSubmission
+from coffret.sandbox.kyc.evidence import DocumentStatus, DocumentSubmission, EvidenceKind
 from coffret.sandbox.wire.bodies import Body, Tag
 from coffret.sandbox.wire.endpoints import Empty, HttpCall, Json, WireEndpoint, WirePage
 from coffret.sandbox.wire.errors import ParamError
@@ -36,7 +36,7 @@ class NewDisputeDocument(Body):
     tag: Tag | None = None
 
 
-KIND = DocumentKind(
+KIND = EvidenceKind(
     "dispute_document",
     "dispute_page",
     "dispute_id",

@@ -37,11 +37,11 @@ class ExternalData(Body):
     external_provider_payment_method: Text | None = None
 
 
-class Buyer(Body):
+class IntentBuyer(Body):
     id: Id | None = None
 
 
-class Seller(Body):
+class IntentSeller(Body):
     """Who a line is paid to."""
 
     author_id: Id | None = None
@@ -53,7 +53,7 @@ class Seller(Body):
 class NewLine(Body):
     """A line of the order."""
 
-    seller: Seller | None = None
+    seller: IntentSeller | None = None
     sku: Annotated[Text | None, Field(alias="Sku")] = None
     name: Text | None = None
     description: str | None = None
@@ -76,7 +76,7 @@ class NewIntent(Body):
     currency: Currency
     platform_fees_amount: Amount | None = None
     external_data: ExternalData
-    buyer: Buyer | None = None
+    buyer: IntentBuyer | None = None
     line_items: Annotated[list[NewLine], Field(min_length=1)]
 
 
@@ -104,7 +104,7 @@ class Decision(Body):
 
 
 @dataclass(frozen=True, slots=True)
-class ActionKind:
+class IntentActionKind:
     """A kind of action: the amount of a line that it increases, what it is limited by, and where it is noted."""
 
     taken: str
@@ -115,7 +115,7 @@ class ActionKind:
     event: str | None = None
 
 
-CAPTURE = ActionKind(
+CAPTURE = IntentActionKind(
     "CapturedAmount",
     "CAPTURED",
     "TotalLineItemAmount",
@@ -123,11 +123,11 @@ CAPTURE = ActionKind(
     "Capture",
     "INTENT_CAPTURED",
 )
-CANCEL = ActionKind("CanceledAmount", CANCELLED, "TotalLineItemAmount", ("CanceledAmount", "CapturedAmount"))
-REFUND = ActionKind(
+CANCEL = IntentActionKind("CanceledAmount", CANCELLED, "TotalLineItemAmount", ("CanceledAmount", "CapturedAmount"))
+REFUND = IntentActionKind(
     "RefundedAmount", "REFUNDED", "CapturedAmount", ("RefundedAmount", "DisputedAmount"), "Refund", "INTENT_REFUNDED"
 )
-DISPUTE = ActionKind(
+DISPUTE = IntentActionKind(
     "DisputedAmount",
     "DISPUTED",
     "CapturedAmount",
@@ -170,11 +170,11 @@ def read(session: SandboxSession, call: HttpCall) -> Json:
     return present(INTENTS.read(session, call))
 
 
-def act(session: SandboxSession, call: HttpCall, kind: ActionKind) -> Json:
+def act(session: SandboxSession, call: HttpCall, kind: IntentActionKind) -> Json:
     """POST /payins/intents/{id}/cancel, …/captures, …/refunds and …/captures/{capture}/disputes"""
     intent, body = INTENTS.read(session, call), call.json(IntentAction)
     if "capture" in call.path:
-        noted(intent, "Captures", call.path["capture"])
+        find_note(intent, "Captures", call.path["capture"])
     parts = parts_of(intent, body, kind)
     for line in intent["LineItems"]:
         line[kind.taken] += parts.get(line["Id"], 0)
@@ -196,7 +196,7 @@ def act(session: SandboxSession, call: HttpCall, kind: ActionKind) -> Json:
     return present(changed, **{kind.noted_in: note})
 
 
-def parts_of(intent: Json, body: IntentAction, kind: ActionKind) -> Mapping[str, int]:
+def parts_of(intent: Json, body: IntentAction, kind: IntentActionKind) -> Mapping[str, int]:
     """What an action takes of each line, by the line's id. Raises ParamError."""
     left = {line["Id"]: line[kind.limited_by] - sum(line[name] for name in kind.less) for line in intent["LineItems"]}
     asked = {line.id: line.amount for line in body.line_items} if body.line_items else left
@@ -210,7 +210,7 @@ def parts_of(intent: Json, body: IntentAction, kind: ActionKind) -> Mapping[str,
     return {id: amount for id, amount in asked.items() if amount}
 
 
-def noted(intent: Json, notes: str, id: str) -> Json:
+def find_note(intent: Json, notes: str, id: str) -> Json:
     """A capture, refund, dispute or split of an intent. Raises ResourceNotFound."""
     found: Json | None = next((note for note in intent[notes] if note["Id"] == id), None)
     if found is None:
@@ -221,7 +221,7 @@ def noted(intent: Json, notes: str, id: str) -> Json:
 def reverse_refund(session: SandboxSession, call: HttpCall) -> Json:
     """POST /payins/intents/{id}/refunds/{refund}/reverse"""
     intent, body = INTENTS.read(session, call), call.json(IntentAction)
-    refund = noted(intent, "Refunds", call.path["refund"])
+    refund = find_note(intent, "Refunds", call.path["refund"])
     refunded: dict[str, Any] = {line["Id"]: line["Amount"] for line in refund["LineItems"]}
     asked = {line.id: line.amount for line in body.line_items} if body.line_items else refunded
     if refund["Status"] != REFUND.status or any(amount > refunded.get(id, 0) for id, amount in asked.items()):
@@ -237,8 +237,8 @@ def reverse_refund(session: SandboxSession, call: HttpCall) -> Json:
 def decide(session: SandboxSession, call: HttpCall) -> Json:
     """PUT /payins/intents/{id}/captures/{capture}/disputes/{dispute}/decision"""
     intent, body = INTENTS.read(session, call), call.json(Decision)
-    noted(intent, "Captures", call.path["capture"])
-    dispute = noted(intent, "Disputes", call.path["dispute"])
+    find_note(intent, "Captures", call.path["capture"])
+    dispute = find_note(intent, "Disputes", call.path["dispute"])
     dispute["Status"] = body.decision
     events.emit(session, f"INTENT_DISPUTE_{body.decision}", intent["Id"])
     changed = INTENTS.change(session, intent["Id"], {"Disputes": intent["Disputes"]})

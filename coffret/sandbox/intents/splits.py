@@ -6,7 +6,7 @@ from pydantic import Field
 
 from coffret.sandbox import events
 from coffret.sandbox.database import SandboxSession
-from coffret.sandbox.intents.intents import INTENTS, PATH, Amount, noted
+from coffret.sandbox.intents.intents import INTENTS, PATH, Amount, find_note
 from coffret.sandbox.wire.bodies import Body, Id, Timestamp
 from coffret.sandbox.wire.endpoints import HttpCall, Json, WireEndpoint
 from coffret.sandbox.wire.errors import ParamError
@@ -82,7 +82,7 @@ def take(line: Json, amount: int) -> None:
 
 def read(session: SandboxSession, call: HttpCall) -> Json:
     """GET /payins/intents/{id}/splits/{split}"""
-    return noted(INTENTS.read(session, call), "Splits", call.path["split"])
+    return find_note(INTENTS.read(session, call), "Splits", call.path["split"])
 
 
 def update(session: SandboxSession, call: HttpCall) -> Json:
@@ -117,7 +117,7 @@ def execute(session: SandboxSession, call: HttpCall) -> Json:
 
 def open_split(intent: Json, call: HttpCall) -> Json:
     """The split in the path. Raises ParamError if it was reversed."""
-    split = noted(intent, "Splits", call.path["split"])
+    split = find_note(intent, "Splits", call.path["split"])
     if split["Status"] != CREATED:
         raise ParamError({"Split": f"The split is {split['Status']} and can't be changed."})
     return split

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from coffret.sandbox import events
 from coffret.sandbox.database import SandboxSession
-from coffret.sandbox.kyc.evidence import DocumentKind, DocumentStatus, DocumentSubmission
+from coffret.sandbox.kyc.evidence import DocumentStatus, DocumentSubmission, EvidenceKind
 from coffret.sandbox.users import levels, users
 from coffret.sandbox.wire.bodies import Body, Tag
 from coffret.sandbox.wire.endpoints import Empty, HttpCall, Json, WireEndpoint, WirePage
@@ -116,7 +116,7 @@ class NewDocument(Body):
     tag: Tag | None = None
 
 
-KIND = DocumentKind("kyc_document", "kyc_page", "user_id", "UserId", "KYC", "kyc_", tuple(Type))
+KIND = EvidenceKind("kyc_document", "kyc_page", "user_id", "UserId", "KYC", "kyc_", tuple(Type))
 
 
 def create(session: SandboxSession, call: HttpCall) -> Json:

@@ -40,7 +40,7 @@ class DocumentSubmission(Body):
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentKind:
+class EvidenceKind:
     """A kind of document: its tables, the column and the field of whom it belongs to, its events and ids."""
 
     table: str

@@ -66,7 +66,7 @@ class LineItem(Body):
     discount: Annotated[int, Field(ge=0)] | None = None
 
 
-class Recipient(Body):
+class ParcelRecipient(Body):
     """The recipient of a parcel, as PayPal wants it."""
 
     recipient_name: Text | None = None
@@ -98,7 +98,7 @@ class NewMethodPayIn(NewPayIn):
     shipping_preference: Text | None = None
     recurring: Flag | None = None
     direct_debit_type: Text | None = None
-    shipping_address: Recipient | None = None
+    shipping_address: ParcelRecipient | None = None
     data_collection_id: Text | None = None
 
 

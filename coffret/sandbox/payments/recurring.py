@@ -123,7 +123,7 @@ def present(session: SandboxSession, registration: Json) -> Json:
 
 def pay_by_card(session: SandboxSession, call: HttpCall) -> Json:
     """POST /payins/recurring/card/direct: with the browser's data by the buyer, without it by the platform"""
-    written = filled(session, call)
+    written = fill_from_registration(session, call)
     more = {OWN: written[OWN]}
     if written.get("BrowserInfo"):
         return direct_payins.charge(session, call, NewDirectPayIn.read(written), more)
@@ -144,11 +144,11 @@ def pay_by_card(session: SandboxSession, call: HttpCall) -> Json:
 
 def pay_by_method(session: SandboxSession, call: HttpCall) -> Json:
     """POST /payins/payment-methods/{method}/recurring"""
-    method, written = payment_methods.known_method(call), filled(session, call)
+    method, written = payment_methods.known_method(call), fill_from_registration(session, call)
     return payment_methods.pay_by(session, call, method, NewMethodPayIn.read(written), {OWN: written[OWN]})
 
 
-def filled(session: SandboxSession, call: HttpCall) -> Json:
+def fill_from_registration(session: SandboxSession, call: HttpCall) -> Json:
     """The body of a payment with what its registration tells. Raises ParamError."""
     written = {name: value for name, value in call.object().items() if value is not None}
     registration = present(session, REGISTRATIONS.require(session, OWN, str(written.get(OWN))))

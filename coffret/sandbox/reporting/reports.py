@@ -63,9 +63,9 @@ def create_newer(session: SandboxSession, call: HttpCall) -> Json:
     return add(session, NEWER, body.to_wire())
 
 
-def add(session: SandboxSession, reports: Collection, told: Json) -> Json:
+def add(session: SandboxSession, reports: Collection, report: Json) -> Json:
     unknown = dict.fromkeys(("ReportDate", "DownloadURL", "ResultCode", "ResultMessage"))
-    return reports.add(session, {**told, **unknown, "Status": PENDING})
+    return reports.add(session, {**report, **unknown, "Status": PENDING})
 
 
 def list_newer(session: SandboxSession, call: HttpCall) -> WirePage:
