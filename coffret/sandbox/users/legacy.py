@@ -136,8 +136,10 @@ def read_legal(session: SandboxSession, call: HttpCall) -> Json:
 
 
 def list_users(session: SandboxSession, call: HttpCall) -> WirePage:
-    """GET /users"""
-    return ListBuilder(call, "user", "json_extract(body, '$.CreationDate')").page(session, flat_row)
+    """GET /users; without the platform itself, which the platform did not create"""
+    listing = ListBuilder(call, "user", "json_extract(body, '$.CreationDate')")
+    listing.where("category <> 'PLATFORM'")
+    return listing.page(session, flat_row)
 
 
 ENDPOINTS = (
