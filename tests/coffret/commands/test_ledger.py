@@ -13,8 +13,14 @@ from typer.testing import CliRunner, Result
 from coffret.cli import app
 from coffret.command_error import CommandError
 from resolvers.gift_card.holds import capture_gift_card, hold_gift_card
+from schema.ledger import LedgerAccountRole as Role
+from schema.ledger import LedgerJournalKind as Kind
 from store.database.db import Database
 from store.gift_card.gift_cards import GiftCardRow
+from store.ledger.accounts import LedgerAccount, wallet_money
+from store.ledger.books import book_of_marketplace
+from store.ledger.posting import Journal, credit, debit, post
+from store.ledger.wallets import WalletRow, open_marketplace_wallet
 from tests.changes import Direct
 from tests.fixtures.gift_card import gift_card
 from tests.fixtures.tenants import Tenants, open_tenants
@@ -105,6 +111,26 @@ def test_a_card_is_explained_by_code_by_id_and_by_its_wallet(run: Run, within: A
     unknown = run("explain", "payment", "00000000-0000-0000-0000-000000000007")
     assert "There is no payment" in str(unknown.exception)
     assert run("explain", "payout", "1").exit_code == 2
+
+
+async def refilled_wallet(tenants: Tenants) -> WalletRow:
+    """The own wallet of a marketplace, into which 500.00 were paid."""
+    async with tenants.services.db.sessions() as db, db.begin():
+        book_id = await book_of_marketplace(db, tenants.marketplaces["a"].id, is_live=True)
+        wallet = await open_marketplace_wallet(db, book_id, "wallet-of-a")
+        entries = debit(wallet_money(wallet.id), 50_000), credit(LedgerAccount(Role.MARKETPLACE_FUNDS), 50_000)
+        await post(db, [Journal(book_id=book_id, kind=Kind.REFILL, source_kind="test", source_id="1", entries=entries)])
+    return wallet
+
+
+def test_the_wallet_of_a_marketplace_is_explained(run: Run, within: Any) -> None:
+    wallet = within(refilled_wallet)
+    by_uuid, by_id = run("explain", "wallet", str(wallet.uuid)), run("explain", "wallet", str(wallet.id))
+    assert by_uuid.output == by_id.output
+    said = words(by_uuid.output)
+    assert said.count("A marketplace paid in to its own wallet. (test 1)") == 1
+    assert f"1100 Wallets at the payment provider wallet:{wallet.id} 500.00 EUR" in said
+    assert "2400 Funds of the marketplace 500.00 EUR 500.00 EUR" in said
 
 
 def test_an_export_is_balanced_and_names_accounts_of_the_plan(run: Run, within: Any, tmp_path: pathlib.Path) -> None:
