@@ -14,6 +14,8 @@ from starlette.applications import Starlette
 
 from coffret.app import create_app
 from coffret.demo.payments import load_demo
+from coffret.demo.seed import seed
+from store.core.clock import clock
 from store.core.settings import Settings
 from tests.described import HELD
 
@@ -133,8 +135,10 @@ def _request(client: httpx.AsyncClient, words: list[str]) -> httpx.Request:
 
 
 @contextlib.asynccontextmanager
-async def demo_installation(database_url: str, folder: pathlib.Path) -> AsyncIterator[Installation]:
-    """The application over the demo data."""
+async def demo_installation(
+    database_url: str, folder: pathlib.Path, *, with_payments: bool = False
+) -> AsyncIterator[Installation]:
+    """The application over the demo data; `with_payments` as `make run` has it, which takes longer."""
     networks = ["127.0.0.0/8", "::1"]
     settings = Settings(
         database_url=database_url, data_dir=folder, funnel_scheme="http", webhook_networks_allowed=networks
@@ -146,5 +150,7 @@ async def demo_installation(database_url: str, folder: pathlib.Path) -> AsyncIte
         httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000", event_hooks=HELD) as client,
     ):
         container = app.state.container
-        assert await load_demo(container.services, container.sandbox) is not None
+        services, sandbox = container.services, container.sandbox
+        made = load_demo(services, sandbox) if with_payments else seed(services.db, settings, clock, sandbox)
+        assert await made is not None
         yield Installation(client, app, transport)

@@ -105,7 +105,7 @@ class DemoRequest:
 
 @dataclass(frozen=True, config=_CONFIG)
 class DemoPayments:
-    """A partner's payments and payment requests, in the order in which they are made."""
+    """A partner's payments and payment requests."""
 
     gift_card: PositiveAmount
     """The value of the gift card that pays for some of them."""
@@ -115,6 +115,12 @@ class DemoPayments:
     customers: dict[Key, DemoCustomer]
     payments: tuple[DemoPayment, ...]
     requests: tuple[DemoRequest, ...]
+
+    @property
+    def stories(self) -> list[DemoPayment | DemoRequest]:
+        """Both, the oldest first."""
+        both: list[DemoPayment | DemoRequest] = [*self.payments, *self.requests]
+        return sorted(both, key=lambda story: -story.days_ago)
 
 
 @dataclass(frozen=True, config=_CONFIG)
@@ -132,7 +138,8 @@ def load_payments(partner: str) -> DemoPayments:
     path = FOLDER / partner / "payments.toml"
     read = read_toml(_PaymentsFile, path)
     customers = {customer.key: customer for customer in read.customers}
-    if unknown := {story.customer for story in (*read.payments, *read.requests)} - customers.keys():
+    named = {payment.customer for payment in read.payments} | {request.customer for request in read.requests}
+    if unknown := named - customers.keys():
         raise ValueError(f"{path}: it has no customer {', '.join(sorted(unknown))}.")
     return DemoPayments(
         gift_card=read.gift_card,

@@ -55,6 +55,7 @@ from store.ledger.wallets import WalletRow
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.payment.disputes import DisputeRow, find_dispute_row
 from store.payment.payments import PaymentRow, PaymentTransactionRow
+from store.payment.requests import PaymentRequestRow
 
 GOOD_CARD, DECLINED_CARD, DISPUTABLE_CARD = "4970107111111119", "4970109000000106", "4970109000001500"
 EMPTY_WALLET = "001001"
@@ -127,7 +128,7 @@ class PaymentSeeder:
 
     async def run(self) -> None:
         """Make all of them, the oldest first."""
-        stories = sorted((*self.content.payments, *self.content.requests), key=lambda story: -story.days_ago)
+        stories = self.content.stories
         with self.services.clock.set_back(DAY * (stories[0].days_ago + 1)):
             for rule in self.content.fee_rules:
                 await self._add_fee_rule(rule)
@@ -193,6 +194,7 @@ class PaymentSeeder:
         with clock.set_back(made):
             input = CreatePaymentRequest.model_validate({**self._input(story), "reference": story.reference})
             request = await create_payment_request(self.staff, input)
+            assert isinstance(request, PaymentRequestRow)
             if story.end is DemoRequestEnd.PAID:
                 await self._pay(request.link_token, GOOD_CARD)
             elif story.end is DemoRequestEnd.CANCELLED:

@@ -18,7 +18,7 @@ from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
 from schema.ledger import LedgerJournal
 from schema.payment.payment import Payment, PaymentRefundStatus, PaymentStatus
-from store.document.addresses import DocumentKind, document_url
+from store.document.addresses import DocumentKind, document_path
 from store.payment.journals import journals_of_payments
 from store.payment.payments import PAYABLE
 
@@ -105,8 +105,9 @@ def _payment_url(context: Context, status: str, token: str | None) -> str | None
 
 @derives(Payment, "receipt_url")
 def _receipt_url(context: Context, status: str, token: str) -> str | None:
-    settings = context.services.settings
-    return document_url(settings, DocumentKind.RECEIPT, token) if status == PaymentStatus.OK else None
+    if status != PaymentStatus.OK:
+        return None
+    return f"{context.services.public_url}{document_path(DocumentKind.RECEIPT, token)}"
 
 
 @computes(Payment, "journal")

@@ -15,9 +15,8 @@ from rest_compat.http.parameters import (
     until,
 )
 from rest_compat.resources.kyc import PARTNER_UUID
-from rest_compat.shapes.keys import ComputedKey, FieldKey, decimal_string, number, or_null, same
+from rest_compat.shapes.keys import ComputedKey, ConstantKey, FieldKey, decimal_string, number, or_null, same
 from rest_compat.shapes.shape import Nested, ResourceShape, Spec
-from rest_compat.shapes.writers import Schema
 from schema.payment.payment import Payment, PaymentRefundStatus, PaymentStatus, PaymentTransaction
 from schema.payment.payout import PayoutRequestStatus
 from schema.validation.currencies import currency_symbol
@@ -38,20 +37,18 @@ CUSTOMER = ResourceShape(
 )
 
 
-def _without_payout(schema: Schema, description: str) -> ComputedKey:
-    return ComputedKey(("id",), lambda _id: None, schema, description)
-
-
 PAYOUT: Mapping[str, Spec] = {
-    "payout_request_id": _without_payout({"type": ["integer", "null"]}, "The payout request it is in; null: none yet."),
-    "payout_request_status": _without_payout(
-        {"type": ["string", "null"], "enum": [*PayoutRequestStatus, None]}, "The status of that payout request."
+    "payout_request_id": ConstantKey(
+        None, {"type": ["integer", "null"]}, "The payout request it is in; null: none yet."
     ),
-    "payout_request_creation_date": _without_payout(
-        {"type": ["string", "null"], "format": "date-time"}, "When that payout request was created."
+    "payout_request_status": ConstantKey(
+        None, {"type": ["string", "null"], "enum": [*PayoutRequestStatus, None]}, "The status of that payout request."
     ),
-    "payout_request_validation_date": _without_payout(
-        {"type": ["string", "null"], "format": "date-time"}, "When that payout request was validated."
+    "payout_request_creation_date": ConstantKey(
+        None, {"type": ["string", "null"], "format": "date-time"}, "When that payout request was created."
+    ),
+    "payout_request_validation_date": ConstantKey(
+        None, {"type": ["string", "null"], "format": "date-time"}, "When that payout request was validated."
     ),
 }
 PAYMENT = ResourceShape(

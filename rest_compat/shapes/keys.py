@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from rest_compat.shapes import writers
 from rest_compat.shapes.writers import Schema, ValueWriter
@@ -52,6 +52,17 @@ class ComputedKey:
     def path(self) -> str:
         """The first of the paths."""
         return self.paths[0]
+
+
+@dataclass(frozen=True)
+class ConstantKey:
+    """A documented key with the same value in every row."""
+
+    value: str | None
+    schema: Schema
+    description: str
+    path: ClassVar[str] = ""
+    """It reads nothing."""
 
 
 def same(*names: str) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from rest_compat.shapes import writers
 from rest_compat.shapes.fields import FieldSource, field_names, field_source, is_enum, is_json
-from rest_compat.shapes.keys import ComputedKey, FieldKey, ScalarList, ShapeError
+from rest_compat.shapes.keys import ComputedKey, ConstantKey, FieldKey, ScalarList, ShapeError
 from rest_compat.shapes.writers import Schema, ValueWriter
 from schema.core.derived import Derived
 from schema.core.field_source import EmbeddedValue, Relation
@@ -33,7 +33,7 @@ class Nested:
     shape: "ResourceShape"
 
 
-Spec: TypeAlias = str | FieldKey | Nested | ScalarList | ComputedKey
+Spec: TypeAlias = str | FieldKey | Nested | ScalarList | ComputedKey | ConstantKey
 
 
 def path_of(spec: Spec) -> str:
@@ -42,6 +42,8 @@ def path_of(spec: Spec) -> str:
 
 def with_path(spec: Spec, path: str) -> Spec:
     """The same key with another path."""
+    if isinstance(spec, ConstantKey):
+        return spec
     if isinstance(spec, ComputedKey):
         begun = len(spec.path) - len(path)
         return dataclasses.replace(spec, paths=tuple(each[begun:] for each in spec.paths))
@@ -148,6 +150,9 @@ class ResourceShape:
         return isinstance(schema, Mapping) and _is_string(schema) and not nullable
 
     def _read_key(self, key: str, spec: Spec, step: str, rest: str) -> SelectedField:
+        if isinstance(spec, ConstantKey):
+            self.properties[key] = {**spec.schema, "description": spec.description}
+            return ConstantField(key, spec.value)
         if isinstance(spec, ComputedKey):
             return self._computed_field(key, spec)
         if isinstance(spec, Nested) and not spec.path:

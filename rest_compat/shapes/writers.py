@@ -64,13 +64,13 @@ DECIMAL_STRING = ValueWriter(
     "{:.2f}".format,
 )
 NUMBER = ValueWriter(
-    "number", (Decimal,), {"type": "number", "examples": [10.0]}, lambda value: orjson.Fragment(f"{value:.2f}".encode())
+    "number", (Decimal,), {"type": "number", "examples": [10.0]}, lambda value: orjson.Fragment(f"{value:.2f}")
 )
 STORED_NUMBER = ValueWriter(
     "number stored as text",
     (Decimal,),
     {"type": "number", "examples": [10.0]},
-    lambda value: orjson.Fragment(str(value).encode()),
+    lambda value: orjson.Fragment(str(value)),
 )
 """For amounts in JSON columns. Rows hold them as text, in the form that an object's `Decimal` prints."""
 DATE_AS_MOMENT = ValueWriter(

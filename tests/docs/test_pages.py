@@ -22,7 +22,7 @@ DOCS = ROOT / "docs"
 @pytest_asyncio.fixture
 async def installation(databases: Databases, tmp_path: pathlib.Path) -> AsyncIterator[Installation]:
     """A demo installation, as a reader has it."""
-    async with databases.one() as url, demo_installation(url, tmp_path) as found:
+    async with databases.one() as url, demo_installation(url, tmp_path, with_payments=True) as found:
         log_in = {"username": "partner@demo.localhost", "password": "coffret-demo"}
         answer = await found.client.post("/api-token-auth/", json=log_in)
         found.remembered["TOKEN"] = answer.json()["token"]
