@@ -13,6 +13,7 @@ from schema.core.text import Text
 from schema.coupon.coupon import ReceptionMode
 from schema.delivery.delivery import DeliveryKind
 from schema.mail import MailKind
+from schema.order import OrderStatus
 from schema.payment.dispute import DisputeState
 from store.order.orders import OrderRow
 from store.payment.attempts import AttemptRow
@@ -115,6 +116,10 @@ class DisputeContent(Content):
     contest_until: dt.datetime | None = None
     time_zone: str
     order_number: int | None = None
+    order_status: OrderStatus | None = None
+    """After the dispute has changed it; None of a payment without an order."""
+    is_taken: bool
+    """Whether the bank has taken the money back, or is about to; false if it only asks for documents."""
     buyer: str
     paid_on: dt.datetime
 

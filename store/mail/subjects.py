@@ -37,7 +37,7 @@ SUBJECTS = {
     MailKind.VOUCHER: N_("Your voucher from %(shop)s"),
     MailKind.GIFT_CARD: N_("Your gift card from %(shop)s"),
     MailKind.DISPUTE_OPENED: N_("A bank disputes a payment of %(amount)s"),
-    MailKind.DISPUTE_ENDED: N_("Dispute lost: %(amount)s"),
+    MailKind.DISPUTE_ENDED: N_("Dispute ended: %(amount)s"),
     MailKind.ENDPOINT_DISABLED: N_("Events are no longer sent to %(host)s"),
     TEST_MAIL: N_("Mail works"),
 }
@@ -48,9 +48,10 @@ PLURAL_SUBJECTS = {
 """For buyers of more than one."""
 DISPUTE_SUBJECTS = {
     DisputeState.WON: N_("Dispute won: %(amount)s"),
+    DisputeState.LOST: N_("Dispute lost: %(amount)s"),
     DisputeState.CANCELLED: N_("Dispute withdrawn: %(amount)s"),
 }
-"""For disputes that have ended well."""
+"""For disputes about money that was taken."""
 ROLE_SUBJECTS = {
     GiftRole.FOR_GIFTEE: N_("A present from %(sender)s"),
     GiftRole.SENT_TO_GIFTEE: N_("Your present was sent to %(email)s"),
@@ -77,11 +78,16 @@ def subject_of(
     elif isinstance(about, RenewalContent):
         gaps |= {"day": formats.days(about.renew_by)}
     elif isinstance(about, DisputeContent):
-        text, gaps = DISPUTE_SUBJECTS.get(about.state, text), {"amount": formats.money(about.amount, about.currency)}
+        text, gaps = _dispute_subject(MailKind(kind), about), {"amount": formats.money(about.amount, about.currency)}
     elif isinstance(about, GiftContent):
         text = _gift_subject(MailKind(kind), about)
         gaps |= {"sender": about.items[0].sender, "email": about.giftee_email}
     return texts.gettext(text) % gaps
+
+
+def _dispute_subject(kind: MailKind, about: DisputeContent) -> str:
+    ended = DISPUTE_SUBJECTS.get(about.state) if about.is_taken else None
+    return ended or SUBJECTS[kind]
 
 
 def _gift_subject(kind: MailKind, about: GiftContent) -> str:

@@ -51,11 +51,11 @@ async def record_report(
     await db.flush()
     await account_for(db, goods.payment, row, report, now)
     if row.state is not old:
+        await freeze_or_release(db, goods, now)
         if old is None:
             await tell_of_opening(db, row)
         if old is not None or row.state not in OPEN_STATES:
             await tell_of_change(db, row)
-        await freeze_or_release(db, goods, now)
     return True
 
 

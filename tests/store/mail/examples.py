@@ -9,6 +9,7 @@ from schema.checkout.checkout import Brand
 from schema.core.text import Text
 from schema.delivery.delivery import DeliveryKind
 from schema.mail import MailKind
+from schema.order import OrderStatus
 from schema.payment.dispute import DisputeState
 from schema.validation.languages import LANGUAGES
 from store.core.brand_colours import build_brand
@@ -138,6 +139,8 @@ def dispute(state: DisputeState, **more: Any) -> DisputeContent:
         "contest_until": dt.datetime(2027, 4, 14, 9, tzinfo=dt.UTC),
         "time_zone": "Europe/Paris",
         "order_number": 318,
+        "order_status": OrderStatus.DISPUTED,
+        "is_taken": True,
         "buyer": "Ada Martin",
         "paid_on": dt.datetime(2027, 3, 31, 9, tzinfo=dt.UTC),
     }
