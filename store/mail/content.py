@@ -36,7 +36,8 @@ class OrderLineContent(Content):
     name: Text
     details: tuple[Text, ...]
     quantity: int
-    unit_price: Decimal
+    unit_price: Decimal | None = None
+    """None in a refund: what is refunded of a line is less its discounts."""
     total: Decimal
 
 
@@ -101,6 +102,22 @@ class RefundContent(Content):
     amount: Decimal
     currency: str
     lines: tuple[OrderLineContent, ...]
+
+
+class OrderRefundContent(Content):
+    """Lines of an order that are refunded, with what is refunded of each."""
+
+    first_name: str
+    order_number: int
+    currency: str
+    card_amount: Decimal
+    """What goes back to the bank card."""
+    gift_card_amount: Decimal
+    """What has gone back to the gift cards that the order was paid with."""
+    delivery_amount: Decimal
+    lines: tuple[OrderLineContent, ...]
+    is_withdrawn: bool
+    """Whether there are vouchers or gift cards among the lines."""
 
 
 class DisputeContent(Content):
@@ -228,6 +245,7 @@ CONTENTS: Mapping[MailKind, type[Content]] = {
     MailKind.ORDER_CONFIRMATION: OrderContent,
     MailKind.NEW_ORDER: OrderContent,
     MailKind.PAYMENT_REFUNDED: RefundContent,
+    MailKind.ORDER_REFUNDED: OrderRefundContent,
     MailKind.ONBOARDING_LINK: OnboardingContent,
     MailKind.PAYMENT_REQUEST: PaymentRequestContent,
     MailKind.PAYMENT_REQUEST_REMINDER: PaymentRequestContent,

@@ -14,6 +14,7 @@ from store.mail.content import (
     GiftContent,
     GiftRole,
     OrderContent,
+    OrderRefundContent,
     PaymentRequestContent,
     RenewalContent,
 )
@@ -30,6 +31,7 @@ SUBJECTS = {
     MailKind.ORDER_CONFIRMATION: N_("Your order %(number)s at %(shop)s"),
     MailKind.NEW_ORDER: N_("New order %(number)s: %(total)s"),
     MailKind.PAYMENT_REFUNDED: N_("Your payment at %(shop)s is being refunded"),
+    MailKind.ORDER_REFUNDED: N_("Order %(number)s at %(shop)s: %(total)s refunded"),
     MailKind.ONBOARDING_LINK: N_("Card payments at %(shop)s: your confirmation is needed"),
     MailKind.PAYMENT_REQUEST: N_("%(shop)s asks you to pay %(total)s"),
     MailKind.PAYMENT_REQUEST_REMINDER: N_("A reminder: %(total)s to pay to %(shop)s"),
@@ -71,6 +73,9 @@ def subject_of(
     text, gaps = SUBJECTS[kind], {"shop": brand.name}
     if isinstance(about, OrderContent):
         gaps |= {"number": str(about.number), "total": formats.money(about.total_amount, about.currency)}
+    elif isinstance(about, OrderRefundContent):
+        total = formats.money(about.card_amount + about.gift_card_amount, about.currency)
+        gaps |= {"number": str(about.order_number), "total": total}
     elif isinstance(about, PaymentRequestContent):
         gaps |= {"total": formats.money(about.amount, about.currency)}
     elif isinstance(about, EndpointContent):
