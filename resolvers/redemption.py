@@ -18,6 +18,7 @@ from schema.gift_card.gift_card import GiftCardHoldState
 from schema.voucher.voucher import VoucherState
 from store.gift_card.gift_cards import GiftCardHoldRow, GiftCardRow
 from store.gift_card.reversals import is_reversible
+from store.gift_card.states import is_over as is_card_over
 from store.gift_card.states import is_spendable, takes_money_back
 from store.voucher.rules import is_over, is_usable
 from store.voucher.states import TRANSITIONS
@@ -98,7 +99,7 @@ async def _voucher(context: Context, row: VoucherRow) -> RedeemableVoucher:
         await _options(context, row),
         usable,
         is_over(row, now),
-        moves if usable or row.state is VoucherState.USED else [],
+        moves if usable or (row.state is VoucherState.USED and row.refunded_on is None) else [],
         [state for state in STAFF_STATES if _may_move(context, VoucherState.USED, state)],
         await _rentals(context, row),
         row.prototype_type in WITH_NIGHTS,
@@ -136,7 +137,7 @@ async def _card(context: Context, card: GiftCardRow) -> RedeemableCard:
     return RedeemableCard(
         card,
         is_spendable(card, now) and card.remaining_amount > 0,
-        card.expires_on is not None and card.expires_on <= now,
+        is_card_over(card, now),
         may_take,
         taken,
         frozenset(hold.id for hold in taken if may_take and takes_money_back(card) and is_reversible(hold, now)),

@@ -24,6 +24,8 @@ _REFUND = {
     "origin": "Who began it: `staff`, `shop` or `provider`.",
     "reason": "Why, in the words of who began it; empty if not given.",
     "detail": "What holds it up or why it failed; empty while nothing does.",
+    "lines": "The lines of the order that it refunds: `id`, `quantity`, `amount`; empty if it refunds an amount.",
+    "delivery": "The part of the amount that is for delivery.",
 }
 _DISPUTE = {
     "id": "The dispute's id.",
@@ -81,6 +83,8 @@ _REFUNDED = {
     "origin": "staff",
     "reason": "The guest was ill.",
     "detail": "",
+    "lines": [{"id": 57, "quantity": 2, "amount": {"amount": "35.00", "currency": "EUR"}}],
+    "delivery": {"amount": "5.00", "currency": "EUR"},
 }
 _DISPUTED = {
     "id": "6d3f8a90-2b1c-4e5d-8f7a-9b0c1d2e3f40",

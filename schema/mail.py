@@ -18,6 +18,7 @@ class MailKind(DescribedEnum):
     ORDER_CONFIRMATION = "order_confirmation", "To the buyer: the order is paid, with its contents."
     NEW_ORDER = "new_order", "To the partner: there is a new order."
     PAYMENT_REFUNDED = "payment_refunded", "To the buyer: no order was created, and the bank card is refunded."
+    ORDER_REFUNDED = "order_refunded", "To the buyer: lines of the order are refunded, and how much goes back where."
     ONBOARDING_LINK = "onboarding_link", "To a partner's legal representative: the link to activate its payments."
     IDENTITY_RENEWAL = "identity_renewal", "To a partner's legal representative: the identity must be verified again."
     VOUCHER = "voucher", "To a buyer or giftee: vouchers to print, or how they are delivered."

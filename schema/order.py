@@ -69,6 +69,14 @@ class OrderProduct(SchemaModel):
     unit_price = money("unit_price_amount", description="The unit price at the time of the order, VAT included.")
     total_amount: Decimal = money_column()
     total = money("total_amount", description="quantity × unit price, before discounts.")
+    discount_amount: Decimal = money_column(default=Decimal("0.00"))
+    discount = money(
+        "discount_amount", description="Its part of the order's discounts. `total` less this was paid for it."
+    )
+    refunded_quantity: int = Field(default=0, description="How many of it were refunded, or are promised to be.")
+    refunded_amount: Decimal = money_column(default=Decimal("0.00"))
+    refunded = money("refunded_amount", description="What was refunded of it, or is promised to be.")
+    refunds = relations("schema.order:RefundLine", by="order_product_id", description="Its refunds, oldest first.")
     vat_rate: Decimal = Field(sa_type=Numeric(5, 2), description="VAT rate in percent, included in the price.")
     picture_address = derived(
         str,
@@ -79,6 +87,17 @@ class OrderProduct(SchemaModel):
     variant = relation(
         OrderVariant, by="order_variant_id", description="The variant and the chosen attribute values.", nullable=True
     )
+    partner = partner_relation()
+
+
+@strawberry.pydantic.type(description="What a refund gives back for a line of an order.")
+class RefundLine(SchemaModel):
+    id: int = id_column("The row's id.")
+    quantity: int = Field(description="How many of the line are refunded.")
+    line_amount: Decimal = money_column()
+    amount = money("line_amount", description="What is refunded for them.")
+    line = relation(OrderProduct, by="order_product_id", description="The line of the order.")
+    refund = relation("schema.payment.payment:Refund", by="refund_id", description="The refund.")
     partner = partner_relation()
 
 
@@ -168,6 +187,10 @@ class Order(SchemaModel):
     discount_total = money("discount_amount", description="The total that coupons deducted.")
     delivery_amount: Decimal = money_column()
     delivery_total = money("delivery_amount", description="The price of delivery.")
+    delivery_refunded_amount: Decimal = money_column(default=Decimal("0.00"))
+    delivery_refunded = money(
+        "delivery_refunded_amount", description="What was refunded of the price of delivery, or is promised to be."
+    )
     total_amount: Decimal = money_column()
     total = money("total_amount", description="products − discount + delivery.")
     gift_card_amount: Decimal = money_column()

@@ -26,6 +26,7 @@ from resolvers.payment import creation as payment_creation
 from resolvers.payment import fees, movements, payment_requests, payments, refunds
 from resolvers.payment.disputes import disputes as payment_disputes
 from resolvers.payment.disputes import documents as dispute_documents
+from resolvers.payment.orders import refunds as order_refunds
 from resolvers.voucher import imports, updates, vouchers
 from resolvers.voucher import issuing as voucher_issuing
 from resolvers.webhook import endpoints as webhooks
@@ -148,7 +149,9 @@ class Mutation:
     push_dispute_document = mutation_field(dispute_documents.push_dispute_document)
     push_kyc_document = mutation_field(kyc_documents.push_kyc_document)
     register_bank_account = mutation_field(bank_account.register_bank_account)
+    refund_order = mutation_field(order_refunds.refund_order)
     refund_payment = mutation_field(refunds.refund_payment)
+    preview_order_refund = mutation_field(order_refunds.preview_order_refund)
     preview_refund = mutation_field(refunds.preview_refund)
     retry_refund = mutation_field(refunds.retry_refund)
     release_gift_card = mutation_field(holds.release_gift_card)

@@ -51,6 +51,7 @@ from store.order.orders import (
     OrderVariantRow,
     OrderVatRow,
 )
+from store.order.refunds import RefundLineRow
 from store.order.return_signatures import ReturnSecretRow
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.payment.attempts import AttemptRow
@@ -116,6 +117,7 @@ ROW_CLASSES: tuple[type[SQLModel], ...] = (
     ProductRow,
     ProductVariantRow,
     PrototypeImageRow,
+    RefundLineRow,
     RefundRow,
     ReturnSecretRow,
     StoredResponseRow,

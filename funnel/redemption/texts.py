@@ -107,6 +107,8 @@ def _why_not(subject: RedeemableVoucher) -> tuple[str, dt.datetime | None]:
     voucher = subject.voucher
     if voucher.frozen_on is not None and voucher.state in {VoucherState.PAID, VoucherState.USING}:
         return DISPUTED, None
+    if voucher.refunded_on is not None:
+        return N_("It was refunded on %(date)s."), voucher.refunded_on
     match voucher.state:
         case VoucherState.USED:
             return N_("It was used on %(date)s."), voucher.used_on

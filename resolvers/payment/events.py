@@ -9,6 +9,7 @@ from schema.event import EventType
 from schema.payment.payment import PaymentCustomer
 from store.event.data import money_data
 from store.event.events import emit_event
+from store.order.refunds import lines_of_refund
 from store.payment.payments import PaymentRow, RefundRow
 
 
@@ -40,6 +41,11 @@ async def emit_refund_event(db: AsyncSession, kind: EventType, refund: RefundRow
         "origin": refund.origin.value,
         "reason": refund.reason,
         "detail": refund.detail,
+        "lines": [
+            {"id": line.id, "quantity": part.quantity, "amount": money_data(part.line_amount, refund.currency)}
+            for part, line in await lines_of_refund(db, refund)
+        ],
+        "delivery": money_data(refund.delivery_amount, refund.currency),
     }
     await emit_event(db, kind, partner_id=refund.partner_id, subject=str(refund.id), data=data)
 

@@ -15,8 +15,9 @@ from resolvers.core.provider_process import ProviderCall, ProviderChecks, Record
 from resolvers.core.services import Services
 from resolvers.payment.disputes.following import handle_repudiation_notification
 from resolvers.payment.events import emit_refund_event
+from resolvers.payment.orders.goods import lock_goods, reopen_lines
 from resolvers.payment.provider_refunds import record_provider_refund, refund_with
-from resolvers.payment.refunding import record_refund_failed, record_refund_paid, refund_of
+from resolvers.payment.refunding import SAME_AMOUNT_TODAY, record_refund_failed, record_refund_paid, refund_of
 from schema.core.errors import NotFound
 from schema.event import EventType
 from schema.payment.payment import PaymentTransactionStatus, PaymentTransactionType, RefundState
@@ -56,7 +57,7 @@ PAUSES = tuple(dt.timedelta(hours=hours) for hours in (1, 6, 24, 24, 24, 24))
 DETAILS = {
     FailureReason.INSUFFICIENT_WALLET: "The partner's wallet at the payment provider does not hold enough money.",
     FailureReason.FEE_WALLET_EMPTY: "The platform's wallet of fees does not hold enough money.",
-    FailureReason.REFUND_REPEATED: "The payment provider takes the same amount once a day: it is sent again tomorrow.",
+    FailureReason.REFUND_REPEATED: SAME_AMOUNT_TODAY,
     FailureReason.ALREADY_REFUNDED: "The payment provider has refunded it already.",
     FailureReason.REFUND_TOO_LATE: "The payment is too old to be refunded to its card.",
     FailureReason.DISPUTED: "The payment is disputed: its bank has taken the money back, or may do so.",
@@ -151,9 +152,11 @@ async def _record_failure(tx: Recording, part: PaymentTransactionRow, failure: F
     part.result_code, part.result_message = code[:20], message[:200]
     detail = DETAILS.get(reason, f"{OTHER_DETAIL}: {message} ({code})")[:300]
     log.error("a refund failed", refund=str(part.refund_id), code=code, reason=reason, tries=part.tries)
-    if reason in FINAL:
-        return await record_refund_failed(tx.db, await _payment_of(tx.db, part), part, detail)
     refund = await refund_of(tx.db, part)
+    if reason in FINAL:
+        payment = await _payment_of(tx.db, part)
+        await record_refund_failed(tx.db, payment, part, detail)
+        return await reopen_lines(tx.db, payment, refund, part.transaction_amount)
     refund.detail = detail
     if part.tries < len(PAUSES):
         pause = max(PAUSES[part.tries], dt.timedelta(days=1) if reason is FailureReason.REFUND_REPEATED else PAUSES[0])
@@ -174,8 +177,8 @@ def next_check(part: PaymentTransactionRow, now: dt.datetime) -> dt.datetime:
 
 
 async def _lock_part(db: AsyncSession, part: PaymentTransactionRow) -> PaymentTransactionRow:
-    """Lock the payment of a part, and reload the part: it changes only under that lock."""
-    await _payment_of(db, part)
+    """Lock the payment of a part with what was sold, and reload the part: it changes only under that lock."""
+    await lock_goods(db, await _unlocked_payment_of(db, part))
     return await _reload(db, part)
 
 
@@ -193,8 +196,11 @@ async def _is_ours(services: Services, refund: Transaction) -> bool:
 
 
 async def _payment_of(db: AsyncSession, part: PaymentTransactionRow) -> PaymentRow:
-    payment = (await db.exec(select(PaymentRow).where(col(PaymentRow.id) == part.payment_id))).one()
-    return await lock_payment(db, payment)
+    return await lock_payment(db, await _unlocked_payment_of(db, part))
+
+
+async def _unlocked_payment_of(db: AsyncSession, part: PaymentTransactionRow) -> PaymentRow:
+    return (await db.exec(select(PaymentRow).where(col(PaymentRow.id) == part.payment_id))).one()
 
 
 def _payin_of(part: PaymentTransactionRow) -> SelectOfScalar[PaymentTransactionRow]:

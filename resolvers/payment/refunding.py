@@ -26,16 +26,18 @@ from store.gift_card.movements import return_spent
 from store.job.jobs import JobKind, enqueue_job
 from store.ledger.posting import Journal, post
 from store.order.orders import lock_order
+from store.order.refunds import OrderRefund, record_order_refund
 from store.payment.attempts import AttemptRow, AttemptState
 from store.payment.attempts import transition as move_attempt
 from store.payment.payments import REFUND_STATES, PaymentRow, PaymentSourceRow, PaymentTransactionRow, RefundRow
 from store.payment.postings import refund_failed_journal, refund_journal, refund_paid_journal
-from store.payment.recording import lock_payment, sources_of, transfer_of
+from store.payment.recording import lock_payment, sources_of, transfer_of, was_refunded_today
 from store.payment.refund_amounts import commission_back
 
 CARD = PaymentSourceKind.CREDIT_CARD
 IN_PROGRESS, OK = PaymentTransactionStatus.IN_PROGRESS, PaymentTransactionStatus.OK
 ERROR = PaymentTransactionStatus.ERROR
+SAME_AMOUNT_TODAY = "The payment provider takes the same amount once a day: it is sent tomorrow."
 OPEN_REFUNDS = (RefundState.PENDING, RefundState.NEEDS_ACTION)
 
 
@@ -50,10 +52,18 @@ class LockedPayment:
 
 async def lock_with_sources(db: AsyncSession, payment: PaymentRow) -> LockedPayment:
     """Lock gift cards by ascending id, then the payment: the order in which all lock them."""
-    cards = {source.gift_card_id for source in await sources_of(db, payment) if source.gift_card_id is not None}
-    rows = await lock_cards(db, cards)
+    return await lock_after_cards(db, payment, await lock_cards(db, await paying_card_ids(db, payment)))
+
+
+async def paying_card_ids(db: AsyncSession, payment: PaymentRow) -> set[int]:
+    """The ids of the gift cards that are sources of a payment."""
+    return {source.gift_card_id for source in await sources_of(db, payment) if source.gift_card_id is not None}
+
+
+async def lock_after_cards(db: AsyncSession, payment: PaymentRow, cards: Mapping[int, GiftCardRow]) -> LockedPayment:
+    """Lock a payment whose gift cards are locked."""
     locked = await lock_payment(db, payment)
-    return LockedPayment(locked, await sources_of(db, locked), rows)
+    return LockedPayment(locked, await sources_of(db, locked), cards)
 
 
 async def promise_refund(
@@ -64,9 +74,10 @@ async def promise_refund(
     origin: RefundOrigin,
     now: dt.datetime,
     reason: str = "",
+    of_order: OrderRefund | None = None,
 ) -> RefundRow:
     """Write a refund of these amounts, by source id. Gift cards have their money at once; the bank card's part is
-    promised, and sent by the worker.
+    promised, and sent by the worker. `of_order` tells which lines of the order it is for.
 
     Raises InsufficientBalance if the partner's earnings do not suffice.
     """
@@ -75,6 +86,8 @@ async def promise_refund(
     refund = RefundRow(**of, created_on=now, origin=origin, refund_amount=total, reason=reason)
     db.add(refund)
     await db.flush()
+    if of_order is not None:
+        await record_order_refund(db, refund, of_order)
     parts = [(source, amount) for source in locked.sources if (amount := amounts.get(source.id))]
     await post(db, [await _refund_part(db, locked, source, refund, amount, now) for source, amount in parts])
     await emit_refund_event(db, EventType.REFUND_CREATED, refund)
@@ -91,6 +104,8 @@ async def _refund_part(
     now: dt.datetime,
 ) -> Journal:
     payment, by_card = locked.payment, source.kind is CARD
+    if by_card and await was_refunded_today(db, source, amount, now):
+        refund.detail = SAME_AMOUNT_TODAY
     commission, vat = commission_back(payment, source, amount)
     part = PaymentTransactionRow(
         partner_id=payment.partner_id,

@@ -1,9 +1,9 @@
 """Refunds of payments by staff: preview, refund, and retry."""
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, Protocol
 from uuid import UUID
 
 from sqlmodel.ext.asyncio.session import AsyncSession
@@ -32,12 +32,14 @@ from schema.payment.payment import (
     Refund,
     RefundOrigin,
     RefundPreview,
+    RefundPreviewLine,
     RefundState,
 )
 from store.gift_card.states import takes_money_back
 from store.job.jobs import JobKind, enqueue_job
+from store.order.refunds import OrderRefund
 from store.payment.disputes import disputes_of
-from store.payment.payments import REFUND_STATES, PaymentRow, PaymentTransactionRow, RefundRow
+from store.payment.payments import REFUND_STATES, PaymentRow, RefundRow
 from store.payment.recording import lock_payment
 from store.payment.refund_amounts import divide, divide_as_told
 
@@ -65,54 +67,86 @@ async def preview_refund(call: Call, input: PreviewRefund) -> RefundPreview:
     async with call.services.db.sessions() as db:  # never committed
         payment = await db.get_one(PaymentRow, input.id)
         refund = await _refund(db, payment, input, call.services.clock.now())
-        left = payment.payment_amount - payment.refunded_amount
-        return _preview(payment.currency, refund.refund_amount, await parts_of(db, refund), left)
+        return await preview_of(db, payment, refund)
 
 
-def _preview(currency: str, amount: Decimal, parts: Sequence[PaymentTransactionRow], left: Decimal) -> RefundPreview:
+async def preview_of(
+    db: AsyncSession, payment: PaymentRow, refund: RefundRow, of_order: OrderRefund | None = None
+) -> RefundPreview:
+    """A refund that was made and will be undone."""
+    parts = await parts_of(db, refund)
+
     def money(value: Decimal) -> Money:
-        return Money(amount=value, currency=currency)
+        return Money(amount=value, currency=refund.currency)
 
     def of(kind: PaymentSourceKind) -> Decimal:
         return sum((it.transaction_amount for it in parts if it.payment_method is kind), Decimal("0.00"))
 
     return RefundPreview(
-        amount=money(amount),
+        amount=money(refund.refund_amount),
         by_card=money(of(PaymentSourceKind.CREDIT_CARD)),
         by_gift_card=money(of(PaymentSourceKind.GIFT_CARD)),
         commission_back=money(sum((part.commission_amount for part in parts), Decimal("0.00"))),
-        left=money(left),
+        left=money(payment.payment_amount - payment.refunded_amount),
+        detail=refund.detail,
+        delivery=money(refund.delivery_amount),
+        lines=[
+            RefundPreviewLine(id=each.line.id, quantity=each.quantity, amount=money(each.amount))
+            for each in (of_order.lines if of_order else ())
+        ],
     )
 
 
 async def _refund(db: AsyncSession, payment: PaymentRow, input: RefundPayment, now: dt.datetime) -> RefundRow:
     locked = await lock_with_sources(db, payment)
-    amounts = _amounts(locked, input, now)
-    if any(dispute.state not in OVER_FOR_GOOD for dispute in await disputes_of(db, locked.payment)):
-        raise PaymentDisputed
-    return await promise_refund(db, locked, amounts, origin=RefundOrigin.STAFF, now=now, reason=input.reason)
+    left = await left_to_refund(db, locked.payment)
+    if input.amount > left:
+        raise InvalidInput.at("amount", f"Only {left} is left to refund.", "OUT_OF_RANGE")
+    return await refund_by_source(db, locked, input.amount, input, now)
 
 
-def _amounts(locked: LockedPayment, input: RefundPayment, now: dt.datetime) -> Mapping[int, Decimal]:
-    """The amounts by source id. Raises what keeps the payment from being refunded so."""
-    payment = locked.payment
+async def left_to_refund(db: AsyncSession, payment: PaymentRow) -> Decimal:
+    """What is left to refund of a locked payment. Raises what keeps all of it from being refunded."""
     if payment.status is not PaymentStatus.OK:
         raise NotRefundable
     left = payment.payment_amount - payment.refunded_amount
     if not left:
         raise AlreadyRefunded
-    if input.amount > left:
-        raise InvalidInput.at("amount", f"Only {left} is left to refund.", "OUT_OF_RANGE")
-    amounts = (
-        divide(locked.sources, input.amount) if input.split is None else _as_told(locked, input.split, input.amount)
-    )
+    if any(dispute.state not in OVER_FOR_GOOD for dispute in await disputes_of(db, payment)):
+        raise PaymentDisputed
+    return left
+
+
+class RefundWish(Protocol):
+    """What an input says about any refund."""
+
+    @property
+    def split(self) -> RefundSplit | None: ...
+
+    @property
+    def reason(self) -> str: ...
+
+
+async def refund_by_source(
+    db: AsyncSession,
+    locked: LockedPayment,
+    amount: Decimal,
+    wish: RefundWish,
+    now: dt.datetime,
+    of_order: OrderRefund | None = None,
+) -> RefundRow:
+    """Refund an amount that is left, in proportion or as the split says. Raises what keeps a source from being
+    refunded so.
+    """
+    amounts = divide(locked.sources, amount) if wish.split is None else _as_told(locked, wish.split, amount)
     cards = {row.id for row in locked.sources if row.kind is PaymentSourceKind.CREDIT_CARD}
-    if cards & amounts.keys() and now - payment.created_on > LONGEST_AGE:
+    if cards & amounts.keys() and now - locked.payment.created_on > LONGEST_AGE:
         raise RefundTooLate
     returned = (row for row in locked.sources if row.id in amounts and row.gift_card_id is not None)
     if not all(takes_money_back(locked.cards[row.gift_card_id or 0]) for row in returned):
         raise GiftCardNotSpendable
-    return amounts
+    origin = RefundOrigin.STAFF
+    return await promise_refund(db, locked, amounts, origin=origin, now=now, reason=wish.reason, of_order=of_order)
 
 
 def _as_told(locked: LockedPayment, split: RefundSplit, amount: Decimal) -> Mapping[int, Decimal]:

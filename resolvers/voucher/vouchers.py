@@ -108,23 +108,36 @@ class _VoucherColumns(NamedTuple):
     kind: VoucherKind = VoucherKind.SOLD
     purchase_price_amount: Decimal = Decimal()
     frozen_on: dt.datetime | None = None
+    refunded_on: dt.datetime | None = None
 
 
 @derives(Voucher, "is_usable")
-def _is_usable(context: Context, state: str, activated_on: Any, expires_on: Any, frozen_on: Any) -> bool:
-    columns = _VoucherColumns(VoucherState(state), expires_on, activated_on, frozen_on=frozen_on)
+def _is_usable(
+    context: Context, state: str, activated_on: Any, expires_on: Any, frozen_on: Any, refunded_on: Any
+) -> bool:
+    columns = _VoucherColumns(
+        VoucherState(state), expires_on, activated_on, frozen_on=frozen_on, refunded_on=refunded_on
+    )
     return rules.is_usable(columns, context.services.clock.now())
 
 
 @derives(Voucher, "is_extendable")
-def _is_extendable(context: Context, state: str, expires_on: Any) -> bool:
-    return rules.is_extendable(_VoucherColumns(VoucherState(state), expires_on), context.services.clock.now())
+def _is_extendable(context: Context, state: str, expires_on: Any, refunded_on: Any) -> bool:
+    columns = _VoucherColumns(VoucherState(state), expires_on, refunded_on=refunded_on)
+    return rules.is_extendable(columns, context.services.clock.now())
 
 
 @derives(Voucher, "is_refundable")
-def _is_refundable(context: Context, state: str, kind: str, expires_on: Any, paid: Decimal, frozen_on: Any) -> bool:
+def _is_refundable(
+    context: Context, state: str, kind: str, expires_on: Any, paid: Decimal, frozen_on: Any, refunded_on: Any
+) -> bool:
     columns = _VoucherColumns(
-        VoucherState(state), expires_on, kind=VoucherKind(kind), purchase_price_amount=paid, frozen_on=frozen_on
+        state=VoucherState(state),
+        expires_on=expires_on,
+        kind=VoucherKind(kind),
+        purchase_price_amount=paid,
+        frozen_on=frozen_on,
+        refunded_on=refunded_on,
     )
     return rules.is_refundable(columns, context.services.clock.now())
 

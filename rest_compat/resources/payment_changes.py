@@ -56,9 +56,10 @@ UPDATED_PAYMENT = ResourceShape(
 PAYMENT_CHANGE: Mapping[str, Any] = {"freeze_payout_date": "2026-06-01T12:00:00Z"}
 
 
-def _detail(state: str, amount: Decimal, currency: str) -> str:
+def _detail(state: str, amount: Decimal, currency: str, held_up_by: str) -> str:
     done = state == RefundState.DONE
-    return f"{amount} {currency} {'have gone back.' if done else 'will go back: the refund is accepted.'}"
+    told = f"{amount} {currency} {'have gone back.' if done else 'will go back: the refund is accepted.'}"
+    return f"{told} {held_up_by}".rstrip()
 
 
 REFUND = ResourceShape(
@@ -67,7 +68,10 @@ REFUND = ResourceShape(
     {
         "status": ConstantKey("ok", {"type": "string", "enum": ["ok"]}, "`ok`: the refund is accepted."),
         "detail": ComputedKey(
-            ("state", "amount.amount", "amount.currency"), _detail, {"type": "string"}, "What becomes of the money."
+            ("state", "amount.amount", "amount.currency", "detail"),
+            _detail,
+            {"type": "string"},
+            "What becomes of the money.",
         ),
     },
     example={"status": "ok", "detail": "40.00 EUR will go back: the refund is accepted."},

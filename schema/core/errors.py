@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar
 
-from schema.core.message_names import TemplatedMessage
+from schema.core.message_names import FieldName, TemplatedMessage
 
 ProblemPath = tuple[str | int, ...]
 CONSTRAINT_ERRORS: "dict[str, Callable[[], AppError]]" = {}
@@ -278,6 +278,29 @@ class NotRefundable(Conflict):
 
 class AlreadyRefunded(Conflict):
     """This payment has been refunded in full already."""
+
+
+class NothingToRefund(Conflict):
+    """Nothing was paid for what is to be refunded."""
+
+
+class OrderLineRefunded(Conflict):
+    """This was refunded already."""
+
+
+class GoodsUsed(Conflict):
+    """This voucher or gift card was used, in part or wholly, or its time is over. To refund it all the same, say so with
+    {option}.
+    """
+
+    meaning = "The voucher or gift card was used, in part or wholly, or is over. It is refunded only on explicit wish."
+
+    def __init__(self, *path: str | int) -> None:
+        super().__init__(*path, option=FieldName("include_used"))
+
+
+class VoucherRefunded(Conflict):
+    """This voucher was refunded, and cannot be used any more."""
 
 
 class RefundTooLate(Conflict):

@@ -13,11 +13,13 @@ from schema.validation.characters import line_up_to, multiline_up_to
 from schema.validation.contact import Email
 from schema.validation.dates import Moment
 from schema.validation.languages import Language
-from schema.validation.numbers import AmountRule, MoneyAmount
+from schema.validation.numbers import AmountRule, MoneyAmount, RowId, WholeNumberRule
 from schema.voucher.input import Name
 
 PositiveAmount = Annotated[Decimal, AmountRule(ge=Decimal("0.01"))]
 FeeKey = Annotated[str, line_up_to(80)]
+MOST_LINES = 200
+"""As many as a cart has."""
 
 
 @graphql_input_for(PaymentCustomer)
@@ -91,6 +93,39 @@ class RefundPayment(SchemaModel):
 @graphql_input_for(Refund)
 class PreviewRefund(RefundPayment):
     """Ask what a refund would do."""
+
+
+@graphql_input_for(Refund)
+class RefundOrderLine(SchemaModel):
+    """A line of an order to refund."""
+
+    id: RowId = Field(description="The id of the line, one of `order.products`.")
+    quantity: Annotated[int, WholeNumberRule(ge=1)] | None = Field(
+        default=None, description="How many of it; by default all that are not refunded yet."
+    )
+
+
+@graphql_input_for(Refund)
+class RefundOrder(SchemaModel):
+    """Refund lines of an order, its delivery, or both."""
+
+    id: RowId = Field(description="The id of the order.")
+    lines: Annotated[list[RefundOrderLine], Field(max_length=MOST_LINES)] = Field(
+        default_factory=list, description="The lines to refund, each once."
+    )
+    include_delivery: bool = Field(default=False, description="Whether the price of delivery is refunded too.")
+    include_used: bool = Field(
+        default=False,
+        description="Whether a voucher or gift card is refunded that was used, in part or wholly, or is over.",
+    )
+    restock: bool = Field(default=False, description="Whether refunded products go back into stock.")
+    split: RefundSplit | None = Field(default=None, description="How it is divided; by default in proportion.")
+    reason: Annotated[str, line_up_to(200)] = ""
+
+
+@graphql_input_for(Refund)
+class PreviewOrderRefund(RefundOrder):
+    """Ask what a refund of lines of an order would do."""
 
 
 @graphql_input_for(Refund)

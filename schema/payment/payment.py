@@ -152,6 +152,13 @@ class Refund(SchemaModel):
         default="", max_length=300, description="What holds it up or why it failed; empty while nothing does."
     )
     created_on: dt.datetime = datetime_column("When it was accepted.")
+    lines = relations(
+        "schema.order:RefundLine",
+        by="refund_id",
+        description="The lines of the order that it refunds; empty if it refunds an amount.",
+    )
+    delivery_amount: Decimal = money_column(default=Decimal("0.00"))
+    delivery = money("delivery_amount", description="The part of the amount that is for delivery.")
     transactions = relations(
         PaymentTransaction, by="refund_id", description="Its movements, one for each source of money."
     )
@@ -250,10 +257,22 @@ class Payment(SchemaModel):
     partner = partner_relation()
 
 
+@strawberry.pydantic.type(description="What a refund would give back for a line of an order.")
+class RefundPreviewLine(BaseModel):
+    id: int = Field(description="The id of the line.")
+    quantity: int = Field(description="How many of the line would be refunded.")
+    amount: Money = Field(description="What would be refunded for them.")
+
+
 @strawberry.pydantic.type(description="What a refund would do. Nothing is changed.")
 class RefundPreview(BaseModel):
     amount: Money = Field(description="The amount, from all sources together.")
     by_card: Money = Field(description="The part that goes back to the bank card.")
     by_gift_card: Money = Field(description="The part that goes back to gift cards.")
     commission_back: Money = Field(description="The commission that the marketplace gives back.")
-    left: Money = Field(description="What could still be refunded afterwards.")
+    left: Money = Field(description="What could still be refunded of the payment afterwards.")
+    detail: str = Field(description="What would hold it up; empty if nothing would.")
+    delivery: Money = Field(description="The part of the amount that is for delivery.")
+    lines: list[RefundPreviewLine] = Field(
+        description="The lines of the order that would be refunded; empty for the refund of an amount."
+    )

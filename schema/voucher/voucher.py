@@ -203,6 +203,11 @@ class Voucher(SchemaModel):
         default=None,
         nullable=True,
     )
+    refunded_on: dt.datetime | None = datetime_column(
+        "When it was refunded, with its line of the order; null normally. It cannot be used since.",
+        default=None,
+        nullable=True,
+    )
     order_id: int | None = Field(
         default=None,
         foreign_key="shop_order.id",
@@ -216,12 +221,14 @@ class Voucher(SchemaModel):
         "without one); null if it never expires.",
     )
     is_usable = derived(
-        bool, ("state", "activated_on", "expires_on", "frozen_on"), "Whether it, or the rest of it, can be used now."
+        bool,
+        ("state", "activated_on", "expires_on", "frozen_on", "refunded_on"),
+        "Whether it, or the rest of it, can be used now.",
     )
-    is_extendable = derived(bool, ("state", "expires_on"), "Whether its validity can be extended.")
+    is_extendable = derived(bool, ("state", "expires_on", "refunded_on"), "Whether its validity can be extended.")
     is_refundable = derived(
         bool,
-        ("state", "kind", "expires_on", "purchase_price_amount", "frozen_on"),
+        ("state", "kind", "expires_on", "purchase_price_amount", "frozen_on", "refunded_on"),
         "Whether its price could be refunded: sold here at a price above zero, unused, not expired and not frozen.",
     )
     document_url = derived(

@@ -17,6 +17,7 @@ from schema.checkout.checkout import Buyer, CheckoutKey, CodeKind, ShopKind
 from store.checkout.fulfilment import issue_purchases
 from store.checkout.quotes import Quote
 from store.checkout.reading import session_digest
+from store.coupon.rules import split_proportionally
 from store.gift_card.gift_cards import GiftCardRow
 from store.order.orders import (
     OrderDiscountRow,
@@ -176,7 +177,18 @@ async def _write_lines(db: AsyncSession, order: OrderRow, lines: Sequence[Attemp
     variants = [_variant(order, line) for line in lines]
     db.add_all(variant for variant in variants if variant is not None)
     await db.flush()
-    db.add_all(_product(order, line, variant) for line, variant in zip(lines, variants, strict=True))
+    db.add_all(
+        _product(order, line, variant, off)
+        for line, variant, off in zip(lines, variants, _discounts(order, lines), strict=True)
+    )
+
+
+def _discounts(order: OrderRow, lines: Sequence[AttemptLine]) -> Sequence[Decimal]:
+    """The discount of each line. Of attempts that do not tell them, in proportion."""
+    known = [line.discount for line in lines if line.discount is not None]
+    if len(known) == len(lines):
+        return known
+    return split_proportionally(order.discount_amount, [line.total for line in lines])
 
 
 def _variant(order: OrderRow, line: AttemptLine) -> OrderVariantRow | None:
@@ -191,7 +203,7 @@ def _variant(order: OrderRow, line: AttemptLine) -> OrderVariantRow | None:
     )
 
 
-def _product(order: OrderRow, line: AttemptLine, variant: OrderVariantRow | None) -> OrderProductRow:
+def _product(order: OrderRow, line: AttemptLine, variant: OrderVariantRow | None, off: Decimal) -> OrderProductRow:
     return OrderProductRow(
         partner_id=order.partner_id,
         order_id=order.id,
@@ -203,6 +215,7 @@ def _product(order: OrderRow, line: AttemptLine, variant: OrderVariantRow | None
         quantity=line.quantity,
         unit_price_amount=line.unit_price,
         total_amount=line.total,
+        discount_amount=off,
         vat_rate=line.vat_rate,
         picture_url=line.picture_url,
         currency=order.currency,

@@ -49,6 +49,8 @@ class PricedCart:
     deliveries: tuple[DeliveryOption, ...]
     codes: tuple[AppliedCode, ...]
     totals: Totals
+    reduction: Reduction
+    """The effect of coupons on the lines that can be ordered, in their order."""
     expected: CheckoutEstimate | None
     """The estimate that includes lines with missing choices; None if there are none."""
 
@@ -63,8 +65,8 @@ def price_cart(pricing_input: CartPricingInput) -> PricedCart:
     # If no line can be ordered, the delivery options are those of all lines.
     goods = good or [line for line in lines if line.product]
     physical = any(line.product and line.product.is_physical for line in goods)
-    options, applied, totals = _price_orderable_lines(pricing_input, good, physical=physical)
-    return PricedCart(lines, options, applied, totals, _estimate(pricing_input, lines))
+    options, applied, totals, reduction = _price_orderable_lines(pricing_input, good, physical=physical)
+    return PricedCart(lines, options, applied, totals, reduction, _estimate(pricing_input, lines))
 
 
 def _estimate(pricing_input: CartPricingInput, lines: Sequence[CheckoutLine]) -> CheckoutEstimate | None:
@@ -76,7 +78,7 @@ def _estimate(pricing_input: CartPricingInput, lines: Sequence[CheckoutLine]) ->
     ):
         return None
     physical = any(line.product and line.product.is_physical for line in expected_lines)
-    options, applied, totals = _price_orderable_lines(pricing_input, as_wanted, physical=physical)
+    options, applied, totals, _ = _price_orderable_lines(pricing_input, as_wanted, physical=physical)
     return CheckoutEstimate(options, applied, totals, is_minimum=any(line.is_starting_price for line in expected_lines))
 
 
@@ -86,8 +88,8 @@ def _is_orderable(line: CheckoutLine) -> bool:
 
 def _price_orderable_lines(
     pricing_input: CartPricingInput, good: Sequence[CheckoutLine], *, physical: bool
-) -> tuple[tuple[DeliveryOption, ...], tuple[AppliedCode, ...], Totals]:
-    """The delivery options, the applied codes and the totals of these lines."""
+) -> tuple[tuple[DeliveryOption, ...], tuple[AppliedCode, ...], Totals, Reduction]:
+    """The delivery options, the applied codes, the totals and the reduction of these lines."""
     mode = next((d for d in pricing_input.deliveries if d.id == pricing_input.delivery_id), None)
     coupons = [code for code in pricing_input.codes if isinstance(code, CouponRow)]
     kind, costs = (mode.kind, has_shipping_cost(mode)) if mode else (None, True)
@@ -102,7 +104,7 @@ def _price_orderable_lines(
     sold = [PricedLine(line.total, pricing_input.products[line.choice.product_id].vat_rate) for line in good]
     shipping = ShippingCost(chosen.price if chosen else None, mode.vat_rate if mode else ZERO)
     totals, applied = compute_totals(sold, reduction, shipping, pricing_input.codes, pricing_input.currency)
-    return options, applied, totals
+    return options, applied, totals, reduction
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 from schema.checkout.checkout import AppliedCode, CheckoutLine, DeliveryOption, Totals
 from schema.core.text import Text
@@ -52,7 +53,8 @@ class CartQuote(Quote):
         return cls(priced.totals, priced.codes, basket.codes, delivery, bool(priced.orderable_lines), basket, priced)
 
     def attempt_lines(self) -> tuple[AttemptLine, ...]:
-        return tuple(_attempt_line(line, self.pricing_input) for line in self.priced.orderable_lines)
+        priced = zip(self.priced.orderable_lines, self.priced.reduction.by_line, strict=True)
+        return tuple(_attempt_line(line, off, self.pricing_input) for line, off in priced)
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,8 @@ class BasketQuote(Quote):
         )
 
 
-def _attempt_line(line: CheckoutLine, basket: CartPricingInput) -> AttemptLine:
+def _attempt_line(line: CheckoutLine, off: Decimal, basket: CartPricingInput) -> AttemptLine:
+    """`off` is the discount that coupons take off the line."""
     assert line.product is not None
     assert line.unit_price is not None
     return AttemptLine(
@@ -92,6 +95,7 @@ def _attempt_line(line: CheckoutLine, basket: CartPricingInput) -> AttemptLine:
         quantity=line.choice.quantity,
         unit_price=line.unit_price,
         total=line.total,
+        discount=off,
         vat_rate=basket.products[line.product.id].vat_rate,
         picture_url=line.product.picture_url,
     )

@@ -50,16 +50,26 @@ class LockedRows:
             return self.variants.get(line.variant_id)
         return None if line.product_id is None else self.products.get(line.product_id)
 
+    def put_back(self, line: AttemptLine, quantity: int) -> None:
+        """Put a quantity of a goods line back into stock, if stock was taken for it and is still counted."""
+        stocked = self.stock_of(line) if line.counted else None
+        if stocked is not None and stocked.stock is not None:
+            stocked.stock += quantity
+
 
 async def lock_rows(db: AsyncSession, *attempts: AttemptRow) -> LockedRows:
     """Lock all rows that these attempts hold or need, in the common order."""
+    stock = await lock_stock(db, *attempts)
+    coupons = await _lock_by_id(db, CouponRow, (coupon.id for attempt in attempts for coupon in attempt.coupons))
+    cards = await _lock_by_id(db, GiftCardRow, (card.id for attempt in attempts for card in attempt.cards))
+    return replace(stock, coupons=coupons, cards=cards)
+
+
+async def lock_stock(db: AsyncSession, *attempts: AttemptRow) -> LockedRows:
+    """Lock the products and variants of these attempts, which are the first of all that is locked."""
     lines = [line for attempt in attempts for line in attempt.lines]
-    return LockedRows(
-        await _lock_by_id(db, ProductRow, (line.product_id for line in lines if line.variant_id is None)),
-        await _lock_by_id(db, ProductVariantRow, (line.variant_id for line in lines)),
-        await _lock_by_id(db, CouponRow, (coupon.id for attempt in attempts for coupon in attempt.coupons)),
-        await _lock_by_id(db, GiftCardRow, (card.id for attempt in attempts for card in attempt.cards)),
-    )
+    products = await _lock_by_id(db, ProductRow, (line.product_id for line in lines if line.variant_id is None))
+    return LockedRows(products, await _lock_by_id(db, ProductVariantRow, (line.variant_id for line in lines)), {}, {})
 
 
 async def reserve(db: AsyncSession, attempt: AttemptRow, now: dt.datetime) -> None:
@@ -97,9 +107,7 @@ async def release_reservations(db: AsyncSession, attempt: AttemptRow) -> None:
     attempt.held = False
     locked = await lock_rows(db, attempt)
     for line in attempt.lines:
-        stocked = locked.stock_of(line) if line.counted else None
-        if stocked is not None and stocked.stock is not None:
-            stocked.stock += line.quantity
+        locked.put_back(line, line.quantity)
     for use in attempt.coupons:
         locked.coupons[use.id].usage_count -= 1
     await post(db, [restore_to_card(locked.cards[part.id], attempt, part.amount) for part in attempt.cards])

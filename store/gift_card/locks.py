@@ -28,7 +28,7 @@ async def lock_card_of_wallet(db: AsyncSession, partner_id: int, wallet_uuid: UU
     return (await db.exec(locked)).one_or_none()
 
 
-async def lock_cards_of_order(db: AsyncSession, order_id: int) -> Sequence[GiftCardRow]:
-    """Lock the gift cards that were sold with an order, by ascending id."""
-    query = select(GiftCardRow).where(col(GiftCardRow.order_id) == order_id).order_by(col(GiftCardRow.id))
-    return (await db.exec(query.with_for_update().execution_options(populate_existing=True))).all()
+async def card_ids_of_order(db: AsyncSession, order_id: int) -> Sequence[int]:
+    """The ids of the gift cards that were sold with an order, ascending."""
+    query = select(GiftCardRow.id).where(col(GiftCardRow.order_id) == order_id)
+    return (await db.exec(query.order_by(col(GiftCardRow.id)))).all()

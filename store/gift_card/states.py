@@ -41,13 +41,18 @@ class GiftCardLike(Protocol):
         """None: no dispute keeps it from being spent."""
 
 
+def is_over(card: GiftCardLike, now: dt.datetime) -> bool:
+    """True if it has expired, even if its status is not EXPIRED yet."""
+    return card.expires_on is not None and card.expires_on <= now
+
+
 def is_spendable(card: GiftCardLike, now: dt.datetime, *, held: bool = False) -> bool:
     """True if the card can be debited now. This is the only check of that.
 
     With `held`, the caller already holds a part and would debit it again: then USED counts as spendable.
     """
     good = card.status in SPENDABLE or (held and card.status is USED)
-    return good and (card.expires_on is None or now < card.expires_on) and card.frozen_on is None
+    return good and not is_over(card, now) and card.frozen_on is None
 
 
 def is_capturable(card: GiftCardLike) -> bool:

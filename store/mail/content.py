@@ -13,6 +13,7 @@ from schema.core.text import Text
 from schema.coupon.coupon import ReceptionMode
 from schema.delivery.delivery import DeliveryKind
 from schema.mail import MailKind
+from schema.order import OrderStatus
 from schema.payment.dispute import DisputeState
 from store.order.orders import OrderRow
 from store.payment.attempts import AttemptRow
@@ -35,7 +36,8 @@ class OrderLineContent(Content):
     name: Text
     details: tuple[Text, ...]
     quantity: int
-    unit_price: Decimal
+    unit_price: Decimal | None = None
+    """None in a refund: what is refunded of a line is less its discounts."""
     total: Decimal
 
 
@@ -102,6 +104,22 @@ class RefundContent(Content):
     lines: tuple[OrderLineContent, ...]
 
 
+class OrderRefundContent(Content):
+    """Lines of an order that are refunded, with what is refunded of each."""
+
+    first_name: str
+    order_number: int
+    currency: str
+    card_amount: Decimal
+    """What goes back to the bank card."""
+    gift_card_amount: Decimal
+    """What has gone back to the gift cards that the order was paid with."""
+    delivery_amount: Decimal
+    lines: tuple[OrderLineContent, ...]
+    is_withdrawn: bool
+    """Whether there are vouchers or gift cards among the lines."""
+
+
 class DisputeContent(Content):
     """A dispute of a payment, for the partner's staff."""
 
@@ -115,6 +133,10 @@ class DisputeContent(Content):
     contest_until: dt.datetime | None = None
     time_zone: str
     order_number: int | None = None
+    order_status: OrderStatus | None = None
+    """After the dispute has changed it; None of a payment without an order."""
+    is_taken: bool
+    """Whether the bank has taken the money back, or is about to; false if it only asks for documents."""
     buyer: str
     paid_on: dt.datetime
 
@@ -223,6 +245,7 @@ CONTENTS: Mapping[MailKind, type[Content]] = {
     MailKind.ORDER_CONFIRMATION: OrderContent,
     MailKind.NEW_ORDER: OrderContent,
     MailKind.PAYMENT_REFUNDED: RefundContent,
+    MailKind.ORDER_REFUNDED: OrderRefundContent,
     MailKind.ONBOARDING_LINK: OnboardingContent,
     MailKind.PAYMENT_REQUEST: PaymentRequestContent,
     MailKind.PAYMENT_REQUEST_REMINDER: PaymentRequestContent,

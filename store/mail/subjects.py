@@ -14,6 +14,7 @@ from store.mail.content import (
     GiftContent,
     GiftRole,
     OrderContent,
+    OrderRefundContent,
     PaymentRequestContent,
     RenewalContent,
 )
@@ -30,6 +31,7 @@ SUBJECTS = {
     MailKind.ORDER_CONFIRMATION: N_("Your order %(number)s at %(shop)s"),
     MailKind.NEW_ORDER: N_("New order %(number)s: %(total)s"),
     MailKind.PAYMENT_REFUNDED: N_("Your payment at %(shop)s is being refunded"),
+    MailKind.ORDER_REFUNDED: N_("Order %(number)s at %(shop)s: %(total)s refunded"),
     MailKind.ONBOARDING_LINK: N_("Card payments at %(shop)s: your confirmation is needed"),
     MailKind.PAYMENT_REQUEST: N_("%(shop)s asks you to pay %(total)s"),
     MailKind.PAYMENT_REQUEST_REMINDER: N_("A reminder: %(total)s to pay to %(shop)s"),
@@ -37,7 +39,7 @@ SUBJECTS = {
     MailKind.VOUCHER: N_("Your voucher from %(shop)s"),
     MailKind.GIFT_CARD: N_("Your gift card from %(shop)s"),
     MailKind.DISPUTE_OPENED: N_("A bank disputes a payment of %(amount)s"),
-    MailKind.DISPUTE_ENDED: N_("Dispute lost: %(amount)s"),
+    MailKind.DISPUTE_ENDED: N_("Dispute ended: %(amount)s"),
     MailKind.ENDPOINT_DISABLED: N_("Events are no longer sent to %(host)s"),
     TEST_MAIL: N_("Mail works"),
 }
@@ -48,9 +50,10 @@ PLURAL_SUBJECTS = {
 """For buyers of more than one."""
 DISPUTE_SUBJECTS = {
     DisputeState.WON: N_("Dispute won: %(amount)s"),
+    DisputeState.LOST: N_("Dispute lost: %(amount)s"),
     DisputeState.CANCELLED: N_("Dispute withdrawn: %(amount)s"),
 }
-"""For disputes that have ended well."""
+"""For disputes about money that was taken."""
 ROLE_SUBJECTS = {
     GiftRole.FOR_GIFTEE: N_("A present from %(sender)s"),
     GiftRole.SENT_TO_GIFTEE: N_("Your present was sent to %(email)s"),
@@ -70,6 +73,9 @@ def subject_of(
     text, gaps = SUBJECTS[kind], {"shop": brand.name}
     if isinstance(about, OrderContent):
         gaps |= {"number": str(about.number), "total": formats.money(about.total_amount, about.currency)}
+    elif isinstance(about, OrderRefundContent):
+        total = formats.money(about.card_amount + about.gift_card_amount, about.currency)
+        gaps |= {"number": str(about.order_number), "total": total}
     elif isinstance(about, PaymentRequestContent):
         gaps |= {"total": formats.money(about.amount, about.currency)}
     elif isinstance(about, EndpointContent):
@@ -77,11 +83,16 @@ def subject_of(
     elif isinstance(about, RenewalContent):
         gaps |= {"day": formats.days(about.renew_by)}
     elif isinstance(about, DisputeContent):
-        text, gaps = DISPUTE_SUBJECTS.get(about.state, text), {"amount": formats.money(about.amount, about.currency)}
+        text, gaps = _dispute_subject(MailKind(kind), about), {"amount": formats.money(about.amount, about.currency)}
     elif isinstance(about, GiftContent):
         text = _gift_subject(MailKind(kind), about)
         gaps |= {"sender": about.items[0].sender, "email": about.giftee_email}
     return texts.gettext(text) % gaps
+
+
+def _dispute_subject(kind: MailKind, about: DisputeContent) -> str:
+    ended = DISPUTE_SUBJECTS.get(about.state) if about.is_taken else None
+    return ended or SUBJECTS[kind]
 
 
 def _gift_subject(kind: MailKind, about: GiftContent) -> str:

@@ -31,6 +31,7 @@ class OrderRow(PartnerIndexed, InCurrency, CreatedOn, OrderBuyer, OrderDelivery,
         Index("shop_order_total_amount_list_idx", "partner_id", "total_amount", "id"),
         CheckConstraint("total_amount = products_amount - discount_amount + delivery_amount", name="adds_up"),
         CheckConstraint("total_amount = gift_card_amount + card_amount", name="is_paid"),
+        CheckConstraint("delivery_refunded_amount BETWEEN 0 AND delivery_amount", name="refunds_no_more"),
         CheckConstraint(
             "num_nulls(address_line_1, address_line_2, postal_code, city, country) IN (0, 5)", name="whole_address"
         ),
@@ -42,6 +43,9 @@ class OrderProductRow(PartnerIndexed, InCurrency, OrderProduct, table=True):
     __tablename__ = "order_product"
     __table_args__ = (
         CheckConstraint("num_nonnulls(product_id, voucher_id, gift_card_id) = 1", name="sells_one_thing"),
+        CheckConstraint("discount_amount BETWEEN 0 AND total_amount", name="discounts_no_more"),
+        CheckConstraint("refunded_quantity BETWEEN 0 AND quantity", name="refunds_no_more_pieces"),
+        CheckConstraint("refunded_amount BETWEEN 0 AND total_amount - discount_amount", name="refunds_no_more"),
     )
     order_id: int = Field(foreign_key="shop_order.id", index=True)
     order_variant_id: int | None = Field(default=None, foreign_key="order_variant.id")

@@ -123,6 +123,7 @@ class RefundRow(PartnerOwned, InCurrency, CreatedOn, Refund, table=True):
     __tablename__ = "refund"
     __table_args__ = (
         CheckConstraint("refund_amount > 0", name="refunds_something"),
+        CheckConstraint("delivery_amount BETWEEN 0 AND refund_amount", name="delivers_no_more"),
         Index("refund_created_on_list_idx", "partner_id", "created_on", "id"),
         Index("refund_newest_idx", "created_on", "id"),
         Index("refund_open_idx", "state", "created_on", postgresql_where=text("state IN ('pending', 'needs_action')")),

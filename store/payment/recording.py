@@ -63,6 +63,20 @@ async def is_wholly_refunded(db: AsyncSession, payment: PaymentRow) -> bool:
     return (await db.exec(promised)).first() is None
 
 
+async def was_refunded_today(db: AsyncSession, source: PaymentSourceRow, amount: Decimal, now: dt.datetime) -> bool:
+    """True if the same amount of a source went back today already, or is promised: the provider takes it once a day."""
+    table = PaymentTransactionRow
+    same = select(table.id).where(
+        col(table.payment_id) == source.payment_id,
+        col(table.source_id) == source.id,
+        col(table.type) == PaymentTransactionType.REFUND,
+        col(table.status) != PaymentTransactionStatus.ERROR,
+        col(table.transaction_amount) == amount,
+        col(table.created_on) >= now.astimezone(dt.UTC).replace(hour=0, minute=0, second=0, microsecond=0),
+    )
+    return (await db.exec(same.limit(1))).first() is not None
+
+
 async def sources_of(db: AsyncSession, payment: PaymentRow) -> Sequence[PaymentSourceRow]:
     """The sources of a locked payment, gift cards first."""
     query = select(PaymentSourceRow).where(col(PaymentSourceRow.payment_id) == payment.id)

@@ -80,6 +80,8 @@ class AttemptLine:
     quantity: int
     unit_price: Decimal
     total: Decimal
+    discount: Annotated[Decimal | None, OMITTED_IF_NONE] = None
+    """What coupons take off the total; None in attempts of releases that did not store it."""
     vat_rate: Decimal
     picture_url: str
     voucher: Annotated[VoucherPurchase | None, OMITTED_IF_NONE] = None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.core.errors import FrozenByDispute
+from schema.core.errors import FrozenByDispute, VoucherRefunded
 from schema.core.permission import Permission
 from schema.voucher.voucher import VoucherState
 from store.core.state_machine import StateMachine
@@ -31,6 +31,8 @@ TRANSITIONS = StateMachine(
     },
     asked_for=True,
 )
+OF_VALUE = (PAID, USING, USED)
+"""The states of a voucher that can be used, or was. One that was refunded enters none of them."""
 
 
 def transition_permission(old: VoucherState, new: VoucherState) -> Permission | None:
@@ -42,13 +44,16 @@ async def transition(db: AsyncSession, voucher: VoucherRow, new: VoucherState, n
     """Change the state of a locked voucher and emit the event. Returns False, without change, if it has that state.
 
     The first change to PAID activates the voucher. A change to USED sets `used_on`; any other change clears it. The
-    caller checks the permission. Raises InvalidTransition, and FrozenByDispute for a use of a frozen voucher.
+    caller checks the permission. Raises InvalidTransition, FrozenByDispute for a use of a frozen voucher, and
+    VoucherRefunded if a refunded one would become usable, or be used.
     """
     old = voucher.state
     if old is new:
         return False
     if TRANSITIONS.permission(old, new) is USE and voucher.frozen_on is not None:
         raise FrozenByDispute
+    if new in OF_VALUE and voucher.refunded_on is not None:
+        raise VoucherRefunded
     voucher.state = TRANSITIONS.require(old, new)
     voucher.used_on = now if new is USED else None
     if new is PAID:

@@ -1,49 +1,21 @@
 """What was bought with a disputed payment: it cannot be used until the dispute ends, and not at all once it is lost."""
 
 import datetime as dt
-from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.gift_card.gift_card import GiftCardStatus
+from resolvers.payment.orders.goods import SoldGoods, withdraw
 from schema.order import OrderStatus
 from schema.voucher.voucher import VoucherState
 from store.gift_card.gift_cards import GiftCardRow
-from store.gift_card.holds import cancel_card
-from store.gift_card.locks import lock_cards_of_order
 from store.order.orders import lock_order
 from store.payment.disputes import OPEN_STATES, card_source_of, disputes_of
-from store.payment.payments import PaymentRow
-from store.payment.recording import lock_payment
 from store.payment.refund_amounts import left_of
-from store.voucher.states import lock_vouchers_of_order
-from store.voucher.states import transition as move_voucher
 from store.voucher.vouchers import VoucherRow
 
-UNSPENT = (GiftCardStatus.PAID, GiftCardStatus.USING, GiftCardStatus.EXPIRED)
 
-
-@dataclass(frozen=True, slots=True)
-class DisputedGoods:
-    """A payment and the gift cards and vouchers that were sold with its order, all locked."""
-
-    payment: PaymentRow
-    cards: Sequence[GiftCardRow]
-    vouchers: Sequence[VoucherRow]
-
-
-async def lock_goods(db: AsyncSession, payment: PaymentRow) -> DisputedGoods:
-    """Lock what was bought, then its payment: the order in which all lock them."""
-    if payment.order_id is None:
-        return DisputedGoods(await lock_payment(db, payment), (), ())
-    cards = await lock_cards_of_order(db, payment.order_id)
-    vouchers = await lock_vouchers_of_order(db, payment.order_id)
-    return DisputedGoods(await lock_payment(db, payment), cards, vouchers)
-
-
-async def freeze_or_release(db: AsyncSession, goods: DisputedGoods, now: dt.datetime) -> None:
+async def freeze_or_release(db: AsyncSession, goods: SoldGoods, now: dt.datetime) -> None:
     """Bring what was bought in line with the payment's disputes. Repeating it changes nothing."""
     payment = goods.payment
     if payment.order_id is None:
@@ -59,20 +31,17 @@ async def freeze_or_release(db: AsyncSession, goods: DisputedGoods, now: dt.date
         elif not is_gone:
             row.frozen_on = None
     if is_gone:
-        await _withdraw(db, goods, now)
+        await _take_away(db, goods, now)
     await _set_order_status(db, payment.order_id, is_open=is_open, is_gone=is_gone)
 
 
-async def _withdraw(db: AsyncSession, goods: DisputedGoods, now: dt.datetime) -> None:
-    """All of the money is gone: unused vouchers become ERROR, gift cards are cancelled. A voucher in use stays frozen."""
-    for voucher in goods.vouchers:
-        if voucher.state is VoucherState.PAID:
-            await move_voucher(db, voucher, VoucherState.ERROR, now)
-        voucher.frozen_on = (voucher.frozen_on or now) if voucher.state is VoucherState.USING else None
+async def _take_away(db: AsyncSession, goods: SoldGoods, now: dt.datetime) -> None:
+    """All of the money is gone: what was bought is withdrawn. A voucher in use stays frozen."""
+    await withdraw(db, goods.cards, goods.vouchers, now)
     for card in goods.cards:
         card.frozen_on = None
-        if card.status in UNSPENT:
-            await cancel_card(db, card, now)
+    for voucher in goods.vouchers:
+        voucher.frozen_on = (voucher.frozen_on or now) if voucher.state is VoucherState.USING else None
 
 
 async def _set_order_status(db: AsyncSession, order_id: int, *, is_open: bool, is_gone: bool) -> None:

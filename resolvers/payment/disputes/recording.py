@@ -9,9 +9,10 @@ from decimal import Decimal
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.payment.disputes.freezing import DisputedGoods, freeze_or_release
+from resolvers.payment.disputes.freezing import freeze_or_release
 from resolvers.payment.disputes.notices import tell_of_change, tell_of_opening
 from resolvers.payment.disputes.reports import DisputeReport
+from resolvers.payment.orders.goods import SoldGoods
 from schema.payment.dispute import DisputeKind, DisputeState
 from store.job.jobs import JobKind, enqueue_job
 from store.ledger.posting import post
@@ -33,7 +34,7 @@ NOTHING = Decimal("0.00")
 
 
 async def record_report(
-    db: AsyncSession, goods: DisputedGoods, report: DisputeReport, version: int | None, now: dt.datetime
+    db: AsyncSession, goods: SoldGoods, report: DisputeReport, version: int | None, now: dt.datetime
 ) -> bool:
     """Record a report about a dispute of a locked payment.
 
@@ -54,11 +55,11 @@ async def record_report(
     await db.flush()
     await account_for(db, goods.payment, row, report, now)
     if row.state is not old:
+        await freeze_or_release(db, goods, now)
         if old is None:
             await tell_of_opening(db, row)
         if old is not None or row.state not in OPEN_STATES:
             await tell_of_change(db, row)
-        await freeze_or_release(db, goods, now)
     return True
 
 

@@ -82,6 +82,15 @@ REFUNDS = """
             WHEN t.status = 'ok' THEN 'refund,refund_paid'
             WHEN t.status = 'err' THEN 'refund,refund_failed' ELSE 'refund' END
 """
+ORDER_LINES = """
+    SELECT format('order:%s: %s refunded of its lines and delivery, %s of its payment:%s', o.id,
+        l.refunded + o.delivery_refunded_amount, p.refunded_amount, p.id) AS offender
+    FROM payment p JOIN shop_order o ON o.id = p.order_id
+    JOIN LATERAL (SELECT coalesce(sum(refunded_amount), 0) AS refunded FROM order_product WHERE order_id = o.id) l ON true
+    WHERE (CAST(:books AS int[]) IS NULL OR p.book_id = ANY(CAST(:books AS int[])))
+        AND (CAST(:since AS date) IS NULL OR p.modified_on >= CAST(:since AS date))
+        AND l.refunded + o.delivery_refunded_amount > p.refunded_amount
+"""
 RULES = (
     Rule(
         "backing",
@@ -97,4 +106,5 @@ RULES = (
     Rule("payment_sources", "What was refunded of each source is the sum of its refunds.", SOURCES),
     Rule("payment_totals", "Payments are the sum of their sources.", TOTALS),
     Rule("refunds", "Each refund is posted as far as it is.", REFUNDS),
+    Rule("order_lines", "No more was refunded of the lines of an order than of its payment.", ORDER_LINES),
 )

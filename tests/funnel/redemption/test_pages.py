@@ -127,6 +127,8 @@ async def test_what_cannot_be_used_says_why(venue: Venue) -> None:
         (VoucherState.PAID, {"activated_on": now + day}, "It works from "),
         (VoucherState.PAID, {"frozen_on": now}, "The buyer's bank disputes the payment."),
         (VoucherState.USING, {"frozen_on": now}, "The buyer's bank disputes the payment."),
+        (VoucherState.ERROR, {"refunded_on": now}, "It was refunded on "),
+        (VoucherState.USED, {"refunded_on": now}, "It was refunded on "),
     ):
         row = await venue.voucher(state, **more)
         await staff.open(f"{ROOT}?code={row.normal_code}")

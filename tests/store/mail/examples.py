@@ -9,6 +9,7 @@ from schema.checkout.checkout import Brand
 from schema.core.text import Text
 from schema.delivery.delivery import DeliveryKind
 from schema.mail import MailKind
+from schema.order import OrderStatus
 from schema.payment.dispute import DisputeState
 from schema.validation.languages import LANGUAGES
 from store.core.brand_colours import build_brand
@@ -24,6 +25,7 @@ from store.mail.content import (
     OnboardingContent,
     OrderContent,
     OrderLineContent,
+    OrderRefundContent,
     PaymentRequestContent,
     RefundContent,
     RenewalContent,
@@ -138,6 +140,8 @@ def dispute(state: DisputeState, **more: Any) -> DisputeContent:
         "contest_until": dt.datetime(2027, 4, 14, 9, tzinfo=dt.UTC),
         "time_zone": "Europe/Paris",
         "order_number": 318,
+        "order_status": OrderStatus.DISPUTED,
+        "is_taken": True,
         "buyer": "Ada Martin",
         "paid_on": dt.datetime(2027, 3, 31, 9, tzinfo=dt.UTC),
     }
@@ -158,6 +162,16 @@ CONTENTS: Mapping[MailKind, Content] = {
     MailKind.ORDER_CONFIRMATION: order(),
     MailKind.NEW_ORDER: order(),
     MailKind.PAYMENT_REFUNDED: RefundContent(first_name="Ada", amount=Decimal("982.90"), currency="EUR", lines=LINES),
+    MailKind.ORDER_REFUNDED: OrderRefundContent(
+        first_name="Ada",
+        order_number=1042,
+        currency="EUR",
+        card_amount=Decimal("36.90"),
+        gift_card_amount=Decimal("20.40"),
+        delivery_amount=Decimal("6.90"),
+        lines=(LINES[0].model_copy(update={"unit_price": None, "total": Decimal("50.40")}),),
+        is_withdrawn=True,
+    ),
     MailKind.ONBOARDING_LINK: OnboardingContent(
         first_name="Ada",
         url=f"{PUBLIC_URL}/onboarding/WyI0YiJd.c2lnbmVk/",

@@ -65,6 +65,7 @@ class Facts:
     expires_on: dt.datetime | None = NOW + dt.timedelta(days=1)
     purchase_price_amount: Decimal = Decimal("10.00")
     frozen_on: dt.datetime | None = None
+    refunded_on: dt.datetime | None = None
 
 
 MOMENTS = st.none() | st.integers(-3, 3).map(lambda days: NOW + dt.timedelta(days=days))
@@ -76,6 +77,7 @@ FACTS = st.builds(
     expires_on=MOMENTS,
     purchase_price_amount=st.sampled_from([Decimal(0), Decimal("0.01"), Decimal(100)]),
     frozen_on=MOMENTS,
+    refunded_on=MOMENTS,
 )
 
 
@@ -83,17 +85,20 @@ FACTS = st.builds(
 def test_the_rules_do_not_contradict_each_other_or_the_table(voucher: Facts) -> None:
     if is_usable(voucher, NOW):
         assert voucher.frozen_on is None
+        assert voucher.refunded_on is None
         assert TRANSITIONS.allows(voucher.state, VoucherState.USED)
         assert voucher.activated_on is not None
         assert voucher.activated_on <= NOW
         assert voucher.expires_on is None or voucher.expires_on > NOW
     if is_refundable(voucher, NOW):
         assert voucher.frozen_on is None
+        assert voucher.refunded_on is None
         assert voucher.state is VoucherState.PAID
         assert voucher.kind is VoucherKind.SOLD
         assert voucher.purchase_price_amount > 0
         assert not is_over(voucher, NOW)
     if is_extendable(voucher, NOW):
+        assert voucher.refunded_on is None
         assert voucher.state not in {VoucherState.USED, VoucherState.DRAFT, VoucherState.ERROR}
         assert voucher.expires_on is not None
 
@@ -118,6 +123,9 @@ S = VoucherState
         (Facts(S.PAID, activated_on=NOW + dt.timedelta(seconds=1)), False, True, True),
         (Facts(S.PAID, kind=VoucherKind.IMPORTED), True, True, False),
         (Facts(S.PAID, purchase_price_amount=Decimal(0)), True, True, False),
+        (Facts(S.PAID, frozen_on=NOW), False, True, False),
+        (Facts(S.USING, refunded_on=NOW), False, False, False),
+        (Facts(S.PAID, refunded_on=NOW), False, False, False),
     ],
 )
 def test_what_can_be_done_with_a_voucher(voucher: Facts, *, usable: bool, extendable: bool, refundable: bool) -> None:

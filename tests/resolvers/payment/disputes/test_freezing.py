@@ -15,7 +15,7 @@ from resolvers.payment.creation import create_payment
 from resolvers.redemption import RedeemableCard, RedeemableVoucher, find_redeemable
 from resolvers.voucher.updates import update_voucher
 from schema.checkout.checkout import PaymentAttemptStatus, ProductChoice
-from schema.core.errors import CheckoutChanged, FrozenByDispute, InvalidInput
+from schema.core.errors import CheckoutChanged, FrozenByDispute, GiftCardNotSpendable, InvalidInput
 from schema.gift_card.input import CaptureGiftCard, HoldGiftCard, ReleaseGiftCard, ReverseGiftCardCapture, SpendGiftCard
 from schema.payment.input import CreatePayment, PaymentCustomerInput
 from schema.payment.payment import PaymentType
@@ -90,12 +90,14 @@ async def test_a_lost_dispute_releases_holds_and_cancels_the_card(shop: Shop) ->
     await books_are_right(shop)
 
 
-async def test_a_used_up_card_stays_so_when_the_dispute_is_lost(shop: Shop) -> None:
+async def test_a_used_up_card_gets_nothing_back_when_the_dispute_is_lost(shop: Shop) -> None:
     code = await sold_card(shop)
-    await spend_gift_card(shop.manager, SpendGiftCard(code=code, amount=Decimal("100.00")))
+    spent = await spend_gift_card(shop.manager, SpendGiftCard(code=code, amount=Decimal("100.00")))
     dispute = await open_dispute(shop, type="NOT_CONTESTABLE")
     await dispute.follow()
-    assert await columns(shop, "gift_card", "status", "frozen_on") == [("used", None)]
+    with pytest.raises(GiftCardNotSpendable):
+        await reverse_gift_card_capture(shop.manager, ReverseGiftCardCapture(hold_id=spent.id))
+    assert await columns(shop, "gift_card", "status", "remaining_amount", "frozen_on") == [("cncld", 0, None)]
 
 
 async def test_the_checkout_does_not_take_the_card(shop: Shop) -> None:

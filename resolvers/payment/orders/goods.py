@@ -1,0 +1,72 @@
+"""What was sold with the order of a payment: vouchers and gift cards. They are withdrawn when its money goes back."""
+
+import datetime as dt
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from resolvers.payment.refunding import LockedPayment, lock_after_cards, paying_card_ids
+from schema.voucher.voucher import VoucherState
+from store.gift_card.gift_cards import GiftCardRow
+from store.gift_card.holds import cancel_card
+from store.gift_card.locks import card_ids_of_order, lock_cards
+from store.order.orders import lock_order
+from store.order.refunds import lines_of_refund, take_back_order_refund
+from store.payment.payments import PaymentRow, RefundRow
+from store.voucher.states import lock_vouchers_of_order
+from store.voucher.states import transition as move_voucher
+from store.voucher.vouchers import VoucherRow
+
+UNUSED = (VoucherState.DRAFT, VoucherState.PAID)
+
+
+@dataclass(frozen=True, slots=True)
+class SoldGoods:
+    """A payment with its sources, and the gift cards and vouchers that were sold with its order, all locked."""
+
+    locked: LockedPayment
+    cards: Sequence[GiftCardRow]
+    vouchers: Sequence[VoucherRow]
+
+    @property
+    def payment(self) -> PaymentRow:
+        return self.locked.payment
+
+
+async def lock_goods(db: AsyncSession, payment: PaymentRow) -> SoldGoods:
+    """Lock the gift cards that were sold or have paid, then vouchers, then the payment: the order in which all lock
+    them.
+    """
+    sold = () if payment.order_id is None else await card_ids_of_order(db, payment.order_id)
+    cards = await lock_cards(db, {*sold, *await paying_card_ids(db, payment)})
+    vouchers = () if payment.order_id is None else await lock_vouchers_of_order(db, payment.order_id)
+    return SoldGoods(await lock_after_cards(db, payment, cards), [cards[id] for id in sold], vouchers)
+
+
+async def reopen_lines(db: AsyncSession, payment: PaymentRow, refund: RefundRow, failed: Decimal) -> None:
+    """A part of a refund will never be made: its lines can be refunded again. Vouchers and gift cards stay withdrawn,
+    but a voucher can be made usable again. The vouchers must be locked.
+    """
+    if payment.order_id is None:
+        return
+    order = await lock_order(db, payment.order_id)
+    await take_back_order_refund(db, refund, order, failed)
+    of_lines = {line.voucher_id for _, line in await lines_of_refund(db, refund)}
+    for voucher in await lock_vouchers_of_order(db, payment.order_id):
+        if voucher.id in of_lines:
+            voucher.refunded_on = None
+
+
+async def withdraw(
+    db: AsyncSession, cards: Iterable[GiftCardRow], vouchers: Iterable[VoucherRow], now: dt.datetime
+) -> None:
+    """Withdraw what was bought: unused vouchers become ERROR, gift cards are cancelled with what is left of them. Used
+    vouchers stay as they are.
+    """
+    for voucher in vouchers:
+        if voucher.state in UNUSED:
+            await move_voucher(db, voucher, VoucherState.ERROR, now)
+    for card in cards:
+        await cancel_card(db, card, now)

@@ -1,0 +1,125 @@
+"""Mails about disputes say what is true of this one: of its money, of what was bought, and of what can be done."""
+
+from sqlalchemy import text
+
+from resolvers.payment.process import sync_payin
+from schema.mail import MailKind
+from schema.payment.dispute import DisputeState
+from store.mail.content import content_of
+from store.mail.render import render_mail
+from tests.fixtures.api_payment import begun, created, paid_at_provider
+from tests.fixtures.basket import Experiences, for_two
+from tests.fixtures.dispute import DISPUTABLE_CARD, OpenedDispute, bought_disputably, open_dispute
+from tests.fixtures.shop import Shop
+from tests.store.mail.examples import SHOP, example
+from tests.store.mail.examples import dispute as dispute_content
+
+OPENED, ENDED = MailKind.DISPUTE_OPENED, MailKind.DISPUTE_ENDED
+OF_ORDER = "vouchers and gift cards of this order"
+KEPT_BACK = "The amount is kept back from your earnings until it ends."
+ANOTHER = """
+    INSERT INTO dispute SELECT (d).* FROM (
+        SELECT jsonb_populate_record(dispute, '{"id": "6d3f8a90-2b1c-4e5d-8f7a-9b0c1d2e3f40", "provider_id": "other"}') AS d
+        FROM dispute
+    ) copied
+"""
+
+
+async def newest_mail(shop: Shop, kind: MailKind) -> tuple[str, str]:
+    """The subject and the text of the newest mail of a kind. Its HTML says the same."""
+    newest = text("SELECT content FROM mail WHERE kind = :kind ORDER BY id DESC LIMIT 1")
+    ((content,),) = await shop.services.db.rows(newest, {"kind": kind.value})
+    mail = render_mail(kind, content_of(kind, content), "en", SHOP, "https://api.shop.example")
+    plain, html = " ".join(mail.text.split()), " ".join(mail.html.split())
+    for sentence in (OF_ORDER, KEPT_BACK, "It cannot be contested.", "can be used again", "are lost"):
+        assert (sentence in plain) is (sentence in html), sentence
+    return mail.subject, plain
+
+
+async def test_a_bank_that_asks_for_documents_has_taken_nothing(shop: Shop, sold: Experiences) -> None:
+    await bought_disputably(shop, for_two(sold))
+    dispute = await open_dispute(shop, type="RETRIEVAL")
+    await dispute.follow()
+    _, opened = await newest_mail(shop, OPENED)
+    assert "asks for documents about a payment of €194.00. It has taken no money yet." in opened
+    assert KEPT_BACK not in opened
+    assert f"Until it ends, the {OF_ORDER} cannot be used." in opened
+    await dispute.decide("void")
+    await dispute.follow()
+    subject, ended = await newest_mail(shop, ENDED)
+    assert "has ended: no money was taken" in ended
+    assert f"The {OF_ORDER} can be used again." in ended
+    assert subject == "Dispute ended: €194.00"
+
+
+async def test_a_payment_without_an_order_has_no_goods(shop: Shop) -> None:
+    payment = await created(shop, "90.00")
+    payin = await begun(shop, payment)
+    await paid_at_provider(shop, payin, DISPUTABLE_CARD)
+    await sync_payin(shop.services, payin.id)
+    answer = await shop.control("POST", f"/payins/{payin.provider_id}/dispute", {})
+    assert answer.status_code == 200, answer.text
+    dispute = OpenedDispute(shop, answer.json()["Id"])
+    await dispute.follow()
+    _, opened = await newest_mail(shop, OPENED)
+    assert "disputes a payment of €90.00" in opened
+    assert "Order number" not in opened
+    assert OF_ORDER not in opened
+    await dispute.contest("90.00")
+    await dispute.decide("lose")
+    await dispute.follow()
+    subject, ended = await newest_mail(shop, ENDED)
+    assert "was lost: the buyer keeps €90.00" in ended
+    assert OF_ORDER not in ended
+    assert subject == "Dispute lost: €90.00"
+
+
+def test_what_cannot_be_contested_has_no_instructions() -> None:
+    mail = example(OPENED, content=dispute_content(DisputeState.OPEN, contest_until=None))
+    for form in (mail.text, mail.html):
+        assert "It cannot be contested." in form
+        assert "contestDispute" not in form
+        assert "Answer by" not in form
+
+
+async def test_a_partial_defence_that_is_won_loses_the_rest(shop: Shop, sold: Experiences) -> None:
+    await bought_disputably(shop, for_two(sold))
+    dispute = await open_dispute(shop)
+    await dispute.follow()
+    _, opened = await newest_mail(shop, OPENED)
+    assert KEPT_BACK in opened
+    assert "What you can do" in opened
+    await dispute.contest("150.00")
+    await dispute.decide("win")
+    await dispute.follow()
+    subject, ended = await newest_mail(shop, ENDED)
+    assert "was won: what was contested is yours again." in ended
+    assert "€44.00 were not contested, and are lost." in ended
+    assert f"The {OF_ORDER} can be used again." in ended
+    assert subject == "Dispute won: €194.00"
+
+
+async def test_a_dispute_that_is_lost_takes_what_was_bought(shop: Shop, sold: Experiences) -> None:
+    await bought_disputably(shop, for_two(sold))
+    dispute = await open_dispute(shop)
+    await dispute.follow()
+    await dispute.contest("194.00")
+    await dispute.decide("lose")
+    await dispute.follow()
+    _, ended = await newest_mail(shop, ENDED)
+    assert "was lost: the buyer keeps €194.00" in ended
+    assert f"The {OF_ORDER} are no longer valid." in ended
+
+
+async def test_while_another_dispute_is_open_nothing_can_be_used(shop: Shop, sold: Experiences) -> None:
+    await bought_disputably(shop, for_two(sold))
+    dispute = await open_dispute(shop)
+    await dispute.follow()
+    await shop.execute(ANOTHER)
+    await dispute.contest("194.00")
+    await dispute.decide("win")
+    await dispute.follow()
+    _, ended = await newest_mail(shop, ENDED)
+    assert f"Another dispute of this payment is open: until it ends, the {OF_ORDER} cannot be used." in ended
+    assert "can be used again" not in ended
+    assert await shop.one("SELECT frozen_on IS NOT NULL FROM voucher")
