@@ -1,6 +1,6 @@
 """The database: one engine, sessions for operations, autocommit connections for lists."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -67,6 +67,18 @@ class Session(AsyncSession):
             raise away from error
 
 
+def _connector(address: str, set_up: str, *, quiet: bool) -> Callable[[], Awaitable[asyncpg.Connection]]:
+    async def connect() -> asyncpg.Connection:
+        try:
+            connection = await asyncpg.connect(address, timeout=CONNECT_TIMEOUT)
+            await connection.execute(set_up)
+        except (OSError, *CONNECTION_ERRORS) as error:
+            raise (Unavailable(what=DATABASE) if quiet else report_unavailable(DATABASE, error)) from error
+        return connection
+
+    return connect
+
+
 class Database:
     """PostgreSQL, reached through one pool.
 
@@ -86,20 +98,12 @@ class Database:
         quiet: bool = False,
         synchronous_commit: bool = True,
     ) -> None:
-        address = dsn(url)
         set_up = RAISE_WORK_MEM if synchronous_commit else f"{RAISE_WORK_MEM}; SET synchronous_commit = off"
-
-        async def connect() -> asyncpg.Connection:
-            try:
-                connection = await asyncpg.connect(address, timeout=CONNECT_TIMEOUT)
-                await connection.execute(set_up)
-            except (OSError, *CONNECTION_ERRORS) as error:
-                raise (Unavailable(what=DATABASE) if quiet else report_unavailable(DATABASE, error)) from error
-            return connection
-
         self.engine: AsyncEngine = create_async_engine(
             "postgresql+asyncpg://",
-            async_creator=connect,  # the driver reads the address itself: SQLAlchemy knows none of libpq's options
+            async_creator=_connector(
+                dsn(url), set_up, quiet=quiet
+            ),  # the driver reads the address itself: SQLAlchemy knows none of libpq's options
             json_serializer=_dumps,
             json_deserializer=orjson.loads,
             pool_size=pool_size,
