@@ -324,8 +324,8 @@ class BankAccountRefused(Conflict):
 
 
 class OnlyInSandbox(Conflict):
-    """A test partner works only with the sandbox provider, and this installation takes real payments: make the
-    partner active first.
+    """Test partners and their wallets work only with the sandbox provider, and this installation takes real payments:
+    make the partner active first.
     """
 
 
