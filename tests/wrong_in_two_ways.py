@@ -289,7 +289,7 @@ NOT_COVERED: Mapping[str, str] = {
     **dict.fromkeys(("activate_gift_card", "cancel_gift_card", "extend_gift_card", "extend_voucher"), ONE),
     **dict.fromkeys(("cancel_payment_request", "resend_payment_request"), ONE),
     **dict.fromkeys(("cancel_payment", "retry_refund", "update_payment"), ONE),
-    **dict.fromkeys(("preview_refund", "refund_payment"), STATE),
+    **dict.fromkeys(("preview_order_refund", "preview_refund", "refund_order", "refund_payment"), STATE),
     "create_payment": "Its problems are told together: see tests/resolvers/payment/test_api_payments.py.",
     **dict.fromkeys(("archive_media", "update_media", "change_site_domain", "revoke_token"), ONE),
     **dict.fromkeys(("capture_gift_card", "release_gift_card", "reverse_gift_card_capture"), ONE),

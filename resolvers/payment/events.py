@@ -31,8 +31,14 @@ async def emit_payment_event(db: AsyncSession, kind: EventType, payment: Payment
     await emit_event(db, kind, partner_id=payment.partner_id, subject=str(payment.id), data=data)
 
 
-async def emit_refund_event(db: AsyncSession, kind: EventType, refund: RefundRow) -> None:
-    """Emit an event with the refund's state after the change, in the transaction of the change."""
+async def emit_refund_event(
+    db: AsyncSession, kind: EventType, refund: RefundRow, *, is_of_amount: bool = False
+) -> None:
+    """Emit an event with the refund's state after the change, in the transaction of the change.
+
+    A refund that is known to be of an amount has no lines to read.
+    """
+    lines = () if is_of_amount else await lines_of_refund(db, refund)
     data = {
         "id": str(refund.id),
         "payment_id": str(refund.payment_id),
@@ -43,7 +49,7 @@ async def emit_refund_event(db: AsyncSession, kind: EventType, refund: RefundRow
         "detail": refund.detail,
         "lines": [
             {"id": line.id, "quantity": part.quantity, "amount": money_data(part.line_amount, refund.currency)}
-            for part, line in await lines_of_refund(db, refund)
+            for part, line in lines
         ],
         "delivery": money_data(refund.delivery_amount, refund.currency),
     }

@@ -90,8 +90,9 @@ async def promise_refund(
         await record_order_refund(db, refund, of_order)
     parts = [(source, amount) for source in locked.sources if (amount := amounts.get(source.id))]
     await post(db, [await _refund_part(db, locked, source, refund, amount, now) for source, amount in parts])
-    await emit_refund_event(db, EventType.REFUND_CREATED, refund)
-    await finish_if_done(db, payment, refund, now)
+    await emit_refund_event(db, EventType.REFUND_CREATED, refund, is_of_amount=of_order is None)
+    if all(source.kind is not CARD for source, _ in parts):  # the bank card's part is never done at once
+        await finish_if_done(db, payment, refund, now)
     return refund
 
 
