@@ -1,6 +1,6 @@
 """The database: one engine, sessions for operations, autocommit connections for lists."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -8,7 +8,7 @@ import asyncpg
 import orjson
 import sqlmodel
 from prometheus_client import Gauge
-from sqlalchemy import PoolProxiedConnection, event
+from sqlalchemy import Engine, PoolProxiedConnection, event
 from sqlalchemy.exc import DBAPIError, IntegrityError, InvalidatePoolError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncEngine, async_sessionmaker, create_async_engine
@@ -28,6 +28,8 @@ RAISE_WORK_MEM = """
     WHERE pg_size_bytes(current_setting('work_mem')) < pg_size_bytes('32MB')
 """
 """With less memory, a search with hundreds of thousands of matches tests whole pages of the table again."""
+SET_UP = {True: RAISE_WORK_MEM, False: f"{RAISE_WORK_MEM}; SET synchronous_commit = off"}
+"""How a connection begins, by whether its commits wait for the disk."""
 CONNECTIONS_IN_USE = Gauge(
     "coffret_database_connections_in_use",
     "Connections taken out of the pool, including up to eight idle ones reserved for single statements.",
@@ -67,18 +69,6 @@ class Session(AsyncSession):
             raise away from error
 
 
-def _connector(address: str, set_up: str, *, quiet: bool) -> Callable[[], Awaitable[asyncpg.Connection]]:
-    async def connect() -> asyncpg.Connection:
-        try:
-            connection = await asyncpg.connect(address, timeout=CONNECT_TIMEOUT)
-            await connection.execute(set_up)
-        except (OSError, *CONNECTION_ERRORS) as error:
-            raise (Unavailable(what=DATABASE) if quiet else report_unavailable(DATABASE, error)) from error
-        return connection
-
-    return connect
-
-
 class Database:
     """PostgreSQL, reached through one pool.
 
@@ -98,12 +88,19 @@ class Database:
         quiet: bool = False,
         synchronous_commit: bool = True,
     ) -> None:
-        set_up = RAISE_WORK_MEM if synchronous_commit else f"{RAISE_WORK_MEM}; SET synchronous_commit = off"
+        address = dsn(url)
+
+        async def connect() -> asyncpg.Connection:
+            try:
+                connection = await asyncpg.connect(address, timeout=CONNECT_TIMEOUT)
+                await connection.execute(SET_UP[synchronous_commit])
+            except (OSError, *CONNECTION_ERRORS) as error:
+                raise (Unavailable(what=DATABASE) if quiet else report_unavailable(DATABASE, error)) from error
+            return connection
+
         self.engine: AsyncEngine = create_async_engine(
             "postgresql+asyncpg://",
-            async_creator=_connector(
-                dsn(url), set_up, quiet=quiet
-            ),  # the driver reads the address itself: SQLAlchemy knows none of libpq's options
+            async_creator=connect,  # the driver reads the address itself: SQLAlchemy knows none of libpq's options
             json_serializer=_dumps,
             json_deserializer=orjson.loads,
             pool_size=pool_size,
@@ -113,11 +110,7 @@ class Database:
             query_cache_size=2000,
             hide_parameters=True,  # an error that is logged must not name people
         )
-        event.listen(self.engine.sync_engine, "checkout", _check_alive)
-        event.listen(self.engine.sync_engine, "checkout", _on_checkout)
-        event.listen(self.engine.sync_engine, "checkin", _on_checkin)
-        if (telemetry := tracing.current_telemetry()) is not None:
-            telemetry.instrument_engine(self.engine.sync_engine)
+        _observe(self.engine.sync_engine)
         self.autocommit_engine: AsyncEngine = self.engine.execution_options(isolation_level="AUTOCOMMIT")
         self._idle_connections: list[PoolProxiedConnection] = []
         self._closed = False
@@ -176,6 +169,15 @@ class Database:
         while self._idle_connections:
             await greenlet_spawn(self._idle_connections.pop().close)
         await self.engine.dispose()
+
+
+def _observe(engine: Engine) -> None:
+    """Watch the connections of an engine, and trace its statements if they are traced."""
+    event.listen(engine, "checkout", _check_alive)
+    event.listen(engine, "checkout", _on_checkout)
+    event.listen(engine, "checkin", _on_checkin)
+    if (telemetry := tracing.current_telemetry()) is not None:
+        telemetry.instrument_engine(engine)
 
 
 def _check_alive(connection: Any, _record: Any, _proxy: Any) -> None:
