@@ -43,7 +43,6 @@ from store.payment.payments import REFUND_STATES, PaymentRow, RefundRow
 from store.payment.recording import lock_payment
 from store.payment.refund_amounts import divide, divide_as_told
 
-OVER_FOR_GOOD = (DisputeState.CANCELLED, DisputeState.WON)
 LONGEST_AGE = dt.timedelta(days=330)
 """The provider refunds a bank card for eleven months."""
 
@@ -112,7 +111,7 @@ async def left_to_refund(db: AsyncSession, payment: PaymentRow) -> Decimal:
     left = payment.payment_amount - payment.refunded_amount
     if not left:
         raise AlreadyRefunded
-    if any(dispute.state not in OVER_FOR_GOOD for dispute in await disputes_of(db, payment)):
+    if any(dispute.state is not DisputeState.CANCELLED for dispute in await disputes_of(db, payment)):
         raise PaymentDisputed
     return left
 

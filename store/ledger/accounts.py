@@ -40,11 +40,13 @@ FLOORED = frozenset(
 )
 """Accounts that could be overspent: their balance is kept in their row, which is locked, and never goes below zero."""
 CLEARED = {
-    Role.REFUND_DUE: dt.timedelta(days=2),
-    Role.COMMISSION_BACK: dt.timedelta(days=2),
+    Role.REFUND_DUE: dt.timedelta(days=7),
+    Role.COMMISSION_BACK: dt.timedelta(days=7),
     Role.IN_DISPUTE: dt.timedelta(days=120),
 }
-"""Accounts that come back to zero when what they count is over, each with how long that may take."""
+"""Accounts that come back to zero when what they count is over, each with how long that may take. A refund is tried for
+four days before a person has to see to it.
+"""
 
 
 @dataclass(frozen=True, slots=True)

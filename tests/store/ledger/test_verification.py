@@ -13,7 +13,7 @@ from resolvers.gift_card.holds import capture_gift_card, hold_gift_card
 from schema.ledger import LedgerAccountRole as Role
 from schema.ledger import LedgerJournalKind as Kind
 from store.core.clock import clock
-from store.ledger.accounts import LedgerAccount
+from store.ledger.accounts import CLEARED, LedgerAccount
 from store.ledger.balances import fold_snapshots
 from store.ledger.seals import broken_seals, seal_entries
 from store.ledger.verification.run import ALL_RULES, ProofScope, verify_ledger
@@ -217,7 +217,7 @@ async def test_a_forgery_is_noticed(ledger: Ledger, name: str) -> None:
 
 
 async def test_what_is_late_or_unexplained_is_told(ledger: Ledger) -> None:
-    later = clock.now() + dt.timedelta(days=2, minutes=1)
+    later = clock.now() + CLEARED[Role.REFUND_DUE] + dt.timedelta(minutes=1)
     assert await ledger.broken(now=later - dt.timedelta(minutes=2)) == {}
     ((late,),) = (await ledger.broken(now=later)).values()
     assert f"(refund_due {REFUND}): 20 since" in late
