@@ -31,12 +31,12 @@ async def queue_order_refund_mail(
             OrderLineContent(
                 name=each.line.name,
                 details=sold[each.line.id].details,
-                quantity=each.quantity,
+                quantity=each.quantity or each.line.refunded_quantity,
                 total=each.amount,
             )
             for each in plan.lines
         ),
-        is_withdrawn=any(each.line.product_id is None for each in plan.lines),
+        is_withdrawn=any(each.quantity and each.line.product_id is None for each in plan.lines),
     )
     await enqueue_mail(
         db,

@@ -1,8 +1,8 @@
 """Refunds that somebody made at the provider: they have happened, and are recorded as they are."""
 
 import datetime as dt
-from collections.abc import Mapping
 from decimal import Decimal
+from typing import Any
 
 import structlog
 from sqlalchemy import ColumnElement
@@ -12,10 +12,10 @@ from sqlmodel.sql.expression import SelectOfScalar
 
 from resolvers.core.services import Services
 from resolvers.payment.events import emit_refund_event
+from resolvers.payment.orders.goods import lock_goods, release_vouchers, reopen_lines
 from resolvers.payment.refunding import (
     LockedPayment,
     finish_if_done,
-    lock_with_sources,
     promise_refund,
     record_refund_failed,
     refund_of,
@@ -29,6 +29,7 @@ from schema.payment.payment import (
     RefundOrigin,
 )
 from store.ledger.posting import post
+from store.order.refunds import OrderRefund
 from store.payment.payments import PaymentRow, PaymentSourceRow, PaymentTransactionRow, RefundRow
 from store.payment.postings import provider_refund_journals
 from store.payment.refund_amounts import left_of
@@ -46,7 +47,7 @@ async def record_provider_refund(services: Services, refund: Transaction) -> Non
             log.error("a refund of an unknown payment", refund=refund.id, payin=refund.parent_id)
             return
         payment = (await db.exec(select(PaymentRow).where(col(PaymentRow.id) == payin.payment_id))).one()
-        locked = await lock_with_sources(db, payment)
+        locked = (await lock_goods(db, payment)).locked
         if (await db.exec(refund_with(refund.id))).first() is not None:
             return
         source = next(row for row in locked.sources if row.id == payin.source_id)
@@ -55,18 +56,36 @@ async def record_provider_refund(services: Services, refund: Transaction) -> Non
         await _write(db, locked.payment, source, refund, now)
         for each, amount in given_up:
             if rest := min(amount, left_of(source)):
-                await _promise_rest(db, locked, {source.id: rest}, each, now)
+                await _promise_rest(db, locked, source, rest, each, now)
 
 
 async def _promise_rest(
-    db: AsyncSession, locked: LockedPayment, amounts: Mapping[int, Decimal], given_up: RefundRow, now: dt.datetime
+    db: AsyncSession,
+    locked: LockedPayment,
+    source: PaymentSourceRow,
+    rest: Decimal,
+    given_up: RefundRow,
+    now: dt.datetime,
 ) -> None:
-    """Promise again what is left of a refund that was given up. What has happened is recorded in any case."""
+    """Promise again what is left of a refund that was given up, for its lines: the buyer has the other part of them by
+    the refund at the provider. What has happened is recorded in any case.
+    """
+    reopened = await reopen_lines(db, locked.payment, given_up, rest)
+    about: dict[str, Any] = {"origin": given_up.origin, "reason": given_up.reason, "of_order": reopened}
     try:
         async with db.begin_nested():
-            await promise_refund(db, locked, amounts, origin=given_up.origin, now=now, reason=given_up.reason)
+            await promise_refund(db, locked, {source.id: rest}, now=now, **about)
     except InsufficientBalance:
         log.exception("a refund that was given up cannot be promised again", refund=str(given_up.id))
+        await _reload(db, locked, reopened)
+        await release_vouchers(db, reopened)
+
+
+async def _reload(db: AsyncSession, locked: LockedPayment, reopened: OrderRefund | None) -> None:
+    """Read again what a rollback to a savepoint has expired."""
+    of_order = [] if reopened is None else [reopened.order, *(each.line for each in reopened.lines)]
+    for row in (locked.payment, *locked.sources, *of_order):
+        await db.refresh(row)
 
 
 async def _make_room(

@@ -15,7 +15,7 @@ from resolvers.core.provider_process import ProviderCall, ProviderChecks, Record
 from resolvers.core.services import Services
 from resolvers.payment.disputes.following import handle_repudiation_notification
 from resolvers.payment.events import emit_refund_event
-from resolvers.payment.orders.goods import lock_goods, reopen_lines
+from resolvers.payment.orders.goods import lock_goods, release_vouchers, reopen_lines
 from resolvers.payment.provider_refunds import record_provider_refund, refund_with
 from resolvers.payment.refunding import SAME_AMOUNT_TODAY, record_refund_failed, record_refund_paid, refund_of
 from schema.core.errors import NotFound
@@ -156,7 +156,7 @@ async def _record_failure(tx: Recording, part: PaymentTransactionRow, failure: F
     if reason in FINAL:
         payment = await _payment_of(tx.db, part)
         await record_refund_failed(tx.db, payment, part, detail)
-        return await reopen_lines(tx.db, payment, refund, part.transaction_amount)
+        return await release_vouchers(tx.db, await reopen_lines(tx.db, payment, refund, part.transaction_amount))
     refund.detail = detail
     if part.tries < len(PAUSES):
         pause = max(PAUSES[part.tries], dt.timedelta(days=1) if reason is FailureReason.REFUND_REPEATED else PAUSES[0])

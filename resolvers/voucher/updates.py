@@ -9,7 +9,7 @@ from resolvers.core.brute_force import throttled_lookup
 from resolvers.core.input_mapping import apply, check_later_expiry
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible
-from schema.core.errors import InvalidInput, NotExtendable, NotFound, ProblemPath, StateChanged
+from schema.core.errors import InvalidInput, NotExtendable, NotFound, ProblemPath, StateChanged, VoucherRefunded
 from schema.core.permission import Permission
 from schema.voucher.input import (
     MOST_RENTALS,
@@ -115,8 +115,12 @@ async def extend_voucher(call: Call, input: ExtendVoucher) -> Voucher:
 
 @operation(Permission.UPDATE_VOUCHER, exists=find_voucher)
 async def add_voucher_rental(call: Call, input: AddVoucherRental) -> Voucher:
-    """Record a booking that uses a voucher. The state of the voucher stays unchanged."""
+    """Record a booking that uses a voucher. The state of the voucher stays unchanged. One that was refunded is refused
+    with `VOUCHER_REFUNDED`.
+    """
     row = await _lock_voucher(call, input.code)
+    if row.refunded_on is not None:
+        raise VoucherRefunded
     await _add_booking(call, row, input)
     return row
 

@@ -281,7 +281,9 @@ class AlreadyRefunded(Conflict):
 
 
 class NothingToRefund(Conflict):
-    """Nothing was paid for what is to be refunded."""
+    """Nothing is left to refund of these lines: nothing was paid for them, or as much has gone back for them already.
+    Refund them together with others, or more pieces at once.
+    """
 
 
 class OrderLineRefunded(Conflict):

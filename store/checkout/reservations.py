@@ -50,11 +50,15 @@ class LockedRows:
             return self.variants.get(line.variant_id)
         return None if line.product_id is None else self.products.get(line.product_id)
 
-    def put_back(self, line: AttemptLine, quantity: int) -> None:
-        """Put a quantity of a goods line back into stock, if stock was taken for it and is still counted."""
+    def put_back(self, line: AttemptLine, quantity: int) -> bool:
+        """Put a quantity of a goods line back into stock. Returns False, without change, if no stock was taken for it or
+        none is counted any more.
+        """
         stocked = self.stock_of(line) if line.counted else None
-        if stocked is not None and stocked.stock is not None:
-            stocked.stock += quantity
+        if stocked is None or stocked.stock is None:
+            return False
+        stocked.stock += quantity
+        return True
 
 
 async def lock_rows(db: AsyncSession, *attempts: AttemptRow) -> LockedRows:

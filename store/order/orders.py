@@ -46,6 +46,7 @@ class OrderProductRow(PartnerIndexed, InCurrency, OrderProduct, table=True):
         CheckConstraint("discount_amount BETWEEN 0 AND total_amount", name="discounts_no_more"),
         CheckConstraint("refunded_quantity BETWEEN 0 AND quantity", name="refunds_no_more_pieces"),
         CheckConstraint("refunded_amount BETWEEN 0 AND total_amount - discount_amount", name="refunds_no_more"),
+        CheckConstraint("restocked_quantity BETWEEN 0 AND quantity", name="restocks_no_more"),
     )
     order_id: int = Field(foreign_key="shop_order.id", index=True)
     order_variant_id: int | None = Field(default=None, foreign_key="order_variant.id")
@@ -53,6 +54,8 @@ class OrderProductRow(PartnerIndexed, InCurrency, OrderProduct, table=True):
     gift_card_id: int | None = Field(default=None, foreign_key="gift_card.id", index=True)
     picture_url: str = Field(default="", max_length=300)
     """Path of the picture on this service; empty if none."""
+    restocked_quantity: int = 0
+    """How many of it refunds have put back into stock, those that failed later included."""
 
 
 class OrderVariantRow(PartnerIndexed, OrderVariant, table=True):

@@ -3,13 +3,13 @@
 Lines change only under the lock of their order.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
 from uuid import UUID
 
 from sqlalchemy import CheckConstraint, UniqueConstraint
-from sqlmodel import Field, col, select
+from sqlmodel import Field, col, func, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.order import RefundLine
@@ -22,25 +22,34 @@ NOTHING = Decimal("0.00")
 
 
 class RefundLineRow(PartnerIndexed, InCurrency, RefundLine, table=True):
-    """A line in a refund. It stays as it was promised, even if the refund fails."""
+    """A line in a refund. Its quantity and amount stay as they were promised, even if the refund fails."""
 
     __tablename__ = "refund_line"
     __table_args__ = (
         UniqueConstraint("refund_id", "order_product_id", name="refund_line_key"),
-        CheckConstraint("quantity > 0", name="refunds_something"),
+        CheckConstraint("quantity > 0 OR quantity = 0 AND line_amount > 0", name="refunds_something"),
+        CheckConstraint("restocked_quantity BETWEEN 0 AND quantity", name="restocks_no_more"),
         CheckConstraint("line_amount >= 0", name="not_negative"),
     )
     refund_id: UUID = Field(foreign_key="refund.id")
     order_product_id: int = Field(foreign_key="order_product.id", index=True)
+    restocked_quantity: int = 0
+    """How many of these pieces are back in stock, put there by this refund or by one that failed before; 0 once this one
+    has failed.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class LineRefund:
-    """A quantity of a line to refund, and the amount for it."""
+    """A quantity of a line to refund, and the amount for it. A quantity of 0 is an amount that is still owed for what was
+    refunded before.
+    """
 
     line: OrderProductRow
     quantity: int
     amount: Decimal
+    restocked: int = 0
+    """How many of these pieces are back in stock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +80,12 @@ def amount_of(line: OrderProductRow, quantity: int) -> Decimal:
 
 
 def limited_to(refund: OrderRefund, left: Decimal) -> OrderRefund:
-    """The refund with at most `left`: what is too much is taken off its end, delivery last."""
+    """The refund with at most `left`: what is too much is taken off its end, delivery first."""
     lines = list[LineRefund]()
     for each in refund.lines:
         amount = min(each.amount, left)
-        lines.append(LineRefund(each.line, each.quantity, amount))
+        if each.quantity or amount:
+            lines.append(replace(each, amount=amount))
         left -= amount
     return OrderRefund(refund.order, lines, min(refund.delivery, left))
 
@@ -84,6 +94,21 @@ async def lines_of_order(db: AsyncSession, order: OrderRow) -> Sequence[OrderPro
     """The lines of a locked order, in their order."""
     query = select(OrderProductRow).where(col(OrderProductRow.order_id) == order.id)
     return (await db.exec(query.order_by(col(OrderProductRow.id)).execution_options(populate_existing=True))).all()
+
+
+async def restocked_by_failed(db: AsyncSession, order: OrderRow) -> Mapping[int, int]:
+    """How many pieces of each line of a locked order refunds have put back into stock that failed afterwards, and that no
+    other refund has taken up. Lines by id; those without such pieces are left out.
+    """
+    counted = func.sum(RefundLineRow.restocked_quantity)
+    query = (
+        select(OrderProductRow.id, col(OrderProductRow.restocked_quantity) - counted)
+        .join(RefundLineRow, col(RefundLineRow.order_product_id) == col(OrderProductRow.id))
+        .where(col(OrderProductRow.order_id) == order.id)
+        .group_by(col(OrderProductRow.id))
+        .having(col(OrderProductRow.restocked_quantity) > counted)
+    )
+    return dict((await db.exec(query)).all())
 
 
 async def record_order_refund(db: AsyncSession, refund: RefundRow, plan: OrderRefund) -> None:
@@ -101,6 +126,7 @@ async def record_order_refund(db: AsyncSession, refund: RefundRow, plan: OrderRe
                 order_product_id=each.line.id,
                 quantity=each.quantity,
                 line_amount=each.amount,
+                restocked_quantity=each.restocked,
             )
         )
     await db.flush()
@@ -117,10 +143,11 @@ async def lines_of_refund(db: AsyncSession, refund: RefundRow) -> Sequence[tuple
     return (await db.exec(query.execution_options(populate_existing=True))).all()
 
 
-async def take_back_order_refund(db: AsyncSession, refund: RefundRow, order: OrderRow, failed: Decimal) -> None:
+async def take_back_order_refund(db: AsyncSession, refund: RefundRow, order: OrderRow, failed: Decimal) -> OrderRefund:
     """Count a refund no longer of which `failed` does not go back: its lines can be refunded again. What has gone back
-    stays counted, and is taken off then.
+    stays counted, and is taken off then. Returns what is no longer counted.
     """
+    taken = list[LineRefund]()
     of_delivery = min(failed, refund.delivery_amount)
     order.delivery_refunded_amount -= of_delivery
     rest = failed - of_delivery
@@ -129,3 +156,8 @@ async def take_back_order_refund(db: AsyncSession, refund: RefundRow, order: Ord
         line.refunded_quantity -= part.quantity
         line.refunded_amount -= of_line
         rest -= of_line
+        if part.quantity or of_line:
+            taken.append(LineRefund(line, part.quantity, of_line, part.restocked_quantity))
+        part.restocked_quantity = 0
+    await db.flush()
+    return OrderRefund(order, taken[::-1], of_delivery)

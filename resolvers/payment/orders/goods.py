@@ -13,7 +13,7 @@ from store.gift_card.gift_cards import GiftCardRow
 from store.gift_card.holds import cancel_card
 from store.gift_card.locks import card_ids_of_order, lock_cards
 from store.order.orders import lock_order
-from store.order.refunds import lines_of_refund, take_back_order_refund
+from store.order.refunds import OrderRefund, take_back_order_refund
 from store.payment.payments import PaymentRow, RefundRow
 from store.voucher.states import lock_vouchers_of_order
 from store.voucher.states import transition as move_voucher
@@ -45,17 +45,25 @@ async def lock_goods(db: AsyncSession, payment: PaymentRow) -> SoldGoods:
     return SoldGoods(await lock_after_cards(db, payment, cards), [cards[id] for id in sold], vouchers)
 
 
-async def reopen_lines(db: AsyncSession, payment: PaymentRow, refund: RefundRow, failed: Decimal) -> None:
-    """A part of a refund will never be made: its lines can be refunded again. Vouchers and gift cards stay withdrawn,
-    but a voucher can be made usable again. The vouchers must be locked.
+async def reopen_lines(db: AsyncSession, payment: PaymentRow, refund: RefundRow, failed: Decimal) -> OrderRefund | None:
+    """A part of a refund will never be made: its lines can be refunded again. Returns what of them it was for; None if
+    it was for no lines and no delivery. The goods stay as they are: `release_vouchers`.
     """
     if payment.order_id is None:
+        return None
+    taken = await take_back_order_refund(db, refund, await lock_order(db, payment.order_id), failed)
+    return taken if taken.lines or taken.delivery else None
+
+
+async def release_vouchers(db: AsyncSession, reopened: OrderRefund | None) -> None:
+    """Vouchers of lines that can be refunded again stay withdrawn, but can be made usable again by staff. One that was
+    used stays barred: its refund is made again. The vouchers must be locked.
+    """
+    if reopened is None:
         return
-    order = await lock_order(db, payment.order_id)
-    await take_back_order_refund(db, refund, order, failed)
-    of_lines = {line.voucher_id for _, line in await lines_of_refund(db, refund)}
-    for voucher in await lock_vouchers_of_order(db, payment.order_id):
-        if voucher.id in of_lines:
+    whole = {each.line.voucher_id for each in reopened.lines if not each.line.refunded_quantity}
+    for voucher in await lock_vouchers_of_order(db, reopened.order.id):
+        if voucher.id in whole and voucher.state is VoucherState.ERROR:
             voucher.refunded_on = None
 
 

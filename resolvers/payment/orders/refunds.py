@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -21,13 +21,22 @@ from schema.core.permission import Permission
 from schema.payment.input import PreviewOrderRefund, RefundOrder, RefundOrderLine
 from schema.payment.payment import PaymentSourceKind, Refund, RefundPreview
 from schema.voucher.voucher import VoucherState
-from store.checkout.reservations import lock_stock
+from store.checkout.reservations import LockedRows, lock_stock
 from store.gift_card.gift_cards import GiftCardRow
 from store.gift_card.states import is_over as is_card_over
 from store.order.orders import OrderProductRow, OrderRow, lock_order
-from store.order.refunds import LineRefund, OrderRefund, amount_of, left_of_line, limited_to, lines_of_order
+from store.order.refunds import (
+    LineRefund,
+    OrderRefund,
+    amount_of,
+    left_of_line,
+    limited_to,
+    lines_of_order,
+    restocked_by_failed,
+)
 from store.payment.attempts import AttemptRow
 from store.payment.payments import PaymentRow, RefundRow
+from store.payment.snapshot import AttemptLine
 from store.voucher.rules import is_over
 from store.voucher.vouchers import VoucherRow
 
@@ -79,6 +88,7 @@ async def _refund(db: AsyncSession, order: OrderRow, input: RefundOrder, now: dt
     order = await lock_order(db, order.id)
     lines = await lines_of_order(db, order)
     wanted = _order_refund(order, lines, input)
+    sold = {line.id: bought for line, bought in zip(lines, attempt.lines, strict=True)}
     left = await left_to_refund(db, goods.payment)
     cards, vouchers = _goods_of(goods, wanted)
     if not input.include_used:
@@ -86,14 +96,11 @@ async def _refund(db: AsyncSession, order: OrderRow, input: RefundOrder, now: dt
     plan = limited_to(wanted, left)
     if not plan.amount:
         raise NothingToRefund
+    plan = await _restock(db, plan, stock, sold)
     refund = await refund_by_source(db, goods.locked, plan.amount, input, now, plan)
     await withdraw(db, cards.values(), vouchers.values(), now)
     for voucher in vouchers.values():
         voucher.refunded_on = now
-    sold = {line.id: bought for line, bought in zip(lines, attempt.lines, strict=True)}
-    if stock is not None:
-        for each in plan.lines:
-            stock.put_back(sold[each.line.id], each.quantity)
     by_card = [part for part in await parts_of(db, refund) if part.payment_method is PaymentSourceKind.CREDIT_CARD]
     card_amount = sum((part.transaction_amount for part in by_card), NOTHING)
     await queue_order_refund_mail(db, refund, plan, sold, card_amount)
@@ -122,7 +129,8 @@ def _order_refund(order: OrderRow, lines: Sequence[OrderProductRow], input: Refu
 
 def _line_refund(line: OrderProductRow, asked: RefundOrderLine, position: int) -> LineRefund:
     left = left_of_line(line)
-    if not left:
+    owed = amount_of(line, 0) if not left and asked.quantity is None else NOTHING
+    if not left and not owed:
         raise OrderLineRefunded("lines", position, "id")
     quantity = left if asked.quantity is None else asked.quantity
     if quantity > left:
@@ -130,10 +138,29 @@ def _line_refund(line: OrderProductRow, asked: RefundOrderLine, position: int) -
     return LineRefund(line, quantity, amount_of(line, quantity))
 
 
+async def _restock(
+    db: AsyncSession, plan: OrderRefund, stock: LockedRows | None, sold: Mapping[int, AttemptLine]
+) -> OrderRefund:
+    """Put the pieces of a refund back into stock, if it is locked for that. Those that a refund has put back which failed
+    afterwards are there already: they are refunded first.
+    """
+    there, lines = await restocked_by_failed(db, plan.order), list[LineRefund]()
+    for each in plan.lines:
+        restocked = min(each.quantity, there.get(each.line.id, 0))
+        missing = each.quantity - restocked
+        if stock is not None and missing and stock.put_back(sold[each.line.id], missing):
+            each.line.restocked_quantity += missing
+            restocked += missing
+        lines.append(replace(each, restocked=restocked))
+    return replace(plan, lines=lines)
+
+
 def _goods_of(goods: SoldGoods, refund: OrderRefund) -> tuple[Mapping[int, GiftCardRow], Mapping[int, VoucherRow]]:
-    """The gift cards and vouchers of the lines that are refunded, by id."""
-    cards = {each.line.gift_card_id for each in refund.lines}
-    vouchers = {each.line.voucher_id for each in refund.lines}
+    """The gift cards and vouchers of the lines that are refunded, by id. Those of lines for which only an amount is still
+    owed are withdrawn already.
+    """
+    cards = {each.line.gift_card_id for each in refund.lines if each.quantity}
+    vouchers = {each.line.voucher_id for each in refund.lines if each.quantity}
     return {row.id: row for row in goods.cards if row.id in cards}, {
         row.id: row for row in goods.vouchers if row.id in vouchers
     }
