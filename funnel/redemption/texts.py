@@ -112,6 +112,8 @@ def _why_not(subject: RedeemableVoucher) -> tuple[str, dt.datetime | None]:
     match voucher.state:
         case VoucherState.USED:
             return N_("It was used on %(date)s."), voucher.used_on
+        case VoucherState.ERROR if voucher.activated_on is not None:
+            return N_("It was withdrawn."), None
         case VoucherState.DRAFT | VoucherState.ERROR:
             return N_("It has not been paid for."), None
     if voucher.state is VoucherState.EXPIRED or subject.expired:

@@ -140,6 +140,8 @@ def _stamp(row: SoldItem, now: dt.datetime) -> tuple[str, str]:
     """
     over = row.expires_on is not None and row.expires_on < now
     if isinstance(row, VoucherRow):
+        if row.refunded_on is not None:
+            return words.REFUNDED, words.VOUCHER_REFUNDED
         return VOUCHER_MARKS.get(row.state, VOUCHER_MARKS[VoucherState.EXPIRED] if over else ("", ""))
     return GIFT_CARD_MARKS.get(row.status, GIFT_CARD_MARKS[GiftCardStatus.EXPIRED] if over else ("", ""))
 

@@ -135,8 +135,12 @@ class DisputeContent(Content):
     order_number: int | None = None
     order_status: OrderStatus | None = None
     """After the dispute has changed it; None of a payment without an order."""
-    is_taken: bool
+    is_taken: bool = True
     """Whether the bank has taken the money back, or is about to; false if it only asks for documents."""
+    has_goods: bool = True
+    """Whether vouchers or gift cards were sold with the order that can be used but for a dispute, or that the end of this
+    one has withdrawn. Older messages lack this field.
+    """
     buyer: str
     paid_on: dt.datetime
 

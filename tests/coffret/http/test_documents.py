@@ -184,6 +184,16 @@ async def test_what_is_served_of_a_voucher(app_shop: Shop, client: httpx.AsyncCl
     assert ("Show this voucher" in text) is (state in {VoucherState.PAID, VoucherState.USING})
 
 
+@pytest.mark.parametrize("state", [VoucherState.USING, VoucherState.USED, VoucherState.EXPIRED])
+async def test_a_refunded_voucher_is_marked(app_shop: Shop, client: httpx.AsyncClient, state: VoucherState) -> None:
+    used_on = clock.now() if state is VoucherState.USED else None
+    sold = await prototype(app_shop)
+    row = await voucher(app_shop, sold, state=state, used_on=used_on, refunded_on=clock.now())
+    text = await read(client, row)
+    assert "This voucher was refunded." in text
+    assert "Show this voucher" not in text
+
+
 @pytest.mark.parametrize("status", sorted(set(GiftCardStatus) - {*NO_GIFT_CARD}))
 async def test_what_is_served_of_a_gift_card(app_shop: Shop, client: httpx.AsyncClient, status: GiftCardStatus) -> None:
     card = await gift_card(app_shop, status=status)

@@ -121,7 +121,8 @@ async def test_what_cannot_be_used_says_why(venue: Venue) -> None:
     staff = await venue.staff()
     for state, more, why in (
         (VoucherState.DRAFT, {}, "It has not been paid for."),
-        (VoucherState.ERROR, {}, "It has not been paid for."),
+        (VoucherState.ERROR, {"activated_on": None}, "It has not been paid for."),
+        (VoucherState.ERROR, {"activated_on": now - day}, "It was withdrawn."),
         (VoucherState.EXPIRED, {"expires_on": now - day}, "Its time was over on "),
         (VoucherState.PAID, {"expires_on": now - day}, "Its time was over on "),
         (VoucherState.PAID, {"activated_on": now + day}, "It works from "),

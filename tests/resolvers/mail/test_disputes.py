@@ -3,13 +3,16 @@
 from sqlalchemy import text
 
 from resolvers.payment.process import sync_payin
+from schema.checkout.checkout import ProductChoice
 from schema.mail import MailKind
 from schema.payment.dispute import DisputeState
 from store.mail.content import content_of
 from store.mail.render import render_mail
 from tests.fixtures.api_payment import begun, created, paid_at_provider
-from tests.fixtures.basket import Experiences, for_two
+from tests.fixtures.basket import Experiences, for_two, settled
 from tests.fixtures.dispute import DISPUTABLE_CARD, OpenedDispute, bought_disputably, open_dispute
+from tests.fixtures.order_refund import refunded
+from tests.fixtures.payment import send_refunds
 from tests.fixtures.shop import Shop
 from tests.store.mail.examples import SHOP, example
 from tests.store.mail.examples import dispute as dispute_content
@@ -123,3 +126,30 @@ async def test_while_another_dispute_is_open_nothing_can_be_used(shop: Shop, sol
     assert f"Another dispute of this payment is open: until it ends, the {OF_ORDER} cannot be used." in ended
     assert "can be used again" not in ended
     assert await shop.one("SELECT frozen_on IS NOT NULL FROM voucher")
+
+
+async def test_products_are_not_called_vouchers(shop: Shop) -> None:
+    candle = await shop.product("20.00")
+    key, seen = await shop.ready(ProductChoice(candle.id, 2))
+    await settled(shop, key, await shop.start(key, seen), DISPUTABLE_CARD)
+    dispute = await open_dispute(shop)
+    await dispute.follow()
+    _, opened = await newest_mail(shop, OPENED)
+    assert "Order number: 1" in opened
+    assert OF_ORDER not in opened
+    await dispute.contest("40.00")
+    await dispute.decide("win")
+    await dispute.follow()
+    _, ended = await newest_mail(shop, ENDED)
+    assert "was won" in ended
+    assert OF_ORDER not in ended
+
+
+async def test_only_goods_that_are_not_refunded_are_spoken_of(shop: Shop, sold: Experiences) -> None:
+    await bought_disputably(shop, for_two(sold), for_two(sold))
+    await refunded(shop, 0)
+    await send_refunds(shop.services)
+    await shop.execute("UPDATE voucher SET state = 'used', used_on = now() WHERE state = 'paid'")
+    dispute = await open_dispute(shop, type="NOT_CONTESTABLE")
+    await dispute.follow()
+    assert OF_ORDER not in (await newest_mail(shop, ENDED))[1]
