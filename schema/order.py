@@ -93,7 +93,7 @@ class OrderProduct(SchemaModel):
 @strawberry.pydantic.type(description="What a refund gives back for a line of an order.")
 class RefundLine(SchemaModel):
     id: int = id_column("The row's id.")
-    quantity: int = Field(description="How many of the line are refunded.")
+    quantity: int = Field(description="How many of the line are refunded; 0 for what was still owed for others.")
     line_amount: Decimal = money_column()
     amount = money("line_amount", description="What is refunded for them.")
     line = relation(OrderProduct, by="order_product_id", description="The line of the order.")
