@@ -101,7 +101,8 @@ class RefundOrderLine(SchemaModel):
 
     id: RowId = Field(description="The id of the line, one of `order.products`.")
     quantity: Annotated[int, WholeNumberRule(ge=1)] | None = Field(
-        default=None, description="How many of it; by default all that are not refunded yet, or what is still owed for them if all are."
+        default=None,
+        description="How many of it; by default all that are not refunded yet, or what is still owed for them if all are.",
     )
 
 
@@ -118,7 +119,9 @@ class RefundOrder(SchemaModel):
         default=False,
         description="Whether a voucher or gift card is refunded that was used, in part or wholly, or is over.",
     )
-    restock: bool = Field(default=False, description="Whether refunded products go back into stock; each piece does so once.")
+    restock: bool = Field(
+        default=False, description="Whether refunded products go back into stock; each piece does so once."
+    )
     split: RefundSplit | None = Field(default=None, description="How it is divided; by default in proportion.")
     reason: Annotated[str, line_up_to(200)] = ""
 
