@@ -17,6 +17,7 @@ from schema.core.errors import (
     InsufficientBalance,
     NothingToRefund,
     OrderLineRefunded,
+    PaymentDisputed,
     VoucherRefunded,
 )
 from schema.delivery.delivery import DeliveryKind
@@ -25,7 +26,7 @@ from schema.voucher.input import AddVoucherRental, UpdateVoucher
 from schema.voucher.voucher import VoucherState
 from store.core.clock import clock
 from tests.fixtures.basket import Experiences, bought, card_of, columns, for_two
-from tests.fixtures.dispute import books_are_right
+from tests.fixtures.dispute import books_are_right, bought_disputably, open_dispute
 from tests.fixtures.order_refund import ordered, refund_wish, refunded
 from tests.fixtures.payment import send_refunds
 from tests.fixtures.shop import Shop
@@ -131,6 +132,40 @@ async def test_lines_are_open_again_if_the_rest_cannot_be_promised(
     assert await shop.one("SELECT refunded_amount FROM payment") == Decimal("300.00")
     reopened = "SELECT count(*) FROM voucher v JOIN order_product l ON l.voucher_id = v.id WHERE (l.refunded_quantity = 0) <> (v.refunded_on IS NULL)"
     assert await shop.one(reopened) == 0
+    await books_are_right(shop)
+
+
+async def test_what_a_gift_card_had_back_stays_counted(shop: Shop, sold: Experiences) -> None:
+    card = await shop.gift_card("97.00")
+    await bought(shop, for_two(sold), codes=(card.code,))
+    await refunded(shop, 0)
+    await refunded_at_provider(shop, 5000)
+    assert sorted(await refunds(shop)) == [("done", "50.00"), ("failed", "194.00"), ("pending", "47.00")]
+    assert await lines(shop) == [(1, "194.00")]
+    await next_refund_fails(shop)
+    await send_refunds(shop.services)
+    assert await lines(shop) == [(0, "147.00")]
+    assert (await refunded(shop, 0)).refund_amount == Decimal("47.00")
+    await send_refunds(shop.services)
+    assert await columns(shop, "shop_order", "status") == [("refunded",)]
+    await books_are_right(shop)
+
+
+async def test_a_dispute_that_is_not_recorded_yet_opens_the_lines_again(shop: Shop, sold: Experiences) -> None:
+    await bought_disputably(shop, for_two(sold), for_two(sold))
+    dispute = await open_dispute(shop)
+    await refunded(shop, 0)
+    await refunded(shop, 1)
+    await send_refunds(shop.services)
+    assert [state for state, _ in await refunds(shop)] == ["failed", "failed"]
+    assert await lines(shop) == [(0, "0.00"), (0, "0.00")]
+    assert await columns(shop, "voucher", "state", "refunded_on") == [("error", None), ("error", None)]
+    await dispute.follow()
+    with pytest.raises(PaymentDisputed):
+        await refund_order(shop.manager, await refund_wish(shop, 0))
+    for (code,) in await columns(shop, "voucher", "code"):
+        await update_voucher(shop.manager, UpdateVoucher(code=code, state=VoucherState.PAID))
+    assert await columns(shop, "voucher", "state", "frozen_on IS NOT NULL") == [("paid", True)] * 2
     await books_are_right(shop)
 
 
