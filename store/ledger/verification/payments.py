@@ -13,7 +13,9 @@ BACKING = f"""
                 AS wallet,
             -coalesce(sum({BALANCE.format(a="a")}) FILTER (WHERE a.role IN
                 ('partner', 'partner_held', 'marketplace_funds', 'funds_held', 'refund_due')), 0) AS owed
-        FROM {ACCOUNTS} a GROUP BY a.partner_id, a.book_id
+        FROM ledger_account a
+        WHERE (a.book_id, coalesce(a.partner_id, 0)) IN (SELECT m.book_id, coalesce(m.partner_id, 0) FROM {ACCOUNTS} m)
+        GROUP BY a.partner_id, a.book_id
     ) owners WHERE wallet <> owed
 """  # noqa: S608 - of SQL in this package
 PAYMENTS = f"""
