@@ -121,7 +121,7 @@ class OrderRefundContent(Content):
 
 
 class DisputeContent(Content):
-    """A dispute of a payment, for the partner's staff."""
+    """A dispute of a payment, for the partner's staff; of a refill, for the marketplace's."""
 
     dispute_id: str
     state: DisputeState
@@ -137,6 +137,8 @@ class DisputeContent(Content):
     """After the dispute has changed it; None of a payment without an order."""
     is_taken: bool
     """Whether the bank has taken the money back, or is about to; false if it only asks for documents."""
+    is_refill: bool = False
+    """Whether the payment is a refill: its money is the marketplace's."""
     buyer: str
     paid_on: dt.datetime
 
