@@ -68,7 +68,7 @@ class CardAmounts:
     """The parts of a movement by bank card, in minor units."""
 
     wallet: int
-    """In or out of the partner's wallet."""
+    """In or out of the owner's wallet."""
     fees: int
     """In or out of the wallet of fees: commission with VAT."""
     vat: int
@@ -110,7 +110,7 @@ async def _lock_shortfall(db: AsyncSession, payment: PaymentRow, accounts: Owner
 
 
 def refund_journal(payment: PaymentRow, part: PaymentTransactionRow) -> Journal:
-    """A refund is promised: the money is no longer the partner's, and has not left the wallet."""
+    """A refund is promised: the money is no longer the owner's, and has not left the wallet."""
     amounts = CardAmounts.of(part)
     entries = (
         debit(owner_accounts(payment).earnings, amounts.wallet),
