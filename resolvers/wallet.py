@@ -138,7 +138,7 @@ async def _open_or_find(services: Services, row: WalletOpeningRow) -> OpeningAns
     async with services.db.sessions() as db:
         marketplace = await db.get_one(MarketplaceRow, row.marketplace_id)
     try:
-        id = await services.provider.open_wallet(
+        id: str | None = await services.provider.open_wallet(
             row.provider_user_id,
             marketplace.currency,
             marketplace.name[:LONGEST_LABEL],
