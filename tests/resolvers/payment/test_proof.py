@@ -18,7 +18,7 @@ from store.ledger.accounts import LedgerAccount
 from store.ledger.verification.run import ProofScope
 from store.payment import postings
 from store.payment.payments import PaymentRow
-from tests.fixtures.api_payment import fee_rule, paid
+from tests.fixtures.api_payment import created, fee_rule, paid, wallet_uuid
 from tests.fixtures.dispute import spend
 from tests.fixtures.ledger import broken_rules
 from tests.fixtures.order_refund import ordered
@@ -126,3 +126,15 @@ async def test_a_period_in_which_no_wallet_moves_can_be_proved(shop: Shop, is_re
     await refund_payment(market(shop), RefundPayment(id=payment.id, amount=Decimal("40.00")))
     since = ProofScope(since=clock.now().date())
     assert await broken_rules(shop.services.db, since) == {}
+
+
+async def test_a_card_of_another_book_is_noticed_since_it_is_refused(shop: Shop) -> None:
+    """What happened before an update that refuses it is not told for ever."""
+    rule = "payments_stay_in_their_book"
+    card = await shop.gift_card("50.00")
+    await created(shop, "50.00", extra_source_amount="50.00", extra_source_wallet_uuid=await wallet_uuid(shop, card))
+    await opened_wallet(shop, is_live=False)
+    await shop.execute("UPDATE gift_card SET book_id = (SELECT id FROM ledger_book WHERE NOT is_live)")
+    assert "gift card" in (await broken_rules(shop.services.db))[rule][0]
+    await shop.execute("UPDATE ledger_book SET cards_checked_since = now() + interval '1 minute'")
+    assert rule not in await broken_rules(shop.services.db)
