@@ -8,6 +8,7 @@ from uuid import UUID
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from resolvers.core.caller import Role
 from resolvers.core.computed_fields import computes
 from resolvers.core.context import Context
 from resolvers.core.input_mapping import uuid_from_input
@@ -17,7 +18,7 @@ from resolvers.core.provider_calls import PROVIDER_ERRORS, calling_provider
 from resolvers.core.provider_process import ProviderCall, Recording, RefusedCall
 from resolvers.core.scoping import find_visible, visible_conditions
 from resolvers.core.services import Services
-from schema.core.errors import OnlyInSandbox, PlatformUserUnknown, ProviderTimedOut
+from schema.core.errors import MarketplaceOnly, OnlyInSandbox, PlatformUserUnknown, ProviderTimedOut
 from schema.core.money import Money
 from schema.core.permission import Permission
 from schema.partner.marketplace import Marketplace
@@ -30,7 +31,7 @@ from store.ledger.books import book_of_marketplace
 from store.ledger.wallet_openings import WalletOpeningRow, begin_opening, opening_of_book
 from store.ledger.wallets import WalletRow, open_marketplace_wallet
 from store.partner.partners import MarketplaceRow
-from store.providers.errors import UnknownOutcome
+from store.providers.errors import ProviderError, UnknownOutcome
 from store.providers.keys import IdempotencyKey
 
 LONGEST_LABEL = 255
@@ -87,6 +88,8 @@ async def activate_marketplace_payments(call: Call, input: ActivateMarketplacePa
     (`invoicingMarketplaceId`). It belongs to the platform's own user there: nobody has to authenticate. If no response
     arrives, send it again: there is one wallet, however often it is sent.
     """
+    if call.caller.role is Role.PARTNER:
+        raise MarketplaceOnly
     if not input.is_live and call.services.settings.provider is not ProviderName.SANDBOX:
         raise OnlyInSandbox
     opening = await _begin(call, input)
@@ -135,7 +138,7 @@ async def _open_or_find(services: Services, row: WalletOpeningRow) -> OpeningAns
     async with services.db.sessions() as db:
         marketplace = await db.get_one(MarketplaceRow, row.marketplace_id)
     try:
-        id = await services.provider.open_wallet(
+        id: str | None = await services.provider.open_wallet(
             row.provider_user_id,
             marketplace.currency,
             marketplace.name[:LONGEST_LABEL],
@@ -143,11 +146,19 @@ async def _open_or_find(services: Services, row: WalletOpeningRow) -> OpeningAns
             key=IdempotencyKey(str(row.key)),
             sent_at=row.sent_at,
         )
-    except UnknownOutcome:
+    except UnknownOutcome as unknown:
         if services.clock.now() - row.sent_at < OUTCOME_LIFE:
             raise
-        return OpeningAnswer(row.key, await services.provider.find_wallet(row.provider_user_id, str(row.reference)))
+        id = await _find(services, row, unknown)
     return OpeningAnswer(row.key, id)
+
+
+async def _find(services: Services, row: WalletOpeningRow, unknown: UnknownOutcome) -> str | None:
+    """The wallet at the provider, by its tag. A look-up that fails tells nothing of the wallet: the outcome stays unknown."""
+    try:
+        return await services.provider.find_wallet(row.provider_user_id, str(row.reference))
+    except ProviderError as refusal:
+        raise unknown from refusal
 
 
 async def _lock(db: AsyncSession, row: WalletOpeningRow) -> WalletOpeningRow:

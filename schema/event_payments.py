@@ -123,7 +123,7 @@ PAYMENT_EVENT_EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "refund.needs_action": {
         **_REFUNDED,
         "state": "needs_action",
-        "detail": "The partner's wallet at the payment provider does not hold enough money.",
+        "detail": "The wallet at the payment provider does not hold enough money.",
     },
     "refund.succeeded": {**_REFUNDED, "state": "done"},
     "payment_request.cancelled": {**_ASKED, "status": "cancelled"},

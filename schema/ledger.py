@@ -25,8 +25,8 @@ class LedgerAccountRole(DescribedEnum):
         "partner_shortfall",
         "What is missing in a partner's wallet: more was refunded at the payment provider than the partner had earned.",
     )
-    OWED_BY_MARKETPLACE = (
-        "owed_by_marketplace",
+    DISPUTE_DEBT = (
+        "dispute_debt",
         "What a marketplace owes the platform: refills that were lost in disputes, beyond what its wallet held.",
     )
     FUNDS_SHORTFALL = (

@@ -28,8 +28,11 @@ class MailKind(DescribedEnum):
         "payment_reminder",
         "To a customer: the amount is not paid yet, and the link expires soon.",
     )
-    DISPUTE_OPENED = "dispute_opened", "To the partner: the bank of a buyer disputes a payment."
-    DISPUTE_ENDED = "dispute_ended", "To the partner: how a dispute has ended."
+    DISPUTE_OPENED = (
+        "dispute_opened",
+        "To the partner, of a refill to the marketplace: the bank of a buyer disputes a payment.",
+    )
+    DISPUTE_ENDED = "dispute_ended", "To the partner, of a refill to the marketplace: how a dispute has ended."
     ENDPOINT_DISABLED = "endpoint_disabled", "To the owner of a webhook endpoint: it failed for days and was disabled."
 
 

@@ -55,7 +55,7 @@ FINAL = frozenset(
 PAUSES = tuple(dt.timedelta(hours=hours) for hours in (1, 6, 24, 24, 24, 24))
 """How long to wait before a refund that failed is sent again; after the last of them a person has to see to it."""
 DETAILS = {
-    FailureReason.INSUFFICIENT_WALLET: "The partner's wallet at the payment provider does not hold enough money.",
+    FailureReason.INSUFFICIENT_WALLET: "The wallet at the payment provider does not hold enough money.",
     FailureReason.FEE_WALLET_EMPTY: "The platform's wallet of fees does not hold enough money.",
     FailureReason.REFUND_REPEATED: SAME_AMOUNT_TODAY,
     FailureReason.ALREADY_REFUNDED: "The payment provider has refunded it already.",

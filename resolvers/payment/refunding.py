@@ -79,7 +79,7 @@ async def promise_refund(
     """Write a refund of these amounts, by source id. Gift cards have their money at once; the bank card's part is
     promised, and sent by the worker. `of_order` tells which lines of the order it is for.
 
-    Raises InsufficientBalance if the partner's earnings do not suffice.
+    Raises InsufficientBalance if the owner's earnings do not suffice: the partner's; of a refill, the marketplace's funds.
     """
     payment, total = locked.payment, sum(amounts.values(), Decimal("0.00"))
     of: dict[str, Any] = {"partner_id": payment.partner_id, "payment_id": payment.id, "currency": payment.currency}
@@ -160,7 +160,7 @@ async def record_refund_paid(
 
 
 async def record_refund_failed(db: AsyncSession, payment: PaymentRow, part: PaymentTransactionRow, detail: str) -> None:
-    """A part of a locked payment's refund will never be made: its money is the partner's again."""
+    """A part of a locked payment's refund will never be made: its money is the owner's again."""
     source = next(row for row in await sources_of(db, payment) if row.id == part.source_id)
     part.status, part.check_on, part.executed_on = ERROR, None, None
     take_back(payment, source, part, sign=-1)

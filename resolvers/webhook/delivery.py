@@ -13,10 +13,9 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.services import Services
-from schema.account.user import UserRole
+from resolvers.mail.staff import STAFF_LANGUAGE, staff_of_marketplace
 from schema.mail import MailKind
 from schema.webhook.webhook import DeliveryState, DisabledReason
-from store.account.users import UserRow
 from store.database.loaders import is_any_of
 from store.event.events import EventRow
 from store.job.jobs import JobKind, enqueue_job
@@ -163,13 +162,7 @@ async def _owners(db: AsyncSession, endpoint: WebhookEndpointRow) -> Sequence[tu
     if endpoint.partner_id is not None:
         query = select(PartnerRow.agency_email, PartnerRow.language).where(PartnerRow.id == endpoint.partner_id)
         return (await db.exec(query)).all()
-    users = select(UserRow.email).where(
-        UserRow.marketplace_id == endpoint.marketplace_id,
-        UserRow.role == UserRole.MARKETPLACE,
-        UserRow.is_active,
-        UserRow.email != "",
-    )
-    return [(email, "en") for email in (await db.exec(users)).all()]
+    return [(user.email, STAFF_LANGUAGE) for user in await staff_of_marketplace(db, endpoint.marketplace_id)]
 
 
 async def sweep(services: Services) -> int:

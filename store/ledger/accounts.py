@@ -13,7 +13,7 @@ DEBIT_SIDE = frozenset(
         Role.REPUDIATION_WALLET,
         Role.OWED_BY_PARTNER,
         Role.PARTNER_SHORTFALL,
-        Role.OWED_BY_MARKETPLACE,
+        Role.DISPUTE_DEBT,
         Role.FUNDS_SHORTFALL,
         Role.IN_DISPUTE,
         Role.DISPUTE_LOSS,
@@ -25,7 +25,7 @@ FLOORED = frozenset(
     {
         Role.OWED_BY_PARTNER,
         Role.PARTNER_SHORTFALL,
-        Role.OWED_BY_MARKETPLACE,
+        Role.DISPUTE_DEBT,
         Role.FUNDS_SHORTFALL,
         Role.IN_DISPUTE,
         Role.PARTNER,

@@ -28,7 +28,7 @@ ACCOUNT_PLAN: Mapping[Role, PlanAccount] = {
     Role.REPUDIATION_WALLET: PlanAccount(1300, "Wallet of disputes at the payment provider"),
     Role.OWED_BY_PARTNER: PlanAccount(1400, "Owed by partners", "partner"),
     Role.PARTNER_SHORTFALL: PlanAccount(1410, "Missing in wallets of partners", "partner"),
-    Role.OWED_BY_MARKETPLACE: PlanAccount(1420, "Owed by the marketplace"),
+    Role.DISPUTE_DEBT: PlanAccount(1420, "Owed by the marketplace for lost disputes"),
     Role.FUNDS_SHORTFALL: PlanAccount(1430, "Missing in the wallet of the marketplace"),
     Role.IN_DISPUTE: PlanAccount(1500, "In dispute", "payment"),
     Role.PARTNER: PlanAccount(2100, "Earnings of partners", "partner"),

@@ -121,7 +121,7 @@ class OrderRefundContent(Content):
 
 
 class DisputeContent(Content):
-    """A dispute of a payment, for the partner's staff."""
+    """A dispute of a payment, for the partner's staff; of a refill, for the marketplace's."""
 
     dispute_id: str
     state: DisputeState
@@ -141,6 +141,8 @@ class DisputeContent(Content):
     """Whether vouchers or gift cards were sold with the order that can be used but for a dispute, or that the end of this
     one has withdrawn. Older messages lack this field.
     """
+    is_refill: bool = False
+    """Whether the payment is a refill: its money is the marketplace's."""
     buyer: str
     paid_on: dt.datetime
 

@@ -40,7 +40,7 @@ def owner_accounts(payment: PaymentRow) -> OwnerAccounts:
         return OwnerAccounts(
             LedgerAccount(Role.MARKETPLACE_FUNDS),
             LedgerAccount(Role.FUNDS_HELD),
-            LedgerAccount(Role.OWED_BY_MARKETPLACE),
+            LedgerAccount(Role.DISPUTE_DEBT),
             LedgerAccount(Role.FUNDS_SHORTFALL),
         )
     id = payment.partner_id
@@ -68,7 +68,7 @@ class CardAmounts:
     """The parts of a movement by bank card, in minor units."""
 
     wallet: int
-    """In or out of the partner's wallet."""
+    """In or out of the owner's wallet."""
     fees: int
     """In or out of the wallet of fees: commission with VAT."""
     vat: int
@@ -87,13 +87,15 @@ class CardAmounts:
         return self.fees - self.vat
 
 
-def payin_journal(payment: PaymentRow, payin: PaymentTransactionRow) -> Journal:
-    """A pay-in has succeeded."""
-    amounts = CardAmounts.of(payin)
+async def payin_journal(db: AsyncSession, payment: PaymentRow, payin: PaymentTransactionRow) -> Journal:
+    """A pay-in has succeeded. A refill makes good what is missing in the marketplace's wallet before it adds to its funds."""
+    amounts, accounts = CardAmounts.of(payin), owner_accounts(payment)
+    missing = await _lock_shortfall(db, payment, accounts) if payment.is_refill else 0
     entries = (
         debit(wallet_of(payment), amounts.wallet),
         debit(FEES_WALLET, amounts.fees),
-        credit(owner_accounts(payment).earnings, amounts.wallet),
+        credit(accounts.earnings, amounts.wallet - min(missing, amounts.wallet)),
+        credit(accounts.shortfall, min(missing, amounts.wallet)),
         credit(COMMISSION, amounts.income),
         credit(VAT, amounts.vat),
     )
@@ -101,8 +103,14 @@ def payin_journal(payment: PaymentRow, payin: PaymentTransactionRow) -> Journal:
     return _journal(payment, kind, "payment", str(payment.id), entries, payin.executed_on)
 
 
+async def _lock_shortfall(db: AsyncSession, payment: PaymentRow, accounts: OwnerAccounts) -> int:
+    """What is missing in the owner's wallet. The earnings are locked first, as `taken_from` does."""
+    await lock_balance(db, payment.book_id, accounts.earnings)
+    return await lock_balance(db, payment.book_id, accounts.shortfall)
+
+
 def refund_journal(payment: PaymentRow, part: PaymentTransactionRow) -> Journal:
-    """A refund is promised: the money is no longer the partner's, and has not left the wallet."""
+    """A refund is promised: the money is no longer the owner's, and has not left the wallet."""
     amounts = CardAmounts.of(part)
     entries = (
         debit(owner_accounts(payment).earnings, amounts.wallet),

@@ -180,7 +180,7 @@ async def record_success(
     payin.result_code, payin.result_message = "", ""
     payment.status, payment.check_on = PaymentStatus.OK, None
     payment.payin_result_code, payment.payin_result_message = "", ""
-    await post(db, [payin_journal(payment, payin)])
+    await post(db, [await payin_journal(db, payment, payin)])
 
 
 async def record_checkout_payment(

@@ -13,19 +13,20 @@ from resolvers.core.context import Context
 from resolvers.wallet import activate_marketplace_payments
 from schema.core.errors import (
     Forbidden,
+    MarketplaceOnly,
     NotFound,
     OnlyInSandbox,
     PlatformUserUnknown,
     ProviderFailed,
     ProviderTimedOut,
 )
-from schema.core.permission import Permission
+from schema.core.permission import GRANTABLE_PERMISSIONS, Permission
 from schema.partner.marketplace_input import ActivateMarketplacePayments
 from store.core.clock import clock
 from store.core.settings import Settings
 from store.ledger.books import book_of_marketplace
 from store.ledger.wallets import open_marketplace_wallet, wallet_of_partner
-from store.providers.errors import InvalidRequest, TransientError, UnknownOutcome
+from store.providers.errors import InvalidRequest, NotAllowed, TransientError, UnknownOutcome
 from store.providers.keys import new_idempotency_key
 from tests.fixtures.gift_card import gift_card
 from tests.fixtures.payment import stored_payment
@@ -127,6 +128,28 @@ async def test_an_unknown_outcome_is_never_sent_with_another_key(shop: Shop, cal
     assert await own_wallets(shop) == []
 
 
+async def test_a_refused_look_up_leaves_the_outcome_unknown(shop: Shop, calls: Calls) -> None:
+    """The wallet exists: whoever is refused to see it must not open a second one."""
+    calls.after = TransientError("The answer is lost.")
+    with pytest.raises(ProviderTimedOut):
+        await opened_wallet(shop)
+    clock.advance(dt.timedelta(hours=25))
+    calls.after, calls.before = None, UnknownOutcome(new_idempotency_key())
+    provider: Any = shop.services.provider
+    find, provider.find_wallet = provider.find_wallet, refuse_look_up
+    with pytest.raises(ProviderTimedOut):
+        await opened_wallet(shop)
+    provider.find_wallet, calls.before = find, None
+    wallet = await opened_wallet(shop)
+    assert {wallet.provider_wallet_id} == set(calls.ids)
+    assert len(set(calls.keys)) == 1
+
+
+async def refuse_look_up(*_: Any) -> str | None:
+    """The provider wants its owner to authenticate first."""
+    raise NotAllowed("Authenticate first.")
+
+
 async def test_a_refusal_uses_the_key_up(shop: Shop, calls: Calls) -> None:
     calls.before = InvalidRequest("Not like this.", code="param_error")
     with pytest.raises(ProviderFailed):
@@ -160,6 +183,9 @@ async def test_others_open_nothing(shop: Shop, calls: Calls) -> None:
     without = Context(shop.services, Caller(Role.MARKETPLACE, frozenset({Permission.VIEW_WALLET}), marketplace_id=at))
     with pytest.raises(Forbidden):
         await activate_marketplace_payments(without, input)
+    partners = Caller(Role.PARTNER, GRANTABLE_PERMISSIONS, partner_id=shop.partner.id, marketplace_id=at)
+    with pytest.raises(MarketplaceOnly):
+        await activate_marketplace_payments(Context(shop.services, partners), input)
     elsewhere = await open_shop(shop.services, shop.sandbox, "other.localhost")
     with pytest.raises(NotFound):
         await activate_marketplace_payments(market(elsewhere), input)

@@ -1,4 +1,4 @@
-"""Tells of disputes: events for systems, mail for the staff of the partner."""
+"""Tells of disputes: events for systems, mail for the staff of the partner; of a refill, of the marketplace."""
 
 from collections.abc import Mapping
 
@@ -23,7 +23,7 @@ ENDS: Mapping[DisputeState, EventType] = {
 
 
 async def tell_of_opening(db: AsyncSession, dispute: DisputeRow) -> None:
-    """Emit the event of a new dispute; the partner's staff gets mail if something can still be done."""
+    """Emit the event of a new dispute; staff gets mail if something can still be done."""
     OPENED.inc()
     await emit_dispute_event(db, EventType.DISPUTE_OPENED, dispute)
     if dispute.state in OPEN_STATES:
@@ -31,7 +31,7 @@ async def tell_of_opening(db: AsyncSession, dispute: DisputeRow) -> None:
 
 
 async def tell_of_change(db: AsyncSession, dispute: DisputeRow) -> None:
-    """Emit the event of a dispute's new state; its end is mailed to the partner's staff."""
+    """Emit the event of a dispute's new state; its end is mailed to staff."""
     await emit_dispute_event(db, ENDS.get(dispute.state, EventType.DISPUTE_UPDATED), dispute)
     if dispute.state in ENDS:
         ENDED.labels(dispute.state.value).inc()

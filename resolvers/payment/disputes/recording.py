@@ -7,6 +7,7 @@ is first seen when it is lost is opened, taken and lost in one step.
 import datetime as dt
 from decimal import Decimal
 
+import structlog
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.payment.disputes.freezing import freeze_or_release
@@ -15,8 +16,9 @@ from resolvers.payment.disputes.reports import DisputeReport
 from resolvers.payment.orders.goods import SoldGoods
 from schema.payment.dispute import DisputeKind, DisputeState
 from store.job.jobs import JobKind, enqueue_job
-from store.ledger.posting import post
+from store.ledger.posting import Journal, post
 from store.payment.dispute_postings import (
+    SUSPENSE,
     Settlement,
     commission_in_dispute,
     due_settlement,
@@ -30,6 +32,7 @@ from store.payment.disputes import DISPUTE_STATES, OPEN_STATES, DisputeRow, card
 from store.payment.payments import PaymentRow
 from store.providers.disputes import ProviderDispute
 
+log = structlog.get_logger(__name__)
 NOTHING = Decimal("0.00")
 
 
@@ -106,7 +109,7 @@ async def record_settled(
 ) -> None:
     """All of a dispute's money is accounted for; `moved` of the loss was taken from the owner's wallet."""
     if row.lost_amount:
-        await post(db, [await lost_journal(db, payment, row, moved, now)])
+        await _post_settlement(db, row, await lost_journal(db, payment, row, moved, now))
     row.settled_amount, row.held_amount = min(moved, row.lost_amount), NOTHING
     row.settled_on, row.check_on, row.detail = now, None, ""
     row.version += 1
@@ -116,9 +119,17 @@ async def record_settled_again(db: AsyncSession, payment: PaymentRow, row: Dispu
     """Somebody has settled more of a loss that is accounted for already. Repeating it changes nothing."""
     if await is_settlement_posted(db, payment, row, settlement):
         return
-    await post(db, [await settlement_journal(db, payment, row, settlement)])
+    await _post_settlement(db, row, await settlement_journal(db, payment, row, settlement))
     row.settled_amount = min(row.settled_amount + settlement.amount, row.lost_amount)
     row.version += 1
+
+
+async def _post_settlement(db: AsyncSession, row: DisputeRow, journal: Journal) -> None:
+    """Post what was settled; whatever of it is more than was lost stands in suspense, and a person has to see to it."""
+    await post(db, [journal])
+    unexplained = -sum(entry.amount for entry in journal.entries if entry.account == SUSPENSE)
+    if unexplained:
+        log.error("more of a dispute was settled than was lost", dispute=str(row.id), minor=unexplained)
 
 
 def _new_row(payment: PaymentRow, dispute: ProviderDispute, now: dt.datetime) -> DisputeRow:

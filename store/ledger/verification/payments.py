@@ -13,7 +13,9 @@ BACKING = f"""
                 AS wallet,
             -coalesce(sum({BALANCE.format(a="a")}) FILTER (WHERE a.role IN
                 ('partner', 'partner_held', 'marketplace_funds', 'funds_held', 'refund_due')), 0) AS owed
-        FROM {ACCOUNTS} a GROUP BY a.partner_id, a.book_id
+        FROM ledger_account a
+        WHERE (a.book_id, coalesce(a.partner_id, 0)) IN (SELECT m.book_id, coalesce(m.partner_id, 0) FROM {ACCOUNTS} m)
+        GROUP BY a.partner_id, a.book_id
     ) owners WHERE wallet <> owed
 """  # noqa: S608 - of SQL in this package
 PAYMENTS = f"""
@@ -40,6 +42,7 @@ BOOKS = """
     UNION ALL
     SELECT format('payment:%s of book %s: gift card %s of book %s', p.id, p.book_id, c.id, c.book_id)
     FROM payment p JOIN payment_source s ON s.payment_id = p.id JOIN gift_card c ON c.id = s.gift_card_id
+    JOIN ledger_book b ON b.id = p.book_id AND p.created_on >= b.cards_checked_since
     WHERE (CAST(:books AS int[]) IS NULL OR p.book_id = ANY(CAST(:books AS int[])))
         AND (CAST(:since AS date) IS NULL OR p.created_on >= CAST(:since AS date))
         AND c.book_id <> p.book_id

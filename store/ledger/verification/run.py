@@ -19,13 +19,14 @@ from schema.ledger import LedgerAccountRole as Role
 from store.database.db import Database
 from store.ledger.accounts import LedgerAccount
 from store.ledger.rows import LedgerFindingRow
-from store.ledger.verification import balances, gift_cards, journals, payments
+from store.ledger.verification import balances, gift_cards, journals, owners, payments
 from store.ledger.verification.rule import Rule, RuleResult
 
 ALL_RULES: tuple[Rule, ...] = (
     *journals.RULES,
     *balances.RULES,
     *gift_cards.RULES,
+    *owners.RULES,
     *payments.RULES,
 )
 SAMPLE = 10

@@ -1,11 +1,16 @@
 """Mails about disputes say what is true of this one: of its money, of what was bought, and of what can be done."""
 
+from typing import Any
+
 from sqlalchemy import text
+from structlog.testing import capture_logs
 
 from resolvers.payment.process import sync_payin
+from schema.account.user import UserRole
 from schema.checkout.checkout import ProductChoice
 from schema.mail import MailKind
 from schema.payment.dispute import DisputeState
+from store.account.users import UserRow
 from store.mail.content import content_of
 from store.mail.render import render_mail
 from tests.fixtures.api_payment import begun, created, paid_at_provider
@@ -13,6 +18,7 @@ from tests.fixtures.basket import Experiences, for_two, settled
 from tests.fixtures.dispute import DISPUTABLE_CARD, OpenedDispute, bought_disputably, open_dispute
 from tests.fixtures.order_refund import refunded
 from tests.fixtures.payment import send_refunds
+from tests.fixtures.refill import disputed_refill, opened_wallet, refilled
 from tests.fixtures.shop import Shop
 from tests.store.mail.examples import SHOP, example
 from tests.store.mail.examples import dispute as dispute_content
@@ -20,6 +26,7 @@ from tests.store.mail.examples import dispute as dispute_content
 OPENED, ENDED = MailKind.DISPUTE_OPENED, MailKind.DISPUTE_ENDED
 OF_ORDER = "vouchers and gift cards of this order"
 KEPT_BACK = "The amount is kept back from your earnings until it ends."
+KEPT_OF_FUNDS = "The amount is kept back from the money of the marketplace until it ends."
 ANOTHER = """
     INSERT INTO dispute SELECT (d).* FROM (
         SELECT jsonb_populate_record(dispute, '{"id": "6d3f8a90-2b1c-4e5d-8f7a-9b0c1d2e3f40", "provider_id": "other"}') AS d
@@ -34,7 +41,7 @@ async def newest_mail(shop: Shop, kind: MailKind) -> tuple[str, str]:
     ((content,),) = await shop.services.db.rows(newest, {"kind": kind.value})
     mail = render_mail(kind, content_of(kind, content), "en", SHOP, "https://api.shop.example")
     plain, html = " ".join(mail.text.split()), " ".join(mail.html.split())
-    for sentence in (OF_ORDER, KEPT_BACK, "It cannot be contested.", "can be used again", "are lost"):
+    for sentence in (OF_ORDER, KEPT_BACK, KEPT_OF_FUNDS, "It cannot be contested.", "can be used again", "are lost"):
         assert (sentence in plain) is (sentence in html), sentence
     return mail.subject, plain
 
@@ -153,3 +160,52 @@ async def test_only_goods_that_are_not_refunded_are_spoken_of(shop: Shop, sold: 
     dispute = await open_dispute(shop, type="NOT_CONTESTABLE")
     await dispute.follow()
     assert OF_ORDER not in (await newest_mail(shop, ENDED))[1]
+
+
+async def add_staff(shop: Shop, name: str, role: UserRole = UserRole.MARKETPLACE, **more: Any) -> None:
+    """A user of the shop's marketplace, or of its partner."""
+    of_partner = {"partner_id": shop.partner.id} if role is UserRole.PARTNER else {}
+    of = {"marketplace_id": shop.partner.marketplace_id, **of_partner}
+    await shop.add(UserRow(username=name, email=name, role=role, **of | more))
+
+
+async def mails_about_disputes(shop: Shop) -> list[tuple[Any, ...]]:
+    """Kind, recipient and owner of each."""
+    query = "SELECT kind, recipient, partner_id, marketplace_id FROM mail WHERE kind LIKE 'dispute%' ORDER BY id"
+    return [tuple(row) for row in await shop.services.db.rows(text(query))]
+
+
+async def test_a_dispute_of_a_refill_is_mailed_to_those_who_may_answer_it(shop: Shop) -> None:
+    await add_staff(shop, "ada@market.example")
+    await add_staff(shop, "bea@market.example", permissions=["refund_payment"])
+    await add_staff(shop, "reader@market.example", permissions=["view_payment"])
+    await add_staff(shop, "gone@market.example", is_active=False)
+    await add_staff(shop, "partner@shop.example", UserRole.PARTNER)
+    await opened_wallet(shop)
+    await refilled(shop)
+    dispute = await disputed_refill(shop)
+    await dispute.follow()
+    subject, opened = await newest_mail(shop, OPENED)
+    assert subject == "A bank disputes a payment of €100.00"
+    assert KEPT_OF_FUNDS in opened
+    assert KEPT_BACK not in opened
+    assert "Order number" not in opened
+    assert "What you can do" in opened
+    await dispute.contest()
+    await dispute.decide("win")
+    await dispute.follow()
+    _, ended = await newest_mail(shop, ENDED)
+    assert "was won: what was contested is yours again." in ended
+    at = shop.partner.marketplace_id
+    assert await mails_about_disputes(shop) == [
+        (kind.value, f"{name}@market.example", None, at) for kind in (OPENED, ENDED) for name in ("ada", "bea")
+    ]
+
+
+async def test_a_dispute_of_a_refill_that_nobody_can_be_told_of_is_logged(shop: Shop) -> None:
+    await opened_wallet(shop)
+    await refilled(shop)
+    with capture_logs() as lines:
+        await (await disputed_refill(shop)).follow()
+    assert await mails_about_disputes(shop) == []
+    assert [line["log_level"] for line in lines if line["event"] == "nobody to tell of a dispute"] == ["warning"]

@@ -12,24 +12,20 @@ from resolvers.payment.disputes.disputes import accept_dispute, contest_dispute
 from resolvers.payment.disputes.documents import push_dispute_document
 from resolvers.payment.payments import payment_journal
 from resolvers.payment.refunds import preview_refund, refund_payment, retry_refund
-from schema.core.errors import MarketplaceOnly, MarketplacePaymentsNotActive
+from schema.core.errors import InsufficientBalance, MarketplaceOnly, MarketplacePaymentsNotActive
 from schema.ledger import LedgerAccountRole as Role
 from schema.payment.dispute import AcceptDispute, ContestDispute, DisputeState, PushDisputeDocument
 from schema.payment.input import PreviewRefund, RefundPayment, RetryRefund
 from schema.payment.page import PaymentPageState
-from store.core.clock import clock
 from store.ledger.accounts import LedgerAccount
 from store.payment.payments import PaymentRow
 from store.providers.base import Subject
-from store.providers.disputes import SettlementRequest
-from store.providers.keys import new_idempotency_key
-from store.providers.money import MinorAmount
 from tests.fixtures.api_payment import books_balance, fee_rule, paid, reread, wallets_agree
-from tests.fixtures.dispute import KIND, OpenedDispute, balances, books_are_right, spend, upload
+from tests.fixtures.dispute import KIND, balances, books_are_right, spend, upload
 from tests.fixtures.ledger import broken_rules
 from tests.fixtures.payment import send_refunds
 from tests.fixtures.payment_request import asked, come_back, last_try, pay_at_provider, press
-from tests.fixtures.refill import disputed_refill, market, opened_wallet, refilled
+from tests.fixtures.refill import disputed_refill, market, opened_wallet, refilled, settled_elsewhere
 from tests.fixtures.shop import DECLINED_CARD, Shop
 
 CHANGED = """
@@ -54,15 +50,6 @@ async def all_agree(shop: Shop) -> None:
 async def refund(shop: Shop, payment: PaymentRow, amount: str) -> None:
     await refund_payment(market(shop), RefundPayment(id=payment.id, amount=Decimal(amount)))
     await send_refunds(shop.services)
-
-
-async def settled_elsewhere(shop: Shop, dispute: OpenedDispute, minor: int) -> None:
-    """Somebody settles it in the provider's dashboard; told twice."""
-    row = await dispute.row()
-    request = SettlementRequest("by hand", row.repudiation_id, row.author_id, MinorAmount("EUR", minor))
-    made = await shop.services.provider.settle_dispute(request, key=new_idempotency_key(), sent_at=clock.now())
-    for _ in range(2):
-        await dispatch_notification(shop.services, Subject.SETTLEMENT, made.id)
 
 
 async def test_without_a_wallet_a_refill_is_refused(shop: Shop) -> None:
@@ -188,11 +175,29 @@ async def test_what_the_wallet_lacks_the_marketplace_owes(shop: Shop) -> None:
     dispute = await disputed_refill(shop, type="NOT_CONTESTABLE")
     assert (await dispute.follow()).held_amount == Decimal("60.00")
     assert (await dispute.check()).settled_amount == Decimal("60.00")
-    assert await balances(shop) == {"owed_by_marketplace": 4000, "repudiation_wallet": -4000}
+    assert await balances(shop) == {"dispute_debt": 4000, "repudiation_wallet": -4000}
     assert await broken_rules(shop.services.db) == {}
     await settled_elsewhere(shop, dispute, 4000)
     assert (await dispute.row()).settled_amount == Decimal("100.00")
     assert await balances(shop) == {"wallet": -4000, "funds_shortfall": 4000}
+    assert await broken_rules(shop.services.db) == {}
+
+
+async def test_a_refill_makes_good_what_is_missing_first(shop: Shop) -> None:
+    """Funds that the wallet does not hold cannot be promised."""
+    wallet = await opened_wallet(shop)
+    await refilled(shop)
+    payin = (await last_try(shop)).provider_id
+    await spend(shop, LedgerAccount(Role.MARKETPLACE_FUNDS), wallet.id, 4000)
+    answer = await shop.control("POST", f"/payins/{payin}/refund", {"amount": 8000})
+    await dispatch_notification(shop.services, Subject.REFUND, answer.json()["Id"])
+    assert await balances(shop) == {"wallet": -2000, "funds_shortfall": 2000}
+    await refilled(shop, "15.00")
+    assert await balances(shop) == {"wallet": -500, "funds_shortfall": 500}
+    last = await refilled(shop)
+    assert await balances(shop) == {"wallet": 9500, "marketplace_funds": 9500}
+    with pytest.raises(InsufficientBalance):
+        await refund_payment(market(shop), RefundPayment(id=last.id, amount=Decimal("100.00")))
     assert await broken_rules(shop.services.db) == {}
 
 

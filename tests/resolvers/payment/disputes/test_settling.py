@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from resolvers.job.provider_notifications import dispatch_notification
 from resolvers.payment.disputes import following
@@ -196,7 +197,10 @@ async def test_more_is_settled_than_was_lost(shop: Shop) -> None:
     settlement = await settle_elsewhere(shop, dispute, 9400)
     made = await shop.services.provider.get_transaction(TransactionKind.SETTLEMENT, settlement)
     too_much = dataclasses.replace(made, amount=MinorAmount("EUR", 10500))
-    await record_movement(shop.services, too_much)
+    with capture_logs() as lines:
+        await record_movement(shop.services, too_much)
+    told = [line["minor"] for line in lines if line["event"] == "more of a dispute was settled than was lost"]
+    assert told == [500]
     row, found = await dispute.row(), await balances(shop)
     assert (row.settled_amount, found["suspense"], found["partner"]) == (Decimal(100), 500, 3600)
     assert set(await broken_rules(shop.services.db)) == {"suspense_is_empty"}
