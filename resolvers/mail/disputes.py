@@ -8,13 +8,13 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.authentication import permissions_of
 from resolvers.mail.mails import partner_with_time_zone
-from resolvers.mail.staff import STAFF_LANGUAGE, staff_of_marketplace
 from schema.core.permission import Permission
 from schema.gift_card.gift_card import GiftCardStatus
 from schema.mail import MailKind
 from schema.order import OrderStatus
 from schema.payment.dispute import DisputeKind
 from schema.voucher.voucher import VoucherState
+from store.account.staff import STAFF_LANGUAGE, staff_of_marketplace
 from store.account.users import UserRow
 from store.gift_card.gift_cards import GiftCardRow
 from store.gift_card.states import SPENDABLE
