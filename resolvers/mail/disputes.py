@@ -8,10 +8,10 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.authentication import permissions_of
 from resolvers.mail.mails import partner_with_time_zone
-from resolvers.mail.staff import STAFF_LANGUAGE, staff_of_marketplace
 from schema.core.permission import Permission
 from schema.mail import MailKind
 from schema.payment.dispute import DisputeKind
+from store.account.staff import STAFF_LANGUAGE, staff_of_marketplace
 from store.account.users import UserRow
 from store.mail.content import DisputeContent
 from store.mail.outbox import enqueue_mail

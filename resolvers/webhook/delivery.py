@@ -13,9 +13,9 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.services import Services
-from resolvers.mail.staff import STAFF_LANGUAGE, staff_of_marketplace
 from schema.mail import MailKind
 from schema.webhook.webhook import DeliveryState, DisabledReason
+from store.account.staff import STAFF_LANGUAGE, staff_of_marketplace
 from store.database.loaders import is_any_of
 from store.event.events import EventRow
 from store.job.jobs import JobKind, enqueue_job
