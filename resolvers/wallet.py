@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+import structlog
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
@@ -34,6 +35,7 @@ from store.partner.partners import MarketplaceRow
 from store.providers.errors import ProviderError, UnknownOutcome
 from store.providers.keys import IdempotencyKey
 
+log = structlog.get_logger(__name__)
 LONGEST_LABEL = 255
 wallet = Lookup(Wallet, "uuid", "wallet", Permission.VIEW_WALLET, "A wallet by its uuid.")
 
@@ -146,19 +148,20 @@ async def _open_or_find(services: Services, row: WalletOpeningRow) -> OpeningAns
             key=IdempotencyKey(str(row.key)),
             sent_at=row.sent_at,
         )
-    except UnknownOutcome as unknown:
+    except UnknownOutcome:
         if services.clock.now() - row.sent_at < OUTCOME_LIFE:
             raise
-        id = await _find(services, row, unknown)
+        id = await _find(services, row)
     return OpeningAnswer(row.key, id)
 
 
-async def _find(services: Services, row: WalletOpeningRow, unknown: UnknownOutcome) -> str | None:
+async def _find(services: Services, row: WalletOpeningRow) -> str | None:
     """The wallet at the provider, by its tag. A look-up that fails tells nothing of the wallet: the outcome stays unknown."""
     try:
         return await services.provider.find_wallet(row.provider_user_id, str(row.reference))
-    except ProviderError as refusal:
-        raise unknown from refusal
+    except ProviderError as error:
+        log.exception("a wallet cannot be looked for", marketplace_id=row.marketplace_id, code=error.code)
+        raise ProviderTimedOut from error
 
 
 async def _lock(db: AsyncSession, row: WalletOpeningRow) -> WalletOpeningRow:

@@ -8,6 +8,7 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.partner.partner import PartnerStatus
+from store.core.clock import now
 from store.ledger.rows import LedgerBookRow
 from store.partner.partners import PartnerRow
 from store.providers.money import exponent
@@ -25,8 +26,8 @@ FIND_OF_MARKETPLACE = text("""
     WHERE m.id = :marketplace_id
 """)
 OPEN = text("""
-    INSERT INTO ledger_book (marketplace_id, currency, is_live, minor_digits)
-    VALUES (:marketplace_id, :currency, :is_live, :minor_digits)
+    INSERT INTO ledger_book (marketplace_id, currency, is_live, minor_digits, cards_checked_since)
+    VALUES (:marketplace_id, :currency, :is_live, :minor_digits, :now)
     ON CONFLICT ON CONSTRAINT ledger_book_key DO UPDATE SET minor_digits = excluded.minor_digits RETURNING id
 """)
 
@@ -54,5 +55,5 @@ async def _found_or_opened(db: AsyncSession, find: TextClause, values: Mapping[s
     if found.id is not None:
         return int(found.id)
     new = {"marketplace_id": found.marketplace_id, "currency": found.currency, "is_live": found.is_live}
-    opened = await connection.execute(OPEN, {**new, "minor_digits": exponent(found.currency)})
+    opened = await connection.execute(OPEN, {**new, "minor_digits": exponent(found.currency), "now": now()})
     return int(opened.scalar_one())

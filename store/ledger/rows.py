@@ -28,8 +28,7 @@ class LedgerBookRow(SQLModel, table=True):
     """The decimals of the currency: 2 for EUR. Amounts of the ledger are integers in its smallest unit."""
     cards_checked_since: dt.datetime = datetime_column(
         "Since when no payment in it may be by a gift card of another book.",
-        default=None,
-        sa_column_kwargs={"server_default": text("now()")},
+        default_factory=now,
     )
     """Of a book that was there before this was refused, when it was migrated."""
 

@@ -28,7 +28,7 @@ RULES = (
         SELECT format('%s: counted for %s', {ACCOUNT}, coalesce('partner:' || a.partner_id, 'the marketplace')) AS offender
         FROM {ACCOUNTS} a LEFT JOIN wallet w ON w.id = CASE a.role WHEN 'wallet' THEN a.owner_id END
         WHERE CASE
-            WHEN a.role = 'wallet' THEN w.id IS NULL OR (a.book_id, a.partner_id) IS DISTINCT FROM (w.book_id, w.partner_id)
+            WHEN a.role = 'wallet' THEN w.id IS NOT NULL AND (a.book_id, a.partner_id) IS DISTINCT FROM (w.book_id, w.partner_id)
             WHEN a.role IN {OF_PARTNERS} THEN a.partner_id IS DISTINCT FROM a.owner_id
             WHEN a.role IN {OF_MARKETPLACES} THEN a.partner_id IS NOT NULL ELSE false END
         """,
