@@ -57,7 +57,8 @@ async def fail_refunds(shop: Shop, code: str, times: int) -> None:
 async def made_at_provider(shop: Shop, payment: PaymentRow, cents: int) -> str:
     """Somebody refunds a payment in the provider's dashboard."""
     payin_id = await shop.one(
-        "SELECT provider_id FROM payment_transaction WHERE payment_id = :id AND type = 'payin'", id=payment.id
+        "SELECT provider_id FROM payment_transaction WHERE payment_id = :id AND type = 'payin' AND provider_id <> ''",
+        id=payment.id,
     )
     provider = shop.services.provider
     payin = await provider.get_transaction(TransactionKind.PAYIN, payin_id)

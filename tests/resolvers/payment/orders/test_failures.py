@@ -30,14 +30,9 @@ from tests.fixtures.dispute import books_are_right, bought_disputably, open_disp
 from tests.fixtures.order_refund import ordered, refund_wish, refunded
 from tests.fixtures.payment import send_refunds
 from tests.fixtures.shop import Shop
-from tests.resolvers.payment.test_refunds import made_at_provider
+from tests.resolvers.payment.test_refunds import fail_refunds, made_at_provider
 
 TOO_LATE = "001403"
-
-
-async def next_refund_fails(shop: Shop) -> None:
-    fault = {"method": "POST", "path": "/payins/*/refunds", "kind": "failed", "code": TOO_LATE, "times": 1}
-    assert (await shop.control("POST", "/faults", fault)).status_code == 200
 
 
 async def refunded_at_provider(shop: Shop, cents: int) -> None:
@@ -70,7 +65,7 @@ async def test_the_rest_of_a_refund_that_was_given_up_has_its_lines(shop: Shop, 
     of_refunds = "SELECT string_agg(l.line_amount::text, ' ' ORDER BY l.id) FROM refund_line l JOIN refund r ON r.id = l.refund_id"
     assert await shop.one(of_refunds) == "194.00 94.00"
     await books_are_right(shop)
-    await next_refund_fails(shop)
+    await fail_refunds(shop, TOO_LATE, 1)
     await send_refunds(shop.services)
     assert sorted(await refunds(shop)) == [("done", "100.00"), ("failed", "194.00"), ("failed", "94.00")]
     assert await lines(shop) == [(0, "100.00")]
@@ -108,7 +103,7 @@ async def test_delivery_goes_on_with_the_rest(shop: Shop) -> None:
         (Decimal("5.00"), "failed"),
         (Decimal("5.00"), "pending"),
     ]
-    await next_refund_fails(shop)
+    await fail_refunds(shop, TOO_LATE, 1)
     await send_refunds(shop.services)
     assert await lines(shop) == [(0, "10.00")]
     assert await columns(shop, "shop_order", "delivery_refunded_amount") == [(Decimal("0.00"),)]
@@ -142,7 +137,7 @@ async def test_what_a_gift_card_had_back_stays_counted(shop: Shop, sold: Experie
     await refunded_at_provider(shop, 5000)
     assert sorted(await refunds(shop)) == [("done", "50.00"), ("failed", "194.00"), ("pending", "47.00")]
     assert await lines(shop) == [(1, "194.00")]
-    await next_refund_fails(shop)
+    await fail_refunds(shop, TOO_LATE, 1)
     await send_refunds(shop.services)
     assert await lines(shop) == [(0, "147.00")]
     assert (await refunded(shop, 0)).refund_amount == Decimal("47.00")
@@ -181,7 +176,7 @@ async def test_pieces_go_back_into_stock_once(shop: Shop) -> None:
     await ordered(shop, ProductChoice(candle.id, 5))
     await refunded(shop, (0, 1))  # broken: it is not sold again
     await send_refunds(shop.services)
-    await next_refund_fails(shop)
+    await fail_refunds(shop, TOO_LATE, 1)
     await refunded(shop, (0, 2), restock=True)
     await send_refunds(shop.services)
     assert await lines(shop) == [(1, "20.00")]
@@ -207,7 +202,7 @@ async def test_a_used_voucher_stays_barred_when_its_refund_fails(
     await bought(shop, for_two(sold), codes=(card.code,))
     code = await shop.one("SELECT code FROM voucher")
     await update_voucher(shop.manager, UpdateVoucher(code=code, state=used))
-    await next_refund_fails(shop)
+    await fail_refunds(shop, TOO_LATE, 1)
     await refunded(shop, 0, include_used=True)
     await send_refunds(shop.services)
     assert await columns(shop, "voucher", "state", "refunded_on IS NULL") == [(used.value, False)]
@@ -225,7 +220,7 @@ async def test_a_used_voucher_stays_barred_when_its_refund_fails(
 
 async def test_an_unspent_gift_card_is_refunded_again_after_a_failure(shop: Shop) -> None:
     await bought(shop, card_of("50.00"), card_of("50.00"))
-    await next_refund_fails(shop)
+    await fail_refunds(shop, TOO_LATE, 1)
     await refunded(shop, 0)
     await send_refunds(shop.services)
     assert await lines(shop) == [(0, "0.00"), (0, "0.00")]
@@ -243,7 +238,7 @@ async def test_what_a_line_is_still_owed_is_refunded_later(shop: Shop, sold: Exp
     id = await shop.one("SELECT id FROM payment")
     await refund_payment(shop.manager, RefundPayment(id=id, amount=Decimal("300.00")))
     await refunded(shop, 0, 1)
-    await next_refund_fails(shop)
+    await fail_refunds(shop, TOO_LATE, 1)
     await send_refunds(shop.services)
     assert sorted(await refunds(shop)) == [("done", "88.00"), ("failed", "300.00")]
     assert await lines(shop) == [(1, "88.00"), (1, "0.00")]
@@ -251,7 +246,7 @@ async def test_what_a_line_is_still_owed_is_refunded_later(shop: Shop, sold: Exp
         await refund_order(shop.manager, await refund_wish(shop, (0, 1)))
     when = await columns(shop, "voucher", "refunded_on")
     assert (await refunded(shop, 0)).refund_amount == Decimal("106.00")
-    await next_refund_fails(shop)
+    await fail_refunds(shop, TOO_LATE, 1)
     await send_refunds(shop.services)
     assert await lines(shop) == [(1, "88.00"), (1, "0.00")]
     assert await columns(shop, "voucher", "refunded_on") == when
@@ -266,7 +261,7 @@ async def test_after_a_failure_in_part_a_piece_says_what_is_left(shop: Shop) -> 
     candle = await shop.product("20.00")
     card = await shop.gift_card("20.00")
     await ordered(shop, ProductChoice(candle.id, 2), codes=(card.code,))
-    await next_refund_fails(shop)
+    await fail_refunds(shop, TOO_LATE, 1)
     await refunded(shop, 0)
     await send_refunds(shop.services)
     assert await lines(shop) == [(0, "20.00")]
