@@ -53,6 +53,43 @@ async def refunds(shop: Shop) -> list[tuple[str, str]]:
     return [(state, str(amount)) for state, amount, _ in sorted(rows, key=lambda row: row[2])]
 
 
+# ---- for good
+
+
+async def test_lines_of_a_refund_that_failed_can_be_refunded_again(shop: Shop, sold: Experiences) -> None:
+    card = await shop.gift_card("97.00")
+    await bought(shop, for_two(sold), for_two(sold), codes=(card.code,))
+    await fail_refunds(shop, TOO_LATE, 1)
+    await refunded(shop, 0)
+    await send_refunds(shop.services)
+    assert await columns(shop, "order_product", "refunded_quantity", "refunded_amount") == [
+        (0, Decimal("48.50")),
+        (0, Decimal("0.00")),
+    ]
+    assert await columns(shop, "voucher", "state", "refunded_on") == [("error", None), ("paid", None)]
+    again = await refunded(shop, 0)
+    assert again.refund_amount == Decimal("145.50")
+    await refunded(shop, 1)
+    await send_refunds(shop.services)
+    assert await columns(shop, "shop_order", "status") == [("refunded",)]
+    assert await columns(shop, "order_product", "refunded_amount") == [(Decimal("194.00"),)] * 2
+    await books_are_right(shop)
+
+
+async def test_delivery_of_a_refund_that_failed_can_be_refunded_again(shop: Shop) -> None:
+    candle = await shop.product("20.00")
+    await ordered(shop, ProductChoice(candle.id, 2), delivery=DeliveryKind.HOME_DELIVERY)
+    await fail_refunds(shop, TOO_LATE, 1)
+    await refunded(shop, (0, 1), include_delivery=True)
+    await send_refunds(shop.services)
+    assert await columns(shop, "order_product", "refunded_quantity", "refunded_amount") == [(0, Decimal("0.00"))]
+    assert await columns(shop, "shop_order", "delivery_refunded_amount") == [(Decimal("0.00"),)]
+    refund = await refunded(shop, 0, include_delivery=True)
+    assert refund.refund_amount == Decimal("45.00")
+    await send_refunds(shop.services)
+    await books_are_right(shop)
+
+
 # ---- at the provider instead
 
 

@@ -38,11 +38,16 @@ async def answer(shop: Shop, query: str, **variables: Any) -> Any:
     return orjson.loads(orjson.dumps((await GRAPH.execute(request, shop.manager)).body))
 
 
-async def test_a_line_is_previewed_refunded_and_shown(shop: Shop, sold: Experiences) -> None:
+async def second_line(shop: Shop, sold: Experiences) -> dict[str, Any]:
+    """The wish to refund the second of two lines, each bought for 97.00 instead of 194.00."""
     coupon = await sale_coupon(shop, percentage="50.00", voucher_prototype_ids=[sold.massage.id])
     await bought(shop, for_two(sold), for_two(sold), codes=(coupon.code,))
     order, lines = await shop.one("SELECT id FROM shop_order"), await columns(shop, "order_product", "id")
-    wish = {"id": order, "lines": [{"id": lines[1][0]}], "includeDelivery": True}
+    return {"id": order, "lines": [{"id": lines[1][0]}], "includeDelivery": True}
+
+
+async def test_a_line_is_previewed(shop: Shop, sold: Experiences) -> None:
+    wish = await second_line(shop, sold)
     preview = (await answer(shop, PREVIEW, input=wish))["data"]["previewOrderRefund"]
     assert preview == {
         "refundPreview": {
@@ -52,10 +57,15 @@ async def test_a_line_is_previewed_refunded_and_shown(shop: Shop, sold: Experien
             "left": {"amount": "97.00"},
             "detail": "",
             "delivery": {"amount": "0.00"},
-            "lines": [{"id": lines[1][0], "quantity": 1, "amount": {"amount": "97.00"}}],
+            "lines": [{"id": wish["lines"][0]["id"], "quantity": 1, "amount": {"amount": "97.00"}}],
         },
         "userErrors": [],
     }
+    assert await shop.count("refund") == 0
+
+
+async def test_a_line_is_refunded_and_shown(shop: Shop, sold: Experiences) -> None:
+    wish = await second_line(shop, sold)
     refund = (await answer(shop, REFUND, input={**wish, "reason": "Ill"}))["data"]["refundOrder"]
     assert refund["userErrors"] == []
     line = refund["refund"].pop("lines")
@@ -70,7 +80,7 @@ async def test_a_line_is_previewed_refunded_and_shown(shop: Shop, sold: Experien
         (1, "97.00", "ERROR")
     ]
     assert line[0]["line"]["voucher"]["refundedOn"]
-    shown = (await answer(shop, ORDER, id=order))["data"]["order"]
+    shown = (await answer(shop, ORDER, id=wish["id"]))["data"]["order"]
     assert (shown["status"], shown["deliveryRefunded"]) == ("PAID", {"amount": "0.00"})
     flags = {"isUsable", "isExtendable", "isRefundable"}
     of_line = {"total": {"amount": "194.00"}, "discount": {"amount": "97.00"}, "quantity": 1}

@@ -47,8 +47,6 @@ from tests.fixtures.order_refund import ordered, refund_wish, refunded
 from tests.fixtures.payment import send_refunds
 from tests.fixtures.shop import Shop
 
-TOO_LATE = "001403"
-
 
 async def line_ids(shop: Shop) -> list[int]:
     return [row[0] for row in await columns(shop, "order_product", "id")]
@@ -388,43 +386,4 @@ async def test_a_dispute_after_a_refund_finds_what_is_left(shop: Shop, sold: Exp
     await dispute.check()
     assert await columns(shop, "voucher", "state", "refunded_on IS NULL") == [("error", False), ("error", True)]
     assert await columns(shop, "shop_order", "status") == [("charged_back",)]
-    await books_are_right(shop)
-
-
-# ---- at the provider
-
-
-async def test_lines_of_a_refund_that_failed_can_be_refunded_again(shop: Shop, sold: Experiences) -> None:
-    card = await shop.gift_card("97.00")
-    await bought(shop, for_two(sold), for_two(sold), codes=(card.code,))
-    fault = {"method": "POST", "path": "/payins/*/refunds", "kind": "failed", "code": TOO_LATE, "times": 1}
-    assert (await shop.control("POST", "/faults", fault)).status_code == 200
-    await refunded(shop, 0)
-    await send_refunds(shop.services)
-    assert await columns(shop, "order_product", "refunded_quantity", "refunded_amount") == [
-        (0, Decimal("48.50")),
-        (0, Decimal("0.00")),
-    ]
-    assert await columns(shop, "voucher", "state", "refunded_on") == [("error", None), ("paid", None)]
-    again = await refunded(shop, 0)
-    assert again.refund_amount == Decimal("145.50")
-    await refunded(shop, 1)
-    await send_refunds(shop.services)
-    assert await columns(shop, "shop_order", "status") == [("refunded",)]
-    assert await columns(shop, "order_product", "refunded_amount") == [(Decimal("194.00"),)] * 2
-    await books_are_right(shop)
-
-
-async def test_delivery_of_a_refund_that_failed_can_be_refunded_again(shop: Shop) -> None:
-    candle = await shop.product("20.00")
-    await ordered(shop, ProductChoice(candle.id, 2), delivery=DeliveryKind.HOME_DELIVERY)
-    fault = {"method": "POST", "path": "/payins/*/refunds", "kind": "failed", "code": TOO_LATE, "times": 1}
-    assert (await shop.control("POST", "/faults", fault)).status_code == 200
-    await refunded(shop, (0, 1), include_delivery=True)
-    await send_refunds(shop.services)
-    assert await columns(shop, "order_product", "refunded_quantity", "refunded_amount") == [(0, Decimal("0.00"))]
-    assert await columns(shop, "shop_order", "delivery_refunded_amount") == [(Decimal("0.00"),)]
-    refund = await refunded(shop, 0, include_delivery=True)
-    assert refund.refund_amount == Decimal("45.00")
-    await send_refunds(shop.services)
     await books_are_right(shop)
