@@ -97,6 +97,7 @@ async def preview_of(
 
 
 async def _refund(db: AsyncSession, payment: PaymentRow, input: RefundPayment, now: dt.datetime) -> RefundRow:
+    check_split(input, input.amount)
     locked = await lock_with_sources(db, payment)
     left = await left_to_refund(db, locked.payment)
     if input.amount > left:
@@ -126,6 +127,12 @@ class RefundWish(Protocol):
     def reason(self) -> str: ...
 
 
+def check_split(wish: RefundWish, amount: Decimal) -> None:
+    """Raise InvalidInput if the split of a refund is of another amount."""
+    if wish.split is not None and wish.split.extra_source_amount + wish.split.additional_payin_amount != amount:
+        raise InvalidInput.at("split", "Its parts must sum to the amount.")
+
+
 async def refund_by_source(
     db: AsyncSession,
     locked: LockedPayment,
@@ -137,7 +144,11 @@ async def refund_by_source(
     """Refund an amount that is left, in proportion or as the split says. Raises what keeps a source from being
     refunded so.
     """
-    amounts = divide(locked.sources, amount) if wish.split is None else _as_told(locked, wish.split, amount)
+    if wish.split is None:
+        amounts = divide(locked.sources, amount)
+    else:
+        told = wish.split
+        amounts = divide_as_told(locked.sources, told.extra_source_amount, told.additional_payin_amount)
     cards = {row.id for row in locked.sources if row.kind is PaymentSourceKind.CREDIT_CARD}
     if cards & amounts.keys() and now - locked.payment.created_on > LONGEST_AGE:
         raise RefundTooLate
@@ -146,12 +157,6 @@ async def refund_by_source(
         raise GiftCardNotSpendable
     origin = RefundOrigin.STAFF
     return await promise_refund(db, locked, amounts, origin=origin, now=now, reason=wish.reason, of_order=of_order)
-
-
-def _as_told(locked: LockedPayment, split: RefundSplit, amount: Decimal) -> Mapping[int, Decimal]:
-    if split.extra_source_amount + split.additional_payin_amount != amount:
-        raise InvalidInput.at("split", "Its parts must sum to the amount.")
-    return divide_as_told(locked.sources, split.extra_source_amount, split.additional_payin_amount)
 
 
 async def find_refund(call: Call, input: Any) -> RefundRow:

@@ -15,7 +15,7 @@ from resolvers.core.scoping import find_visible
 from resolvers.mail.refunds import queue_order_refund_mail
 from resolvers.payment.orders.goods import SoldGoods, lock_goods, withdraw
 from resolvers.payment.refunding import parts_of
-from resolvers.payment.refunds import left_to_refund, preview_of, refund_by_source
+from resolvers.payment.refunds import check_split, left_to_refund, preview_of, refund_by_source
 from schema.core.errors import GoodsUsed, InvalidInput, NothingToRefund, NotRefundable, OrderLineRefunded
 from schema.core.permission import Permission
 from schema.payment.input import PreviewOrderRefund, RefundOrder, RefundOrderLine
@@ -96,6 +96,7 @@ async def _refund(db: AsyncSession, order: OrderRow, input: RefundOrder, now: dt
     plan = limited_to(wanted, left)
     if not plan.amount:
         raise NothingToRefund
+    check_split(input, plan.amount)
     plan = await _restock(db, plan, stock, sold)
     refund = await refund_by_source(db, goods.locked, plan.amount, input, now, plan)
     await withdraw(db, cards.values(), vouchers.values(), now)

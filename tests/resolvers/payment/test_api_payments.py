@@ -257,6 +257,9 @@ async def test_what_cannot_be_refunded(shop: Shop) -> None:
     waiting, payment = await created(shop), await paid(shop)
     with pytest.raises(NotRefundable):
         await refunded(shop, waiting, "1.00")
+    with pytest.raises(InvalidInput) as refused:  # what is wrong in the request comes before the state
+        await refunded(shop, waiting, "1.00", split={"extra_source_amount": "1.00", "additional_payin_amount": "1.00"})
+    assert [problem.path for problem in refused.value.problems] == [("split",)]
     with pytest.raises(InvalidInput):
         await refunded(shop, payment, "100.01")
     clock.advance(dt.timedelta(days=340))
