@@ -1,8 +1,8 @@
 """Lazy pages and rows of lists: they are fetched when the columns are known."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, Generic, TypeAlias, TypeVar
 
@@ -15,8 +15,15 @@ from schema.core.errors import InvalidInput, NotFound
 from store.database.filtered_page import MANY_MATCHES, FilteredPage
 from store.database.keyset import KeysetOrder, Position, RangeConditions
 from store.database.loaders import column, is_any_of
-from store.database.projection_fields import LoadFunction, RowColumns
-from store.database.related_rows import KeyedRows, load_first_from, related_column, split_related
+from store.database.projection_fields import LoadFunction, RelatedRows, RowColumns
+from store.database.related_rows import (
+    KeyedRows,
+    join_related,
+    load_first_from,
+    related_column,
+    split_joined,
+    split_related,
+)
 from store.database.statement_cache import Condition, Statement
 from store.database.transaction_reader import DatabaseReader
 from store.tables import table_of
@@ -32,6 +39,8 @@ class PageSlice:
 
     rows: Sequence[Any]
     has_more: bool
+    related: KeyedRows = field(default_factory=dict)
+    """The rows related to them that were read with them."""
 
 
 @dataclass(eq=False)
@@ -60,28 +69,40 @@ class PageQuery(Generic[T]):
         """The rows as tuples: (order column, id, *columns)."""
         return (await self.fetch_slice(columns)).rows
 
-    async def fetch_slice(self, columns: Sequence[str]) -> PageSlice:
-        """The rows, and whether there are more."""
+    async def fetch_slice(self, columns: Sequence[str], joined: Sequence[RelatedRows] = ()) -> PageSlice:
+        """The rows, and whether there are more. Rows of `joined` are read with them, but if the page is filtered."""
         if self._needs_filtered_page:
             return await self._fetch_filtered(columns)
-        branches = self._branches
+        wanted, branches, joined = (self.order.by, "id", *columns), self._branches, tuple(joined)
 
         def build(*conditions: ColumnElement[bool]) -> Statement:
-            own, ranges = conditions[: len(self.tests)], iter(conditions[len(self.tests) :])
-            selected = [*self.order.columns, *(column(self.table, name) for name in columns)]
-            limit = bindparam("size", type_=Integer)
-            ordered = select(*selected).where(*own).order_by(*self.order.clauses(backwards=self.reverse)).limit(limit)
-            statements = [ordered.where(*(next(ranges) for _ in branch)) for branch in branches]
-            if self.offset:
-                return self._offset_page(selected, statements[0])
-            if len(statements) == 1:
-                return statements[0]
-            direction = " DESC" if self.order.descending is not self.reverse else ""
-            return union_all(*statements).order_by(*(literal_column(f"{n}{direction}") for n in (1, 2))).limit(limit)
+            if not joined:
+                return self._page_statement(wanted, conditions)
+            rows = self._page_statement(dict.fromkeys((*self.order.keys, *columns)), conditions).subquery("page")
+            order = self.order.clauses(backwards=self.reverse, rows=rows)
+            return join_related(rows, wanted, joined, table_of).order_by(*order)
 
-        key = ("page", self.order, self.reverse, tuple(columns), bool(self.offset), tuple(map(len, branches)))
+        key = ("page", self.order, self.reverse, tuple(columns), joined, bool(self.offset), tuple(map(len, branches)))
         values = {"size": self.size + 1} | ({"offset": self.offset} if self.offset else {})
-        return self._slice_of(await self._execute_with_tests(key, build, values, [t for b in branches for t in b]))
+        found = await self._execute_with_tests(key, build, values, [t for b in branches for t in b])
+        if not joined:
+            return self._slice_of(found)
+        rows, related = split_joined(found, columns, joined)
+        return replace(self._slice_of(rows), related=related)
+
+    def _page_statement(self, names: Iterable[str], conditions: Sequence[ColumnElement[bool]]) -> Statement:
+        """These columns of the page, which begin with those that order it."""
+        selected = [column(self.table, name) for name in names]
+        own, ranges = conditions[: len(self.tests)], iter(conditions[len(self.tests) :])
+        limit = bindparam("size", type_=Integer)
+        ordered = select(*selected).where(*own).order_by(*self.order.clauses(backwards=self.reverse)).limit(limit)
+        statements = [ordered.where(*(next(ranges) for _ in branch)) for branch in self._branches]
+        if self.offset:
+            return self._offset_page(selected, statements[0])
+        if len(statements) == 1:
+            return statements[0]
+        direction = " DESC" if self.order.descending is not self.reverse else ""
+        return union_all(*statements).order_by(*(literal_column(f"{n}{direction}") for n in (1, 2))).limit(limit)
 
     async def fetch_with_related(self, selection: RowColumns) -> tuple[Sequence[Any], KeyedRows]:
         """The rows as tuples, and the rows related to them, all from one statement. For a single row."""

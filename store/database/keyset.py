@@ -14,7 +14,7 @@ from uuid import UUID
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
-from sqlalchemy import JSON, tuple_
+from sqlalchemy import JSON, FromClause, tuple_
 from sqlalchemy.types import TypeDecorator
 
 from store.database.loaders import column
@@ -72,12 +72,19 @@ class KeysetOrder:
         """The order column and the id."""
         return column(self.table, self.by), column(self.table, "id")
 
-    def clauses(self, *, backwards: bool = False) -> list[Any]:
-        """The terms of ORDER BY; `backwards` reads the list from its end."""
-        id = self.columns[1]
-        keys = {key: order.descending for order in (self, *self.then) for key in order.columns[:1]}
-        keys.setdefault(id, self.descending)
-        return [key.desc() if down is not backwards else key.asc() for key, down in keys.items()]
+    @cached_property
+    def keys(self) -> dict[str, bool]:
+        """The names of the columns that order the rows, and whether each descends."""
+        keys = {order.by: order.descending for order in (self, *self.then)}
+        keys.setdefault("id", self.descending)
+        return keys
+
+    def clauses(self, *, backwards: bool = False, rows: FromClause | None = None) -> list[Any]:
+        """The terms of ORDER BY, of the table or of `rows` that have its columns; `backwards` reads the list from its
+        end.
+        """
+        named = self.table.__table__.c if rows is None else rows.c
+        return [named[name].desc() if down is not backwards else named[name].asc() for name, down in self.keys.items()]
 
     # ---- cursors
 

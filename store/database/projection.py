@@ -40,6 +40,9 @@ from store.database.projection_fields import (
 )
 from store.database.relation_batches import RelationBatch, relation_batches, targets_at
 
+WIDEST_JOIN = 8
+"""Most columns of a related row that a page reads with each of its rows. Wider ones are read once each."""
+
 
 class CompiledSerializer:
     """The generated function `many(source, cursor, asking)`, the columns it reads, and the relations to
@@ -221,8 +224,16 @@ class CompiledSerializer:
 
     @cached_property
     def related(self) -> tuple[RelatedRows, ...]:
-        """The related rows that one statement can read with its own."""
+        """The related rows that the statement of a single row can read with it."""
         return tuple(rows for batch in self.batches if (rows := batch.related_rows) is not None)
+
+    @cached_property
+    def joined(self) -> tuple[RelatedRows, ...]:
+        """The single related rows that the statement of a page can read with its rows: narrow ones, as it repeats
+        them.
+        """
+        single = (each for each in self.related if not each.relation.many)
+        return tuple(replace(each, related=()) for each in single if len(each.columns) <= WIDEST_JOIN)
 
     @property
     def needs_loading(self) -> bool:

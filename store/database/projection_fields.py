@@ -141,7 +141,11 @@ class RowColumns(Protocol):
 
     @property
     def related(self) -> tuple[RelatedRows, ...]:
-        """The related rows that one statement can read with its own."""
+        """The related rows that the statement of a single row can read with it."""
+
+    @property
+    def joined(self) -> tuple[RelatedRows, ...]:
+        """The single related rows that the statement of a page can read with its rows."""
 
 
 class Compiled(Protocol):

@@ -1,4 +1,8 @@
-"""Reads related rows in the statement of the row itself, as arrays of records: a look-up is one round trip."""
+"""Reads related rows in the statement of the rows themselves, which saves round trips.
+
+A look-up reads all that is related to its row, as arrays of records. A page joins the single rows that its rows are
+related to.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -10,6 +14,7 @@ from sqlalchemy import (
     Dialect,
     FromClause,
     Integer,
+    Select,
     String,
     func,
     select,
@@ -81,6 +86,37 @@ def related_column(related: RelatedRows, owner: FromClause, table_of: TableOf) -
         .order_by(*order_columns(link, rows, table_of))
     )
     return func.array(query.correlate(owner).scalar_subquery(), type_=_Records(*(each.type for each in columns)))
+
+
+def join_related(
+    rows: FromClause, columns: Sequence[str], joined: Sequence[RelatedRows], table_of: TableOf
+) -> Select[Any]:
+    """`columns` of rows that are cut to a page already, and of each single row that they are related to its id and
+    columns. No order.
+    """
+    tables = rows
+    selected = [rows.c[name] for name in columns]
+    for each in joined:
+        one = table_of(each.relation.target).__table__.alias()
+        tables = tables.outerjoin(one, one.c.id == rows.c[each.key_column])
+        selected += [one.c[name] for name in ("id", *each.columns)]
+    return select(*selected).select_from(tables)
+
+
+def split_joined(
+    rows: Sequence[Any], columns: Sequence[str], joined: Sequence[RelatedRows]
+) -> tuple[Sequence[Any], KeyedRows]:
+    """Rows (order key, id, *columns, *(id and columns of each joined row)): the rows, and the joined by relation and key."""
+    by_relation: KeyedRows = {}
+    at = width = 2 + len(columns)
+    for each in joined:
+        by_key = by_relation.setdefault((each.relation, each.columns), {})
+        end = at + 1 + len(each.columns)
+        for row in rows:
+            if (key := row[at]) is not None and key not in by_key:
+                by_key[key] = [(key, *row[at:end])]
+        at = end
+    return [row[:width] for row in rows], by_relation
 
 
 def split_related(

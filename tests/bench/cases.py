@@ -162,7 +162,7 @@ async def rest_payments(installation: Installation) -> Case:
     headers = {"authorization": f"Token {token}"}
     call = Call(installation.app, "GET", "/api/payments/", headers, query=f"page_size={payments.LENGTH}")
     floor = payments.rest_floor(installation, partner_id, (await call.once()).body)
-    return Case("REST payments, 100 whole", call, [floor], Aim(payments.Payments, 65))
+    return Case("REST payments, 100 whole", call, [floor], Aim(payments.Payments, 80))
 
 
 async def graphql_payments(installation: Installation) -> Case:

@@ -15,6 +15,7 @@ from schema.core.errors import AppError, Forbidden, InvalidInput, NotFound, Unau
 from schema.core.permission import Permission
 from store.database.db import Database
 from store.database.loaders import column
+from store.database.related_rows import related_rows
 from tests.example_cards import Card, CardFilter, CardOrder, CardRow, card, cards, context, fill
 from tests.selections import selection_of
 from tests.statements import fetched
@@ -152,6 +153,32 @@ async def test_numbered_pages(db: Database) -> None:
     assert [row[1] for row in cut.rows] == list(range(201, 251))
     assert await rows.has_previous(cut.has_more)
     assert not await rows.has_next(cut.has_more)
+
+
+@pytest.mark.parametrize(
+    "window",
+    [PageArguments(90), PageArguments(last=90), PageArguments(90, page=2)],
+    ids=["first", "last", "numbered"],
+)
+@pytest.mark.parametrize("order", CardOrder)
+async def test_a_page_reads_the_single_rows_that_its_rows_are_related_to(
+    db: Database, order: CardOrder, window: PageArguments
+) -> None:
+    issuers, asking = related_rows(Card, "issuer", ("slug", "name")), context(db)
+    columns = ("code", "issuer_id", "created_at")
+    for _ in range(2 if window.page is None else 1):  # the page, and for cursors the next
+        plan = (await cards(asking, window, order=order)).rows
+        plain = await plan.fetch_slice(columns)
+        with fetched(db) as statements:
+            joined = await plan.fetch_slice(columns, (issuers,))
+        assert len(statements) == 1
+        assert (list(joined.rows), joined.has_more) == ([tuple(row) for row in plain.rows], plain.has_more)
+        keys = [row[3] for row in plain.rows]
+        loaded = await asking.loaders.load(issuers.relation, keys, issuers.columns)
+        (found,) = joined.related.values()
+        assert {key: found[key] for key in loaded} == {key: [tuple(row)] for key, row in loaded.items()}
+        at = plan.order.cursor(*plain.rows[-1 if window.last is None else 0][:2])
+        window = PageArguments(90, after=at) if window.last is None else PageArguments(last=90, before=at)
 
 
 async def test_rows_are_plain_data(db: Database) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from rest_compat.resources.voucher import VOUCHER
 from schema.voucher.voucher import Voucher
-from store.database.related_rows import load_first_from, related_rows, split_related
+from store.database.related_rows import load_first_from, related_rows, split_joined, split_related
 
 
 def test_a_look_up_reads_every_relation_of_a_documented_voucher() -> None:
@@ -17,6 +17,15 @@ def test_a_look_up_reads_every_relation_of_a_documented_voucher() -> None:
 def test_only_relations_can_be_read() -> None:
     with pytest.raises(TypeError, match="no relation"):
         related_rows(Voucher, "code", ())
+
+
+def test_joined_rows_are_kept_once_each() -> None:
+    partners, rentals = related_rows(Voucher, "partner", ("uuid",)), related_rows(Voucher, "prototype", ("reference",))
+    rows = [(9, 1, 41, None, 41, "u", None, None), (8, 2, 41, 7, 41, "u", 7, "r"), (7, 3, 42, 6, 42, "v", None, None)]
+    own, found = split_joined(rows, ("partner_id", "prototype_id"), (partners, rentals))
+    assert own == [(9, 1, 41, None), (8, 2, 41, 7), (7, 3, 42, 6)]
+    assert found[partners.relation, ("uuid",)] == {41: [(41, 41, "u")], 42: [(42, 42, "v")]}
+    assert found[rentals.relation, ("reference",)] == {7: [(7, 7, "r")]}
 
 
 async def test_what_was_not_read_is_loaded() -> None:
