@@ -87,7 +87,7 @@ async def test_a_level_is_worked_out_at_once(db: Database, statements: list[str]
 
 async def test_what_is_guarded_costs_no_statement(db: Database, statements: list[str]) -> None:
     await ask(GRAPHS[0], context(db, 1, *Permission), "{ cards { nodes { issuer { slug vault { note } } } } }")
-    assert len(statements) == 2, statements
+    assert len(statements) == 1, statements
 
 
 async def test_what_is_worked_out_is_counted(db: Database) -> None:
