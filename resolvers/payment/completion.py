@@ -15,7 +15,8 @@ from resolvers.core.provider_process import SWEEP_AHEAD, ProviderCall, Recording
 from resolvers.core.services import Services
 from resolvers.mail import mails
 from resolvers.payment.events import emit_payment_event
-from resolvers.payment.refunding import lock_with_sources, promise_refund
+from resolvers.payment.locking import lock_with_sources
+from resolvers.payment.refunding import promise_refund
 from schema.checkout.checkout import ShopKind
 from schema.core.errors import CheckoutChanged, NotFound, Unavailable
 from schema.event import EventType

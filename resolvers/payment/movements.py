@@ -1,4 +1,4 @@
-"""Lists of what belongs to payments: refunds, and transfers between wallets."""
+"""Transfers between wallets: the list, and the newest of a wallet."""
 
 import datetime as dt
 from collections import defaultdict
@@ -11,50 +11,13 @@ from pydantic import Field
 from resolvers.core.computed_fields import computes
 from resolvers.core.context import Context
 from resolvers.core.filters import OfPartner, Where
-from resolvers.core.listing import Listing, Lookup
+from resolvers.core.listing import Listing
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
-from schema.payment.payment import Refund, RefundOrigin, RefundState
 from schema.payment.transfer import Transfer, TransferStatus, TransferType
 from schema.wallet import Wallet
 from store.payment.transfers import newest_transfers
-
-
-@graphql_enum
-class RefundSort(DescribedEnum):
-    """Sort order of refunds."""
-
-    NEWEST = "-created_on", "The newest first."
-    OLDEST = "created_on", "The oldest first."
-
-
-@graphql_input_for(Refund)
-class RefundFilter(OfPartner):
-    """Filter for refunds. Periods include both ends."""
-
-    state: Annotated[RefundState | None, Where("state")] = Field(
-        default=None, description="Only refunds in this state; `NEEDS_ACTION` are those that a person has to see to."
-    )
-    states: Annotated[list[RefundState] | None, Where("state", "in")] = Field(
-        default=None, description="Only refunds in one of these states."
-    )
-    origin: Annotated[RefundOrigin | None, Where("origin")] = None
-    payment_id: Annotated[UUID | None, Where("payment_id")] = Field(
-        default=None, description="Only the refunds of this payment."
-    )
-    created_from: Annotated[dt.datetime | None, Where("created_on", ">=")] = Field(
-        default=None, description="Only refunds accepted at or after this time."
-    )
-    created_until: Annotated[dt.datetime | None, Where("created_on", "<=")] = Field(
-        default=None, description="Only refunds accepted at or before this time."
-    )
-
-
-refunds = Listing(
-    Refund, RefundFilter, RefundSort, Permission.VIEW_PAYMENT, "The refunds visible to you, newest first."
-)
-refund = Lookup(Refund, "id", "refund", Permission.VIEW_PAYMENT, "A refund by its id.")
 
 
 @graphql_enum

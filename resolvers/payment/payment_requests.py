@@ -15,7 +15,6 @@ from resolvers.core.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import visible_conditions
 from resolvers.partner.selling import require_selling
-from resolvers.payment.ending import has_open_payin
 from resolvers.payment.opening import wallet_for
 from resolvers.payment.request_states import (
     emit_request_event,
@@ -35,6 +34,7 @@ from schema.payment.request import PaymentRequest, PaymentRequestStatus
 from schema.payment.request_input import CancelPaymentRequest, CreatePaymentRequest, ResendPaymentRequest
 from store.core.codes import generate_code
 from store.partner.partners import MarketplaceRow, PartnerRow
+from store.payment.recording import has_open_payin
 from store.payment.requests import PaymentRequestRow
 from store.voucher.payment import end_of_day
 

@@ -15,8 +15,8 @@ from resolvers.core.services import Services
 from resolvers.partner.selling import require_selling
 from resolvers.payment.ending import cancel_locked, complete_payment
 from resolvers.payment.events import emit_payment_event
+from resolvers.payment.locking import lock_with_sources
 from resolvers.payment.payins import PayinOrder, create_payin, statement_of
-from resolvers.payment.refunding import lock_with_sources
 from schema.core.errors import NotFound, PaymentEnded, PaymentsNotActive, ProviderFailed, ProviderTimedOut
 from schema.event import EventType
 from schema.payment.payment import (

@@ -13,7 +13,6 @@ from sqlmodel.sql.expression import SelectOfScalar
 
 from resolvers.core.provider_process import ProviderCall, ProviderChecks, Recording, RefusedCall
 from resolvers.core.services import Services
-from resolvers.payment.disputes.following import handle_repudiation_notification
 from resolvers.payment.events import emit_refund_event
 from resolvers.payment.orders.goods import lock_goods, release_vouchers, reopen_lines
 from resolvers.payment.provider_refunds import record_provider_refund, refund_with
@@ -25,7 +24,7 @@ from store.core.provider_process import CheckIntervals
 from store.job.jobs import JobKind
 from store.payment.payments import REFUND_STATES, PaymentRow, PaymentTransactionRow
 from store.payment.recording import lock_card_part, lock_payment
-from store.providers.errors import Declined, ProviderNotFound, UnknownOutcome
+from store.providers.errors import Declined, UnknownOutcome
 from store.providers.keys import IdempotencyKey
 from store.providers.money import MinorAmount
 from store.providers.transactions import (
@@ -192,7 +191,7 @@ async def _is_ours(services: Services, refund: Transaction) -> bool:
     async with services.db.sessions() as db:
         if (await db.exec(refund_with(refund.id))).first() is not None:
             return True
-    return await _claim_by_reference(services, refund) is not None
+    return await claim_by_reference(services, refund) is not None
 
 
 async def _payment_of(db: AsyncSession, part: PaymentTransactionRow) -> PaymentRow:
@@ -226,29 +225,7 @@ CHECKS = ProviderChecks(
 )
 
 
-async def handle_refund_notification(services: Services, refund_id: str) -> None:
-    """Handle a notification about a refund: check its part if it is ours, and record it if somebody made it at the
-    provider.
-    """
-    async with services.db.sessions() as db:
-        part_id = (await db.exec(refund_with(refund_id))).first()
-    if part_id is not None:
-        return await CHECKS.poll(services, part_id)
-    try:
-        refund = await services.provider.get_transaction(TransactionKind.REFUND, refund_id)
-    except ProviderNotFound:
-        return None
-    if refund.parent_kind is TransactionKind.REPUDIATION:
-        return await handle_repudiation_notification(services, refund.parent_id or "")
-    part_id = await _claim_by_reference(services, refund)
-    if part_id is not None:
-        return await CHECKS.poll(services, part_id)
-    if refund.status is TransactionStatus.SUCCEEDED:
-        await record_provider_refund(services, refund)
-    return None
-
-
-async def _claim_by_reference(services: Services, refund: Transaction) -> int | None:
+async def claim_by_reference(services: Services, refund: Transaction) -> int | None:
     """The part of our refund that the transaction's reference names; from now on it has the transaction's id."""
     reference: uuid.UUID | None = None
     with suppress(ValueError):

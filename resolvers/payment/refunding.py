@@ -2,7 +2,6 @@
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -10,6 +9,7 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.payment.events import emit_payment_event, emit_refund_event
+from resolvers.payment.locking import LockedPayment
 from schema.event import EventType
 from schema.order import OrderStatus
 from schema.payment.payment import (
@@ -20,8 +20,6 @@ from schema.payment.payment import (
     RefundState,
 )
 from schema.payment.transfer import TransferType
-from store.gift_card.gift_cards import GiftCardRow
-from store.gift_card.locks import lock_cards
 from store.gift_card.movements import return_spent
 from store.job.jobs import JobKind, enqueue_job
 from store.ledger.posting import Journal, post
@@ -31,7 +29,7 @@ from store.payment.attempts import AttemptRow, AttemptState
 from store.payment.attempts import transition as move_attempt
 from store.payment.payments import REFUND_STATES, PaymentRow, PaymentSourceRow, PaymentTransactionRow, RefundRow
 from store.payment.postings import refund_failed_journal, refund_journal, refund_paid_journal
-from store.payment.recording import lock_payment, sources_of, transfer_of, was_refunded_today
+from store.payment.recording import sources_of, transfer_of, was_refunded_today
 from store.payment.refund_amounts import commission_back
 
 CARD = PaymentSourceKind.CREDIT_CARD
@@ -39,31 +37,6 @@ IN_PROGRESS, OK = PaymentTransactionStatus.IN_PROGRESS, PaymentTransactionStatus
 ERROR = PaymentTransactionStatus.ERROR
 SAME_AMOUNT_TODAY = "The payment provider takes the same amount once a day: it is sent tomorrow."
 OPEN_REFUNDS = (RefundState.PENDING, RefundState.NEEDS_ACTION)
-
-
-@dataclass(frozen=True, slots=True)
-class LockedPayment:
-    """A payment and its sources, locked together with the gift cards that have paid."""
-
-    payment: PaymentRow
-    sources: Sequence[PaymentSourceRow]
-    cards: Mapping[int, GiftCardRow]
-
-
-async def lock_with_sources(db: AsyncSession, payment: PaymentRow) -> LockedPayment:
-    """Lock gift cards by ascending id, then the payment: the order in which all lock them."""
-    return await lock_after_cards(db, payment, await lock_cards(db, await paying_card_ids(db, payment)))
-
-
-async def paying_card_ids(db: AsyncSession, payment: PaymentRow) -> set[int]:
-    """The ids of the gift cards that are sources of a payment."""
-    return {source.gift_card_id for source in await sources_of(db, payment) if source.gift_card_id is not None}
-
-
-async def lock_after_cards(db: AsyncSession, payment: PaymentRow, cards: Mapping[int, GiftCardRow]) -> LockedPayment:
-    """Lock a payment whose gift cards are locked."""
-    locked = await lock_payment(db, payment)
-    return LockedPayment(locked, await sources_of(db, locked), cards)
 
 
 async def promise_refund(

@@ -1,17 +1,22 @@
-"""Refunds of payments by staff: preview, refund, and retry."""
+"""Refunds of payments: lists, and what staff do: preview, refund, and retry."""
 
 import datetime as dt
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 from uuid import UUID
 
+from pydantic import Field
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from resolvers.core.filters import OfPartner, Where
+from resolvers.core.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible
-from resolvers.payment.creation import check_owns_money, find_payment
-from resolvers.payment.refunding import LockedPayment, lock_with_sources, parts_of, promise_refund
+from resolvers.payment.locking import LockedPayment, lock_with_sources
+from resolvers.payment.refunding import parts_of, promise_refund
+from resolvers.payment.scoping import check_owns_money, find_payment
+from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.errors import (
     AlreadyRefunded,
     GiftCardNotSpendable,
@@ -21,6 +26,7 @@ from schema.core.errors import (
     PaymentDisputed,
     RefundTooLate,
 )
+from schema.core.inputs import graphql_input_for
 from schema.core.money import Money
 from schema.core.permission import Permission
 from schema.payment.dispute import DisputeState
@@ -43,8 +49,45 @@ from store.payment.payments import REFUND_STATES, PaymentRow, RefundRow
 from store.payment.recording import lock_payment
 from store.payment.refund_amounts import divide, divide_as_told
 
+
 LONGEST_AGE = dt.timedelta(days=330)
 """The provider refunds a bank card for eleven months."""
+
+
+@graphql_enum
+class RefundSort(DescribedEnum):
+    """Sort order of refunds."""
+
+    NEWEST = "-created_on", "The newest first."
+    OLDEST = "created_on", "The oldest first."
+
+
+@graphql_input_for(Refund)
+class RefundFilter(OfPartner):
+    """Filter for refunds. Periods include both ends."""
+
+    state: Annotated[RefundState | None, Where("state")] = Field(
+        default=None, description="Only refunds in this state; `NEEDS_ACTION` are those that a person has to see to."
+    )
+    states: Annotated[list[RefundState] | None, Where("state", "in")] = Field(
+        default=None, description="Only refunds in one of these states."
+    )
+    origin: Annotated[RefundOrigin | None, Where("origin")] = None
+    payment_id: Annotated[UUID | None, Where("payment_id")] = Field(
+        default=None, description="Only the refunds of this payment."
+    )
+    created_from: Annotated[dt.datetime | None, Where("created_on", ">=")] = Field(
+        default=None, description="Only refunds accepted at or after this time."
+    )
+    created_until: Annotated[dt.datetime | None, Where("created_on", "<=")] = Field(
+        default=None, description="Only refunds accepted at or before this time."
+    )
+
+
+refunds = Listing(
+    Refund, RefundFilter, RefundSort, Permission.VIEW_PAYMENT, "The refunds visible to you, newest first."
+)
+refund = Lookup(Refund, "id", "refund", Permission.VIEW_PAYMENT, "A refund by its id.")
 
 
 @operation(Permission.REFUND_PAYMENT, exists=find_payment)

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.payment.refunding import LockedPayment, lock_after_cards, paying_card_ids
+from resolvers.payment.locking import LockedPayment, lock_after_cards, paying_card_ids
 from schema.voucher.voucher import VoucherState
 from store.gift_card.gift_cards import GiftCardRow
 from store.gift_card.holds import cancel_card
