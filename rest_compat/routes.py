@@ -34,9 +34,9 @@ from resolvers.partner.network_partners import create_network_partner, update_ne
 from resolvers.partner.partners import create_partner, partner_by_company_number, update_partner
 from resolvers.partner.partners import partner as partner_with_uuid
 from resolvers.payment.creation import create_payment, update_payment
-from resolvers.payment.movements import transfers
 from resolvers.payment.payments import payment, payments
-from resolvers.payment.refunds import refund_payment
+from resolvers.payment.refunds.refunds import refund_payment
+from resolvers.payment.transfers import transfers
 from resolvers.voucher.updates import update_voucher
 from resolvers.voucher.vouchers import voucher as voucher_with_code
 from resolvers.voucher.vouchers import vouchers

@@ -10,8 +10,8 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.payment.events import emit_payment_event
 from resolvers.payment.locking import LockedPayment, lock_with_sources
-from resolvers.payment.refunding import promise_refund
-from resolvers.payment.request_states import claim_request
+from resolvers.payment.refunds.recording import promise_refund
+from resolvers.payment.requests.states import claim_request
 from schema.event import EventType
 from schema.payment.payment import PaymentSourceKind, PaymentStatus, RefundOrigin
 from store.gift_card.gift_cards import GiftCardRow

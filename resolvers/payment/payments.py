@@ -12,7 +12,7 @@ from resolvers.core.computed_fields import computes, derives
 from resolvers.core.context import Context
 from resolvers.core.filters import OfPartner, Where
 from resolvers.core.listing import Listing, Lookup
-from resolvers.payment.request_states import payment_page_url
+from resolvers.payment.requests.states import payment_page_url
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission

@@ -2,8 +2,8 @@
 
 from resolvers.core.services import Services
 from resolvers.payment.disputes.following import handle_repudiation_notification
-from resolvers.payment.provider_refunds import record_provider_refund, refund_with
-from resolvers.payment.refund_calls import CHECKS, claim_by_reference
+from resolvers.payment.refunds.provider_refunds import record_provider_refund, refund_with
+from resolvers.payment.refunds.sending import CHECKS, claim_by_reference
 from store.providers.errors import ProviderNotFound
 from store.providers.transactions import TransactionKind, TransactionStatus
 

@@ -11,7 +11,7 @@ from resolvers.core.services import Services
 from resolvers.payment.disputes.recording import record_report
 from resolvers.payment.disputes.reports import read_report
 from resolvers.payment.disputes.settling import awaits_settlement, record_movement, send_settlement
-from resolvers.payment.orders.goods import lock_goods
+from resolvers.payment.refunds.goods import lock_goods
 from schema.core.errors import NotFound
 from store.core.provider_process import CheckIntervals
 from store.job.jobs import JobKind

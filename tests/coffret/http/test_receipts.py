@@ -9,7 +9,7 @@ import httpx
 import pytest
 from pypdf import PdfReader
 
-from resolvers.payment import payment
+from resolvers.payment.checkout import payment
 from schema.checkout.checkout import ProductChoice
 from schema.payment.payment import PaymentStatus, RefundOrigin, RefundState
 from schema.validation.languages import LANGUAGES

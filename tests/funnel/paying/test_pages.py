@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from resolvers.job.expiry import expire_payment_requests
-from resolvers.payment import payment_requests
+from resolvers.payment.requests import payment_requests
 from schema.payment.payment import PaymentStatus
 from schema.payment.request_input import CancelPaymentRequest
 from schema.validation.languages import LANGUAGES

@@ -67,7 +67,7 @@ ELSEWHERE = {
     "payment": "behaviours/test_payments.py",
     "payment_request": "behaviours/test_payment_requests.py",
     "price_range": "test_catalogue.py",
-    "refund": "payment/test_movements.py",
+    "refund": "payment/test_lists.py",
     "transfer": "behaviours/test_payments.py",
     "universe": "test_catalogue.py",
     "voucher": "behaviours/test_vouchers.py",

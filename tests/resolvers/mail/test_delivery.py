@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from resolvers.mail import delivery
 from resolvers.mail.delivery import CLAIM_DURATION, PAUSES
-from resolvers.payment import completion, polling
+from resolvers.payment.checkout import completion, polling
 from schema.checkout.checkout import ProductChoice
 from schema.mail import MailKind
 from store.core.clock import clock

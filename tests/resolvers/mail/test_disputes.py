@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import text
 from structlog.testing import capture_logs
 
-from resolvers.payment.process import sync_payin
+from resolvers.payment.page.process import sync_payin
 from schema.account.user import UserRole
 from schema.checkout.checkout import ProductChoice
 from schema.mail import MailKind

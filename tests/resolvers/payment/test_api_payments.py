@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import text
 
 from resolvers.payment.creation import cancel_payment, create_payment, update_payment
-from resolvers.payment.process import ENDS, end_payment, handle_payin_notification, start_payin, sync_payin
-from resolvers.payment.refunds import preview_refund, refund_payment
+from resolvers.payment.page.process import ENDS, end_payment, handle_payin_notification, start_payin, sync_payin
+from resolvers.payment.refunds.refunds import preview_refund, refund_payment
 from schema.core.errors import (
     AlreadyRefunded,
     AppError,

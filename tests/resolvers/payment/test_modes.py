@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import text
 
 from resolvers.checkout import steps
-from resolvers.payment import payment
+from resolvers.payment.checkout import payment
 from schema.checkout.checkout import PaymentAttemptStatus, ProductChoice
 from schema.core.errors import CheckoutChanged, InvalidInput
 from store.gift_card.gift_cards import GiftCardRow

@@ -5,8 +5,8 @@ from decimal import Decimal
 
 from sqlalchemy import text
 
-from resolvers.payment.process import sync_payin
-from resolvers.payment.refunds import refund_payment
+from resolvers.payment.page.process import sync_payin
+from resolvers.payment.refunds.refunds import refund_payment
 from schema.payment.input import RefundPayment
 from tests.documents import ROOT
 from tests.fixtures.api_payment import begun, books_balance, created, fee_rule, paid_at_provider, reread, wallet_uuid

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from resolvers.payment.refunds import refund_payment
+from resolvers.payment.refunds.refunds import refund_payment
 from schema.checkout.checkout import ProductChoice
 from schema.delivery.delivery import DeliveryKind
 from schema.ledger import LedgerAccountRole as Role

@@ -11,7 +11,7 @@ from resolvers.job.provider_notifications import dispatch_notification
 from resolvers.payment.disputes.disputes import accept_dispute, contest_dispute
 from resolvers.payment.disputes.documents import push_dispute_document
 from resolvers.payment.payments import payment_journal
-from resolvers.payment.refunds import preview_refund, refund_payment, retry_refund
+from resolvers.payment.refunds.refunds import preview_refund, refund_payment, retry_refund
 from schema.core.errors import InsufficientBalance, MarketplaceOnly, MarketplacePaymentsNotActive
 from schema.ledger import LedgerAccountRole as Role
 from schema.payment.dispute import AcceptDispute, ContestDispute, DisputeState, PushDisputeDocument

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 from resolvers.job.provider_notifications import dispatch_notification
 from resolvers.payment.disputes import following
 from resolvers.payment.disputes.settling import record_movement
-from resolvers.payment.refunds import refund_payment
+from resolvers.payment.refunds.refunds import refund_payment
 from schema.core.errors import PaymentDisputed
 from schema.payment.input import RefundPayment
 from store.core.clock import clock

@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy import text
 
 from resolvers.checkout import steps
-from resolvers.payment import payment, polling
-from resolvers.payment.completion import sync_attempt
+from resolvers.payment.checkout import payment, polling
+from resolvers.payment.checkout.completion import sync_attempt
 from schema.checkout.checkout import AgreedTotals, CheckoutNotice, PaymentAttemptStatus, ProductChoice
 from schema.core.errors import CartNotFound, CheckoutChanged, NotFound, PaymentsNotActive
 from schema.delivery.delivery import DeliveryKind

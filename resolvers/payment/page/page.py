@@ -14,9 +14,9 @@ from resolvers.core.context import Context
 from resolvers.core.operation import Call, operation
 from resolvers.partner.selling import require_selling
 from resolvers.payment.opening import open_payment
-from resolvers.payment.page_view import PaymentLink, find_link, last_payin, view_page
-from resolvers.payment.process import PROVIDER_TIMEOUT, start_payin, sync_payin
-from resolvers.payment.request_states import live_payment_of
+from resolvers.payment.page.process import PROVIDER_TIMEOUT, start_payin, sync_payin
+from resolvers.payment.page.view import PaymentLink, find_link, last_payin, view_page
+from resolvers.payment.requests.states import live_payment_of
 from schema.core.errors import NotFound, PaymentEnded
 from schema.core.permission import AccessRule
 from schema.payment.page import PaymentPage

@@ -8,7 +8,7 @@ import pytest
 
 from resolvers.core.caller import Caller, Role
 from resolvers.core.context import Context
-from resolvers.payment.orders.refunds import preview_order_refund, refund_order
+from resolvers.payment.refunds.order_refunds import preview_order_refund, refund_order
 from schema.core.errors import Forbidden, NotFound, Unauthenticated
 from schema.core.permission import GRANTABLE_PERMISSIONS, Permission
 from schema.graph.server import GraphQLRequest, GraphQLServer

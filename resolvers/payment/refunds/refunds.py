@@ -14,7 +14,7 @@ from resolvers.core.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible
 from resolvers.payment.locking import LockedPayment, lock_with_sources
-from resolvers.payment.refunding import parts_of, promise_refund
+from resolvers.payment.refunds.recording import parts_of, promise_refund
 from resolvers.payment.scoping import check_owns_money, find_payment
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.errors import (
@@ -48,7 +48,6 @@ from store.payment.disputes import disputes_of
 from store.payment.payments import REFUND_STATES, PaymentRow, RefundRow
 from store.payment.recording import lock_payment
 from store.payment.refund_amounts import divide, divide_as_told
-
 
 LONGEST_AGE = dt.timedelta(days=330)
 """The provider refunds a bank card for eleven months."""

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from resolvers.payment import refund_calls
-from resolvers.payment.orders.refunds import refund_order
-from resolvers.payment.refunds import refund_payment
+from resolvers.payment import refund_notifications
+from resolvers.payment.refunds.order_refunds import refund_order
+from resolvers.payment.refunds.refunds import refund_payment
 from resolvers.voucher.updates import add_voucher_rental, update_voucher
 from schema.checkout.checkout import ProductChoice
 from schema.core.errors import (
@@ -30,7 +30,7 @@ from tests.fixtures.dispute import books_are_right, bought_disputably, open_disp
 from tests.fixtures.order_refund import ordered, refund_wish, refunded
 from tests.fixtures.payment import send_refunds
 from tests.fixtures.shop import Shop
-from tests.resolvers.payment.test_refunds import fail_refunds, made_at_provider
+from tests.resolvers.payment.refunds.test_refunds import fail_refunds, made_at_provider
 
 TOO_LATE = "001403"
 
@@ -38,7 +38,7 @@ TOO_LATE = "001403"
 async def refunded_at_provider(shop: Shop, cents: int) -> None:
     """Somebody refunds the payment in the provider's dashboard, and the provider tells."""
     payment: Any = SimpleNamespace(id=await shop.one("SELECT id FROM payment"))
-    await refund_calls.handle_refund_notification(shop.services, await made_at_provider(shop, payment, cents))
+    await refund_notifications.handle_refund_notification(shop.services, await made_at_provider(shop, payment, cents))
 
 
 async def lines(shop: Shop) -> list[tuple[int, str]]:
@@ -157,7 +157,7 @@ async def test_lines_are_open_again_if_the_rest_cannot_be_promised(
     await bought(shop, for_two(sold), for_two(sold))
     await refunded(shop, 0)
     await refunded(shop, 1)
-    monkeypatch.setattr("resolvers.payment.refunding.refund_journal", no_money)
+    monkeypatch.setattr("resolvers.payment.refunds.recording.refund_journal", no_money)
     await refunded_at_provider(shop, 30000)
     assert sorted(state for state, _ in await refunds(shop)) == ["done", "failed", "failed"]
     assert await shop.one("SELECT sum(refunded_amount) FROM order_product") <= Decimal("300.00")

@@ -11,8 +11,8 @@ from sqlalchemy import text
 from resolvers.gift_card.holds import hold_gift_card
 from resolvers.gift_card.issuing import cancel_gift_card
 from resolvers.gift_card.spending import reverse_gift_card_capture, spend_gift_card
-from resolvers.payment.orders.refunds import preview_order_refund, refund_order
-from resolvers.payment.refunds import refund_payment
+from resolvers.payment.refunds.order_refunds import preview_order_refund, refund_order
+from resolvers.payment.refunds.refunds import refund_payment
 from resolvers.redemption import RedeemableVoucher, find_redeemable
 from resolvers.voucher.updates import extend_voucher, update_voucher
 from schema.checkout.basket import VoucherChoice

@@ -9,8 +9,8 @@ from typing import Any
 from sqlalchemy import text
 
 from resolvers.gift_card.spending import spend_gift_card
-from resolvers.payment.orders.refunds import refund_order
-from resolvers.payment.refunds import refund_payment
+from resolvers.payment.refunds.order_refunds import refund_order
+from resolvers.payment.refunds.refunds import refund_payment
 from resolvers.voucher.updates import update_voucher
 from schema.checkout.checkout import ProductChoice
 from schema.core.errors import (

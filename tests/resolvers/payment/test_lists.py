@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from resolvers.core.listing import PageArguments
-from resolvers.payment.movements import transfers
-from resolvers.payment.refunds import refund, refunds
+from resolvers.payment.refunds.refunds import refund, refunds
+from resolvers.payment.transfers import transfers
 from schema.core.errors import Forbidden, NotFound
 from schema.payment.payment import RefundOrigin, RefundState
 from schema.payment.transfer import TransferStatus, TransferType

@@ -7,8 +7,8 @@ from decimal import Decimal
 import pytest
 
 from resolvers.checkout import basket, steps
-from resolvers.payment import payment, polling
-from resolvers.payment.completion import sync_attempt
+from resolvers.payment.checkout import payment, polling
+from resolvers.payment.checkout.completion import sync_attempt
 from schema.checkout.basket import VoucherChoice
 from schema.checkout.checkout import CheckoutNotice, PaymentAttemptStatus, ShopKind
 from schema.core.errors import AppError, InvalidInput

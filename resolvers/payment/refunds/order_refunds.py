@@ -13,9 +13,9 @@ from resolvers.core.input_mapping import id_from_input
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible
 from resolvers.mail.refunds import queue_order_refund_mail
-from resolvers.payment.orders.goods import SoldGoods, lock_goods, withdraw
-from resolvers.payment.refunding import parts_of
-from resolvers.payment.refunds import check_split, left_to_refund, preview_of, refund_by_source
+from resolvers.payment.refunds.goods import SoldGoods, lock_goods, withdraw
+from resolvers.payment.refunds.recording import parts_of
+from resolvers.payment.refunds.refunds import check_split, left_to_refund, preview_of, refund_by_source
 from schema.core.errors import GoodsUsed, InvalidInput, NothingToRefund, NotRefundable, OrderLineRefunded
 from schema.core.permission import Permission
 from schema.payment.input import PreviewOrderRefund, RefundOrder, RefundOrderLine

@@ -14,9 +14,9 @@ from sqlmodel.sql.expression import SelectOfScalar
 from resolvers.core.provider_process import ProviderCall, ProviderChecks, Recording, RefusedCall
 from resolvers.core.services import Services
 from resolvers.payment.events import emit_refund_event
-from resolvers.payment.orders.goods import lock_goods, release_vouchers, reopen_lines
-from resolvers.payment.provider_refunds import record_provider_refund, refund_with
-from resolvers.payment.refunding import SAME_AMOUNT_TODAY, record_refund_failed, record_refund_paid, refund_of
+from resolvers.payment.refunds.goods import lock_goods, release_vouchers, reopen_lines
+from resolvers.payment.refunds.provider_refunds import record_provider_refund, refund_with
+from resolvers.payment.refunds.recording import SAME_AMOUNT_TODAY, record_refund_failed, record_refund_paid, refund_of
 from schema.core.errors import NotFound
 from schema.event import EventType
 from schema.payment.payment import PaymentTransactionStatus, PaymentTransactionType, RefundState

@@ -16,7 +16,7 @@ from resolvers.core.services import Services
 from resolvers.mail import mails
 from resolvers.payment.events import emit_payment_event
 from resolvers.payment.locking import lock_with_sources
-from resolvers.payment.refunding import promise_refund
+from resolvers.payment.refunds.recording import promise_refund
 from schema.checkout.checkout import ShopKind
 from schema.core.errors import CheckoutChanged, NotFound, Unavailable
 from schema.event import EventType

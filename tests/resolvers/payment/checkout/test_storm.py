@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import text
 
 from resolvers.checkout import steps
-from resolvers.payment import payment, polling
+from resolvers.payment.checkout import payment, polling
 from schema.cart.cart import CartItem
 from schema.checkout.checkout import CheckoutKey, ProductChoice
 from schema.core.errors import CartNotFound, CheckoutChanged, InvalidInput, NotFound, ProviderFailed, ProviderTimedOut

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import text
 
-from resolvers.payment import payment
+from resolvers.payment.checkout import payment
 from schema.checkout.checkout import PaymentAttemptStatus, ProductChoice
 from store.payment.fees import FeeRuleRow
 from tests.fixtures.shop import Shop

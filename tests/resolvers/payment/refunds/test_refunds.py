@@ -7,9 +7,10 @@ import pytest
 from sqlalchemy import text
 
 from resolvers.gift_card.issuing import cancel_gift_card
-from resolvers.payment import refund_calls
-from resolvers.payment.process import handle_payin_notification, sync_payin
-from resolvers.payment.refunds import refund_payment, retry_refund
+from resolvers.payment import refund_notifications
+from resolvers.payment.page.process import handle_payin_notification, sync_payin
+from resolvers.payment.refunds import sending
+from resolvers.payment.refunds.refunds import refund_payment, retry_refund
 from schema.core.errors import AlreadyRefunded, GiftCardNotSpendable, InvalidTransition
 from schema.gift_card.input import CancelGiftCard
 from schema.payment.input import RefundPayment, RefundSplit, RetryRefund
@@ -76,7 +77,7 @@ async def test_a_refund_that_fails_for_days_is_given_to_a_person(shop: Shop) -> 
         clock.advance(dt.timedelta(days=1))
     assert await state_of(shop, refund) is RefundState.NEEDS_ACTION
     assert "does not hold enough" in await shop.one("SELECT detail FROM refund")
-    assert await refund_calls.CHECKS.sweep(shop.services) == 0
+    assert await sending.CHECKS.sweep(shop.services) == 0
     assert await shop.one("SELECT count(*) FROM event WHERE type = 'refund.needs_action'") == 1
     assert (await balances(shop))["refund_due"] == 4000
     await retry_refund(shop.manager, RetryRefund(id=refund.id))
@@ -104,7 +105,7 @@ async def test_a_refund_made_at_the_provider_ends_up_in_the_books(shop: Shop) ->
     payment = await paid(shop)
     refund_id = await made_at_provider(shop, payment, 3000)
     for _ in range(2):
-        await refund_calls.handle_refund_notification(shop.services, refund_id)
+        await refund_notifications.handle_refund_notification(shop.services, refund_id)
     assert (await reread(shop, payment.id)).refunded_amount == Decimal("30.00")
     assert await shop.one("SELECT origin FROM refund") == "provider"
     assert await shop.one("SELECT count(*) FROM event WHERE type = 'refund.succeeded'") == 1
@@ -116,7 +117,7 @@ async def test_what_is_promised_makes_room_for_what_has_happened(shop: Shop) -> 
     """90 are promised; before they are sent, somebody refunds 40 at the provider: 60 are left to promise."""
     payment = await paid(shop)
     refund = await promised(shop, payment, "90.00")
-    await refund_calls.handle_refund_notification(shop.services, await made_at_provider(shop, payment, 4000))
+    await refund_notifications.handle_refund_notification(shop.services, await made_at_provider(shop, payment, 4000))
     assert await state_of(shop, refund) is RefundState.FAILED
     await send_refunds(shop.services)
     assert (await reread(shop, payment.id)).refunded_amount == Decimal("100.00")
@@ -149,7 +150,7 @@ async def test_a_refund_that_was_given_up_and_made_all_the_same_is_recorded(shop
     payment = await paid(shop)
     refund = await promised(shop, payment, "90.00")
     by_hand = await made_at_provider(shop, payment, 4000)
-    await refund_calls.handle_refund_notification(shop.services, by_hand)
+    await refund_notifications.handle_refund_notification(shop.services, by_hand)
     assert await state_of(shop, refund) is RefundState.FAILED
     payin = await shop.one("SELECT provider_id FROM payment_transaction WHERE type = 'payin'")
     payer = (await shop.services.provider.get_transaction(TransactionKind.PAYIN, payin)).payer_id
@@ -157,7 +158,7 @@ async def test_a_refund_that_was_given_up_and_made_all_the_same_is_recorded(shop
     late = RefundRequest(str(refund.id), payin, payer, amount, nothing)
     made = await shop.services.provider.refund(late, key=new_idempotency_key(), sent_at=clock.now())
     for _ in range(2):
-        await refund_calls.handle_refund_notification(shop.services, made.id)
+        await refund_notifications.handle_refund_notification(shop.services, made.id)
     for _ in range(2):
         await send_refunds(shop.services)
     assert (await reread(shop, payment.id)).refunded_amount == Decimal("100.00")

@@ -16,7 +16,7 @@ from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import visible_conditions
 from resolvers.partner.selling import require_selling
 from resolvers.payment.opening import wallet_for
-from resolvers.payment.request_states import (
+from resolvers.payment.requests.states import (
     emit_request_event,
     end_request,
     live_payment_of,

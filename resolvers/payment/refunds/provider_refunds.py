@@ -13,8 +13,14 @@ from sqlmodel.sql.expression import SelectOfScalar
 from resolvers.core.services import Services
 from resolvers.payment.events import emit_refund_event
 from resolvers.payment.locking import LockedPayment
-from resolvers.payment.orders.goods import lock_goods, release_vouchers, reopen_lines
-from resolvers.payment.refunding import finish_if_done, promise_refund, record_refund_failed, refund_of, take_back
+from resolvers.payment.refunds.goods import lock_goods, release_vouchers, reopen_lines
+from resolvers.payment.refunds.recording import (
+    finish_if_done,
+    promise_refund,
+    record_refund_failed,
+    refund_of,
+    take_back,
+)
 from schema.core.errors import InsufficientBalance
 from schema.event import EventType
 from schema.payment.payment import (

@@ -10,8 +10,9 @@ import pytest
 from sqlalchemy import text
 
 from resolvers.job import expiry
-from resolvers.payment import page, payment_requests, process
-from resolvers.payment.process import sync_payin
+from resolvers.payment.page import page, process
+from resolvers.payment.page.process import sync_payin
+from resolvers.payment.requests import payment_requests
 from schema.core.errors import (
     InvalidInput,
     InvalidTransition,

@@ -11,8 +11,15 @@ from resolvers.checkout.steps import load_session, partner_of
 from resolvers.core.operation import Call, operation
 from resolvers.core.services import Services
 from resolvers.partner.selling import require_selling
-from resolvers.payment.completion import PAYIN, abandon, lock_known_attempt, next_check, read_attempt, sync_attempt
-from resolvers.payment.outcome import outcome_of
+from resolvers.payment.checkout.completion import (
+    PAYIN,
+    abandon,
+    lock_known_attempt,
+    next_check,
+    read_attempt,
+    sync_attempt,
+)
+from resolvers.payment.checkout.outcome import outcome_of
 from resolvers.payment.payins import PayinOrder, create_payin, statement_of
 from schema.checkout.checkout import (
     AgreedTotals,

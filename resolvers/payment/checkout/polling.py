@@ -12,7 +12,7 @@ from sqlmodel import col, select
 from resolvers.core.provider_events import enqueue_event, is_handled
 from resolvers.core.provider_process import ProviderChecks
 from resolvers.core.services import Services
-from resolvers.payment.completion import next_check, read_attempt, record_pending, sync_attempt
+from resolvers.payment.checkout.completion import next_check, read_attempt, record_pending, sync_attempt
 from store.job.cursors import PROVIDER_EVENTS, advance_cursor, read_until
 from store.job.jobs import JobKind
 from store.payment.attempts import UNSETTLED, AttemptRow, AttemptState

@@ -18,8 +18,8 @@ from starlette.applications import Starlette
 from coffret.http import provider_notifications
 from coffret.sandbox import close, tick
 from resolvers.job.registry import HANDLERS
-from resolvers.payment import polling
-from resolvers.payment.completion import next_check
+from resolvers.payment.checkout import polling
+from resolvers.payment.checkout.completion import next_check
 from schema.checkout.checkout import ProductChoice, StartedPayment
 from store.core.clock import clock
 from store.core.settings import Settings

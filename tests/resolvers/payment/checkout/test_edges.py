@@ -11,8 +11,9 @@ from sqlalchemy import text
 
 from resolvers.checkout import steps
 from resolvers.core.operation import Call
-from resolvers.payment import payment, polling, refund_calls
-from resolvers.payment.completion import PAYIN, read_attempt, sync_attempt
+from resolvers.payment.checkout import payment, polling
+from resolvers.payment.checkout.completion import PAYIN, read_attempt, sync_attempt
+from resolvers.payment.refunds import sending
 from schema.checkout.checkout import (
     AgreedTotals,
     Checkout,
@@ -194,7 +195,7 @@ async def test_a_refund_that_fails_is_tried_until_it_succeeds(shop: Shop) -> Non
         await send_refunds(shop.services)
         assert await state_of(shop, started.attempt_id) == "refunding"
         clock.advance(dt.timedelta(days=1))
-        assert await refund_calls.CHECKS.sweep(shop.services) == 1
+        assert await sending.CHECKS.sweep(shop.services) == 1
     await send_refunds(shop.services)
     assert await state_of(shop, started.attempt_id) == "refunded"
     assert await refunded(shop, started) == [3000]
