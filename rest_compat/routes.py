@@ -24,7 +24,7 @@ from resolvers.catalogue.prototypes import (
     voucher_prototypes,
 )
 from resolvers.core.http_endpoint import ContextOf
-from resolvers.core.listing import Listing, Lookup
+from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.gift_card.gift_cards import gift_card, gift_card_with_code, gift_cards
 from resolvers.kyc.documents import push_kyc_document
 from resolvers.kyc.identity import open_identity_verification

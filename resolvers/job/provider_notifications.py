@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from resolvers import bank_account
 from resolvers.activation import polling
-from resolvers.core.provider_events import note_handled
+from resolvers.core.provider.events import note_handled
 from resolvers.core.services import Services
 from resolvers.kyc import levels
 from resolvers.payment import refund_notifications

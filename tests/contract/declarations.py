@@ -15,7 +15,7 @@ from strawberry.types import get_object_definition
 from strawberry.utils.str_converters import to_camel_case
 
 import resolvers
-from resolvers.core.listing import Listing, Lookup
+from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.core.operation import Operation
 from rest_compat.http.route import RestRoute
 from rest_compat.openapi.reference import OPERATIONS

@@ -3,7 +3,7 @@
 import pathlib
 from uuid import UUID
 
-from resolvers.core.listing import Lookup
+from resolvers.core.lists.listing import Lookup
 from resolvers.core.operation import Call, operation
 from resolvers.order import orders
 from resolvers.product import product

@@ -11,7 +11,7 @@ import structlog
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.core.provider_process import SWEEP_AHEAD, ProviderCall, Recording, RefusedCall
+from resolvers.core.provider.process import SWEEP_AHEAD, ProviderCall, Recording, RefusedCall
 from resolvers.core.services import Services
 from resolvers.mail import mails
 from resolvers.payment.events import emit_payment_event

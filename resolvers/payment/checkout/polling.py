@@ -9,8 +9,8 @@ import structlog
 from sqlalchemy import update
 from sqlmodel import col, select
 
-from resolvers.core.provider_events import enqueue_event, is_handled
-from resolvers.core.provider_process import ProviderChecks
+from resolvers.core.provider.events import enqueue_event, is_handled
+from resolvers.core.provider.process import ProviderChecks
 from resolvers.core.services import Services
 from resolvers.payment.checkout.completion import next_check, read_attempt, record_pending, sync_attempt
 from store.job.cursors import PROVIDER_EVENTS, advance_cursor, read_until

@@ -9,10 +9,10 @@ from uuid import UUID
 from pydantic import Field
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.core.filters import OfPartner, Where
-from resolvers.core.listing import Listing, Lookup
+from resolvers.core.lists.filters import OfPartner, Where
+from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
-from resolvers.core.provider_calls import PROVIDER_ERRORS, calling_provider
+from resolvers.core.provider.calls import PROVIDER_ERRORS, calling_provider
 from resolvers.core.scoping import find_visible
 from resolvers.payment.disputes.following import follow_dispute
 from resolvers.payment.scoping import check_owns_money

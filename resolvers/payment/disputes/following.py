@@ -6,7 +6,7 @@ from uuid import UUID
 import structlog
 from sqlmodel import col, select
 
-from resolvers.core.provider_process import ProviderChecks
+from resolvers.core.provider.process import ProviderChecks
 from resolvers.core.services import Services
 from resolvers.payment.disputes.recording import record_report
 from resolvers.payment.disputes.reports import read_report

@@ -10,7 +10,7 @@ import structlog
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.core.provider_process import ProviderCall, ProviderChecks, Recording, RefusedCall
+from resolvers.core.provider.process import ProviderCall, ProviderChecks, Recording, RefusedCall
 from resolvers.core.services import Services
 from resolvers.partner.selling import require_selling
 from resolvers.payment.ending import cancel_locked, complete_payment

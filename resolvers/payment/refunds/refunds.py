@@ -9,8 +9,8 @@ from uuid import UUID
 from pydantic import Field
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.core.filters import OfPartner, Where
-from resolvers.core.listing import Listing, Lookup
+from resolvers.core.lists.filters import OfPartner, Where
+from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible
 from resolvers.payment.locking import LockedPayment, lock_with_sources

@@ -11,7 +11,7 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 from sqlmodel.sql.expression import SelectOfScalar
 
-from resolvers.core.provider_process import ProviderCall, ProviderChecks, Recording, RefusedCall
+from resolvers.core.provider.process import ProviderCall, ProviderChecks, Recording, RefusedCall
 from resolvers.core.services import Services
 from resolvers.payment.events import emit_refund_event
 from resolvers.payment.refunds.goods import lock_goods, release_vouchers, reopen_lines

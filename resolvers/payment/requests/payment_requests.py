@@ -9,9 +9,9 @@ from sqlmodel import col, select
 
 from resolvers.core.computed_fields import derives
 from resolvers.core.context import Context
-from resolvers.core.filters import OfPartner, Where
 from resolvers.core.input_mapping import ById, collect_owner
-from resolvers.core.listing import Listing, Lookup
+from resolvers.core.lists.filters import OfPartner, Where
+from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import visible_conditions
 from resolvers.partner.selling import require_selling

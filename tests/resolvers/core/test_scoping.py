@@ -14,7 +14,7 @@ from resolvers import coupon, delivery, order, product
 from resolvers.catalogue import option_categories, options
 from resolvers.core.caller import Caller, Role
 from resolvers.core.context import Context
-from resolvers.core.listing import Listing, Lookup, PageArguments
+from resolvers.core.lists.listing import Listing, Lookup, PageArguments
 from resolvers.core.scoping import find_visible, visible_conditions
 from schema.core.errors import NotFound, Unauthenticated
 from schema.core.permission import GRANTABLE_PERMISSIONS, Permission

@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from resolvers import order as orders
 from resolvers import product
-from resolvers.core.listing import PageArguments
+from resolvers.core.lists.listing import PageArguments
 from resolvers.order import OrderFilter, OrderSort
 from resolvers.payment.checkout import payment
 from schema.cart.cart import CartItem

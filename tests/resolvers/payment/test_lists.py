@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from resolvers.core.listing import PageArguments
+from resolvers.core.lists.listing import PageArguments
 from resolvers.payment.refunds.refunds import refund, refunds
 from resolvers.payment.transfers import transfers
 from schema.core.errors import Forbidden, NotFound

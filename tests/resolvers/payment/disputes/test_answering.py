@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from resolvers.core.caller import Caller, Role
 from resolvers.core.context import Context
-from resolvers.core.listing import PageArguments
+from resolvers.core.lists.listing import PageArguments
 from resolvers.job.provider_notifications import dispatch_notification
 from resolvers.payment.disputes.disputes import DisputeFilter, accept_dispute, contest_dispute, disputes
 from resolvers.payment.disputes.documents import push_dispute_document

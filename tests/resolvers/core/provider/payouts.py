@@ -10,7 +10,7 @@ from sqlalchemy import MetaData
 from sqlmodel import Field, SQLModel, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.core.provider_process import ProviderCall, ProviderChecks, Recording, RefusedCall
+from resolvers.core.provider.process import ProviderCall, ProviderChecks, Recording, RefusedCall
 from resolvers.core.services import Services
 from schema.core.columns import enum_column
 from store.core.clock import clock

@@ -5,7 +5,7 @@ from typing import Any, Generic, TypeVar, cast
 
 import strawberry
 
-from resolvers.core.page_query import PageQuery
+from resolvers.core.lists.page_query import PageQuery
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import UniqueConstraint
 
-from resolvers.core.listing import Listing
+from resolvers.core.lists.listing import Listing
 from schema.graph.fields import ORIGINS
 from schema.graph.selection import STRAWBERRY_DEFINITION
 from schema.root import schema

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import pytest
 from sqlalchemy import select, text
 
-from resolvers.core.filters import Filter, Where
-from resolvers.core.listing import Listing, Lookup, PageArguments
+from resolvers.core.lists.filters import Filter, Where
+from resolvers.core.lists.listing import Listing, Lookup, PageArguments
 from schema.core.errors import AppError, Forbidden, InvalidInput, NotFound, Unauthenticated
 from schema.core.permission import Permission
 from store.database.db import Database

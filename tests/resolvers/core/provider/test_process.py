@@ -14,7 +14,7 @@ from store.core.provider_process import LeasedRow
 from store.job.jobs import JobKind, enqueue_job
 from store.providers.errors import CallHeldBack, InvalidRequest, TransientError
 from tests.fixtures.tenants import Tenants
-from tests.resolvers.core.payouts import (
+from tests.resolvers.core.provider.payouts import (
     INTERVALS,
     METADATA,
     PAYOUT,
@@ -177,7 +177,7 @@ async def test_a_check_that_is_swept_away_with_its_transaction_is_due_again(
 
     await begin(services)
     with monkeypatch.context() as broken:
-        broken.setattr("resolvers.core.provider_process.enqueue_job", fail)
+        broken.setattr("resolvers.core.provider.process.enqueue_job", fail)
         with pytest.raises(ConnectionError):
             await checks_at(bank).sweep(services)
     assert await tenants.rows(JOBS) == []

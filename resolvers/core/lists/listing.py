@@ -10,11 +10,11 @@ from strawberry.utils.str_converters import to_snake_case
 
 from resolvers.core.brute_force import throttled_code_lookup
 from resolvers.core.caller import Caller
-from resolvers.core.connection import Connection
 from resolvers.core.context import Context
-from resolvers.core.filters import Filter
 from resolvers.core.instrumentation import ReadTimer, instrumented_plan
-from resolvers.core.page_query import LazyRow, PageQuery
+from resolvers.core.lists.connection import Connection
+from resolvers.core.lists.filters import Filter
+from resolvers.core.lists.page_query import LazyRow, PageQuery
 from resolvers.core.scoping import visible_conditions
 from schema.core.errors import InvalidInput
 from schema.core.inputs import RejectedInput

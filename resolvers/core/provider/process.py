@@ -20,7 +20,7 @@ from sqlalchemy import ColumnElement
 from sqlmodel import SQLModel
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.core.provider_calls import REFUSALS
+from resolvers.core.provider.calls import REFUSALS
 from resolvers.core.services import Services
 from store.core.provider_process import CheckedRow, due_rows
 from store.job.jobs import JobKind, enqueue_job
