@@ -17,7 +17,7 @@ from store.core.codes import document_token
 from store.document.addresses import DocumentKind, document_path
 from store.payment.payments import PaymentRow, RefundRow
 from tests.fixtures.document import words
-from tests.fixtures.hosted_payment import stored_payment
+from tests.fixtures.payment.hosted_payment import stored_payment
 from tests.fixtures.shop import Shop
 
 OK = PaymentStatus.OK

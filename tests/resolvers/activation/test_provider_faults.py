@@ -20,7 +20,7 @@ from store.checkout.placement import write_order
 from store.core.clock import clock
 from store.providers.base import InboundWebhook
 from store.providers.transactions import TransactionKind
-from tests.fixtures.payment import send_refunds
+from tests.fixtures.payment.payment import send_refunds
 from tests.fixtures.shop import GOOD_CARD, Shop
 
 

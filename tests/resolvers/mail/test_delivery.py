@@ -20,7 +20,7 @@ from store.core.mail_server import parse_server
 from store.mail.mailer import FolderMailer, MailMessage
 from store.mail.outbox import enqueue_mail
 from store.mail.smtp import SmtpMailer
-from tests.fixtures.payment import send_refunds
+from tests.fixtures.payment.payment import send_refunds
 from tests.fixtures.shop import BUYER, Shop
 from tests.resolvers.job.workers import working
 from tests.servers.mail_servers import RealMailServer

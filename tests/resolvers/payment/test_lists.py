@@ -16,7 +16,7 @@ from schema.payment.transfer import TransferStatus, TransferType
 from store.ledger.wallets import WalletRow, wallet_of_partner
 from store.payment.payments import RefundRow
 from store.payment.transfers import TransferRow
-from tests.fixtures.payment import stored_payment
+from tests.fixtures.payment.payment import stored_payment
 from tests.fixtures.tenants import Tenants
 
 START = dt.datetime(2026, 3, 1, tzinfo=dt.UTC)

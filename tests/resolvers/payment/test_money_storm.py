@@ -24,7 +24,7 @@ from store.providers.errors import ProviderError
 from store.providers.keys import new_idempotency_key
 from store.providers.money import MinorAmount
 from store.providers.transactions import RefundRequest, TransactionKind, TransactionStatus
-from tests.fixtures.api_payment import (
+from tests.fixtures.payment.api_payment import (
     RETURN_TO_PAGE,
     books_balance,
     created,
@@ -33,7 +33,7 @@ from tests.fixtures.api_payment import (
     wallet_uuid,
     wallets_agree,
 )
-from tests.fixtures.payment import send_refunds
+from tests.fixtures.payment.payment import send_refunds
 from tests.fixtures.shop import DECLINED_CARD, GOOD_CARD, Shop
 
 EXPECTED = (AppError, ProviderError)

@@ -33,7 +33,7 @@ from store.providers.errors import InvalidRequest
 from store.providers.keys import new_idempotency_key
 from store.providers.money import MinorAmount
 from store.providers.transactions import RefundRequest, Transaction, TransactionKind, TransactionStatus
-from tests.fixtures.payment import send_refunds
+from tests.fixtures.payment.payment import send_refunds
 from tests.fixtures.shop import DECLINED_CARD, Shop, open_shop
 from tests.statements import executed
 

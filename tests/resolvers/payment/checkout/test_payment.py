@@ -15,7 +15,7 @@ from schema.core.errors import CartNotFound, CheckoutChanged, NotFound, Payments
 from schema.delivery.delivery import DeliveryKind
 from store.core.clock import clock
 from store.partner.partners import PartnerRow
-from tests.fixtures.payment import send_refunds
+from tests.fixtures.payment.payment import send_refunds
 from tests.fixtures.shop import CHALLENGE_CARD, DECLINED_CARD, GOOD_CARD, Shop
 
 

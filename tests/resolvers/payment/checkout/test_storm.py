@@ -22,7 +22,7 @@ from store.coupon.coupons import CouponRow
 from store.gift_card.gift_cards import GiftCardRow
 from store.product.products import ProductRow
 from store.providers.errors import ProviderError
-from tests.fixtures.payment import send_refunds
+from tests.fixtures.payment.payment import send_refunds
 from tests.fixtures.shop import BUYER, DECLINED_CARD, GOOD_CARD, Shop
 
 STOCK = 6

@@ -32,7 +32,7 @@ from store.payment.disputes import DisputeRow
 from store.providers.base import Subject
 from store.providers.errors import TransientError
 from tests.fixtures.basket import card_of, columns
-from tests.fixtures.dispute import KIND, OpenedDispute, books_are_right, bought_disputably, open_dispute, upload
+from tests.fixtures.payment.dispute import KIND, OpenedDispute, books_are_right, bought_disputably, open_dispute, upload
 from tests.fixtures.shop import Shop, open_shop
 
 

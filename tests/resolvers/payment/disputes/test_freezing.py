@@ -23,7 +23,7 @@ from schema.voucher.input import UpdateVoucher
 from schema.voucher.voucher import VoucherState
 from store.core.clock import clock
 from tests.fixtures.basket import Experiences, card_of, columns, for_two
-from tests.fixtures.dispute import OpenedDispute, books_are_right, bought_disputably, open_dispute
+from tests.fixtures.payment.dispute import OpenedDispute, books_are_right, bought_disputably, open_dispute
 from tests.fixtures.shop import GOOD_CARD, Shop
 
 

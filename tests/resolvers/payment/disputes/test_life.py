@@ -16,7 +16,7 @@ from store.core.clock import clock
 from store.payment.disputes import payment_of_payin
 from store.providers.base import Subject
 from tests.fixtures.basket import Experiences, card_of, columns, for_two
-from tests.fixtures.dispute import (
+from tests.fixtures.payment.dispute import (
     OpenedDispute,
     balances,
     books_are_right,

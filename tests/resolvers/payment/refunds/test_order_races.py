@@ -27,9 +27,9 @@ from schema.payment.input import RefundPayment
 from schema.voucher.input import UpdateVoucher
 from schema.voucher.voucher import VoucherState
 from tests.fixtures.basket import Experiences, bought, card_of, columns, for_two
-from tests.fixtures.dispute import books_are_right
-from tests.fixtures.order_refund import ordered, refund_wish
-from tests.fixtures.payment import send_refunds
+from tests.fixtures.payment.dispute import books_are_right
+from tests.fixtures.payment.order_refund import ordered, refund_wish
+from tests.fixtures.payment.payment import send_refunds
 from tests.fixtures.shop import Shop
 
 

@@ -42,9 +42,9 @@ from schema.voucher.voucher import VoucherState
 from store.core.clock import clock
 from store.mail.content import OrderRefundContent, content_of
 from tests.fixtures.basket import Experiences, bought, card_of, columns, for_two, sale_coupon
-from tests.fixtures.dispute import books_are_right, bought_disputably, open_dispute
-from tests.fixtures.order_refund import ordered, refund_wish, refunded
-from tests.fixtures.payment import send_refunds
+from tests.fixtures.payment.dispute import books_are_right, bought_disputably, open_dispute
+from tests.fixtures.payment.order_refund import ordered, refund_wish, refunded
+from tests.fixtures.payment.payment import send_refunds
 from tests.fixtures.shop import Shop
 
 

@@ -15,7 +15,7 @@ from schema.graph.server import GraphQLRequest, GraphQLServer
 from schema.payment.input import PreviewOrderRefund
 from schema.root import schema
 from tests.fixtures.basket import Experiences, bought, columns, for_two, sale_coupon
-from tests.fixtures.order_refund import refund_wish
+from tests.fixtures.payment.order_refund import refund_wish
 from tests.fixtures.shop import Shop
 
 GRAPH = GraphQLServer(schema)

@@ -20,7 +20,7 @@ from store.payment.payments import PaymentRow, RefundRow
 from store.providers.keys import new_idempotency_key
 from store.providers.money import MinorAmount
 from store.providers.transactions import RefundRequest, TransactionKind
-from tests.fixtures.api_payment import (
+from tests.fixtures.payment.api_payment import (
     balances,
     begun,
     books_balance,
@@ -31,7 +31,7 @@ from tests.fixtures.api_payment import (
     wallet_uuid,
     wallets_agree,
 )
-from tests.fixtures.payment import send_refunds
+from tests.fixtures.payment.payment import send_refunds
 from tests.fixtures.shop import Shop
 
 EMPTY_WALLET = "001001"

@@ -27,9 +27,9 @@ from schema.payment.page import PaymentPageState as State
 from schema.payment.request import PaymentRequestStatus as Status
 from schema.payment.request_input import CancelPaymentRequest, ResendPaymentRequest
 from store.core.clock import clock
-from tests.fixtures.api_payment import fee_rule
 from tests.fixtures.ledger import broken_rules
-from tests.fixtures.payment_request import (
+from tests.fixtures.payment.api_payment import fee_rule
+from tests.fixtures.payment.payment_request import (
     asked,
     come_back,
     last_try,

@@ -14,7 +14,7 @@ from store.providers.actions import UserAction
 from store.providers.errors import InvalidRequest, TransientError, UnknownOutcome
 from store.providers.keys import IdempotencyKey
 from tests.store.providers.mangopay.account import CONFLICT, KEY_NOT_KNOWN, Account, Answer, kept_answer, ok, refusal
-from tests.store.providers.mangopay.people import (
+from tests.store.providers.mangopay.payees.people import (
     BACK,
     BANK,
     ENCODED_BACK,

@@ -29,8 +29,8 @@ from store.providers.transactions import (
 from tests.coffret.sandbox.disputes.disputed import decided, open_dispute
 from tests.coffret.sandbox.mangopay_api import MangopayApi, running
 from tests.coffret.sandbox.owners import owner
-from tests.store.providers.mangopay.answered_by_table import content
 from tests.store.providers.mangopay.connected_provider import adapter_of
+from tests.store.providers.mangopay.wire.answered_by_table import content
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from store.ledger.wallets import WalletRow, wallet_of_partner
 from store.payment.transfers import NEWEST_OF_WALLET, TransferRow
 from tests.fixtures.gift_card import gift_card
 from tests.fixtures.partner_rows import PartnerRows
-from tests.fixtures.payment import stored_payment
+from tests.fixtures.payment.payment import stored_payment
 from tests.fixtures.tenants import Tenants
 from tests.statements import record_statements
 from tests.transports import NO_TOKEN

@@ -21,8 +21,8 @@ from store.providers.transactions import (
 )
 from tests.coffret.sandbox.disputes.disputed import open_dispute
 from tests.coffret.sandbox.mangopay_api import MangopayApi, running
-from tests.store.providers.mangopay.answered_by_table import BACK
 from tests.store.providers.mangopay.connected_provider import adapter_of
+from tests.store.providers.mangopay.wire.answered_by_table import BACK
 
 RECEIVER = {"user_id": "other", "wallet_id": "other_wallet", "name": "Maison Lune"}
 

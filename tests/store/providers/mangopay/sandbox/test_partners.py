@@ -18,8 +18,8 @@ from tests.store.providers.mangopay.connected_provider import (
     ConnectedProvider,
     adapter_of,
 )
-from tests.store.providers.mangopay.people import ADDRESS, BACK, BANK, REQUEST
-from tests.store.providers.mangopay.test_sandbox_identity import handed_in
+from tests.store.providers.mangopay.payees.people import ADDRESS, BACK, BANK, REQUEST
+from tests.store.providers.mangopay.sandbox.test_identity import handed_in
 
 # ---- accounts
 

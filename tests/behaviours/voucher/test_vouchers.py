@@ -20,7 +20,7 @@ from store.coupon.coupons import CouponRow
 from store.customer import CustomerRow
 from store.database import filtered_page
 from store.voucher.vouchers import VoucherChosenOptionRow, VoucherIncludedOptionRow, VoucherRentalRow, VoucherRow
-from tests.behaviours.voucher_filters import FIELDS, ORDERS, REST_ORDERS, START, WHO, filters, ordered, plainly
+from tests.behaviours.voucher.voucher_filters import FIELDS, ORDERS, REST_ORDERS, START, WHO, filters, ordered, plainly
 from tests.fixtures.partner_rows import PartnerRows
 from tests.fixtures.tenants import Tenants
 from tests.fixtures.voucher import Sold, sell, voucher_of

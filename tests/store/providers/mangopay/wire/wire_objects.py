@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 
 from tests.coffret.sandbox.mangopay_api import HOOK, PAYER, MangopayApi
-from tests.store.providers.mangopay.wire import BY_NAME, Json, WireCall, sample
+from tests.store.providers.mangopay.wire.wire import BY_NAME, Json, WireCall, sample
 
 KEY = "conformance-key-0001"
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")

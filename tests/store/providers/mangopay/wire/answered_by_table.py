@@ -27,9 +27,9 @@ from store.providers.transactions import (
     TransferRefundRequest,
     TransferRequest,
 )
-from tests.store.providers.mangopay import wire
 from tests.store.providers.mangopay.account import ACCOUNT, PAYMENT, REFUND, Account
-from tests.store.providers.mangopay.wire import GOOD, WireCall
+from tests.store.providers.mangopay.wire import wire
+from tests.store.providers.mangopay.wire.wire import GOOD, WireCall
 
 KEY = IdempotencyKey("3b1e9a52-3c0b-4f0e-9d4e-0a8c1f4f2b11")
 BACK = "https://shop.example/k/abcdefgh"

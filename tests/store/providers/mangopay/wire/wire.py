@@ -18,7 +18,7 @@ from typing import Any
 Json = dict[str, Any]
 Fields = Mapping[str, str]
 
-_DATA = pathlib.Path(__file__).parents[3] / "data"
+_DATA = pathlib.Path(__file__).parents[4] / "data"
 TABLE: Json = tomllib.loads((_DATA / "provider_calls.toml").read_text())
 CODES: Json = tomllib.loads((_DATA / "provider_codes.toml").read_text())
 ENUMS: Mapping[str, Sequence[str]] = TABLE["enums"]

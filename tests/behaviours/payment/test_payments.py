@@ -14,7 +14,7 @@ from schema.payment.payment import PaymentStatus as S
 from store.payment.payments import PaymentRow, link_token
 from tests.fixtures.gift_card import gift_card
 from tests.fixtures.partner_rows import PartnerRows
-from tests.fixtures.payment import stored_payment
+from tests.fixtures.payment.payment import stored_payment
 from tests.fixtures.tenants import Tenants
 from tests.transports import BAD_TOKEN, NO_TOKEN, OverRest, Transport
 

@@ -13,7 +13,7 @@ from store.providers.actions import ActionKind
 from store.providers.errors import InvalidRequest, NotAllowed, ProviderNotFound
 from store.providers.keys import new_idempotency_key
 from tests.store.providers.mangopay.account import Account, ok, refusal
-from tests.store.providers.mangopay.people import BACK, BANK, ENCODED_BACK, SCA, recipient
+from tests.store.providers.mangopay.payees.people import BACK, BANK, ENCODED_BACK, SCA, recipient
 
 PATH = "/users/user_m_2/recipients"
 

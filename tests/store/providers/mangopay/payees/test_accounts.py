@@ -14,7 +14,7 @@ from store.providers.errors import ActionRequired, InvalidRequest, ProviderNotFo
 from store.providers.keys import new_idempotency_key
 from store.providers.money import MinorAmount
 from tests.store.providers.mangopay.account import CREATED, Account, Answer, ok, refusal
-from tests.store.providers.mangopay.people import (
+from tests.store.providers.mangopay.payees.people import (
     BACK,
     ENCODED_BACK,
     MOMENT,

@@ -10,7 +10,7 @@ import pytest_asyncio
 from rest_compat.resources.payment import PAYMENT
 from rest_compat.resources.payment_request import PAYMENT_REQUEST
 from schema.core.permission import Permission
-from tests.fixtures.payment import stored_payment
+from tests.fixtures.payment.payment import stored_payment
 from tests.fixtures.tenants import Tenants
 from tests.transports import BAD_TOKEN, NO_TOKEN, Answer, OverGraphQL, OverRest, Transport
 

@@ -9,8 +9,8 @@ import pytest
 import pytest_asyncio
 
 from schema.validation.languages import LANGUAGES
-from tests.fixtures.catalogue import OPTION_PATHS, Options, OptionsOverRest, options_over
-from tests.fixtures.catalogue_input import (
+from tests.fixtures.catalogue.catalogue import OPTION_PATHS, Options, OptionsOverRest, options_over
+from tests.fixtures.catalogue.catalogue_input import (
     CATEGORY,
     CATEGORY_DEFAULTS,
     LEAST_OPTION,

@@ -28,7 +28,7 @@ from tests.store.providers.mangopay.account import (
     ok,
     refusal,
 )
-from tests.store.providers.mangopay.people import MOMENT, document
+from tests.store.providers.mangopay.payees.people import MOMENT, document
 
 OF = "/users/user_m_2/kyc/documents"
 ONE = f"{OF}/kyc_1"

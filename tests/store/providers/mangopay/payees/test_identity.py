@@ -11,7 +11,7 @@ from store.providers.actions import ActionKind, UserAction
 from store.providers.errors import InvalidRequest, NotAllowed, ProviderNotFound, TransientError
 from store.providers.keys import new_idempotency_key
 from tests.store.providers.mangopay.account import CREATED, Account, ok, refusal
-from tests.store.providers.mangopay.people import MOMENT, session
+from tests.store.providers.mangopay.payees.people import MOMENT, session
 
 PATH = "/users/user_m_2/identity-verifications"
 BACK = "https://shop.example/k/abcdefgh"

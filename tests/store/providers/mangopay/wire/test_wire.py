@@ -25,9 +25,9 @@ from store.providers.keys import new_idempotency_key
 from store.providers.mangopay.hooks import EVENT_TYPES
 from store.providers.mangopay.results import failure_reason
 from store.providers.transactions import FailureReason, TransactionKind, TransactionStatus
-from tests.store.providers.mangopay import wire
 from tests.store.providers.mangopay.account import SECRET, Account, notification
-from tests.store.providers.mangopay.answered_by_table import BACK, KEY, OPERATIONS, Wire, account_of
+from tests.store.providers.mangopay.wire import wire
+from tests.store.providers.mangopay.wire.answered_by_table import BACK, KEY, OPERATIONS, Wire, account_of
 
 
 @pytest.mark.parametrize("name", OPERATIONS)

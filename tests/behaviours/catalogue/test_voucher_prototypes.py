@@ -10,8 +10,8 @@ import pytest_asyncio
 from schema.core.text import Text
 from schema.validation.languages import LANGUAGES
 from store.catalogue.catalogue import VoucherOptionLinkRow, VoucherOptionRow
-from tests.fixtures.catalogue import PROTOTYPE_PATH, Prototypes, PrototypesOverRest, in_each, prototypes_over
-from tests.fixtures.catalogue_input import (
+from tests.fixtures.catalogue.catalogue import PROTOTYPE_PATH, Prototypes, PrototypesOverRest, in_each, prototypes_over
+from tests.fixtures.catalogue.catalogue_input import (
     PROTOTYPE_DEFAULTS,
     NamedByPrototypes,
     create_prototype,
