@@ -201,4 +201,6 @@ def report(surface: Surface, declarations: Iterable[Declared]) -> str:
     for it in declarations:
         if lacking := surface.lacks(it):
             lines += [f"`{it.where}` in {it.file} is not finished:", *(f"  - {lack}" for lack in lacking)]
-    return "\n".join([*lines, "docs/adding-an-operation.md shows one from the beginning to the end."] if lines else [])
+    return "\n".join(
+        [*lines, "docs/contributing/adding-an-operation.md shows one from the beginning to the end."] if lines else []
+    )

@@ -133,7 +133,7 @@ def test_the_report_names_each_operation_and_the_page_that_helps() -> None:
     first, *_ = text.splitlines()
     assert first == "`parcels.find_parcel` in resolvers/parcels.py is not finished:"
     assert "`parcels.track_parcel`" in text
-    assert text.endswith("docs/adding-an-operation.md shows one from the beginning to the end.")
+    assert text.endswith("docs/contributing/adding-an-operation.md shows one from the beginning to the end.")
     assert report(NOTHING, []) == ""
 
 

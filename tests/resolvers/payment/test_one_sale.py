@@ -22,7 +22,7 @@ from tests.fixtures.payment.dispute import DISPUTABLE_CARD, OpenedDispute
 from tests.fixtures.payment.payment import send_refunds
 from tests.fixtures.shop import Shop
 
-PAGE = (ROOT / "docs" / "money.md").read_text()
+PAGE = (ROOT / "docs" / "operating" / "money.md").read_text()
 POSTED = text("""
     SELECT j.id, j.kind, a.role, e.amount FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id
     JOIN ledger_account a ON a.id = e.account_id ORDER BY j.id, e.line
