@@ -27,7 +27,7 @@ from resolvers.core.context import Context
 from resolvers.core.services import Services
 from rest_compat.docs import DocsOptions
 from rest_compat.http.errors import error_response
-from rest_compat.routes import rest_routes
+from rest_compat.router import rest_routes
 from schema.core.errors import AppError
 from schema.graph.bounds import QueryLimits
 from schema.graph.server import GraphQLServer

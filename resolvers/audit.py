@@ -6,8 +6,8 @@ from typing import Annotated
 from pydantic import Field
 
 from resolvers.core.auditing import audit_program
-from resolvers.core.filters import OfPartner, Where
-from resolvers.core.listing import Listing
+from resolvers.core.lists.filters import OfPartner, Where
+from resolvers.core.lists.listing import Listing
 from resolvers.core.services import Services
 from schema.audit import AuditActor, AuditEntry
 from schema.core.columns import DescribedEnum, graphql_enum

@@ -11,12 +11,12 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.activation.steps import requires_sandbox
-from resolvers.core.filters import OfPartner, Where
 from resolvers.core.input_mapping import check_partner_uuid
-from resolvers.core.listing import Listing
+from resolvers.core.lists.filters import OfPartner, Where
+from resolvers.core.lists.listing import Listing
 from resolvers.core.operation import Call, operation
-from resolvers.core.provider_calls import calling_provider
-from resolvers.core.provider_process import ProviderCall, Recording, RefusedCall
+from resolvers.core.provider.calls import calling_provider
+from resolvers.core.provider.process import ProviderCall, Recording, RefusedCall
 from resolvers.core.scoping import find_visible
 from resolvers.core.services import Services
 from schema.bank_account import PAYEE_CHECK_LENGTH, BankAccountStatus, RegisterBankAccount, RegisteredBankAccount

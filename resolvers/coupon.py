@@ -6,9 +6,9 @@ from pydantic import AfterValidator
 
 from resolvers.core.computed_fields import derives
 from resolvers.core.context import Context
-from resolvers.core.filters import OfPartner, Where
 from resolvers.core.input_mapping import ById, apply, collect_owner, currency_of, values_of
-from resolvers.core.listing import Listing, Lookup
+from resolvers.core.lists.filters import OfPartner, Where
+from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.errors import InvalidInput

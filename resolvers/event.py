@@ -5,8 +5,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from resolvers.core.filters import OfPartner, Where
-from resolvers.core.listing import Listing
+from resolvers.core.lists.filters import OfPartner, Where
+from resolvers.core.lists.listing import Listing
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission

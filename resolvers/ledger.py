@@ -10,8 +10,8 @@ from pydantic import Field
 
 from resolvers.core.computed_fields import computes
 from resolvers.core.context import Context
-from resolvers.core.filters import OfPartner, Where
-from resolvers.core.listing import Listing
+from resolvers.core.lists.filters import OfPartner, Where
+from resolvers.core.lists.listing import Listing
 from resolvers.core.operation import Call, operation
 from resolvers.core.services import Services
 from schema.core.columns import DescribedEnum, graphql_enum

@@ -6,8 +6,8 @@ from uuid import UUID
 
 from pydantic import Field
 
-from resolvers.core.filters import OfPartner, Where
-from resolvers.core.listing import Listing, Lookup
+from resolvers.core.lists.filters import OfPartner, Where
+from resolvers.core.lists.listing import Listing, Lookup
 from schema.checkout.checkout import ShopKind
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.inputs import graphql_input_for

@@ -5,9 +5,9 @@ from typing import Annotated
 from pydantic import Field
 from sqlmodel import col, delete, select
 
-from resolvers.core.filters import OfPartner, Where
 from resolvers.core.input_mapping import ById, apply, collect_owner, currency_of, require_name, text_of, values_of
-from resolvers.core.listing import Listing, Lookup
+from resolvers.core.lists.filters import OfPartner, Where
+from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
 from resolvers.media.media import path_of_picture
 from schema.core.columns import DescribedEnum, graphql_enum

@@ -13,10 +13,10 @@ from resolvers.core.caller import Role
 from resolvers.core.computed_fields import computes
 from resolvers.core.context import Context
 from resolvers.core.input_mapping import uuid_from_input
-from resolvers.core.listing import Lookup
+from resolvers.core.lists.listing import Lookup
 from resolvers.core.operation import Call, operation
-from resolvers.core.provider_calls import PROVIDER_ERRORS, calling_provider
-from resolvers.core.provider_process import ProviderCall, Recording, RefusedCall
+from resolvers.core.provider.calls import PROVIDER_ERRORS, calling_provider
+from resolvers.core.provider.process import ProviderCall, Recording, RefusedCall
 from resolvers.core.scoping import find_visible, visible_conditions
 from resolvers.core.services import Services
 from schema.core.errors import MarketplaceOnly, OnlyInSandbox, PlatformUserUnknown, ProviderTimedOut

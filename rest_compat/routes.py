@@ -1,10 +1,6 @@
 """The route table of the REST interface: one entry per route."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
-
-from starlette.routing import BaseRoute, Match, NoMatchFound
-from starlette.types import ASGIApp, Receive, Scope, Send
+from collections.abc import Mapping, Sequence
 
 from resolvers.account.tokens import me, obtain_token
 from resolvers.activation.activation import activate_payments
@@ -23,8 +19,6 @@ from resolvers.catalogue.prototypes import (
     voucher_prototype,
     voucher_prototypes,
 )
-from resolvers.core.http_endpoint import ContextOf
-from resolvers.core.listing import Listing, Lookup
 from resolvers.gift_card.gift_cards import gift_card, gift_card_with_code, gift_cards
 from resolvers.kyc.documents import push_kyc_document
 from resolvers.kyc.identity import open_identity_verification
@@ -34,24 +28,16 @@ from resolvers.partner.network_partners import create_network_partner, update_ne
 from resolvers.partner.partners import create_partner, partner_by_company_number, update_partner
 from resolvers.partner.partners import partner as partner_with_uuid
 from resolvers.payment.creation import create_payment, update_payment
-from resolvers.payment.movements import transfers
 from resolvers.payment.payments import payment, payments
-from resolvers.payment.refunds import refund_payment
+from resolvers.payment.refunds.refunds import refund_payment
+from resolvers.payment.transfers import transfers
 from resolvers.voucher.updates import update_voucher
 from resolvers.voucher.vouchers import voucher as voucher_with_code
 from resolvers.voucher.vouchers import vouchers
 from resolvers.wallet import wallet
-from rest_compat.docs import DocsOptions, documentation
 from rest_compat.http.body import Accepts
-from rest_compat.http.endpoint import Endpoint
-from rest_compat.http.errors import method_not_allowed_response, not_found_response
 from rest_compat.http.links import RowLink
-from rest_compat.http.lists import ListEndpoint
-from rest_compat.http.operations import LookupEndpoint, OperationEndpoint
-from rest_compat.http.paths import PathTable
 from rest_compat.http.route import ConditionalStatus, ResponseEnvelope, RestRoute, RowsOf
-from rest_compat.openapi.document import openapi_document
-from rest_compat.openapi.reference import reference_of
 from rest_compat.resources import auth, cart, kyc, partner, payment_changes
 from rest_compat.resources import gift_card as gift_card_shapes
 from rest_compat.resources import payment as payment_shapes
@@ -341,60 +327,3 @@ GROUPS: Mapping[str, Sequence[RestRoute]] = {
     ),
 }
 ROUTES: Sequence[RestRoute] = [route for routes in GROUPS.values() for route in routes]
-
-
-DEFAULT_DOCS = DocsOptions()
-
-
-class RestRouter(BaseRoute):
-    """All REST routes as one route.
-
-    It answers every path under `/api/`, including paths that no route has.
-    """
-
-    def __init__(self, routes: Iterable[tuple[RestRoute, Endpoint]]) -> None:
-        self.table = PathTable((route.verbs, route.path, target) for route, target in routes)
-
-    def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        if scope["type"] != "http":
-            return Match.NONE, {}
-        path: str = scope["path"]
-        root: str = scope.get("root_path", "")
-        match = self.table.find(path.removeprefix(root))
-        if match is None and not path.startswith(f"{root}/api/"):
-            return Match.NONE, {}
-        return Match.FULL, {"endpoint": self, "rest": match}
-
-    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        response: ASGIApp
-        if scope["rest"] is None:
-            response = not_found_response()
-        else:
-            by_method, scope["path_texts"] = scope["rest"]
-            response = by_method.get(scope["method"]) or method_not_allowed_response(scope["method"], by_method)
-        await response(scope, receive, send)
-
-    def url_path_for(self, name: str, /, **path_params: Any) -> Any:
-        """Raises NoMatchFound: REST routes have no names."""
-        raise NoMatchFound(name, path_params)
-
-
-def endpoint(route: RestRoute, context_of: ContextOf) -> Endpoint:
-    names = [segment[1:-1] for segment in route.path.split("/") if segment.startswith("{")]
-    match route.operation:
-        case Listing():
-            return ListEndpoint(route, context_of, names)
-        case Lookup():
-            return LookupEndpoint(route, context_of, names)
-        case _:
-            return OperationEndpoint(route, context_of, names)
-
-
-def rest_routes(context_of: ContextOf, options: DocsOptions = DEFAULT_DOCS) -> list[BaseRoute]:
-    """The routes of the API and of its documentation.
-
-    `context_of` builds the context of a request and raises Unauthenticated for an invalid token.
-    """
-    answering = {group: [(route, endpoint(route, context_of)) for route in routes] for group, routes in GROUPS.items()}
-    rest = RestRouter([pair for pairs in answering.values() for pair in pairs])
-    return [rest, *documentation(lambda: openapi_document(answering, reference_of), GROUPS, reference_of, options)]

@@ -23,10 +23,11 @@ from resolvers.media import media as medias
 from resolvers.onboarding import page as onboarding
 from resolvers.partner import marketplaces, network_partners, partners, return_secrets
 from resolvers.payment import creation as payment_creation
-from resolvers.payment import fees, movements, payment_requests, payments, refunds
+from resolvers.payment import fees, payments, transfers
 from resolvers.payment.disputes import disputes as payment_disputes
 from resolvers.payment.disputes import documents as dispute_documents
-from resolvers.payment.orders import refunds as order_refunds
+from resolvers.payment.refunds import order_refunds, refunds
+from resolvers.payment.requests import payment_requests
 from resolvers.voucher import imports, updates, vouchers
 from resolvers.voucher import issuing as voucher_issuing
 from resolvers.webhook import endpoints as webhooks
@@ -75,10 +76,10 @@ class Query:
     price_ranges = query_field(taxonomy.price_ranges)
     product = query_field(products.product)
     products = query_field(products.products)
-    refund = query_field(movements.refund)
-    refunds = query_field(movements.refunds)
+    refund = query_field(refunds.refund)
+    refunds = query_field(refunds.refunds)
     registered_bank_accounts = query_field(bank_account.registered_bank_accounts)
-    transfers = query_field(movements.transfers)
+    transfers = query_field(transfers.transfers)
     universes = query_field(taxonomy.universes)
     user = query_field(users.user)
     users = query_field(users.users)

@@ -11,7 +11,8 @@ from rest_compat.http.paths import PathTable
 from rest_compat.http.route import RestRoute
 from rest_compat.openapi.document import openapi_document
 from rest_compat.openapi.reference import ReferenceOf, reference_of
-from rest_compat.routes import GROUPS, ROUTES, endpoint
+from rest_compat.router import endpoint
+from rest_compat.routes import GROUPS, ROUTES
 
 PLAIN = frozenset({"content-type", "content-length", "vary"})
 """Headers that say nothing of ours."""

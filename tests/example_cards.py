@@ -17,8 +17,8 @@ from sqlmodel import Field, col, select
 from resolvers.core.caller import Caller, Role
 from resolvers.core.computed_fields import computes
 from resolvers.core.context import Context
-from resolvers.core.filters import Filter, Where
-from resolvers.core.listing import Listing, Lookup
+from resolvers.core.lists.filters import Filter, Where
+from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.core.services import Services
 from schema.core.columns import amount_column, datetime_column, enum_column
 from schema.core.field_permission import FieldPermission

@@ -16,7 +16,8 @@ from resolvers.catalogue import option_categories, option_links, prototypes, tax
 from resolvers.catalogue import options as catalogue_options
 from resolvers.gift_card import holds, issuing, offers, spending
 from resolvers.partner import marketplaces, network_partners, partners
-from resolvers.payment import fees, payment_requests
+from resolvers.payment import fees
+from resolvers.payment.requests import payment_requests
 from resolvers.voucher import imports, updates
 from resolvers.voucher import issuing as voucher_issuing
 from resolvers.webhook import endpoints

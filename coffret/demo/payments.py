@@ -36,11 +36,11 @@ from resolvers.payment.disputes.disputes import accept_dispute, contest_dispute
 from resolvers.payment.disputes.documents import push_dispute_document
 from resolvers.payment.disputes.following import check_dispute, handle_dispute_notification
 from resolvers.payment.fees import create_fee_rule
-from resolvers.payment.page import pay_by_link, return_to_payment_page
-from resolvers.payment.payment_requests import cancel_payment_request, create_payment_request
-from resolvers.payment.process import end_payment
-from resolvers.payment.refund_calls import PAUSES, send_refund
-from resolvers.payment.refunds import refund_payment
+from resolvers.payment.page.page import pay_by_link, return_to_payment_page
+from resolvers.payment.page.process import end_payment
+from resolvers.payment.refunds.refunds import refund_payment
+from resolvers.payment.refunds.sending import PAUSES, send_refund
+from resolvers.payment.requests.payment_requests import cancel_payment_request, create_payment_request
 from schema.core.permission import GRANTABLE_PERMISSIONS
 from schema.payment.dispute import AcceptDispute, ContestDispute, DisputeDocumentKind, DisputeState, PushDisputeDocument
 from schema.payment.fee_input import CreateFeeRule

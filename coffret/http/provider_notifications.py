@@ -5,7 +5,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from resolvers.core.provider_events import enqueue_event
+from resolvers.core.provider.events import enqueue_event
 from resolvers.core.services import Services
 from store.providers.base import InboundWebhook, WebhookRejected
 

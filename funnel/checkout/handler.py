@@ -11,7 +11,7 @@ from funnel.core.pages import PageTemplates
 from funnel.core.static_files import CACHE_FOREVER, CONTENT_TYPES, brand_path, brand_sheet
 from resolvers.core.services import Services
 from resolvers.partner.sites import shop_at
-from resolvers.payment import payment
+from resolvers.payment.checkout import payment
 from schema.checkout.checkout import CheckoutStep, PaymentAttemptStatus, ShopKind
 from schema.core.errors import AppError, CartNotFound, GiftCardsNotSold, NotFound, PartnerInactive
 from store.core.settings import Settings

@@ -11,7 +11,7 @@ from funnel.core.flash import Flash
 from funnel.core.messages import NOTICES, REFUSALS, ErrorPage
 from funnel.core.polling_page import schedule_poll, should_poll
 from resolvers.checkout import steps as operations
-from resolvers.payment import payment
+from resolvers.payment.checkout import payment
 from schema.checkout.checkout import AgreedTotals, CheckoutStep, PaymentAttemptStatus
 from schema.checkout.outcome import PaymentResult
 from schema.core.errors import AppError, InvalidInput, NotFound, PartnerInactive, TooManyRequests

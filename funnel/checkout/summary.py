@@ -4,7 +4,7 @@ from starlette.responses import Response
 
 from funnel.checkout.request import CheckoutRequest
 from resolvers.checkout import steps as operations
-from resolvers.payment import payment
+from resolvers.payment.checkout import payment
 from schema.checkout.checkout import CheckoutStep, PaymentAttemptStatus
 from schema.core.errors import NotFound
 

@@ -10,7 +10,7 @@ from funnel.core.public_pages import PublicSite
 from funnel.paying.request import PayingRequest
 from resolvers.core.caller import Transport
 from resolvers.core.context import Context
-from resolvers.payment import page as operations
+from resolvers.payment.page import page as operations
 
 
 class PayingSite(PublicSite[PayingRequest]):

@@ -5,7 +5,7 @@ from starlette.responses import Response
 from funnel.core.polling_page import schedule_poll, should_poll
 from funnel.paying.request import PayingRequest
 from funnel.paying.texts import DECLINED, FAILURES, MESSAGES, START_FAILURES
-from resolvers.payment import page as operations
+from resolvers.payment.page import page as operations
 from schema.core.errors import AppError, PaymentEnded
 from schema.payment.page import PaymentPageState as State
 

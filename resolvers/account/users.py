@@ -12,9 +12,9 @@ from resolvers.core.authentication import permissions_of
 from resolvers.core.caller import Role
 from resolvers.core.computed_fields import computes
 from resolvers.core.context import Context
-from resolvers.core.filters import OfPartner, Where
 from resolvers.core.input_mapping import ById, apply, collect_marketplace, collect_owner
-from resolvers.core.listing import Listing, Lookup
+from resolvers.core.lists.filters import OfPartner, Where
+from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
 from schema.account.user import User, UserRole
 from schema.account.user_input import ChangePassword, CreateUser, UpdateUser

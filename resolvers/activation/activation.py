@@ -12,7 +12,7 @@ from resolvers.activation import transitions as outcomes
 from resolvers.activation.steps import needs_session, requires_sandbox, sync_activation
 from resolvers.core.input_mapping import uuid_from_input
 from resolvers.core.operation import Call, operation
-from resolvers.core.provider_calls import PROVIDER_ERRORS
+from resolvers.core.provider.calls import PROVIDER_ERRORS
 from resolvers.core.scoping import find_visible
 from resolvers.core.services import Services
 from schema.activation import (

@@ -7,7 +7,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.activation import transitions as outcomes
 from resolvers.activation.steps import sync_activation
-from resolvers.core.provider_process import ProviderChecks
+from resolvers.core.provider.process import ProviderChecks
 from resolvers.core.services import Services
 from schema.activation import ActivationStatus
 from store.activation.account_requests import account_digest, missing_fields

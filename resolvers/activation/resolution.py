@@ -6,7 +6,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.activation.activation import partner_to_activate, payment_activation_of
 from resolvers.core.operation import Call, operation
-from resolvers.core.provider_calls import calling_provider
+from resolvers.core.provider.calls import calling_provider
 from schema.activation import ActivationFailureReason, ActivationStatus, PaymentActivation, SettleActivation
 from schema.core.errors import Conflict, InvalidInput
 from schema.core.permission import Permission

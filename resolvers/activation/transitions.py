@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import structlog
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.core.provider_process import ProviderCall, Recording
+from resolvers.core.provider.process import ProviderCall, Recording
 from resolvers.core.services import Services
 from schema.activation import ActivationFailureReason, ActivationStatus
 from schema.event import EventType

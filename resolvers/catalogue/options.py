@@ -6,7 +6,6 @@ from typing import Annotated
 from pydantic import Field
 from sqlmodel import col, select
 
-from resolvers.core.filters import OfPartner, Where
 from resolvers.core.input_mapping import (
     ById,
     apply,
@@ -17,7 +16,8 @@ from resolvers.core.input_mapping import (
     text_of,
     values_of,
 )
-from resolvers.core.listing import Listing, Lookup
+from resolvers.core.lists.filters import OfPartner, Where
+from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
 from schema.catalogue.option import OptionService, VoucherOption
 from schema.catalogue.option_input import (

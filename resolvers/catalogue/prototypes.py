@@ -9,9 +9,9 @@ from sqlmodel import col, select
 
 from resolvers.core.computed_fields import computes
 from resolvers.core.context import Context
-from resolvers.core.filters import OfPartner, Where
 from resolvers.core.input_mapping import ById, apply, collect_owner, currency_of, depends_on, text_of, values_of
-from resolvers.core.listing import Listing, Lookup
+from resolvers.core.lists.filters import OfPartner, Where
+from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
 from schema.catalogue.prototype import VoucherPrototype, VoucherPrototypeType
 from schema.catalogue.prototype_input import CreateVoucherPrototype, UpdateVoucherPrototype

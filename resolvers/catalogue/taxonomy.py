@@ -5,9 +5,9 @@ from typing import Annotated, TypeVar
 
 from pydantic import Field
 
-from resolvers.core.filters import OfMarketplace, Where
 from resolvers.core.input_mapping import ById, apply, collect_marketplace, depends_on, require_name, text_of, values_of
-from resolvers.core.listing import Listing
+from resolvers.core.lists.filters import OfMarketplace, Where
+from resolvers.core.lists.listing import Listing
 from resolvers.core.operation import Call, operation
 from schema.catalogue.taxonomy import Environment, PriceRange, Universe
 from schema.catalogue.taxonomy_input import (

@@ -1,7 +1,7 @@
 """The shops of vouchers and gift cards: show, fill a basket, choose how it is received.
 
 Buyer, codes and payment are the same for every kind of shop: see `resolvers.checkout.steps` and
-`resolvers.payment.payment`; the `CheckoutKey` has the kind.
+`resolvers.payment.checkout.payment`; the `CheckoutKey` has the kind.
 """
 
 import uuid

@@ -1,4 +1,4 @@
-"""The checkout steps: show, choose items, identify the buyer, add codes. Payment is in `resolvers.payment.payment`.
+"""The checkout steps: show, choose items, identify the buyer, add codes. Payment: `resolvers.payment.checkout.payment`.
 
 All steps but the choice of items are the same for every kind of shop; the `CheckoutKey` has the kind.
 """

@@ -8,8 +8,8 @@ from pydantic import AfterValidator, Field
 
 from resolvers.core.computed_fields import derives
 from resolvers.core.context import Context
-from resolvers.core.filters import OfPartner, Where
-from resolvers.core.listing import Listing, Lookup
+from resolvers.core.lists.filters import OfPartner, Where
+from resolvers.core.lists.listing import Listing, Lookup
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission

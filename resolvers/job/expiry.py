@@ -10,7 +10,7 @@ import structlog
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.services import Services
-from resolvers.payment import request_states
+from resolvers.payment.requests import states as request_states
 from store.gift_card import holds
 from store.voucher import states
 

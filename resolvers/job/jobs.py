@@ -5,8 +5,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from resolvers.core.filters import Filter, Where
-from resolvers.core.listing import Listing, Lookup
+from resolvers.core.lists.filters import Filter, Where
+from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible
 from resolvers.core.services import Services

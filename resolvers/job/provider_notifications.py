@@ -4,12 +4,13 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from resolvers import bank_account
 from resolvers.activation import polling
-from resolvers.core.provider_events import note_handled
+from resolvers.core.provider.events import note_handled
 from resolvers.core.services import Services
 from resolvers.kyc import levels
-from resolvers.payment import polling as payment_polling
-from resolvers.payment import process, refund_calls
+from resolvers.payment import refund_notifications
+from resolvers.payment.checkout import polling as payment_polling
 from resolvers.payment.disputes import documents, following
+from resolvers.payment.page import process
 from store.providers.base import Subject
 
 DISPUTE_HANDLERS: Mapping[Subject, Callable[[Services, str], Awaitable[None]]] = {
@@ -30,7 +31,7 @@ async def dispatch_notification(
     if subject is Subject.PAYIN and not await process.handle_payin_notification(services, id):
         await payment_polling.handle_notification(services, id, notified=notified)
     if subject is Subject.REFUND:
-        await refund_calls.handle_refund_notification(services, id)
+        await refund_notifications.handle_refund_notification(services, id)
     if subject in DISPUTE_HANDLERS:
         await DISPUTE_HANDLERS[subject](services, id)
     if subject is Subject.ACCOUNT:

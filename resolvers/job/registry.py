@@ -19,9 +19,11 @@ from resolvers.job import expiry, jobs, provider_notifications
 from resolvers.kyc import levels
 from resolvers.mail import delivery
 from resolvers.media import sweep
-from resolvers.payment import completion, process, refund_calls
-from resolvers.payment import polling as payment_polling
+from resolvers.payment.checkout import completion
+from resolvers.payment.checkout import polling as payment_polling
 from resolvers.payment.disputes import following
+from resolvers.payment.page import process
+from resolvers.payment.refunds import sending as refund_sending
 from resolvers.webhook import delivery as webhook_delivery
 from store.core.retries import RetryPolicy
 from store.job.jobs import JobKind
@@ -83,7 +85,7 @@ async def _end_payment(services: Services, payload: Payload) -> None:
 
 
 async def _send_refund(services: Services, payload: Payload) -> None:
-    await refund_calls.CHECKS.poll(services, payload["id"])
+    await refund_sending.CHECKS.poll(services, payload["id"])
 
 
 async def _check_dispute(services: Services, payload: Payload) -> None:
@@ -153,7 +155,7 @@ SCHEDULES: Mapping[str, ScheduledTask] = {
     "sweep_media": ScheduledTask("29 4 * * *", sweep.sweep_media),
     "sweep_payins": ScheduledTask("* * * * *", process.CHECKS.sweep),
     "sweep_payments": ScheduledTask("* * * * *", process.ENDS.sweep),
-    "sweep_refunds": ScheduledTask("* * * * *", refund_calls.CHECKS.sweep),
+    "sweep_refunds": ScheduledTask("* * * * *", refund_sending.CHECKS.sweep),
     "sweep_webhooks": ScheduledTask("* * * * *", webhook_delivery.sweep),
     "tell_expired_carts": ScheduledTask("* * * * *", cart_expiry.emit_expired_carts),
     "verify_ledger": ScheduledTask("11 2 * * *", ledger.verify),

@@ -9,7 +9,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from resolvers.activation.steps import requires_sandbox
 from resolvers.core.input_mapping import check_partner_uuid
 from resolvers.core.operation import Call, operation
-from resolvers.core.provider_calls import PROVIDER_ERRORS, calling_provider
+from resolvers.core.provider.calls import PROVIDER_ERRORS, calling_provider
 from resolvers.core.scoping import find_visible
 from resolvers.kyc.submission import UPLOAD_TIMEOUT, submit_document
 from resolvers.kyc.uploads import FileInfo, content_of, inspect_file

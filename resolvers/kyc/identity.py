@@ -9,8 +9,8 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from resolvers.activation.steps import requires_sandbox
 from resolvers.core.input_mapping import check_partner_uuid
 from resolvers.core.operation import Call, operation
-from resolvers.core.provider_calls import PROVIDER_ERRORS, calling_provider
-from resolvers.core.provider_process import ProviderCall, Recording, RefusedCall
+from resolvers.core.provider.calls import PROVIDER_ERRORS, calling_provider
+from resolvers.core.provider.process import ProviderCall, Recording, RefusedCall
 from resolvers.core.scoping import find_visible
 from resolvers.core.services import Services
 from resolvers.kyc.changes import ProviderKyc

@@ -12,8 +12,8 @@ from resolvers.activation.steps import requires_sandbox
 from resolvers.core.computed_fields import computes
 from resolvers.core.context import Context
 from resolvers.core.operation import Call, operation
-from resolvers.core.provider_calls import PROVIDER_ERRORS, calling_provider
-from resolvers.core.provider_process import ProviderChecks
+from resolvers.core.provider.calls import PROVIDER_ERRORS, calling_provider
+from resolvers.core.provider.process import ProviderChecks
 from resolvers.core.scoping import find_visible
 from resolvers.core.services import Services
 from resolvers.kyc.capability import load_onboarding_rows

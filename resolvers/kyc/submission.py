@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.core.provider_process import ProviderCall, Recording, RefusedCall
+from resolvers.core.provider.process import ProviderCall, Recording, RefusedCall
 from resolvers.core.services import Services
 from schema.core.errors import InvalidInput, ProviderFailed
 from store.core.document_steps import UNFINISHED, CompletedStep, DocumentStep, SubmittedRow, advance_document

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ValidationError
 
 from resolvers.bank_account import IBAN_FIELD, ensure_registered
 from resolvers.core.operation import Call, operation
-from resolvers.core.provider_calls import calling_provider
+from resolvers.core.provider.calls import calling_provider
 from resolvers.core.scoping import find_visible
 from resolvers.kyc.capability import OnboardingRows, load_onboarding_rows, requirements_of
 from resolvers.kyc.identity import find_or_open_check

@@ -8,7 +8,7 @@ from resolvers.activation.steps import requires_sandbox
 from resolvers.bank_account import check_bank_accounts, ensure_registered
 from resolvers.core.caller import Caller
 from resolvers.core.operation import Call, operation
-from resolvers.core.provider_calls import calling_provider
+from resolvers.core.provider.calls import calling_provider
 from resolvers.core.services import Services
 from resolvers.kyc.identity import find_or_open_check
 from resolvers.kyc.levels import refresh_kyc

@@ -6,9 +6,9 @@ from typing import Annotated
 from pydantic import Field
 from sqlmodel import col, select
 
-from resolvers.core.filters import Filter, Where
 from resolvers.core.input_mapping import ById, apply
-from resolvers.core.listing import Listing, Lookup
+from resolvers.core.lists.filters import Filter, Where
+from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible
 from schema.core.columns import DescribedEnum, graphql_enum

@@ -7,9 +7,9 @@ import strawberry
 from pydantic import AfterValidator, Field
 
 from resolvers.activation.polling import enqueue_partner_update
-from resolvers.core.filters import OfMarketplace, Where
 from resolvers.core.input_mapping import apply, collect_marketplace, depends_on, uuid_from_input, values_of
-from resolvers.core.listing import Listing, Lookup
+from resolvers.core.lists.filters import OfMarketplace, Where
+from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible
 from resolvers.media.media import path_of_picture

@@ -1,27 +1,22 @@
 """Payments over the API: create, change, cancel."""
 
 import datetime as dt
-from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 from uuid import UUID
 
-from resolvers.core.caller import Role
 from resolvers.core.input_mapping import collect_owner
 from resolvers.core.operation import Call, operation
-from resolvers.core.scoping import find_visible
 from resolvers.partner.selling import require_selling
-from resolvers.payment.ending import cancel_locked, capture_gift_cards, has_open_payin, hold_gift_cards
+from resolvers.payment.ending import cancel_locked, capture_gift_cards, hold_gift_cards
 from resolvers.payment.events import emit_payment_event
+from resolvers.payment.locking import lock_with_sources
 from resolvers.payment.opening import open_payment
-from resolvers.payment.refunding import lock_with_sources
+from resolvers.payment.scoping import find_payment
 from schema.core.errors import (
     GiftCardNotSpendable,
     InsufficientBalance,
     InvalidInput,
-    MarketplaceOnly,
-    NotFound,
     PaymentEnded,
     PaymentInProgress,
 )
@@ -38,7 +33,7 @@ from store.gift_card.states import check_not_frozen, is_spendable
 from store.ledger.books import book_of_partner
 from store.partner.partners import PartnerRow
 from store.payment.payments import PaymentRow, link_token
-from store.payment.recording import add_sources, lock_payment
+from store.payment.recording import add_sources, has_open_payin, lock_payment
 from store.voucher.payment import zone_of
 
 LIFETIME = dt.timedelta(days=1)
@@ -52,22 +47,6 @@ class ExtraSource:
 
     card: GiftCardRow
     amount: Decimal
-
-
-async def find_payment(call: Call, input: Any, *, lock: bool = False) -> PaymentRow:
-    """The payment of an input's `id`. Raises NotFound if the caller cannot see it."""
-    id = input.get("id") if isinstance(input, Mapping) else None
-    try:
-        uuid = id if isinstance(id, UUID) else UUID(str(id))
-    except ValueError:
-        raise NotFound(lookup={"id": str(id)}, thing="payment") from None
-    return await find_visible(call.db, call.caller, PaymentRow, "payment", lock=lock, id=uuid)
-
-
-def check_owns_money(call: Call, payment: PaymentRow) -> None:
-    """Raise MarketplaceOnly for a refill if the caller is a partner's: its money is the marketplace's."""
-    if payment.is_refill and call.caller.role is Role.PARTNER:
-        raise MarketplaceOnly
 
 
 @operation(Permission.CREATE_PAYMENT)

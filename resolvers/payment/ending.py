@@ -6,20 +6,20 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 import structlog
-from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.payment.events import emit_payment_event
-from resolvers.payment.refunding import LockedPayment, lock_with_sources, promise_refund
-from resolvers.payment.request_states import claim_request
+from resolvers.payment.locking import LockedPayment, lock_with_sources
+from resolvers.payment.refunds.recording import promise_refund
+from resolvers.payment.requests.states import claim_request
 from schema.event import EventType
-from schema.payment.payment import PaymentSourceKind, PaymentStatus, PaymentTransactionStatus, RefundOrigin
+from schema.payment.payment import PaymentSourceKind, PaymentStatus, RefundOrigin
 from store.gift_card.gift_cards import GiftCardRow
 from store.gift_card.movements import debit_card, finalize_hold, restore_to_card
 from store.gift_card.states import is_capturable, is_spendable
 from store.ledger.posting import Journal, post
 from store.payment.payments import PAYABLE, PAYMENT_STATES, PaymentRow, PaymentSourceRow, PaymentTransactionRow
-from store.payment.recording import record_gift_card_payins, record_success
+from store.payment.recording import has_open_payin, record_gift_card_payins, record_success
 from store.providers.money import MinorAmount
 from store.providers.transactions import Transaction
 
@@ -95,15 +95,6 @@ async def cancel_locked(db: AsyncSession, payment: PaymentRow, now: dt.datetime)
     payment.status, payment.check_on = PAYMENT_STATES.require(payment.status, PaymentStatus.CANCELLED), None
     await emit_payment_event(db, EventType.PAYMENT_CANCELLED, payment)
     return payment
-
-
-async def has_open_payin(db: AsyncSession, payment: PaymentRow) -> bool:
-    """True while a pay-in of a locked payment could still be paid."""
-    table = PaymentTransactionRow
-    query = select(table.id).where(
-        col(table.payment_id) == payment.id, col(table.status) == PaymentTransactionStatus.IN_PROGRESS
-    )
-    return (await db.exec(query)).first() is not None
 
 
 async def _release(db: AsyncSession, locked: LockedPayment) -> None:

@@ -9,7 +9,7 @@ from typing import Protocol, TypeAlias
 import structlog
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.core.provider_process import ProviderCall, Recording, RefusedCall
+from resolvers.core.provider.process import ProviderCall, Recording, RefusedCall
 from resolvers.core.services import Services
 from store.customer import Person
 from store.partner.partners import PartnerRow

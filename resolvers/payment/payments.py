@@ -10,9 +10,9 @@ from pydantic import Field
 
 from resolvers.core.computed_fields import computes, derives
 from resolvers.core.context import Context
-from resolvers.core.filters import OfPartner, Where
-from resolvers.core.listing import Listing, Lookup
-from resolvers.payment.request_states import payment_page_url
+from resolvers.core.lists.filters import OfPartner, Where
+from resolvers.core.lists.listing import Listing, Lookup
+from resolvers.payment.requests.states import payment_page_url
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission

@@ -10,9 +10,9 @@ from sqlalchemy import func
 from sqlmodel import col, select
 
 from resolvers.core.caller import Role
-from resolvers.core.filters import OfPartner, Where
 from resolvers.core.input_mapping import ById, apply, marketplace_of, owner_of
-from resolvers.core.listing import Listing, Lookup
+from resolvers.core.lists.filters import OfPartner, Where
+from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible
 from resolvers.webhook.delivery import enqueue_deliveries

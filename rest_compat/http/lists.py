@@ -8,12 +8,12 @@ import orjson
 from pydantic import ValidationError
 from starlette.requests import Request
 
-from resolvers.core.connection import Connection
 from resolvers.core.context import Context
-from resolvers.core.filters import Filter
 from resolvers.core.http_endpoint import ContextOf
-from resolvers.core.listing import Listing, PageArguments
-from resolvers.core.page_query import PageQuery
+from resolvers.core.lists.connection import Connection
+from resolvers.core.lists.filters import Filter
+from resolvers.core.lists.listing import Listing, PageArguments
+from resolvers.core.lists.page_query import PageQuery
 from resolvers.core.time_zone import UTC, time_zone
 from rest_compat.http.endpoint import Endpoint, query_of
 from rest_compat.http.page import LARGEST_PAGE_SIZE, PARAMETERS, Page, RequestedPage, read_requested_page

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from resolvers.core.context import Context
 from resolvers.core.http_endpoint import ContextOf
 from resolvers.core.idempotency import IdempotentRequest, StoredResponse, fingerprint
-from resolvers.core.listing import Lookup
+from resolvers.core.lists.listing import Lookup
 from resolvers.core.operation import Operation
 from rest_compat.http.body import RestBody, read_body
 from rest_compat.http.endpoint import WRITES, Endpoint, idempotency_key, query_of, stored_response

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from resolvers.core.listing import Listing, Lookup
+from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.core.operation import Operation
 from rest_compat.http.body import Accepts
 from rest_compat.http.links import RowLink

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from resolvers.core.listing import Listing
+from resolvers.core.lists.listing import Listing
 from resolvers.core.operation import Operation
 from rest_compat.http.endpoint import Endpoint
 from rest_compat.http.operations import OperationEndpoint

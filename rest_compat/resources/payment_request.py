@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from resolvers.payment.payment_requests import create_payment_request, payment_request, payment_requests
+from resolvers.payment.requests.payment_requests import create_payment_request, payment_request, payment_requests
 from rest_compat.http.parameters import exactly
 from rest_compat.http.route import ResponseEnvelope, RestRoute
 from rest_compat.resources.kyc import PARTNER_UUID

@@ -18,8 +18,8 @@ from graphql import (
     get_named_type,
 )
 
-from resolvers.core.connection import Edge
-from resolvers.core.listing import DEFAULT_PAGE, LARGEST_PAGE
+from resolvers.core.lists.connection import Edge
+from resolvers.core.lists.listing import DEFAULT_PAGE, LARGEST_PAGE
 from schema.graph.bounds import flatten_selection
 from schema.graph.introspection import IntrospectionSize
 from schema.graph.selection import SelectionSource, is_computed, is_connection, is_published_by, unwrap_non_null

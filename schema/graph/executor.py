@@ -15,8 +15,8 @@ from graphql import GraphQLObjectType
 from prometheus_client import Counter
 from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 
-from resolvers.core.connection import Connection
-from resolvers.core.page_query import LazyRow
+from resolvers.core.lists.connection import Connection
+from resolvers.core.lists.page_query import LazyRow
 from schema.core.errors import AppError, NotFound
 from schema.graph.pages import PagePlan, plan_page
 from schema.graph.selection import Details, SelectionCompiler, is_connection, unwrap_non_null

@@ -10,9 +10,9 @@ import strawberry
 from strawberry.types import get_object_definition
 from strawberry.utils.str_converters import capitalize_first, to_camel_case, to_snake_case
 
-from resolvers.core.connection import Connection
 from resolvers.core.context import Context
-from resolvers.core.listing import DEFAULT_PAGE, LARGEST_PAGE, Listing, Lookup, PageArguments
+from resolvers.core.lists.connection import Connection
+from resolvers.core.lists.listing import DEFAULT_PAGE, LARGEST_PAGE, Listing, Lookup, PageArguments
 from resolvers.core.operation import Operation
 from schema.core import errors
 from schema.core.errors import AppError, InvalidInput, NotFound, ProblemPath

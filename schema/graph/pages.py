@@ -7,7 +7,7 @@ from typing import Any
 
 from graphql import GraphQLObjectType
 
-from resolvers.core.page_query import PageQuery, PageSlice
+from resolvers.core.lists.page_query import PageQuery, PageSlice
 from schema.graph.selection import Details, SelectionCompiler, SelectionSource, unwrap_non_null
 from store.database.projection import Projection
 from store.database.projection_fields import ConstantField, CursorField, LoadFunction, ObjectField, SelectedField

@@ -18,7 +18,7 @@ from sqlalchemy.types import TypeDecorator
 from strawberry.types.base import StrawberryObjectDefinition
 from strawberry.types.field import StrawberryField
 
-from resolvers.core.connection import Connection
+from resolvers.core.lists.connection import Connection
 from schema.core.derived import Derived
 from schema.core.field_source import Computed, EmbeddedValue, Relation, RowItself
 from schema.graph.scalars import format_datetime, require_finite

@@ -1,6 +1,6 @@
 """Rows of durable calls to the payment provider: stored before the call, and checked until they are final.
 
-`resolvers/core/provider_process.py` runs them.
+`resolvers/core/provider/process.py` runs them.
 """
 
 import datetime as dt

@@ -63,6 +63,15 @@ async def is_wholly_refunded(db: AsyncSession, payment: PaymentRow) -> bool:
     return (await db.exec(promised)).first() is None
 
 
+async def has_open_payin(db: AsyncSession, payment: PaymentRow) -> bool:
+    """True while a pay-in of a locked payment could still be paid."""
+    table = PaymentTransactionRow
+    query = select(table.id).where(
+        col(table.payment_id) == payment.id, col(table.status) == PaymentTransactionStatus.IN_PROGRESS
+    )
+    return (await db.exec(query)).first() is not None
+
+
 async def was_refunded_today(db: AsyncSession, source: PaymentSourceRow, amount: Decimal, now: dt.datetime) -> bool:
     """True if the same amount of a source went back today already, or is promised: the provider takes it once a day."""
     table = PaymentTransactionRow

@@ -1,1 +1,1 @@
-"""Benchmarks: each figure beside a floor measured in the same run. `make bench`; see docs/performance.md."""
+"""Benchmarks: each figure beside a floor measured in the same run. `make bench`; see docs/contributing/performance.md."""

@@ -9,7 +9,7 @@ import pytest
 
 from coffret.sandbox import close
 from coffret.services import open_container
-from resolvers.payment import polling
+from resolvers.payment.checkout import polling
 from schema.checkout.checkout import ProductChoice
 from schema.core.errors import ProviderTimedOut
 from store.core.clock import clock

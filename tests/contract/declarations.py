@@ -15,7 +15,7 @@ from strawberry.types import get_object_definition
 from strawberry.utils.str_converters import to_camel_case
 
 import resolvers
-from resolvers.core.listing import Listing, Lookup
+from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.core.operation import Operation
 from rest_compat.http.route import RestRoute
 from rest_compat.openapi.reference import OPERATIONS
@@ -201,4 +201,6 @@ def report(surface: Surface, declarations: Iterable[Declared]) -> str:
     for it in declarations:
         if lacking := surface.lacks(it):
             lines += [f"`{it.where}` in {it.file} is not finished:", *(f"  - {lack}" for lack in lacking)]
-    return "\n".join([*lines, "docs/adding-an-operation.md shows one from the beginning to the end."] if lines else [])
+    return "\n".join(
+        [*lines, "docs/contributing/adding-an-operation.md shows one from the beginning to the end."] if lines else []
+    )

@@ -6,7 +6,7 @@ import pytest
 from graphql import GraphQLInputObjectType, GraphQLObjectType, get_named_type
 from strawberry.types import get_object_definition
 
-from resolvers.core.listing import Listing
+from resolvers.core.lists.listing import Listing
 from schema.core.field_source import Relation
 from schema.core.resource import published_type
 from schema.graph.fields import ORIGINS

@@ -63,13 +63,13 @@ RAISES: Mapping[tuple[str, str], str] = {
     ("resolvers/core/operation.py", "RuntimeError"): "an operation that was declared wrong",
     ("resolvers/core/operation.py", "TypeError"): "the same, found when the program starts",
     ("resolvers/core/transaction.py", "constraint_error"): "what a constraint of the database means in the catalogue",
-    ("resolvers/core/filters.py", "LookupError"): "a list that was declared wrong, found when the program starts",
-    ("resolvers/core/filters.py", "TypeError"): "the same",
+    ("resolvers/core/lists/filters.py", "LookupError"): "a list that was declared wrong, found when the program starts",
+    ("resolvers/core/lists/filters.py", "TypeError"): "the same",
     ("resolvers/core/computed_fields.py", "TypeError"): "a value that was declared wrong",
     ("resolvers/core/computed_fields.py", "ValueError"): "the same",
     ("resolvers/job/worker.py", "verdict"): "what tells the job queue how a run ended",
     ("resolvers/bank_account.py", "RunAgain"): "tells the job queue that something is still waited for",
-    ("resolvers/core/provider_process.py", "TransientError"): "the provider's own error, which its caller catches",
+    ("resolvers/core/provider/process.py", "TransientError"): "the provider's own error, which its caller catches",
 }
 """Raised in resolvers/ without being in the catalogue, each with the reason."""
 VAGUE_NAMES = frozenset({"told", "wanted", "given", "sent", "kept", "made", "found"})

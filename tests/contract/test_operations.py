@@ -3,7 +3,7 @@
 import pathlib
 from uuid import UUID
 
-from resolvers.core.listing import Lookup
+from resolvers.core.lists.listing import Lookup
 from resolvers.core.operation import Call, operation
 from resolvers.order import orders
 from resolvers.product import product
@@ -31,9 +31,15 @@ def surface() -> Surface:
 
 def test_every_operation_is_finished() -> None:
     found = list(declared())
-    assert {"account.tokens", "cart.carts", "checkout.steps", "coupon", "order", "payment.payment", "product"} <= {
-        it.module for it in found
-    }
+    assert {
+        "account.tokens",
+        "cart.carts",
+        "checkout.steps",
+        "coupon",
+        "order",
+        "payment.checkout.payment",
+        "product",
+    } <= {it.module for it in found}
     forgotten = report(surface(), found)
     assert not forgotten, f"\n{forgotten}"
 
@@ -127,7 +133,7 @@ def test_the_report_names_each_operation_and_the_page_that_helps() -> None:
     first, *_ = text.splitlines()
     assert first == "`parcels.find_parcel` in resolvers/parcels.py is not finished:"
     assert "`parcels.track_parcel`" in text
-    assert text.endswith("docs/adding-an-operation.md shows one from the beginning to the end.")
+    assert text.endswith("docs/contributing/adding-an-operation.md shows one from the beginning to the end.")
     assert report(NOTHING, []) == ""
 
 

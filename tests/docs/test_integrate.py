@@ -20,7 +20,7 @@ from sqlmodel import col, select
 
 from coffret.sandbox.payments.cards import CARDS, CHALLENGE_CODE
 from resolvers.checkout import steps
-from resolvers.payment import payment
+from resolvers.payment.checkout import payment
 from resolvers.webhook import delivery
 from schema.checkout.checkout import ProductChoice
 from schema.delivery.delivery import DeliveryKind

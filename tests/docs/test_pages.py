@@ -67,7 +67,7 @@ def test_code_is_that_of_the_project(page: pathlib.Path) -> None:
 
 
 def test_the_page_about_operations_has_code_of_all_four_things() -> None:
-    text = (DOCS / "adding-an-operation.md").read_text()
+    text = (DOCS / "contributing/adding-an-operation.md").read_text()
     for file in (
         "resolvers/",
         "schema/root.py",
@@ -80,7 +80,7 @@ def test_the_page_about_operations_has_code_of_all_four_things() -> None:
 
 def test_what_is_told_when_something_is_forgotten_is_told_in_these_words() -> None:
     it = Declared("account.tokens", "me", me)
-    text = (DOCS / "adding-an-operation.md").read_text()
+    text = (DOCS / "contributing/adding-an-operation.md").read_text()
     fields, tests = published(Query), {"tests/resolvers/account/test_tokens.py": "tokens.me"}
     assert report(Surface([], ROUTES, documented(), "", {}), [it]) in text
     assert report(Surface(fields, [], documented(), "", tests), [it]) in text

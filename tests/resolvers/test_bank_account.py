@@ -19,7 +19,7 @@ from resolvers.bank_account import (
 )
 from resolvers.core.caller import Caller, Role
 from resolvers.core.context import Context
-from resolvers.core.listing import PageArguments
+from resolvers.core.lists.listing import PageArguments
 from resolvers.onboarding import provider_return
 from schema.bank_account import BankAccountStatus, RegisterBankAccount
 from schema.core.errors import (

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from resolvers import coupon
-from resolvers.payment import payment
+from resolvers.payment.checkout import payment
 from schema.checkout.checkout import ProductChoice
 from schema.core.errors import InvalidInput
 from schema.coupon.coupon import CouponTarget, ReceptionMode

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from prometheus_client import REGISTRY
 
-from resolvers.core.listing import PageArguments
+from resolvers.core.lists.listing import PageArguments
 from resolvers.job.ledger_gauges import LEDGER, refresh_ledger_gauges
 from resolvers.ledger import fold, ledger_findings, ledger_journals, seal, verify
 from schema.core.errors import Forbidden

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from resolvers import product
-from resolvers.payment import payment
+from resolvers.payment.checkout import payment
 from schema.checkout.checkout import ProductChoice
 from schema.core.errors import CheckoutChanged, InvalidInput
 from schema.product.input import UpdateProduct

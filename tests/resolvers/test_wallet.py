@@ -29,8 +29,8 @@ from store.ledger.wallets import open_marketplace_wallet, wallet_of_partner
 from store.providers.errors import InvalidRequest, NotAllowed, TransientError, UnknownOutcome
 from store.providers.keys import new_idempotency_key
 from tests.fixtures.gift_card import gift_card
-from tests.fixtures.payment import stored_payment
-from tests.fixtures.refill import activation, market, opened_wallet, own_wallets
+from tests.fixtures.payment.payment import stored_payment
+from tests.fixtures.payment.refill import activation, market, opened_wallet, own_wallets
 from tests.fixtures.shop import Shop, open_shop
 from tests.fixtures.tenants import Tenants
 from tests.fixtures.voucher import holder

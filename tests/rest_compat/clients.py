@@ -15,7 +15,7 @@ from resolvers.core.context import Context
 from resolvers.core.services import Services
 from rest_compat.http.route import RestRoute
 from rest_compat.openapi.reference import Reference
-from rest_compat.routes import RestRouter, endpoint
+from rest_compat.router import RestRouter, endpoint
 from store.core.clock import clock
 from store.core.settings import Settings
 from store.database.db import Database

@@ -19,7 +19,8 @@ from resolvers.core.caller import Caller, Role
 from resolvers.core.context import Context
 from resolvers.core.services import Services
 from rest_compat.docs import DocsOptions
-from rest_compat.routes import ROUTES, rest_routes
+from rest_compat.router import rest_routes
+from rest_compat.routes import ROUTES
 from schema.account.user import UserRole
 from schema.partner.partner import PartnerStatus
 from schema.root import sdl

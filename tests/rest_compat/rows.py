@@ -18,7 +18,7 @@ from store.core.clock import clock
 from store.media.media import MediaRow
 from store.payment.requests import PaymentRequestRow
 from tests.described import description, resolved
-from tests.fixtures.payment import stored_payment
+from tests.fixtures.payment.payment import stored_payment
 from tests.fixtures.tenants import Tenants, open_tenants
 from tests.fixtures.voucher import sell, voucher_of
 from tests.servers.databases import Databases

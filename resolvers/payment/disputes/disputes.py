@@ -9,13 +9,13 @@ from uuid import UUID
 from pydantic import Field
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.core.filters import OfPartner, Where
-from resolvers.core.listing import Listing, Lookup
+from resolvers.core.lists.filters import OfPartner, Where
+from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
-from resolvers.core.provider_calls import PROVIDER_ERRORS, calling_provider
+from resolvers.core.provider.calls import PROVIDER_ERRORS, calling_provider
 from resolvers.core.scoping import find_visible
-from resolvers.payment.creation import check_owns_money
 from resolvers.payment.disputes.following import follow_dispute
+from resolvers.payment.scoping import check_owns_money
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.errors import DisputeNotAnswerable, DisputeWithoutDocument, InvalidInput, NotFound
 from schema.core.inputs import graphql_input_for

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sqlmodel import col, select
 
 from resolvers.core.operation import Call, operation
-from resolvers.core.provider_calls import PROVIDER_ERRORS, calling_provider
+from resolvers.core.provider.calls import PROVIDER_ERRORS, calling_provider
 from resolvers.core.services import Services
 from resolvers.kyc.changes import DOCUMENT_STATUSES
 from resolvers.kyc.submission import UPLOAD_TIMEOUT, submit_document

@@ -6,12 +6,12 @@ from uuid import UUID
 import structlog
 from sqlmodel import col, select
 
-from resolvers.core.provider_process import ProviderChecks
+from resolvers.core.provider.process import ProviderChecks
 from resolvers.core.services import Services
 from resolvers.payment.disputes.recording import record_report
 from resolvers.payment.disputes.reports import read_report
 from resolvers.payment.disputes.settling import awaits_settlement, record_movement, send_settlement
-from resolvers.payment.orders.goods import lock_goods
+from resolvers.payment.refunds.goods import lock_goods
 from schema.core.errors import NotFound
 from store.core.provider_process import CheckIntervals
 from store.job.jobs import JobKind

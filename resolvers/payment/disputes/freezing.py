@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.payment.orders.goods import SoldGoods, withdraw
+from resolvers.payment.refunds.goods import SoldGoods, withdraw
 from schema.order import OrderStatus
 from schema.voucher.voucher import VoucherState
 from store.gift_card.gift_cards import GiftCardRow

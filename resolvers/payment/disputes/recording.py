@@ -13,7 +13,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from resolvers.payment.disputes.freezing import freeze_or_release
 from resolvers.payment.disputes.notices import tell_of_change, tell_of_opening
 from resolvers.payment.disputes.reports import DisputeReport
-from resolvers.payment.orders.goods import SoldGoods
+from resolvers.payment.refunds.goods import SoldGoods
 from schema.payment.dispute import DisputeKind, DisputeState
 from store.job.jobs import JobKind, enqueue_job
 from store.ledger.posting import Journal, post

@@ -11,7 +11,7 @@ from prometheus_client import Counter
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.core.provider_process import ProviderCall, Recording, RefusedCall
+from resolvers.core.provider.process import ProviderCall, Recording, RefusedCall
 from resolvers.core.services import Services
 from resolvers.payment.disputes.recording import record_settled, record_settled_again
 from schema.payment.dispute import DisputeState

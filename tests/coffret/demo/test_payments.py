@@ -20,8 +20,8 @@ from schema.payment.payment import PaymentRefundStatus, PaymentStatus, RefundSta
 from schema.payment.request import PaymentRequestStatus
 from store.core.clock import clock
 from store.partner.partners import PartnerRow
-from tests.fixtures.api_payment import books_balance, wallets_agree
 from tests.fixtures.ledger import unbacked_partners
+from tests.fixtures.payment.api_payment import books_balance, wallets_agree
 from tests.fixtures.shop import Shop
 
 CONTENT = load_payments(content.PARTNERS[0])

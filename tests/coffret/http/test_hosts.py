@@ -13,7 +13,8 @@ from coffret.http.hosts import HostRoutes, HostScope
 from coffret.sandbox import close
 from funnel.checkout.storefronts import STOREFRONTS
 from funnel.redemption.request import ROOT
-from rest_compat.routes import ROUTES, RestRouter
+from rest_compat.router import RestRouter
+from rest_compat.routes import ROUTES
 from store.core.settings import Settings
 from tests.coffret.conftest import running
 from tests.fixtures.shop import open_shop, sandbox_and_provider

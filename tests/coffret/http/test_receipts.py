@@ -9,7 +9,7 @@ import httpx
 import pytest
 from pypdf import PdfReader
 
-from resolvers.payment import payment
+from resolvers.payment.checkout import payment
 from schema.checkout.checkout import ProductChoice
 from schema.payment.payment import PaymentStatus, RefundOrigin, RefundState
 from schema.validation.languages import LANGUAGES
@@ -17,7 +17,7 @@ from store.core.codes import document_token
 from store.document.addresses import DocumentKind, document_path
 from store.payment.payments import PaymentRow, RefundRow
 from tests.fixtures.document import words
-from tests.fixtures.hosted_payment import stored_payment
+from tests.fixtures.payment.hosted_payment import stored_payment
 from tests.fixtures.shop import Shop
 
 OK = PaymentStatus.OK

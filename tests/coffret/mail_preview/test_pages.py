@@ -16,7 +16,7 @@ from starlette.applications import Starlette
 
 from coffret import mail_preview
 from resolvers.mail import delivery
-from resolvers.payment import polling
+from resolvers.payment.checkout import polling
 from schema.checkout.checkout import ProductChoice
 from schema.core.text import Text
 from schema.mail import MailKind

@@ -11,9 +11,9 @@ import pytest
 
 from coffret.sandbox.database import SandboxSession
 from tests.coffret.sandbox.mangopay_api import HOOK, PAYER, MangopayApi, running
-from tests.store.providers.mangopay import wire
-from tests.store.providers.mangopay.wire import BY_NAME, CALLS, GOOD, Json, WireCall
-from tests.store.providers.mangopay.wire_objects import KEY, WireObjects
+from tests.store.providers.mangopay.wire import wire
+from tests.store.providers.mangopay.wire.wire import BY_NAME, CALLS, GOOD, Json, WireCall
+from tests.store.providers.mangopay.wire.wire_objects import KEY, WireObjects
 
 WRITING = [call for call in GOOD if call.method != "GET"]
 TRAFFIC = {"token", "call_count", "call_minute", "response", "kept", "fault", "sqlite_sequence"}

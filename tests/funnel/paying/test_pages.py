@@ -8,15 +8,15 @@ import pytest
 from sqlalchemy import text
 
 from resolvers.job.expiry import expire_payment_requests
-from resolvers.payment import payment_requests
+from resolvers.payment.requests import payment_requests
 from schema.payment.payment import PaymentStatus
 from schema.payment.request_input import CancelPaymentRequest
 from schema.validation.languages import LANGUAGES
 from store.core.telemetry.logs import mask_secrets
 from store.payment.payments import link_token
-from tests.fixtures import api_payment
-from tests.fixtures.hosted_payment import stored_payment
-from tests.fixtures.payment_request import asked, last_try, pay_at_provider
+from tests.fixtures.payment import api_payment
+from tests.fixtures.payment.hosted_payment import stored_payment
+from tests.fixtures.payment.payment_request import asked, last_try, pay_at_provider
 from tests.fixtures.shop import CHALLENGE_CARD, DECLINED_CARD, Shop
 from tests.funnel.checkout.customer import Customer
 from tests.funnel.checkout.test_pages import check_controls, check_headings

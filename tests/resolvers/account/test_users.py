@@ -8,7 +8,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
 from resolvers.account import tokens, users
-from resolvers.core.listing import PageArguments
+from resolvers.core.lists.listing import PageArguments
 from schema.account.user import UserRole
 from schema.core.permission import Permission
 from store.account.users import UserRow

@@ -13,14 +13,14 @@ from sqlalchemy import text
 
 from coffret.sandbox import tick
 from resolvers.job.provider_notifications import dispatch_notification
-from resolvers.payment import completion, payment, polling
+from resolvers.payment.checkout import completion, payment, polling
 from schema.checkout.checkout import PaymentAttemptStatus, ProductChoice, StartedPayment
 from schema.core.errors import ProviderFailed, ProviderTimedOut
 from store.checkout.placement import write_order
 from store.core.clock import clock
 from store.providers.base import InboundWebhook
 from store.providers.transactions import TransactionKind
-from tests.fixtures.payment import send_refunds
+from tests.fixtures.payment.payment import send_refunds
 from tests.fixtures.shop import GOOD_CARD, Shop
 
 
@@ -153,7 +153,7 @@ async def test_killed_in_the_middle_of_completing(shop: Shop, monkeypatch: pytes
         await write_order(*arguments)
         raise asyncio.CancelledError
 
-    monkeypatch.setattr("resolvers.payment.completion.write_order", dying)
+    monkeypatch.setattr("resolvers.payment.checkout.completion.write_order", dying)
     with pytest.raises(asyncio.CancelledError):
         await completion.sync_attempt(shop.services, started.attempt_id)
     assert await shop.count("shop_order") == 0

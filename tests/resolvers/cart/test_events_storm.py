@@ -16,7 +16,7 @@ from coffret.sandbox import close
 from resolvers.cart.expiry import emit_expired_carts
 from resolvers.checkout import steps
 from resolvers.core.services import Services
-from resolvers.payment import payment, polling
+from resolvers.payment.checkout import payment, polling
 from schema.cart.cart import CartItem
 from schema.checkout.checkout import CheckoutKey, ProductChoice
 from schema.core.errors import CartNotFound, CheckoutChanged, NotFound

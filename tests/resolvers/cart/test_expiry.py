@@ -13,8 +13,8 @@ from resolvers.cart import expiry
 from resolvers.cart.expiry import emit_expired_carts
 from resolvers.checkout import steps
 from resolvers.job.registry import SCHEDULES
-from resolvers.payment import payment, polling
-from resolvers.payment.completion import sync_attempt
+from resolvers.payment.checkout import payment, polling
+from resolvers.payment.checkout.completion import sync_attempt
 from schema.cart.cart import Cart, CartItem
 from schema.checkout.checkout import CheckoutKey, ProductChoice, StartedPayment
 from schema.core.errors import Unavailable

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from resolvers.catalogue import taxonomy
-from resolvers.core.filters import Where
+from resolvers.core.lists.filters import Where
 from resolvers.core.operation import Operation
 from schema.catalogue.prototype import VoucherPrototypeType
 from schema.core.text import Text

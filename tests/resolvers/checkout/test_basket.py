@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from resolvers.checkout import basket, steps
-from resolvers.payment import payment, polling
+from resolvers.payment.checkout import payment, polling
 from schema.checkout.basket import BasketChoice, BasketProblem, Giftee, VoucherChoice
 from schema.checkout.checkout import Buyer, CheckoutStep, PaymentAttemptStatus, ShopKind
 from schema.core.errors import CartNotFound, CheckoutChanged, InvalidInput, NotFound

@@ -11,7 +11,7 @@ import pytest
 
 from resolvers.checkout import steps
 from resolvers.partner import return_secrets
-from resolvers.payment import payment
+from resolvers.payment.checkout import payment
 from schema.cart.cart import CartItem
 from schema.checkout.checkout import CheckoutStep, LineProblem, ProductChoice
 from schema.core.errors import CheckoutChanged, InvalidInput

@@ -13,7 +13,7 @@ from resolvers.checkout import steps
 from resolvers.checkout.steps import MOST_LINES
 from resolvers.core.caller import Caller, Role
 from resolvers.core.context import Context
-from resolvers.payment import payment
+from resolvers.payment.checkout import payment
 from schema.cart.cart import CartItem
 from schema.checkout.checkout import (
     CheckoutKey,

@@ -26,7 +26,7 @@ from resolvers.core.authentication import Authenticator
 from resolvers.core.services import Services
 from rest_compat.http.body import Accepts
 from rest_compat.http.route import RestRoute
-from rest_compat.routes import RestRouter, endpoint
+from rest_compat.router import RestRouter, endpoint
 from rest_compat.shapes.keys import decimal_string
 from rest_compat.shapes.shape import Nested, ResourceShape
 from schema.graph.fields import mutation_field, query_field

@@ -6,8 +6,8 @@ import pytest
 from strawberry.types import get_object_definition
 from strawberry.utils.str_converters import to_camel_case
 
-from resolvers.core.filters import OfPartner
-from resolvers.core.listing import Listing, PageArguments
+from resolvers.core.lists.filters import OfPartner
+from resolvers.core.lists.listing import Listing, PageArguments
 from schema.core.permission import Permission
 from schema.graph.executor import FALLBACKS
 from schema.graph.fields import ORIGINS

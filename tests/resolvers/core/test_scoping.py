@@ -14,7 +14,7 @@ from resolvers import coupon, delivery, order, product
 from resolvers.catalogue import option_categories, options
 from resolvers.core.caller import Caller, Role
 from resolvers.core.context import Context
-from resolvers.core.listing import Listing, Lookup, PageArguments
+from resolvers.core.lists.listing import Listing, Lookup, PageArguments
 from resolvers.core.scoping import find_visible, visible_conditions
 from schema.core.errors import NotFound, Unauthenticated
 from schema.core.permission import GRANTABLE_PERMISSIONS, Permission
@@ -64,14 +64,14 @@ ELSEWHERE = {
     "mail": "test_mails.py",
     "marketplace": "test_marketplaces.py",
     "media": "behaviours/test_media.py",
-    "payment": "behaviours/test_payments.py",
-    "payment_request": "behaviours/test_payment_requests.py",
+    "payment": "behaviours/payment/test_payments.py",
+    "payment_request": "behaviours/payment/test_payment_requests.py",
     "price_range": "test_catalogue.py",
-    "refund": "payment/test_movements.py",
-    "transfer": "behaviours/test_payments.py",
+    "refund": "payment/test_lists.py",
+    "transfer": "behaviours/payment/test_payments.py",
     "universe": "test_catalogue.py",
-    "voucher": "behaviours/test_vouchers.py",
-    "voucher_prototype": "behaviours/test_voucher_prototypes.py",
+    "voucher": "behaviours/voucher/test_vouchers.py",
+    "voucher_prototype": "behaviours/catalogue/test_voucher_prototypes.py",
 }
 """Tables of which not every partner has a row, and where it is tested who sees what of them."""
 WRITES: dict[Any, tuple[str, dict[str, Any]]] = {
@@ -112,7 +112,7 @@ async def test_every_list_holds_what_its_caller_may_see_and_nothing_else(tenants
 
 async def test_every_look_up_finds_what_its_caller_may_see_and_nothing_else(tenants: Tenants) -> None:
     for name, lookup in declared(Lookup):
-        if lookup.table.__tablename__ in {*ELSEWHERE, "wallet"}:  # wallets: behaviours/test_payments.py
+        if lookup.table.__tablename__ in {*ELSEWHERE, "wallet"}:  # wallets: behaviours/payment/test_payments.py
             continue
         owned = OWNED_BY[lookup.table.__tablename__] + ("_uuid" if lookup.by == "uuid" else "")
         for who in EVERYBODY:

@@ -24,7 +24,7 @@ from store.gift_card.gift_cards import GiftCardRow
 from store.payment.attempts import AttemptRow
 from tests.changes import Direct, Transport
 from tests.fixtures.gift_card import adds_up, card_events, gift_card
-from tests.fixtures.payment import paid_by, stored_attempt
+from tests.fixtures.payment.payment import paid_by, stored_attempt
 from tests.fixtures.tenants import Tenants
 from tests.fixtures.voucher import holder
 

@@ -14,7 +14,7 @@ from sqlalchemy import text
 from resolvers.checkout import basket, steps
 from resolvers.gift_card.issuing import issue_gift_card
 from resolvers.gift_card.offers import update_gift_card_offer
-from resolvers.payment import payment
+from resolvers.payment.checkout import payment
 from schema.checkout.basket import BasketProblem
 from schema.checkout.checkout import CheckoutStep, PaymentAttemptStatus, ShopKind
 from schema.core.errors import CheckoutChanged, GiftCardsNotSold, InvalidInput

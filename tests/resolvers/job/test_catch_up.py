@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 from sqlalchemy import text
 
-from resolvers.payment import polling
+from resolvers.payment.checkout import polling
 from store.core.clock import clock
 from store.job.cursors import PROVIDER_EVENTS, advance_cursor, read_until
 from store.providers.base import EventHint, Subject

@@ -1,6 +1,7 @@
 """The worker: jobs are run by PgQueuer from the same database, whichever process put them there."""
 
-from resolvers.payment import polling, refund_calls
+from resolvers.payment import refund_notifications
+from resolvers.payment.checkout import polling
 from schema.checkout.checkout import ProductChoice
 from store.job.jobs import JobKind, enqueue_job
 from store.providers.base import Subject
@@ -23,7 +24,7 @@ async def test_a_notification_becomes_an_order_and_the_cart_goes(shop: Shop, wor
 
 async def test_a_hint_about_somebody_elses_transaction_is_nothing(shop: Shop) -> None:
     await polling.handle_notification(shop.services, "payin_m_unknown")
-    await refund_calls.handle_refund_notification(shop.services, "refund_m_unknown")
+    await refund_notifications.handle_refund_notification(shop.services, "refund_m_unknown")
     assert await shop.count("shop_order") == 0
 
 

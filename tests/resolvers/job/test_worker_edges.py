@@ -10,7 +10,7 @@ from pgqueuer.core.qm import QueueManager
 from pgqueuer.domain.errors import FailingListenerError
 from sqlalchemy import text
 
-from resolvers.payment import polling
+from resolvers.payment.checkout import polling
 from schema.checkout.checkout import ProductChoice, StartedPayment
 from schema.core.errors import Unavailable
 from store.core.clock import clock

@@ -2,7 +2,7 @@
 
 import asyncpg
 
-from resolvers.payment import polling
+from resolvers.payment.checkout import polling
 from schema.checkout.checkout import ProductChoice
 from store.database.db import dsn
 from tests.fixtures.shop import Shop

@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from resolvers.mail import delivery
 from resolvers.mail.delivery import CLAIM_DURATION, PAUSES
-from resolvers.payment import completion, polling
+from resolvers.payment.checkout import completion, polling
 from schema.checkout.checkout import ProductChoice
 from schema.mail import MailKind
 from store.core.clock import clock
@@ -20,7 +20,7 @@ from store.core.mail_server import parse_server
 from store.mail.mailer import FolderMailer, MailMessage
 from store.mail.outbox import enqueue_mail
 from store.mail.smtp import SmtpMailer
-from tests.fixtures.payment import send_refunds
+from tests.fixtures.payment.payment import send_refunds
 from tests.fixtures.shop import BUYER, Shop
 from tests.resolvers.job.workers import working
 from tests.servers.mail_servers import RealMailServer

@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import text
 from structlog.testing import capture_logs
 
-from resolvers.payment.process import sync_payin
+from resolvers.payment.page.process import sync_payin
 from schema.account.user import UserRole
 from schema.checkout.checkout import ProductChoice
 from schema.mail import MailKind
@@ -13,12 +13,12 @@ from schema.payment.dispute import DisputeState
 from store.account.users import UserRow
 from store.mail.content import content_of
 from store.mail.render import render_mail
-from tests.fixtures.api_payment import begun, created, paid_at_provider
 from tests.fixtures.basket import Experiences, for_two, settled
-from tests.fixtures.dispute import DISPUTABLE_CARD, OpenedDispute, bought_disputably, open_dispute
-from tests.fixtures.order_refund import refunded
-from tests.fixtures.payment import send_refunds
-from tests.fixtures.refill import disputed_refill, opened_wallet, refilled
+from tests.fixtures.payment.api_payment import begun, created, paid_at_provider
+from tests.fixtures.payment.dispute import DISPUTABLE_CARD, OpenedDispute, bought_disputably, open_dispute
+from tests.fixtures.payment.order_refund import refunded
+from tests.fixtures.payment.payment import send_refunds
+from tests.fixtures.payment.refill import disputed_refill, opened_wallet, refilled
 from tests.fixtures.shop import Shop
 from tests.store.mail.examples import SHOP, example
 from tests.store.mail.examples import dispute as dispute_content

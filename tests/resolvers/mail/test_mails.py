@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from resolvers.core.listing import PageArguments
+from resolvers.core.lists.listing import PageArguments
 from resolvers.mail import delivery, mails
 from resolvers.mail.mails import MailFilter
 from schema.core.errors import Forbidden, NotFound, Unauthenticated

@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import text
 
 from resolvers.checkout import steps
-from resolvers.payment import payment
-from resolvers.payment.completion import PAYIN, read_attempt, sync_attempt
+from resolvers.payment.checkout import payment
+from resolvers.payment.checkout.completion import PAYIN, read_attempt, sync_attempt
 from schema.cart.cart import CartItem
 from schema.checkout.checkout import ProductChoice
 from schema.core.text import Text
@@ -234,7 +234,7 @@ async def test_nothing_is_told_when_the_transaction_falls(shop: Shop, monkeypatc
         raise ConnectionError
 
     with monkeypatch.context() as broken:
-        broken.setattr("resolvers.payment.completion.enqueue_job", fails)
+        broken.setattr("resolvers.payment.checkout.completion.enqueue_job", fails)
         with pytest.raises(ConnectionError):
             await sync_attempt(shop.services, attempt_id)
     assert (await shop.count("shop_order"), await events(shop)) == (0, [])

@@ -9,9 +9,9 @@ from sqlalchemy import text
 
 from resolvers import order as orders
 from resolvers import product
-from resolvers.core.listing import PageArguments
+from resolvers.core.lists.listing import PageArguments
 from resolvers.order import OrderFilter, OrderSort
-from resolvers.payment import payment
+from resolvers.payment.checkout import payment
 from schema.cart.cart import CartItem
 from schema.catalogue.prototype import VoucherPrototypeType
 from schema.checkout.checkout import ProductChoice

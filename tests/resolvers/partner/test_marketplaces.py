@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from resolvers.core.listing import PageArguments
+from resolvers.core.lists.listing import PageArguments
 from resolvers.partner import marketplaces
 from resolvers.partner.sites import shop_at
 from tests.changes import Transport

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from resolvers.core.listing import PageArguments
+from resolvers.core.lists.listing import PageArguments
 from resolvers.partner import network_partners, partners
 from schema.core.errors import NotFound
 from schema.core.permission import Permission

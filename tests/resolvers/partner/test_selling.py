@@ -16,7 +16,7 @@ from resolvers.core.context import Context
 from resolvers.kyc.capability import payment_capability
 from resolvers.partner.partners import update_partner
 from resolvers.partner.selling import may_sell
-from resolvers.payment import payment, polling
+from resolvers.payment.checkout import payment, polling
 from schema.catalogue.catalogue_page import CatalogueQuery
 from schema.checkout.checkout import (
     AgreedTotals,

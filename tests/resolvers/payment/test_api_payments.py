@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import text
 
 from resolvers.payment.creation import cancel_payment, create_payment, update_payment
-from resolvers.payment.process import ENDS, end_payment, handle_payin_notification, start_payin, sync_payin
-from resolvers.payment.refunds import preview_refund, refund_payment
+from resolvers.payment.page.process import ENDS, end_payment, handle_payin_notification, start_payin, sync_payin
+from resolvers.payment.refunds.refunds import preview_refund, refund_payment
 from schema.core.errors import (
     AlreadyRefunded,
     AppError,
@@ -27,7 +27,7 @@ from schema.payment.input import CancelPayment, PreviewRefund, RefundPayment, Up
 from schema.payment.payment import PaymentStatus, RefundState
 from store.core.clock import clock
 from store.payment.payments import PaymentRow, RefundRow
-from tests.fixtures.api_payment import (
+from tests.fixtures.payment.api_payment import (
     RETURN_TO_PAGE,
     balances,
     begun,
@@ -40,7 +40,7 @@ from tests.fixtures.api_payment import (
     reread,
     wallet_uuid,
 )
-from tests.fixtures.payment import send_refunds
+from tests.fixtures.payment.payment import send_refunds
 from tests.fixtures.shop import DECLINED_CARD, Shop
 
 _PARTS = text(

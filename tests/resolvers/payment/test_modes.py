@@ -4,11 +4,11 @@ import pytest
 from sqlalchemy import text
 
 from resolvers.checkout import steps
-from resolvers.payment import payment
+from resolvers.payment.checkout import payment
 from schema.checkout.checkout import PaymentAttemptStatus, ProductChoice
 from schema.core.errors import CheckoutChanged, InvalidInput
 from store.gift_card.gift_cards import GiftCardRow
-from tests.fixtures.api_payment import books_balance, created, paid, wallet_uuid, wallets_agree
+from tests.fixtures.payment.api_payment import books_balance, created, paid, wallet_uuid, wallets_agree
 from tests.fixtures.shop import GOOD_CARD, Shop
 
 TEST, LIVE = "UPDATE partner SET status = 't'", "UPDATE partner SET status = 'a'"

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 
 from resolvers.core.operation import Operation
-from resolvers.payment import process, refund_calls
+from resolvers.payment import refund_notifications
 from resolvers.payment.creation import cancel_payment
-from resolvers.payment.refunds import refund_payment
+from resolvers.payment.page import process
+from resolvers.payment.refunds.refunds import refund_payment
 from schema.core.errors import AppError
 from schema.payment.input import CancelPayment, RefundPayment
 from store.core.clock import clock
@@ -23,7 +24,7 @@ from store.providers.errors import ProviderError
 from store.providers.keys import new_idempotency_key
 from store.providers.money import MinorAmount
 from store.providers.transactions import RefundRequest, TransactionKind, TransactionStatus
-from tests.fixtures.api_payment import (
+from tests.fixtures.payment.api_payment import (
     RETURN_TO_PAGE,
     books_balance,
     created,
@@ -32,7 +33,7 @@ from tests.fixtures.api_payment import (
     wallet_uuid,
     wallets_agree,
 )
-from tests.fixtures.payment import send_refunds
+from tests.fixtures.payment.payment import send_refunds
 from tests.fixtures.shop import DECLINED_CARD, GOOD_CARD, Shop
 
 EXPECTED = (AppError, ProviderError)
@@ -124,7 +125,7 @@ class MoneyStorm:
             if row.provider_id:
                 made = await self.shop.services.provider.list_children(TransactionKind.PAYIN, row.provider_id)
                 for each in (*made, *reversed(made)):
-                    await refund_calls.handle_refund_notification(self.shop.services, each.id)
+                    await refund_notifications.handle_refund_notification(self.shop.services, each.id)
 
     async def lose(self, number: int) -> None:
         paths = ("/payins/card/web", "/payins/*", "*refunds", "/responses/*", "/payins/card/web", "*refunds")

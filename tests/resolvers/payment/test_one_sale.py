@@ -5,16 +5,24 @@ from decimal import Decimal
 
 from sqlalchemy import text
 
-from resolvers.payment.process import sync_payin
-from resolvers.payment.refunds import refund_payment
+from resolvers.payment.page.process import sync_payin
+from resolvers.payment.refunds.refunds import refund_payment
 from schema.payment.input import RefundPayment
 from tests.documents import ROOT
-from tests.fixtures.api_payment import begun, books_balance, created, fee_rule, paid_at_provider, reread, wallet_uuid
-from tests.fixtures.dispute import DISPUTABLE_CARD, OpenedDispute
-from tests.fixtures.payment import send_refunds
+from tests.fixtures.payment.api_payment import (
+    begun,
+    books_balance,
+    created,
+    fee_rule,
+    paid_at_provider,
+    reread,
+    wallet_uuid,
+)
+from tests.fixtures.payment.dispute import DISPUTABLE_CARD, OpenedDispute
+from tests.fixtures.payment.payment import send_refunds
 from tests.fixtures.shop import Shop
 
-PAGE = (ROOT / "docs" / "money.md").read_text()
+PAGE = (ROOT / "docs" / "operating" / "money.md").read_text()
 POSTED = text("""
     SELECT j.id, j.kind, a.role, e.amount FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id
     JOIN ledger_account a ON a.id = e.account_id ORDER BY j.id, e.line

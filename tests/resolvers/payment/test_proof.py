@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from resolvers.payment.refunds import refund_payment
+from resolvers.payment.refunds.refunds import refund_payment
 from schema.checkout.checkout import ProductChoice
 from schema.delivery.delivery import DeliveryKind
 from schema.ledger import LedgerAccountRole as Role
@@ -18,11 +18,11 @@ from store.ledger.accounts import LedgerAccount
 from store.ledger.verification.run import ProofScope
 from store.payment import postings
 from store.payment.payments import PaymentRow
-from tests.fixtures.api_payment import created, fee_rule, paid, wallet_uuid
-from tests.fixtures.dispute import spend
 from tests.fixtures.ledger import broken_rules
-from tests.fixtures.order_refund import ordered
-from tests.fixtures.refill import disputed_refill, market, opened_wallet, refilled, settled_elsewhere
+from tests.fixtures.payment.api_payment import created, fee_rule, paid, wallet_uuid
+from tests.fixtures.payment.dispute import spend
+from tests.fixtures.payment.order_refund import ordered
+from tests.fixtures.payment.refill import disputed_refill, market, opened_wallet, refilled, settled_elsewhere
 from tests.fixtures.shop import Shop
 
 ACCOUNTS, JOURNALS = "accounts_are_of_their_owner", "journals_are_of_their_owner"

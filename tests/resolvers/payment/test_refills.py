@@ -11,7 +11,7 @@ from resolvers.job.provider_notifications import dispatch_notification
 from resolvers.payment.disputes.disputes import accept_dispute, contest_dispute
 from resolvers.payment.disputes.documents import push_dispute_document
 from resolvers.payment.payments import payment_journal
-from resolvers.payment.refunds import preview_refund, refund_payment, retry_refund
+from resolvers.payment.refunds.refunds import preview_refund, refund_payment, retry_refund
 from schema.core.errors import InsufficientBalance, MarketplaceOnly, MarketplacePaymentsNotActive
 from schema.ledger import LedgerAccountRole as Role
 from schema.payment.dispute import AcceptDispute, ContestDispute, DisputeState, PushDisputeDocument
@@ -20,12 +20,12 @@ from schema.payment.page import PaymentPageState
 from store.ledger.accounts import LedgerAccount
 from store.payment.payments import PaymentRow
 from store.providers.base import Subject
-from tests.fixtures.api_payment import books_balance, fee_rule, paid, reread, wallets_agree
-from tests.fixtures.dispute import KIND, balances, books_are_right, spend, upload
 from tests.fixtures.ledger import broken_rules
-from tests.fixtures.payment import send_refunds
-from tests.fixtures.payment_request import asked, come_back, last_try, pay_at_provider, press
-from tests.fixtures.refill import disputed_refill, market, opened_wallet, refilled, settled_elsewhere
+from tests.fixtures.payment.api_payment import books_balance, fee_rule, paid, reread, wallets_agree
+from tests.fixtures.payment.dispute import KIND, balances, books_are_right, spend, upload
+from tests.fixtures.payment.payment import send_refunds
+from tests.fixtures.payment.payment_request import asked, come_back, last_try, pay_at_provider, press
+from tests.fixtures.payment.refill import disputed_refill, market, opened_wallet, refilled, settled_elsewhere
 from tests.fixtures.shop import DECLINED_CARD, Shop
 
 CHANGED = """

@@ -11,7 +11,7 @@ from standardwebhooks import Webhook, WebhookVerificationError
 from resolvers import event
 from resolvers.core.caller import Role
 from resolvers.core.context import Context
-from resolvers.core.listing import PageArguments
+from resolvers.core.lists.listing import PageArguments
 from resolvers.event import EventFilter
 from resolvers.webhook import endpoints
 from schema.core.errors import Forbidden, InvalidInput, NotFound, Unauthenticated

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from resolvers.core.listing import PageArguments
+from resolvers.core.lists.listing import PageArguments
 from resolvers.webhook import endpoints
 from resolvers.webhook.endpoints import WebhookDeliveryFilter
 from schema.core.errors import InvalidInput

@@ -12,7 +12,7 @@ from playwright.async_api import Browser, Page
 from starlette.applications import Starlette
 
 from rest_compat.docs import DocsOptions
-from rest_compat.routes import rest_routes
+from rest_compat.router import rest_routes
 from tests.rest_compat.openapi.test_docs_pages import PATHS
 from tests.servers.chromium import needs_chromium, sound
 

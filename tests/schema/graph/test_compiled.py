@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from prometheus_client import REGISTRY
 
-from resolvers.core.listing import PageArguments
+from resolvers.core.lists.listing import PageArguments
 from schema.core.permission import Permission
 from schema.graph.server import GraphQLRequest, GraphQLServer
 from store.database.db import Database

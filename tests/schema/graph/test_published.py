@@ -9,9 +9,9 @@ import pytest
 from graphql import GraphQLObjectType, get_named_type, is_leaf_type
 
 from resolvers.core.caller import Caller, Role
-from resolvers.core.connection import Connection
 from resolvers.core.context import Context
-from resolvers.payment import payment
+from resolvers.core.lists.connection import Connection
+from resolvers.payment.checkout import payment
 from schema.account.user import UserRole
 from schema.checkout.checkout import ProductChoice
 from schema.core.permission import GRANTABLE_PERMISSIONS

@@ -19,7 +19,7 @@ from store.payment.attempts import AttemptState
 from tests.changes import Direct
 from tests.fixtures.gift_card import gift_card
 from tests.fixtures.ledger import broken_rules
-from tests.fixtures.payment import paid_by, stored_attempt
+from tests.fixtures.payment.payment import paid_by, stored_attempt
 from tests.fixtures.tenants import Tenants, open_tenants
 from tests.store.migrations.revisions import at
 

@@ -22,7 +22,7 @@ def test_each_role_has_a_number_of_its_own() -> None:
 def test_the_documentation_has_the_same_plan() -> None:
     documented = {
         (int(code), role, owner.replace(" ", "_"), bool(floor))
-        for code, role, owner, floor in ROW.findall((ROOT / "docs/ledger.md").read_text())
+        for code, role, owner, floor in ROW.findall((ROOT / "docs/operating/ledger.md").read_text())
     }
     planned = {(account.code, role.value, account.owner, role in FLOORED) for role, account in ACCOUNT_PLAN.items()}
     assert documented == planned

@@ -27,7 +27,7 @@ from store.payment.attempts import AttemptRow, AttemptState
 from tests.changes import Direct
 from tests.fixtures.gift_card import gift_card
 from tests.fixtures.ledger import broken_rules
-from tests.fixtures.payment import paid_by, stored_attempt
+from tests.fixtures.payment.payment import paid_by, stored_attempt
 from tests.fixtures.tenants import Tenants, open_tenants
 
 AMOUNTS = ("0.01", "7.35", "20.00", "50.00")

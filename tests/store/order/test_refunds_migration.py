@@ -4,7 +4,7 @@ from decimal import Decimal
 
 from schema.checkout.checkout import ProductChoice
 from tests.fixtures.basket import bought, card_of, columns, experiences, for_two, sale_coupon
-from tests.fixtures.order_refund import ordered
+from tests.fixtures.payment.order_refund import ordered
 from tests.fixtures.shop import Shop
 from tests.store.migrations.revisions import at
 

@@ -3,7 +3,7 @@
 import pathlib
 
 from tests.fixtures.gift_card import gift_card
-from tests.fixtures.payment import stored_payment
+from tests.fixtures.payment.payment import stored_payment
 from tests.fixtures.tenants import Tenants, open_tenants
 from tests.store.migrations.revisions import at
 

@@ -16,7 +16,7 @@ from schema.delivery.delivery import DeliveryKind
 from store.checkout.placement import fingerprint_of
 from store.payment.attempts import AttemptRow
 from store.payment.snapshot import BUYER, CODES, DELIVERY, LINES, VAT, AttemptCode
-from tests.fixtures.payment import stored_attempt
+from tests.fixtures.payment.payment import stored_attempt
 from tests.fixtures.tenants import Tenants, open_tenants
 
 STORED = json.loads((pathlib.Path(__file__).parents[2] / "data" / "stored_attempts.json").read_text())

@@ -7,7 +7,7 @@ import pytest
 from tests.coffret.sandbox.disputes.disputed import contested, eur, open_dispute
 from tests.coffret.sandbox.mangopay_api import Json, MangopayApi, running
 from tests.coffret.sandbox.owners import assert_refused, list_events
-from tests.store.providers.mangopay.wire import sample
+from tests.store.providers.mangopay.wire.wire import sample
 
 
 @pytest.fixture

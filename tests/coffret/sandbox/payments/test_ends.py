@@ -6,9 +6,9 @@ import pytest
 
 from coffret.sandbox.payments import results
 from tests.coffret.sandbox.mangopay_api import SUCCESS, MangopayApi, running
-from tests.store.providers.mangopay import wire
-from tests.store.providers.mangopay.wire import CODES, Json
-from tests.store.providers.mangopay.wire_objects import WireObjects
+from tests.store.providers.mangopay.wire import wire
+from tests.store.providers.mangopay.wire.wire import CODES, Json
+from tests.store.providers.mangopay.wire.wire_objects import WireObjects
 
 READ = {
     "create_legal_owner": "/sca/users/{}",

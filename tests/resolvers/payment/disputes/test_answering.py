@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from resolvers.core.caller import Caller, Role
 from resolvers.core.context import Context
-from resolvers.core.listing import PageArguments
+from resolvers.core.lists.listing import PageArguments
 from resolvers.job.provider_notifications import dispatch_notification
 from resolvers.payment.disputes.disputes import DisputeFilter, accept_dispute, contest_dispute, disputes
 from resolvers.payment.disputes.documents import push_dispute_document
@@ -32,7 +32,7 @@ from store.payment.disputes import DisputeRow
 from store.providers.base import Subject
 from store.providers.errors import TransientError
 from tests.fixtures.basket import card_of, columns
-from tests.fixtures.dispute import KIND, OpenedDispute, books_are_right, bought_disputably, open_dispute, upload
+from tests.fixtures.payment.dispute import KIND, OpenedDispute, books_are_right, bought_disputably, open_dispute, upload
 from tests.fixtures.shop import Shop, open_shop
 
 

@@ -10,7 +10,7 @@ from resolvers.checkout import steps
 from resolvers.core.operation import Operation
 from resolvers.gift_card.holds import capture_gift_card, hold_gift_card, release_gift_card
 from resolvers.gift_card.spending import reverse_gift_card_capture, spend_gift_card
-from resolvers.payment import payment
+from resolvers.payment.checkout import payment
 from resolvers.payment.creation import create_payment
 from resolvers.redemption import RedeemableCard, RedeemableVoucher, find_redeemable
 from resolvers.voucher.updates import update_voucher
@@ -23,7 +23,7 @@ from schema.voucher.input import UpdateVoucher
 from schema.voucher.voucher import VoucherState
 from store.core.clock import clock
 from tests.fixtures.basket import Experiences, card_of, columns, for_two
-from tests.fixtures.dispute import OpenedDispute, books_are_right, bought_disputably, open_dispute
+from tests.fixtures.payment.dispute import OpenedDispute, books_are_right, bought_disputably, open_dispute
 from tests.fixtures.shop import GOOD_CARD, Shop
 
 

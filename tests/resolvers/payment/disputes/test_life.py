@@ -10,13 +10,13 @@ from resolvers.job.provider_notifications import dispatch_notification
 from resolvers.payment.disputes import following
 from resolvers.payment.disputes.recording import record_report
 from resolvers.payment.disputes.reports import read_report
-from resolvers.payment.orders.goods import lock_goods
+from resolvers.payment.refunds.goods import lock_goods
 from schema.payment.dispute import DisputeState
 from store.core.clock import clock
 from store.payment.disputes import payment_of_payin
 from store.providers.base import Subject
 from tests.fixtures.basket import Experiences, card_of, columns, for_two
-from tests.fixtures.dispute import (
+from tests.fixtures.payment.dispute import (
     OpenedDispute,
     balances,
     books_are_right,

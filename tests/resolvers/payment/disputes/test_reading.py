@@ -9,8 +9,8 @@ from schema.payment.dispute import DisputeDocumentKind, DisputeKind, DisputeStat
 from store.payment.disputes import DisputeDocumentRow, DisputeRow
 from store.payment.journals import journals_of_payments
 from tests.fixtures.basket import card_of
-from tests.fixtures.dispute import bought_disputably, open_dispute
-from tests.fixtures.payment import stored_payment
+from tests.fixtures.payment.dispute import bought_disputably, open_dispute
+from tests.fixtures.payment.payment import stored_payment
 from tests.fixtures.shop import Shop
 from tests.fixtures.tenants import Tenants
 

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 from resolvers.job.provider_notifications import dispatch_notification
 from resolvers.payment.disputes import following
 from resolvers.payment.disputes.settling import record_movement
-from resolvers.payment.refunds import refund_payment
+from resolvers.payment.refunds.refunds import refund_payment
 from schema.core.errors import PaymentDisputed
 from schema.payment.input import RefundPayment
 from store.core.clock import clock
@@ -22,7 +22,8 @@ from store.providers.keys import IdempotencyKey, new_idempotency_key
 from store.providers.money import MinorAmount
 from store.providers.transactions import TransactionKind
 from tests.fixtures.basket import card_of
-from tests.fixtures.dispute import (
+from tests.fixtures.ledger import broken_rules
+from tests.fixtures.payment.dispute import (
     OpenedDispute,
     balances,
     books_are_right,
@@ -31,8 +32,7 @@ from tests.fixtures.dispute import (
     spend_earnings,
     take_commission,
 )
-from tests.fixtures.ledger import broken_rules
-from tests.fixtures.payment import send_refunds
+from tests.fixtures.payment.payment import send_refunds
 from tests.fixtures.shop import Shop
 
 

@@ -16,7 +16,7 @@ from store.providers.base import Subject
 from store.providers.keys import new_idempotency_key
 from store.providers.mangopay import Mangopay
 from tests.coffret.sandbox.mangopay_api import MangopayApi
-from tests.store.providers.mangopay.people import BACK, REQUEST
+from tests.store.providers.mangopay.payees.people import BACK, REQUEST
 
 HOOKS = "https://shop.example/hooks/mangopay"
 ROOT = "http://sandbox.test/_provider"

@@ -10,9 +10,9 @@ from store.providers.disputes import DisputeStatus
 from store.providers.errors import Declined, InvalidRequest, TransientError
 from store.providers.money import MinorAmount
 from store.providers.transactions import FailureReason, PlatformBalance, PlatformWallet, TransactionKind
-from tests.store.providers.mangopay import wire
 from tests.store.providers.mangopay.account import Account, ok, refusal
-from tests.store.providers.mangopay.answered_by_table import BACK, KEY, SETTLEMENT, TRANSFER, TRANSFER_REFUND
+from tests.store.providers.mangopay.wire import wire
+from tests.store.providers.mangopay.wire.answered_by_table import BACK, KEY, SETTLEMENT, TRANSFER, TRANSFER_REFUND
 
 AMOUNT = MinorAmount("EUR", 1000)
 CREATED = 1_760_000_000

@@ -12,7 +12,7 @@ from store.providers.errors import NotAllowed, TransientError
 from store.providers.keys import new_idempotency_key
 from store.providers.transactions import TransactionKind
 from tests.store.providers.mangopay.account import PAYMENT, TOKEN, Account, ok, payin, refusal
-from tests.store.providers.mangopay.people import BACK, REQUEST, legal_user, recipient
+from tests.store.providers.mangopay.payees.people import BACK, REQUEST, legal_user, recipient
 
 
 async def read(account: Account) -> None:

@@ -1,0 +1,185 @@
+"""Lists and look-ups, declared as data and planned for a caller. The transport selects the columns to read."""
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
+from typing import Any, Generic, TypeVar
+
+from strawberry.utils.str_converters import to_snake_case
+
+from resolvers.core.brute_force import throttled_code_lookup
+from resolvers.core.caller import Caller
+from resolvers.core.context import Context
+from resolvers.core.instrumentation import ReadTimer, instrumented_plan
+from resolvers.core.lists.connection import Connection
+from resolvers.core.lists.filters import Filter
+from resolvers.core.lists.page_query import LazyRow, PageQuery
+from resolvers.core.scoping import visible_conditions
+from schema.core.errors import InvalidInput
+from schema.core.inputs import RejectedInput
+from schema.core.permission import RequiredAccess
+from store.core.codes import normalize
+from store.database.keyset import InvalidCursor, KeysetOrder, Position
+from store.database.loaders import column
+from store.database.statement_cache import Condition
+from store.tables import table_of
+
+T = TypeVar("T")
+
+DEFAULT_PAGE = 20
+LARGEST_PAGE = 100
+NORMAL_CODE = "normal_code"
+"""The column with the normalized code."""
+
+
+@lru_cache(maxsize=4096)
+def _visible_conditions(caller: Caller, table: Any) -> tuple[Condition, ...]:
+    """The conditions of the rows that a caller sees, cached: authentication reuses a caller object for some seconds."""
+    return tuple(map(Condition.from_expression, visible_conditions(caller, table)))
+
+
+@dataclass(frozen=True)
+class PageArguments:
+    """A page: the `first` rows after a cursor, the `last` rows before one, or (REST only) a numbered page of `first`
+    rows.
+    """
+
+    first: int | None = None
+    after: str | None = None
+    page: int | None = None
+    last: int | None = None
+    before: str | None = None
+
+    def size(self) -> int:
+        """The page size: 1 to 100, default 20. Raises InvalidInput for the argument that is wrong."""
+        if self.first is not None and self.last is not None:
+            raise InvalidInput.at("last", "Ask for `first` or for `last`, not for both.")
+        name, size = ("last", self.last) if self.last is not None else ("first", self.first)
+        if size is None:
+            return DEFAULT_PAGE
+        if not 0 < size <= LARGEST_PAGE:
+            raise InvalidInput.at(name, f"Ask for 1 to {LARGEST_PAGE}.", "OUT_OF_RANGE")
+        return size
+
+
+def _position(order: KeysetOrder, name: str, cursor: str | None) -> Position | None:
+    if cursor is None:
+        return None
+    try:
+        return order.position(cursor)
+    except InvalidCursor as error:
+        raise InvalidInput.at(name, "This cursor belongs to another list.") from error
+
+
+@dataclass(frozen=True)
+class Listing(Generic[T]):
+    """A list declared as data: its resource, filter and orders (an enum of `column` and `-column`, default first)."""
+
+    resource: type[T]
+    filter: type[Filter]
+    order: type[enum.StrEnum]
+    permission: RequiredAccess
+    description: str
+    table: Any = field(init=False)
+    orders: Mapping[str, KeysetOrder] = field(init=False)
+    name: str = field(init=False)
+    """In snake case: `order_list`."""
+
+    def __post_init__(self) -> None:
+        table = table_of(self.resource)
+        object.__setattr__(self, "table", table)
+        object.__setattr__(self, "name", f"{to_snake_case(self.resource.__name__)}_list")
+        object.__setattr__(self, "orders", {written: KeysetOrder.parse(table, written) for written in self.order})
+        for where in self.filter.tests().values():
+            where.check(table)
+
+    @property
+    def default_order(self) -> enum.StrEnum:
+        """The order that applies if none is requested: the first one."""
+        return next(iter(self.order))
+
+    def order_of(self, written: str) -> KeysetOrder:
+        """The order by one or several of the list's orders, separated by commas."""
+        first, *others = (self.orders[each] for each in written.split(","))
+        return replace(first, then=tuple(others)) if others else first
+
+    @instrumented_plan
+    async def __call__(
+        self,
+        context: Context,
+        page: PageArguments,
+        filter: Filter | RejectedInput | None = None,
+        order: str | None = None,
+        of: Mapping[str, Any] | None = None,
+    ) -> Connection[T]:
+        """Plan the list for a caller. `of` restricts it to rows with these values, such as those of one parent.
+
+        `order` is one of the list's orders, or for numbered pages several of them, separated by commas.
+        """
+        context.require(self.permission)
+        if isinstance(filter, RejectedInput):
+            raise InvalidInput(*filter.problems)
+        size, chosen = page.size(), self.order_of(order or self.default_order)
+        tests = [
+            *_visible_conditions(context.required_caller, self.table),
+            *(filter.where(self.table) if filter else []),
+        ]
+        tests += [Condition.equal(column(self.table, name), value) for name, value in (of or {}).items()]
+        rows: PageQuery[T] = PageQuery(
+            chosen,
+            tuple(tests),
+            context.db,
+            size,
+            instrumentation=ReadTimer(self.name, context),
+            reverse=page.last is not None,
+            after=_position(chosen, "after", page.after),
+            before=_position(chosen, "before", page.before),
+            offset=((page.page or 1) - 1) * size,
+        )
+        return Connection(rows=rows)
+
+
+@dataclass(frozen=True)
+class Lookup(Generic[T]):
+    """One row by a unique column, declared as data. It is read with one statement of the selected columns.
+
+    If `by` is `normal_code`, codes match in any spelling, and a miss counts for the brute-force protection.
+    """
+
+    resource: type[T]
+    by: str
+    thing: str
+    permission: RequiredAccess
+    description: str
+    table: Any = field(init=False)
+    order: KeysetOrder = field(init=False)
+
+    def __post_init__(self) -> None:
+        table = table_of(self.resource)
+        object.__setattr__(self, "table", table)
+        object.__setattr__(self, "order", KeysetOrder(table, "id"))
+        column(table, self.by)
+
+    @property
+    def name(self) -> str:
+        """The name in snake case."""
+        return self.thing.replace(" ", "_")
+
+    @property
+    def argument(self) -> str:
+        """The name of its argument."""
+        return "code" if self.by == NORMAL_CODE else self.by
+
+    @instrumented_plan
+    async def __call__(self, context: Context, value: Any) -> LazyRow[T]:
+        """Plan the look-up for a caller. Reading it raises NotFound if the caller may see no such row."""
+        context.require(self.permission)
+        key = normalize(value) if self.by == NORMAL_CODE else value
+        tests = (
+            *_visible_conditions(context.required_caller, self.table),
+            Condition.equal(column(self.table, self.by), key),
+        )
+        rows: PageQuery[T] = PageQuery(self.order, tests, context.db, 1, instrumentation=ReadTimer(self.name, context))
+        seek = partial(throttled_code_lookup, context, self.thing, key) if self.by == NORMAL_CODE else None
+        return LazyRow(rows, self.thing, seek)

@@ -1,0 +1,196 @@
+"""Payment in the checkout: start, return, cancel and result."""
+
+import datetime as dt
+import uuid
+
+import structlog
+from sqlmodel import col, select
+
+from resolvers.checkout.session import furthest_step
+from resolvers.checkout.steps import load_session, partner_of
+from resolvers.core.operation import Call, operation
+from resolvers.core.services import Services
+from resolvers.partner.selling import require_selling
+from resolvers.payment.checkout.completion import (
+    PAYIN,
+    abandon,
+    lock_known_attempt,
+    next_check,
+    read_attempt,
+    sync_attempt,
+)
+from resolvers.payment.checkout.outcome import outcome_of
+from resolvers.payment.payins import PayinOrder, create_payin, statement_of
+from schema.checkout.checkout import (
+    AgreedTotals,
+    Checkout,
+    CheckoutKey,
+    CheckoutNotice,
+    CheckoutStep,
+    PaymentAttemptStatus,
+    StartedPayment,
+)
+from schema.checkout.outcome import PaymentResult
+from schema.core.errors import CheckoutChanged, NotFound, PaymentsNotActive, ProviderFailed, ProviderTimedOut
+from schema.core.permission import AccessRule
+from store.checkout.placement import add_commission, new_attempt
+from store.checkout.reading import latest_attempt, lock_attempt, lock_checkout, session_digest
+from store.checkout.reservations import lock_rows, reserve
+from store.database.transaction_reader import TransactionReader
+from store.partner.partners import PartnerRow
+from store.payment.attempts import LIVE, AttemptRow, AttemptState
+from store.providers.errors import InvalidRequest, NotAllowed, ProviderError
+from store.providers.money import MinorAmount
+from store.providers.transactions import Payer, Transaction
+
+log = structlog.get_logger(__name__)
+PROVIDER_TIMEOUT = dt.timedelta(seconds=10)
+"""How long a customer waits for one call to the provider. A call that times out is treated like a lost response."""
+
+
+@operation(AccessRule.CUSTOMER, transaction=False)
+async def start_payment(
+    call: Call, key: CheckoutKey, agreed: AgreedTotals, language: str, return_base: str
+) -> StartedPayment:
+    """Start a payment of exactly the `agreed` totals. Pressing the button twice, or in two tabs, starts one payment.
+
+    The attempt is saved before the provider is called. The customer returns to `return_base` followed by the attempt's
+    id.
+
+    Raises CheckoutChanged if the amounts differ from what the customer saw, or if something is no longer available;
+    PartnerInactive if the partner may not sell, unless the payment is already in progress.
+    """
+    attempt = await _begin_attempt(call, key, agreed, language)
+    if attempt.state is AttemptState.STARTING:
+        if attempt.card_amount == 0:
+            attempt = await sync_attempt(call.services, attempt.id)
+        else:
+            attempt = await _submit_payment(call.services, attempt, f"{return_base}{attempt.id}/")
+    status = PaymentAttemptStatus.COMPLETED if attempt.state is AttemptState.COMPLETED else PaymentAttemptStatus.WAITING
+    return StartedPayment(attempt.id, status, attempt.redirect_url or None)
+
+
+async def _begin_attempt(call: Call, key: CheckoutKey, agreed: AgreedTotals, language: str) -> AttemptRow:
+    """The attempt of this customer for exactly this checkout: the live one, the ordered one, or a new one."""
+    async with call.services.db.sessions() as db, db.begin():
+        await lock_checkout(db, key.cart_id, session_digest(key.session_id))
+        reader = TransactionReader(call.services.db, db)
+        session = await load_session(call, reader, key, ordered=True)
+        if session.ordered_attempt is not None:
+            return session.ordered_attempt
+        quote, buyer = await session.quote(call, reader), session.customer.buyer
+        if (
+            CheckoutNotice.CART_REPLACED in session.edits.notices
+            or furthest_step(session, quote) is not CheckoutStep.PAYMENT
+        ):
+            raise CheckoutChanged
+        if buyer is None or AgreedTotals.of(quote.totals) != agreed:
+            raise CheckoutChanged
+        attempt = new_attempt(session.shop.partner_id, key, session.source, quote, buyer, language)
+        await add_commission(db, attempt)
+        live = await latest_attempt(db, session.shop.partner_id, key, live=True, lock=True)
+        now = call.services.clock.now()
+        if live is not None:
+            payable = live.link_expires_on is None or now < live.link_expires_on
+            if live.fingerprint == attempt.fingerprint and payable:
+                return live
+            await lock_rows(db, live, attempt)
+            await abandon(db, live)
+            await db.flush()
+        if attempt.card_amount and not session.shop.takes_cards:
+            raise PaymentsNotActive
+        attempt.created_on, attempt.check_on = now, next_check(attempt, now)
+        db.add(attempt)
+        await db.flush()
+        await require_selling(call.services, db, attempt.partner_id, lock=True)
+        await reserve(db, attempt, now)
+        return attempt
+
+
+async def _submit_payment(services: Services, attempt: AttemptRow, return_url: str) -> AttemptRow:
+    """Create the payment at the provider. The attempt survives any failure, and idempotency keys make each call take
+    effect once.
+    """
+    payin = _create_payin(services, attempt, return_url)
+    try:
+        sent = await PAYIN.send(services, attempt, payin, time_limit=2 * PROVIDER_TIMEOUT)
+    except (InvalidRequest, NotAllowed) as error:
+        log.exception("the provider refused to start a payment", attempt=str(attempt.id), code=error.code)
+        raise ProviderFailed from error
+    except ProviderError as error:
+        log.warning("a payment could not be started", attempt=str(attempt.id), error=repr(error))
+        raise ProviderTimedOut from error
+    if sent.state is AttemptState.ABANDONED:
+        raise ProviderTimedOut
+    return sent
+
+
+async def _create_payin(services: Services, attempt: AttemptRow, return_url: str) -> Transaction:
+    async with services.db.sessions() as db:
+        partner = (await db.exec(select(PartnerRow).where(col(PartnerRow.id) == attempt.partner_id))).one()
+    buyer = attempt.buyer
+    order = PayinOrder(
+        reference=str(attempt.id),
+        payer=Payer(buyer.first_name, buyer.last_name, buyer.email),
+        wallet_id=partner.provider_wallet_id,
+        amount=MinorAmount.of(attempt.card_amount, attempt.currency),
+        fee=MinorAmount.of(attempt.commission_amount, attempt.currency),
+        return_url=return_url,
+        language=attempt.language,
+        statement=statement_of(partner),
+        key=attempt.payin_key,
+        sent_at=attempt.created_on,
+    )
+    return await create_payin(services, order, lambda db: lock_known_attempt(db, attempt.id))
+
+
+@operation(AccessRule.CUSTOMER, transaction=False)
+async def settle_payment(call: Call, session_id: str, attempt_id: uuid.UUID) -> PaymentResult:
+    """The result of a payment, read from the provider now. Raises NotFound unless this browser started the payment."""
+    attempt = await _find_own_attempt(call, attempt_id)
+    try:
+        attempt = await sync_attempt(call.services, attempt.id, time_limit=PROVIDER_TIMEOUT)
+    except ProviderError as error:  # the page shows the payment as pending, and the worker checks again
+        log.warning(
+            "the status of a payment could not be read from the provider", attempt=str(attempt_id), error=str(error)
+        )
+        attempt = await read_attempt(call.services, attempt_id)
+    if attempt.session_digest != session_digest(session_id):
+        raise NotFound(thing="payment")
+    return await outcome_of(call.services, attempt)
+
+
+async def _find_own_attempt(call: Call, attempt_id: uuid.UUID) -> AttemptRow:
+    attempt = await read_attempt(call.services, attempt_id)
+    if attempt.partner_id != partner_of(call):
+        raise NotFound(thing="payment")
+    return attempt
+
+
+@operation(AccessRule.CUSTOMER, transaction=False)
+async def payment_outcome(call: Call, key: CheckoutKey) -> PaymentResult:
+    """The result of this browser's last payment for a cart or basket. Raises NotFound if there is none."""
+    async with call.services.db.sessions() as db:
+        attempt = await latest_attempt(db, partner_of(call), key)
+    if attempt is None:
+        raise NotFound(thing="payment")
+    return await outcome_of(call.services, attempt)
+
+
+@operation(AccessRule.CUSTOMER, transaction=False)
+async def cancel_payment(call: Call, key: CheckoutKey) -> Checkout:
+    """Cancel the open payment, so that the customer can change the order. A payment that is paid already stands."""
+    async with call.services.db.sessions() as db:
+        live = await latest_attempt(db, partner_of(call), key, live=True)
+    if live is not None:
+        try:
+            await sync_attempt(call.services, live.id, time_limit=PROVIDER_TIMEOUT)
+        except ProviderError as error:
+            log.warning(
+                "a payment was cancelled without its status from the provider", attempt=str(live.id), error=str(error)
+            )
+        async with call.services.db.sessions() as db, db.begin():
+            locked = await lock_attempt(db, live.id)
+            if locked is not None and locked.state in LIVE:
+                await abandon(db, locked)
+    return await (await load_session(call, call.services.db, key)).view(call, call.services.db)

@@ -1,0 +1,80 @@
+"""What was sold with the order of a payment: vouchers and gift cards. They are withdrawn when its money goes back."""
+
+import datetime as dt
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from resolvers.payment.locking import LockedPayment, lock_after_cards, paying_card_ids
+from schema.voucher.voucher import VoucherState
+from store.gift_card.gift_cards import GiftCardRow
+from store.gift_card.holds import cancel_card
+from store.gift_card.locks import card_ids_of_order, lock_cards
+from store.order.orders import lock_order
+from store.order.refunds import OrderRefund, take_back_order_refund
+from store.payment.payments import PaymentRow, RefundRow
+from store.voucher.states import lock_vouchers_of_order
+from store.voucher.states import transition as move_voucher
+from store.voucher.vouchers import VoucherRow
+
+UNUSED = (VoucherState.DRAFT, VoucherState.PAID)
+
+
+@dataclass(frozen=True, slots=True)
+class SoldGoods:
+    """A payment with its sources, and the gift cards and vouchers that were sold with its order, all locked."""
+
+    locked: LockedPayment
+    cards: Sequence[GiftCardRow]
+    vouchers: Sequence[VoucherRow]
+
+    @property
+    def payment(self) -> PaymentRow:
+        return self.locked.payment
+
+
+async def lock_goods(db: AsyncSession, payment: PaymentRow) -> SoldGoods:
+    """Lock the gift cards that were sold or have paid, then vouchers, then the payment: the order in which all lock
+    them.
+    """
+    sold = () if payment.order_id is None else await card_ids_of_order(db, payment.order_id)
+    cards = await lock_cards(db, {*sold, *await paying_card_ids(db, payment)})
+    vouchers = () if payment.order_id is None else await lock_vouchers_of_order(db, payment.order_id)
+    return SoldGoods(await lock_after_cards(db, payment, cards), [cards[id] for id in sold], vouchers)
+
+
+async def reopen_lines(db: AsyncSession, payment: PaymentRow, refund: RefundRow, failed: Decimal) -> OrderRefund | None:
+    """A part of a refund will never be made: its lines can be refunded again. Returns what of them it was for; None if
+    it was for no lines and no delivery. The goods stay as they are: `release_vouchers`.
+    """
+    if payment.order_id is None:
+        return None
+    taken = await take_back_order_refund(db, refund, await lock_order(db, payment.order_id), failed)
+    return taken if taken.lines or taken.delivery else None
+
+
+async def release_vouchers(db: AsyncSession, reopened: OrderRefund | None) -> None:
+    """Vouchers of lines that can be refunded again stay withdrawn, but can be made usable again by staff. One that was
+    used stays barred: its refund is made again. The vouchers must be locked.
+    """
+    if reopened is None:
+        return
+    whole = {each.line.voucher_id for each in reopened.lines if not each.line.refunded_quantity}
+    for voucher in await lock_vouchers_of_order(db, reopened.order.id):
+        if voucher.id in whole and voucher.state is VoucherState.ERROR:
+            voucher.refunded_on = None
+
+
+async def withdraw(
+    db: AsyncSession, cards: Iterable[GiftCardRow], vouchers: Iterable[VoucherRow], now: dt.datetime
+) -> None:
+    """Withdraw what was bought: unused vouchers become ERROR, gift cards are cancelled with what is left of them. Used
+    vouchers stay as they are.
+    """
+    for voucher in vouchers:
+        if voucher.state in UNUSED:
+            await move_voucher(db, voucher, VoucherState.ERROR, now)
+    for card in cards:
+        await cancel_card(db, card, now)

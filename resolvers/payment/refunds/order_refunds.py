@@ -1,0 +1,179 @@
+"""Refunds of lines of an order by staff: what was sold is withdrawn, and the money goes back to where it came from."""
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+from sqlmodel import col, select
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from resolvers.core.input_mapping import id_from_input
+from resolvers.core.operation import Call, operation
+from resolvers.core.scoping import find_visible
+from resolvers.mail.refunds import queue_order_refund_mail
+from resolvers.payment.refunds.goods import SoldGoods, lock_goods, withdraw
+from resolvers.payment.refunds.recording import parts_of
+from resolvers.payment.refunds.refunds import check_split, left_to_refund, preview_of, refund_by_source
+from schema.core.errors import GoodsUsed, InvalidInput, NothingToRefund, NotRefundable, OrderLineRefunded
+from schema.core.permission import Permission
+from schema.payment.input import PreviewOrderRefund, RefundOrder, RefundOrderLine
+from schema.payment.payment import PaymentSourceKind, Refund, RefundPreview
+from schema.voucher.voucher import VoucherState
+from store.checkout.reservations import LockedRows, lock_stock
+from store.gift_card.gift_cards import GiftCardRow
+from store.gift_card.states import is_over as is_card_over
+from store.order.orders import OrderProductRow, OrderRow, lock_order
+from store.order.refunds import (
+    LineRefund,
+    OrderRefund,
+    amount_of,
+    left_of_line,
+    limited_to,
+    lines_of_order,
+    restocked_by_failed,
+)
+from store.payment.attempts import AttemptRow
+from store.payment.payments import PaymentRow, RefundRow
+from store.payment.snapshot import AttemptLine
+from store.voucher.rules import is_over
+from store.voucher.vouchers import VoucherRow
+
+NOTHING = Decimal("0.00")
+NOT_WHOLE = (VoucherState.USING, VoucherState.USED, VoucherState.EXPIRED)
+
+
+async def find_order(call: Call, input: Any) -> OrderRow:
+    """The order of an input's `id`. Raises NotFound if the caller cannot see it."""
+    return await find_visible(call.db, call.caller, OrderRow, "order", id=id_from_input(input))
+
+
+@operation(Permission.REFUND_PAYMENT, exists=find_order)
+async def refund_order(call: Call, input: RefundOrder) -> Refund:
+    """Refund lines of an order, its delivery, or both: what was paid for them, at most what is left of the payment. The
+    money goes back as by `refundPayment`, and the buyer gets a mail. Vouchers and gift cards of the lines are withdrawn.
+    One that was used, in part or wholly, or is over is refused with `GOODS_USED`, unless `includeUsed` is sent: then a
+    voucher keeps its state, and a gift card is cancelled with what is left of it.
+    """
+    order = await find_order(call, {"id": input.id})
+    return (await _refund(call.db, order, input, call.services.clock.now())).refund
+
+
+@operation(Permission.REFUND_PAYMENT, exists=find_order)
+async def preview_order_refund(call: Call, input: PreviewOrderRefund) -> RefundPreview:
+    """What a refund of lines of an order would do: it is made, and undone. Refused as the refund would be."""
+    order = await find_order(call, {"id": input.id})
+    async with call.services.db.sessions() as db:  # never committed
+        made = await _refund(db, order, input, call.services.clock.now())
+        return await preview_of(db, made.payment, made.refund, made.plan)
+
+
+@dataclass(frozen=True, slots=True)
+class MadeRefund:
+    """A refund of lines, not committed yet."""
+
+    payment: PaymentRow
+    refund: RefundRow
+    plan: OrderRefund
+
+
+async def _refund(db: AsyncSession, order: OrderRow, input: RefundOrder, now: dt.datetime) -> MadeRefund:
+    payment = (await db.exec(select(PaymentRow).where(col(PaymentRow.order_id) == order.id))).first()
+    if payment is None:
+        raise NotRefundable
+    attempt = await db.get_one(AttemptRow, order.attempt_id)
+    stock = await lock_stock(db, attempt) if input.restock else None
+    goods = await lock_goods(db, payment)
+    order = await lock_order(db, order.id)
+    lines = await lines_of_order(db, order)
+    wanted = _order_refund(order, lines, input)
+    sold = {line.id: bought for line, bought in zip(lines, attempt.lines, strict=True)}
+    left = await left_to_refund(db, goods.payment)
+    cards, vouchers = _goods_of(goods, wanted)
+    if not input.include_used:
+        _check_unused(wanted, cards, vouchers, now)
+    plan = limited_to(wanted, left)
+    if not plan.amount:
+        raise NothingToRefund
+    check_split(input, plan.amount)
+    plan = await _restock(db, plan, stock, sold)
+    refund = await refund_by_source(db, goods.locked, plan.amount, input, now, plan)
+    await withdraw(db, cards.values(), vouchers.values(), now)
+    for voucher in vouchers.values():
+        voucher.refunded_on = now
+    by_card = [part for part in await parts_of(db, refund) if part.payment_method is PaymentSourceKind.CREDIT_CARD]
+    card_amount = sum((part.transaction_amount for part in by_card), NOTHING)
+    await queue_order_refund_mail(db, refund, plan, sold, card_amount)
+    return MadeRefund(goods.payment, refund, plan)
+
+
+def _order_refund(order: OrderRow, lines: Sequence[OrderProductRow], input: RefundOrder) -> OrderRefund:
+    """What the input asks for, without regard to what is left of the payment."""
+    if not input.lines and not input.include_delivery:
+        raise InvalidInput.at("lines", "Send the lines to refund, or the delivery.", "REQUIRED")
+    delivery = NOTHING
+    if input.include_delivery:
+        delivery = order.delivery_amount - order.delivery_refunded_amount
+        if order.delivery_refunded_amount and not delivery:
+            raise OrderLineRefunded("include_delivery")
+    by_id, wanted = {line.id: line for line in lines}, dict[int, LineRefund]()
+    for position, asked in enumerate(input.lines):
+        line = by_id.get(asked.id)
+        if line is None:
+            raise InvalidInput.at(("lines", position, "id"), "This order has no such line.", "NOT_FOUND")
+        if line.id in wanted:
+            raise InvalidInput.at(("lines", position, "id"), "Send each line once.")
+        wanted[line.id] = _line_refund(line, asked, position)
+    return OrderRefund(order, list(wanted.values()), delivery)
+
+
+def _line_refund(line: OrderProductRow, asked: RefundOrderLine, position: int) -> LineRefund:
+    left = left_of_line(line)
+    owed = amount_of(line, 0) if not left and asked.quantity is None else NOTHING
+    if not left and not owed:
+        raise OrderLineRefunded("lines", position, "id")
+    quantity = left if asked.quantity is None else asked.quantity
+    if quantity > left:
+        raise InvalidInput.at(("lines", position, "quantity"), f"Only {left} are left to refund.", "OUT_OF_RANGE")
+    return LineRefund(line, quantity, amount_of(line, quantity))
+
+
+async def _restock(
+    db: AsyncSession, plan: OrderRefund, stock: LockedRows | None, sold: Mapping[int, AttemptLine]
+) -> OrderRefund:
+    """Put the pieces of a refund back into stock, if it is locked for that. Those that a refund has put back which failed
+    afterwards are there already: they are refunded first.
+    """
+    there, lines = await restocked_by_failed(db, plan.order), list[LineRefund]()
+    for each in plan.lines:
+        restocked = min(each.quantity, there.get(each.line.id, 0))
+        missing = each.quantity - restocked
+        if stock is not None and missing and stock.put_back(sold[each.line.id], missing):
+            each.line.restocked_quantity += missing
+            restocked += missing
+        lines.append(replace(each, restocked=restocked))
+    return replace(plan, lines=lines)
+
+
+def _goods_of(goods: SoldGoods, refund: OrderRefund) -> tuple[Mapping[int, GiftCardRow], Mapping[int, VoucherRow]]:
+    """The gift cards and vouchers of the lines that are refunded, by id. Those of lines for which only an amount is still
+    owed are withdrawn already.
+    """
+    cards = {each.line.gift_card_id for each in refund.lines if each.quantity}
+    vouchers = {each.line.voucher_id for each in refund.lines if each.quantity}
+    return {row.id: row for row in goods.cards if row.id in cards}, {
+        row.id: row for row in goods.vouchers if row.id in vouchers
+    }
+
+
+def _check_unused(
+    refund: OrderRefund, cards: Mapping[int, GiftCardRow], vouchers: Mapping[int, VoucherRow], now: dt.datetime
+) -> None:
+    """Raise GoodsUsed for the first line whose voucher or gift card was used, or is over."""
+    for position, each in enumerate(refund.lines):
+        voucher, card = vouchers.get(each.line.voucher_id or 0), cards.get(each.line.gift_card_id or 0)
+        if voucher is not None and (voucher.state in NOT_WHOLE or is_over(voucher, now)):
+            raise GoodsUsed("lines", position, "id")
+        if card is not None and (card.remaining_amount < card.value_amount or is_card_over(card, now)):
+            raise GoodsUsed("lines", position, "id")

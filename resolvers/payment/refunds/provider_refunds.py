@@ -1,0 +1,174 @@
+"""Refunds that somebody made at the provider: they have happened, and are recorded as they are."""
+
+import datetime as dt
+from decimal import Decimal
+from typing import Any
+
+import structlog
+from sqlalchemy import ColumnElement
+from sqlmodel import col, select
+from sqlmodel.ext.asyncio.session import AsyncSession
+from sqlmodel.sql.expression import SelectOfScalar
+
+from resolvers.core.services import Services
+from resolvers.payment.events import emit_refund_event
+from resolvers.payment.locking import LockedPayment
+from resolvers.payment.refunds.goods import lock_goods, release_vouchers, reopen_lines
+from resolvers.payment.refunds.recording import (
+    finish_if_done,
+    promise_refund,
+    record_refund_failed,
+    refund_of,
+    take_back,
+)
+from schema.core.errors import InsufficientBalance
+from schema.event import EventType
+from schema.payment.payment import (
+    PaymentTransactionStatus,
+    PaymentTransactionType,
+    RefundOrigin,
+)
+from store.ledger.posting import post
+from store.order.refunds import OrderRefund
+from store.payment.payments import PaymentRow, PaymentSourceRow, PaymentTransactionRow, RefundRow
+from store.payment.postings import provider_refund_journals
+from store.payment.refund_amounts import left_of
+from store.providers.transactions import Transaction
+
+log = structlog.get_logger(__name__)
+TABLE = PaymentTransactionRow
+
+
+async def record_provider_refund(services: Services, refund: Transaction) -> None:
+    """Record a refund that somebody made at the provider. It has happened: a partner without enough earnings owes it."""
+    async with services.db.sessions() as db, db.begin():
+        payin = (await db.exec(_payin_with(refund.parent_id or ""))).first()
+        if payin is None:
+            log.error("a refund of an unknown payment", refund=refund.id, payin=refund.parent_id)
+            return
+        payment = (await db.exec(select(PaymentRow).where(col(PaymentRow.id) == payin.payment_id))).one()
+        locked = (await lock_goods(db, payment)).locked
+        if (await db.exec(refund_with(refund.id))).first() is not None:
+            return
+        source = next(row for row in locked.sources if row.id == payin.source_id)
+        now = services.clock.now()
+        given_up = await _make_room(db, locked, source, refund.amount.decimal)
+        await _write(db, locked.payment, source, refund, now)
+        for each, amount in given_up:
+            if rest := min(amount, left_of(source)):
+                await _promise_rest(db, locked, source, rest, each, now)
+
+
+async def _promise_rest(
+    db: AsyncSession,
+    locked: LockedPayment,
+    source: PaymentSourceRow,
+    rest: Decimal,
+    given_up: RefundRow,
+    now: dt.datetime,
+) -> None:
+    """Promise again what is left of a refund that was given up, for its lines: the buyer has the other part of them by
+    the refund at the provider. What has happened is recorded in any case.
+    """
+    reopened = await reopen_lines(db, locked.payment, given_up, rest)
+    about: dict[str, Any] = {"origin": given_up.origin, "reason": given_up.reason, "of_order": reopened}
+    try:
+        async with db.begin_nested():
+            await promise_refund(db, locked, {source.id: rest}, now=now, **about)
+    except InsufficientBalance:
+        log.exception("a refund that was given up cannot be promised again", refund=str(given_up.id))
+        await _reload(db, locked, reopened)
+        await release_vouchers(db, reopened)
+
+
+async def _reload(db: AsyncSession, locked: LockedPayment, reopened: OrderRefund | None) -> None:
+    """Read again what a rollback to a savepoint has expired."""
+    of_order = [] if reopened is None else [reopened.order, *(each.line for each in reopened.lines)]
+    for row in (locked.payment, *locked.sources, *of_order):
+        await db.refresh(row)
+
+
+async def _make_room(
+    db: AsyncSession, locked: LockedPayment, source: PaymentSourceRow, amount: Decimal
+) -> list[tuple[RefundRow, Decimal]]:
+    """Give up promised refunds that the provider would now refuse, as too little is left of the payment. Returns them with their amounts."""
+    given_up: list[tuple[RefundRow, Decimal]] = []
+    promised = select(TABLE).where(
+        col(TABLE.source_id) == source.id,
+        col(TABLE.type) == PaymentTransactionType.REFUND,
+        col(TABLE.status) == PaymentTransactionStatus.IN_PROGRESS,
+        col(TABLE.provider_id) == "",
+    )
+    for part in (await db.exec(promised.order_by(col(TABLE.id).desc()))).all():
+        if left_of(source) >= amount:
+            break
+        await record_refund_failed(db, locked.payment, part, "It was refunded at the payment provider instead.")
+        given_up.append((await refund_of(db, part), part.transaction_amount))
+    return given_up
+
+
+async def _write(
+    db: AsyncSession, payment: PaymentRow, source: PaymentSourceRow, refund: Transaction, now: dt.datetime
+) -> None:
+    amount, commission = refund.amount.decimal, refund.fee.decimal
+    vat = _vat_back(payment, source, commission)
+    row = RefundRow(
+        partner_id=payment.partner_id,
+        payment_id=payment.id,
+        currency=payment.currency,
+        created_on=refund.created_at,
+        origin=RefundOrigin.PROVIDER,
+        refund_amount=amount,
+    )
+    db.add(row)
+    await db.flush()
+    part = TABLE(
+        partner_id=payment.partner_id,
+        payment_id=payment.id,
+        refund_id=row.id,
+        currency=payment.currency,
+        source_id=source.id,
+        type=PaymentTransactionType.REFUND,
+        status=PaymentTransactionStatus.OK,
+        payment_method=source.kind,
+        transaction_amount=amount,
+        commission_amount=commission,
+        commission_vat_amount=vat,
+        net_amount=amount - commission,
+        created_on=refund.created_at,
+        executed_on=refund.executed_at or now,
+        provider_id=refund.id,
+    )
+    db.add(part)
+    take_back(payment, source, part)
+    await db.flush()
+    await post(db, await provider_refund_journals(db, payment, part))
+    log.warning("a refund was made at the provider", payment=str(payment.id), refund=refund.id)
+    await emit_refund_event(db, EventType.REFUND_CREATED, row)
+    await finish_if_done(db, payment, row, now)
+
+
+def refund_with(provider_id: str) -> SelectOfScalar[int]:
+    """The id of the part of a refund with this id at the provider."""
+    return select(col(TABLE.id)).where(col(TABLE.type) == PaymentTransactionType.REFUND, *_is_at_provider(provider_id))
+
+
+def _payin_with(provider_id: str) -> SelectOfScalar[PaymentTransactionRow]:
+    return select(TABLE).where(
+        col(TABLE.type) == PaymentTransactionType.PAYIN,
+        col(TABLE.provider_id) == provider_id,
+        col(TABLE.provider_id) != "",
+    )
+
+
+def _is_at_provider(id: str) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    """With the condition of the index, which leaves out transactions that the provider does not know yet."""
+    return col(TABLE.provider_id) == id, col(TABLE.provider_id) != ""
+
+
+def _vat_back(payment: PaymentRow, source: PaymentSourceRow, commission: Decimal) -> Decimal:
+    """The VAT in the commission that went back: in proportion, and all that is left with the last of it."""
+    left = payment.commission_vat_amount - source.commission_vat_back_amount
+    if commission == payment.commission_amount - source.commission_back_amount or not payment.commission_amount:
+        return min(commission, left)
+    return min(left, (commission * payment.commission_vat_amount / payment.commission_amount).quantize(commission))
