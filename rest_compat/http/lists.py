@@ -25,7 +25,6 @@ from rest_compat.shapes.shape import ResourceShape
 from schema.core.errors import NotFound, Problem, ProblemPath
 from schema.core.inputs import RejectedInput
 from schema.core.messages import problems_of as told
-from store.database.related_rows import load_first_from
 
 
 @dataclass(frozen=True)
@@ -143,7 +142,7 @@ async def _fetch(connection: Connection[Any], shape: ResourceShape, context: Con
     rows: PageQuery[Any] = connection.rows
     assert shape.rows is not None  # `_check` ensures it at start
     cut = await rows.fetch_slice(shape.rows.columns, shape.rows.joined)
-    results = await shape.render(cut.rows, load_first_from(cut.related, context.loaders.load), columns=True)
+    results = await shape.render(cut.rows, cut.load_rest(context.loaders.load), columns=True)
     cursor = rows.order.cursor(cut.rows[-1][0], cut.rows[-1][1]) if cut.has_more else None
     return Results(results, cut.has_more, cursor)
 

@@ -11,7 +11,6 @@ from resolvers.core.lists.page_query import PageQuery, PageSlice
 from schema.graph.selection import Details, SelectionCompiler, SelectionSource, unwrap_non_null
 from store.database.projection import Projection
 from store.database.projection_fields import ConstantField, CursorField, LoadFunction, ObjectField, SelectedField
-from store.database.related_rows import load_first_from
 
 CURSOR_INDEXES = {"startCursor": 0, "endCursor": -1}
 
@@ -63,8 +62,8 @@ class PagePlan:
             return (await rows.fetch_slice(()) if needed else PageSlice((), has_more=False)), {}
         if self.rows.rows is not None:
             cut = await rows.fetch_slice(self.rows.rows.columns, self.rows.rows.joined)
-            load = load_first_from(cut.related, load)
-            written = await self.rows.render(cut.rows, load, columns=True, cursor=rows.order.cursor)
+            cursor = rows.order.cursor
+            written = await self.rows.render(cut.rows, cut.load_rest(load), columns=True, cursor=cursor)
         else:
             fetched = await rows.objects_slice()
             written = await self.rows.render(fetched.rows, load, cursor=rows.cursor_of)

@@ -42,6 +42,10 @@ class PageSlice:
     related: KeyedRows = field(default_factory=dict)
     """The rows related to them that were read with them."""
 
+    def load_rest(self, load: LoadFunction) -> LoadFunction:
+        """`load` that already has what was read with the rows."""
+        return load_first_from(self.related, load)
+
 
 @dataclass(eq=False)
 class PageQuery(Generic[T]):
