@@ -19,19 +19,20 @@ class PayingSite(PublicSite[PayingRequest]):
     async def build_request(self, request: Request) -> PayingRequest:
         """The request of a link holder. Raises NotFound for an unknown link, TooManyRequests after too many of them.
 
-        The language is that of the payment, unless the customer has chosen another one.
+        The language is the one that the customer has chosen, else that of the payment, else that of the browser.
         """
         token, services = request.path_params["token"], request.app.state.container.services
         nobody = Context(services, None, request.state.request_id, client_ip_of(request), Transport.CHECKOUT)
         context = replace(nobody, caller=await operations.customer_with_link(nobody, token))
         page = await operations.payment_page(context, token)
+        of_browser = request.headers.get("accept-language", "")
         return PayingRequest(
             request,
             self.templates,
             self.csrf_tokens,
             self.cookies,
             self.cookies.session_id(request),
-            choose_language(self.cookies.read(request, "language"), "", page.language),
+            choose_language(self.cookies.read(request, "language"), page.language or of_browser),
             page.brand,
             start=page.path,
             context=context,

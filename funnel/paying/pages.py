@@ -31,7 +31,10 @@ async def pay(request: PayingRequest) -> Response:
     """The button: begin to pay, or continue. A repeated submission begins nothing else."""
     try:
         url = await operations.pay_by_link(
-            request.context, request.token, request.context.services.settings.public_url + request.path(RETURN)
+            request.context,
+            request.token,
+            request.context.services.settings.public_url + request.path(RETURN),
+            request.language,
         )
     except PaymentEnded:  # it was paid, or has ended meanwhile: the page shows it
         return request.redirect_to_start()

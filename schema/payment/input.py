@@ -43,7 +43,9 @@ class CreatePayment(SchemaModel):
     type: PaymentType
     origin: FeeKey = ""
     description: Annotated[str, multiline_up_to(500)] = ""
-    language: Language = "en"
+    language: Language | None = Field(
+        default=None, description="The language of its page and receipt. Null: that of the customer's browser."
+    )
     freeze_payout_date: Moment | None = None
     extra_source_wallet_uuid: UUID | None = Field(
         default=None, description="The uuid of the wallet of a gift card that pays a part of the amount."

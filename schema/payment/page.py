@@ -34,7 +34,8 @@ class PaymentPage:
     state: PaymentPageState
     brand: Brand
     path: str
-    language: str
+    language: str | None
+    """The language that was given; None: the customer's own."""
     currency: str
     amount: Decimal
     extra_amount: Decimal

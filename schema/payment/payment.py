@@ -194,7 +194,11 @@ class Payment(SchemaModel):
     product: str = Field(default="", max_length=80, description="What is paid for; fee rules may name it.")
     origin: str = Field(default="", max_length=80, description="Where it comes from; fee rules may name it.")
     description: str = Field(default="", max_length=500, description="The text on the receipt; empty if none.")
-    language: str = Field(default="en", max_length=2, description="The language of its page and receipt.")
+    language: str | None = Field(
+        default=None,
+        max_length=2,
+        description="The language of its page and receipt; null until the customer begins to pay, if none was given.",
+    )
     freeze_payout_date: dt.datetime | None = datetime_column(
         "The date that decides about the payout, instead of the day of the payment; null if none.",
         default=None,

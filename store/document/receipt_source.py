@@ -25,7 +25,7 @@ from store.payment.recording import is_wholly_refunded
 
 @dataclass(frozen=True)
 class ReceiptReader:
-    """Reads one receipt, in the language of its payment."""
+    """Reads one receipt, in the language of its payment; without one, of the partner."""
 
     db: AsyncSession
     payment: PaymentRow
@@ -33,12 +33,16 @@ class ReceiptReader:
     time_zone: str
 
     @property
+    def language(self) -> str:
+        return self.payment.language or self.partner.language
+
+    @property
     def formats(self) -> Formats:
-        return Formats(self.payment.language)
+        return Formats(self.language)
 
     @property
     def words(self) -> ReceiptWords:
-        return ReceiptWords(self.payment.language)
+        return ReceiptWords(self.language)
 
     async def read(self) -> Receipt:
         payment, say = self.payment, self.words.say
@@ -49,7 +53,7 @@ class ReceiptReader:
             numbers.insert(0, (say(words.ORDER_NUMBER), str(order.number)))
         wholly_refunded = await is_wholly_refunded(self.db, payment)
         return Receipt(
-            language=payment.language,
+            language=self.language,
             title=f"{overline} – {self.partner.commercial_name} – {amount}",
             look=SheetBrand.from_brand(brand_of(self.partner)),
             words=self.words.labels,
