@@ -17,6 +17,7 @@ from schema.core.text import Text
 from schema.gift_card.gift_card import GiftCardHoldState
 from schema.voucher.voucher import VoucherState
 from store.gift_card.gift_cards import GiftCardHoldRow, GiftCardRow
+from store.gift_card.modes import are_in_mode
 from store.gift_card.reversals import is_reversible
 from store.gift_card.states import is_over as is_card_over
 from store.gift_card.states import is_spendable, takes_money_back
@@ -134,9 +135,10 @@ async def _card(context: Context, card: GiftCardRow) -> RedeemableCard:
     lately = select(table).where(col(table.gift_card_id) == card.id, col(table.state).in_(SPENT_STATES))
     async with context.services.db.sessions() as db:
         taken = (await db.exec(lately.order_by(col(table.id).desc()).limit(RECENT_LIMIT))).all()
+        in_mode = await are_in_mode(db, [card.id])
     return RedeemableCard(
         card,
-        is_spendable(card, now) and card.remaining_amount > 0,
+        is_spendable(card, now) and card.remaining_amount > 0 and in_mode,
         is_card_over(card, now),
         may_take,
         taken,

@@ -210,7 +210,7 @@ class PaymentSeeder:
     async def _begin(self, token: str) -> str:
         """Press the button of the page; returns the pay-in's id at the provider."""
         return_url = f"{self.services.public_url}/pay/{token}/return/"
-        url = await pay_by_link(self.customer, token, return_url)
+        url = await pay_by_link(self.customer, token, return_url, "en")
         table = PaymentTransactionRow
         async with self.services.db.sessions() as db:
             return (await db.exec(select(table.provider_id).where(col(table.redirect_url) == url))).one()

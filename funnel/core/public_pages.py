@@ -17,6 +17,7 @@ from funnel.core.static_files import colours_path
 from resolvers.core.caller import Caller, Transport
 from resolvers.core.context import Context
 from resolvers.core.services import Services
+from schema.core.errors import Unavailable
 from store.core.settings import Settings
 
 LANGUAGE_PATH = "/onboarding/language/"
@@ -65,8 +66,13 @@ class LinkRequest(PublicRequest):
         await self._flashes.put(self._flash_key(place), flash)
 
     async def take_flash(self, place: str) -> Flash:
-        """Return and delete the message; an empty one if there is none."""
-        return await self._flashes.take(self._flash_key(place))
+        """Return and delete the message; an empty one if there is none, or while it cannot be read: the page shows what
+        matters without it.
+        """
+        try:
+            return await self._flashes.take(self._flash_key(place))
+        except Unavailable:
+            return Flash()
 
     def _flash_key(self, place: str) -> str:
         return f"{self.session_id}:{self.flash_area}:{place}"

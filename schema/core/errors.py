@@ -185,7 +185,9 @@ class InsufficientBalance(Conflict):
 
 
 class GiftCardNotSpendable(Conflict):
-    """This gift card cannot be spent: it is unpaid, expired, used up or cancelled."""
+    """This gift card cannot be spent: it is unpaid, expired, used up, cancelled, or of another mode (test or live) than its
+    partner.
+    """
 
 
 class FrozenByDispute(Conflict):

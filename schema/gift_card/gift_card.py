@@ -130,7 +130,8 @@ class GiftCard(SchemaModel):
     is_spendable = derived(
         bool,
         ("status", "expires_on", "remaining_amount", "frozen_on"),
-        "Whether it can be spent now: paid, not expired, not cancelled, not frozen, and with a balance above zero.",
+        "Whether it can be spent now: paid, not expired, not cancelled, not frozen, and with a balance above zero. A card of "
+        "another mode (test or live) than its partner is refused all the same.",
     )
     gifter_details = embedded(GiftCardGifter, "The gifter, as given at purchase.")
     giftee_details = embedded(GiftCardGiftee, "The giftee, as given at purchase.")

@@ -19,8 +19,8 @@ from store.coupon.coupons import CouponRow
 from store.coupon.rules import is_running
 from store.database.transaction_reader import DatabaseReader
 from store.gift_card.gift_cards import GiftCardRow, UsableCard
+from store.gift_card.modes import IN_MODE
 from store.gift_card.states import is_spendable
-from store.ledger.books import is_current_book
 from store.payment.attempts import LIVE, AttemptRow, AttemptState
 
 
@@ -161,8 +161,7 @@ async def usable_codes(
     if not normal_codes:
         return []
     of_coupons = col(CouponRow.partner_id) == partner_id, col(CouponRow.normal_code).in_(normal_codes)
-    in_mode = is_current_book(col(GiftCardRow.book_id), partner_id)
-    of_cards = col(GiftCardRow.partner_id) == partner_id, col(GiftCardRow.normal_code).in_(normal_codes), in_mode
+    of_cards = col(GiftCardRow.partner_id) == partner_id, col(GiftCardRow.normal_code).in_(normal_codes), IN_MODE
     async with db.read_sessions() as session:
         coupons = (await session.exec(select(CouponRow).where(*of_coupons))).all()
         cards = (await session.exec(select(GiftCardRow).where(*of_cards))).all()

@@ -23,9 +23,9 @@ from store.catalogue.offers import is_on_sale
 from store.coupon.coupons import CouponRow
 from store.coupon.rules import is_running
 from store.gift_card.gift_cards import GiftCardRow
+from store.gift_card.modes import are_in_mode
 from store.gift_card.movements import debit_card, finalize_hold, restore_to_card
 from store.gift_card.states import is_capturable, is_spendable
-from store.ledger.books import book_of_partner
 from store.ledger.posting import post
 from store.payment.attempts import AttemptRow
 from store.payment.snapshot import AttemptLine
@@ -93,7 +93,7 @@ async def reserve(db: AsyncSession, attempt: AttemptRow, now: dt.datetime) -> No
         if coupon is None or not is_running(coupon, now, kind=attempt.kind):
             raise CheckoutChanged
         coupon.usage_count += 1
-    await _check_books(db, attempt)
+    await _check_modes(db, attempt)
     journals = []
     for part in attempt.cards:
         card = locked.cards.get(part.id)
@@ -125,20 +125,14 @@ async def consume_reservations(db: AsyncSession, attempt: AttemptRow) -> None:
     cards = await _lock_by_id(db, GiftCardRow, (part.id for part in attempt.cards))
     if not all(map(is_capturable, cards.values())):
         raise CheckoutChanged
-    await _check_books(db, attempt)
+    await _check_modes(db, attempt)
     spent = [finalize_hold(cards[part.id], attempt, part.amount, part.amount) for part in attempt.cards]
     await post(db, itertools.chain.from_iterable(spent))
 
 
-async def _check_books(db: AsyncSession, attempt: AttemptRow) -> None:
-    """Raise CheckoutChanged if a gift card of the attempt is of another mode than the partner: a card of a test partner
-    pays no live order.
-    """
-    if not attempt.cards:
-        return
-    book_id, cards = await book_of_partner(db, attempt.partner_id), {part.id for part in attempt.cards}
-    others = select(GiftCardRow.id).where(col(GiftCardRow.id).in_(cards), col(GiftCardRow.book_id) != book_id)
-    if (await db.exec(others)).first() is not None:
+async def _check_modes(db: AsyncSession, attempt: AttemptRow) -> None:
+    """Raise CheckoutChanged if a gift card of the attempt is of another mode than the partner."""
+    if not await are_in_mode(db, (part.id for part in attempt.cards)):
         raise CheckoutChanged
 
 

@@ -9,21 +9,14 @@ from decimal import Decimal
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.core.errors import GiftCardNotSpendable, HoldOver, InsufficientBalance
+from schema.core.errors import HoldOver, InsufficientBalance
 from schema.event import EventType
 from schema.gift_card.gift_card import GiftCardHoldState
 from store.gift_card.events import emit_gift_card_event, emit_hold_event
 from store.gift_card.gift_cards import GiftCardHoldRow, GiftCardRow
+from store.gift_card.modes import check_capturable, check_spendable
 from store.gift_card.movements import debit_card, finalize_hold, restore_to_card
-from store.gift_card.states import (
-    CANCELLED,
-    EXPIRED,
-    SPENDABLE,
-    check_not_frozen,
-    is_capturable,
-    is_spendable,
-    transition,
-)
+from store.gift_card.states import CANCELLED, EXPIRED, SPENDABLE, transition
 from store.ledger.posting import post
 
 RUNNING, CAPTURED = GiftCardHoldState.RUNNING, GiftCardHoldState.CAPTURED
@@ -43,9 +36,7 @@ async def place_hold(
     db: AsyncSession, card: GiftCardRow, amount: Decimal, reference: str, until: dt.datetime, now: dt.datetime
 ) -> GiftCardHoldRow:
     """Debit an amount and hold it. Raises FrozenByDispute, GiftCardNotSpendable, or InsufficientBalance at `amount`."""
-    check_not_frozen(card)
-    if not is_spendable(card, now):
-        raise GiftCardNotSpendable
+    await check_spendable(db, card, now)
     if card.remaining_amount < amount:
         raise InsufficientBalance("amount")
     row = GiftCardHoldRow(
@@ -70,16 +61,15 @@ async def capture_hold(
     """Capture the amount held, or a part of it; the rest is released.
 
     Returns False, without change, if the same amount was captured already. Raises HoldOver if the hold has ended,
-    GiftCardNotSpendable if the card is cancelled, FrozenByDispute if the payment of its order is disputed.
+    GiftCardNotSpendable if the card is cancelled or of another mode than its partner, FrozenByDispute if the payment of its
+    order is disputed.
     """
     spent = row.held_amount if amount is None else amount
     if row.state is CAPTURED and spent == row.captured_amount:
         return False
     if row.state is not RUNNING or now >= row.expires_on:
         raise HoldOver
-    check_not_frozen(card)
-    if not is_capturable(card):
-        raise GiftCardNotSpendable
+    await check_capturable(db, card)
     await post(db, finalize_hold(card, row, row.held_amount, spent))
     row.state, row.captured_amount, row.closed_on = CAPTURED, spent, now
     await emit_hold_event(db, EventType.GIFT_CARD_CAPTURED, card, row)

@@ -47,7 +47,8 @@ def is_over(card: GiftCardLike, now: dt.datetime) -> bool:
 
 
 def is_spendable(card: GiftCardLike, now: dt.datetime, *, held: bool = False) -> bool:
-    """True if the card can be debited now. This is the only check of that.
+    """True if the status, end and disputes of the card let it be debited now. This is the only check of these; see
+    `modes` for test cards.
 
     With `held`, the caller already holds a part and would debit it again: then USED counts as spendable.
     """

@@ -35,8 +35,13 @@ OPEN = text("""
 def is_current_book(book_id: Any, partner_id: Any) -> ColumnElement[bool]:
     """The condition that a book is of the partner's present mode: of a test partner a test book, else a live one."""
     is_live = select(col(PartnerRow.status) != PartnerStatus.TEST).where(col(PartnerRow.id) == partner_id)
-    of_mode = col(LedgerBookRow.is_live) == is_live.scalar_subquery()
-    return select(LedgerBookRow.id).where(col(LedgerBookRow.id) == book_id, of_mode).exists()
+    of_mode = col(LedgerBookRow.is_live) == is_live.correlate_except(PartnerRow).scalar_subquery()
+    return (
+        select(LedgerBookRow.id)
+        .where(col(LedgerBookRow.id) == book_id, of_mode)
+        .correlate_except(LedgerBookRow)
+        .exists()
+    )
 
 
 async def book_of_partner(db: AsyncSession, partner_id: int) -> int:

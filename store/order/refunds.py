@@ -96,7 +96,14 @@ async def lines_of_order(db: AsyncSession, order: OrderRow) -> Sequence[OrderPro
     return (await db.exec(query.order_by(col(OrderProductRow.id)).execution_options(populate_existing=True))).all()
 
 
-async def restocked_by_failed(db: AsyncSession, order: OrderRow) -> Mapping[int, int]:
+async def with_restocked(db: AsyncSession, refund: OrderRefund) -> OrderRefund:
+    """The refund with the pieces that refunds have put back into stock which failed afterwards: they are refunded first."""
+    there = await _restocked_by_failed(db, refund.order)
+    lines = [replace(each, restocked=min(each.quantity, there.get(each.line.id, 0))) for each in refund.lines]
+    return replace(refund, lines=lines)
+
+
+async def _restocked_by_failed(db: AsyncSession, order: OrderRow) -> Mapping[int, int]:
     """How many pieces of each line of a locked order refunds have put back into stock that failed afterwards, and that no
     other refund has taken up. Lines by id; those without such pieces are left out.
     """
@@ -161,3 +168,14 @@ async def take_back_order_refund(db: AsyncSession, refund: RefundRow, order: Ord
         part.restocked_quantity = 0
     await db.flush()
     return OrderRefund(order, taken[::-1], of_delivery)
+
+
+async def still_open_of(db: AsyncSession, refund: RefundRow, order: OrderRow, amount: Decimal) -> OrderRefund:
+    """What of a failed refund's lines and delivery is not refunded meanwhile, for at most `amount`."""
+    delivery = min(refund.delivery_amount, order.delivery_amount - order.delivery_refunded_amount)
+    lines = list[LineRefund]()
+    for part, line in await lines_of_refund(db, refund):
+        quantity = min(part.quantity, left_of_line(line))
+        if quantity or not part.quantity:
+            lines.append(LineRefund(line, quantity, amount_of(line, quantity)))
+    return await with_restocked(db, limited_to(OrderRefund(order, lines, delivery), amount))

@@ -135,12 +135,14 @@ async def lost_journal(
 async def settlement_journal(
     db: AsyncSession, payment: PaymentRow, dispute: DisputeRow, settlement: Settlement
 ) -> Journal:
-    """One more settlement of a loss that is accounted for already: somebody made it at the provider.
+    """A settlement that is not awaited: somebody made it at the provider.
 
-    It comes out of the owner's earnings as `taken_from` says. The owner owes as much less, and beyond that less commission
-    is lost. More than was lost cannot be explained.
+    It comes out of the owner's earnings as `taken_from` says. Of a loss that is accounted for already, the owner owes as
+    much less, and beyond that less commission is lost. More than was lost cannot be explained, nor can any of it while
+    nothing is.
     """
-    loss, accounts, moved = loss_of(dispute, dispute.lost_amount), owner_accounts(payment), settlement.amount
+    lost = NOTHING if dispute.settled_on is None else dispute.lost_amount
+    loss, accounts, moved = loss_of(dispute, lost), owner_accounts(payment), settlement.amount
     before, after = dispute.settled_amount, dispute.settled_amount + moved
     taken = await taken_from(db, payment, _minor(payment, moved))  # first: earnings are locked before what is owed
     owed = MinorAmount(payment.currency, await lock_balance(db, payment.book_id, accounts.owed)).decimal

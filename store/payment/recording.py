@@ -43,8 +43,12 @@ async def lock_payment_of(db: AsyncSession, id: UUID) -> PaymentRow:
     return (await db.exec(query.execution_options(populate_existing=True))).one()
 
 
-async def lock_card_part(db: AsyncSession, refund_id: UUID) -> PaymentTransactionRow | None:
-    """Lock the part of a refund that goes to the bank card; None if there is none."""
+async def lock_card_part(db: AsyncSession, reference: str) -> PaymentTransactionRow | None:
+    """Lock the bank card's part of the refund that the provider's reference names; None if it names none of ours."""
+    try:
+        refund_id = UUID(reference)
+    except ValueError:
+        return None
     table = PaymentTransactionRow
     query = select(table).where(col(table.refund_id) == refund_id, col(table.payment_method) == CARD)
     return (await db.exec(query.with_for_update())).first()

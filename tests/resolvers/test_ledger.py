@@ -57,7 +57,7 @@ async def ledger(tenants: Tenants) -> Ledger:
         ledger.backed(10_000, source="first", recorded_on=today - 2 * DAY),
         ledger.backed(2_000, source="second", recorded_on=today - DAY),
         ledger.journal(
-            (ledger.earnings, 500), (ledger.earnings, 200), (next(iter(ledger.backed(1).entries)).account, -700),
+            (ledger.earnings, 500), (ledger.earnings, 200), (ledger.wallet, -700),
             source="third", kind=Kind.REFUND, recorded_on=today,
         ),
     )  # fmt: skip
@@ -69,7 +69,7 @@ async def test_a_journal_shows_its_entries(tenants: Tenants, ledger: Ledger) -> 
     assert (journal["kind"], journal["sourceKind"], journal["marketplace"]) == ("PAYMENT", "test", {"name": "a"})
     assert journal["partner"] == {"id": ledger.partner_id}
     assert journal["entries"] == [
-        {"role": "WALLET", "owner": "wallet:4711", "debit": {"amount": "90.00", "currency": "EUR"}, "credit": None,
+        {"role": "WALLET", "owner": f"wallet:{ledger.wallet.owner_id}", "debit": {"amount": "90.00", "currency": "EUR"}, "credit": None,
          "balanceAfter": None},
         {"role": "FEES_WALLET", "owner": "", "debit": {"amount": "10.00", "currency": "EUR"}, "credit": None, "balanceAfter": None},
         {"role": "PARTNER", "owner": f"partner:{ledger.partner_id}", "debit": None, "credit": {"amount": "90.00"},

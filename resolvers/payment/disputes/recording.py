@@ -22,7 +22,6 @@ from store.payment.dispute_postings import (
     Settlement,
     commission_in_dispute,
     due_settlement,
-    is_settlement_posted,
     lost_journal,
     returned_journal,
     settlement_journal,
@@ -115,12 +114,13 @@ async def record_settled(
     row.version += 1
 
 
-async def record_settled_again(db: AsyncSession, payment: PaymentRow, row: DisputeRow, settlement: Settlement) -> None:
-    """Somebody has settled more of a loss that is accounted for already. Repeating it changes nothing."""
-    if await is_settlement_posted(db, payment, row, settlement):
-        return
+async def record_unawaited(db: AsyncSession, payment: PaymentRow, row: DisputeRow, settlement: Settlement) -> None:
+    """Somebody has settled more of a loss that is accounted for already, or where nothing is lost. It must not be posted
+    yet.
+    """
     await _post_settlement(db, row, await settlement_journal(db, payment, row, settlement))
-    row.settled_amount = min(row.settled_amount + settlement.amount, row.lost_amount)
+    if row.settled_on is not None:
+        row.settled_amount = min(row.settled_amount + settlement.amount, row.lost_amount)
     row.version += 1
 
 
@@ -129,7 +129,12 @@ async def _post_settlement(db: AsyncSession, row: DisputeRow, journal: Journal) 
     await post(db, [journal])
     unexplained = -sum(entry.amount for entry in journal.entries if entry.account == SUSPENSE)
     if unexplained:
-        log.error("more of a dispute was settled than was lost", dispute=str(row.id), minor=unexplained)
+        log.error(
+            "more of a dispute was settled than was lost",
+            dispute=str(row.id),
+            source=journal.source_id,
+            minor=unexplained,
+        )
 
 
 def _new_row(payment: PaymentRow, dispute: ProviderDispute, now: dt.datetime) -> DisputeRow:

@@ -13,9 +13,8 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.provider.process import ProviderCall, Recording, RefusedCall
 from resolvers.core.services import Services
-from resolvers.payment.disputes.recording import record_settled, record_settled_again
-from schema.payment.dispute import DisputeState
-from store.payment.dispute_postings import Settlement, due_settlement
+from resolvers.payment.disputes.recording import record_settled, record_unawaited
+from store.payment.dispute_postings import Settlement, due_settlement, is_settlement_posted
 from store.payment.disputes import DisputeRow
 from store.payment.payments import PaymentRow
 from store.payment.recording import lock_payment_of
@@ -133,12 +132,13 @@ async def record_movement(services: Services, settlement: Transaction) -> None:
 
 
 async def _record_made(db: AsyncSession, row: DisputeRow, settlement: Transaction, now: dt.datetime) -> None:
-    """Record a settlement that was made, of a locked dispute: the awaited one, or one more."""
-    payment, moved = await _payment_of(db, row), settlement.amount.decimal
+    """Record a settlement that was made, of a locked dispute: the awaited one, or another. Repeating it changes nothing."""
+    payment = await _payment_of(db, row)
+    made = Settlement(settlement.id, settlement.amount.decimal, settlement.executed_at or now)
+    if await is_settlement_posted(db, payment, row, made):
+        return
     if awaits_settlement(row):
         row.settlement_id = settlement.id
-        await record_settled(db, payment, row, moved, now)
-    elif row.settled_on is None or row.state is not DisputeState.LOST:
-        log.error("a settlement that nothing awaits", settlement=settlement.id, dispute=str(row.id))
+        await record_settled(db, payment, row, made.amount, now)
     elif row.settlement_id != settlement.id:
-        await record_settled_again(db, payment, row, Settlement(settlement.id, moved, settlement.executed_at or now))
+        await record_unawaited(db, payment, row, made)

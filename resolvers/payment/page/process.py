@@ -121,7 +121,7 @@ async def _create(services: Services, payment: PaymentRow, payin: TABLE, return_
         amount=MinorAmount.of(payin.transaction_amount, payin.currency),
         fee=MinorAmount.of(payin.commission_amount, payin.currency),
         return_url=return_url,
-        language=payment.language,
+        language=payment.language or partner.language,
         statement=statement_of(partner),
         key=payin.key,
         sent_at=payin.sent_at,

@@ -1,7 +1,7 @@
 """What was sold with the order of a payment: vouchers and gift cards. They are withdrawn when its money goes back."""
 
 import datetime as dt
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -78,3 +78,22 @@ async def withdraw(
             await move_voucher(db, voucher, VoucherState.ERROR, now)
     for card in cards:
         await cancel_card(db, card, now)
+
+
+def goods_of(goods: SoldGoods, refund: OrderRefund) -> tuple[Mapping[int, GiftCardRow], Mapping[int, VoucherRow]]:
+    """The gift cards and vouchers of the lines that are refunded, by id. Those of lines for which only an amount is still
+    owed are withdrawn already.
+    """
+    cards = {each.line.gift_card_id for each in refund.lines if each.quantity}
+    vouchers = {each.line.voucher_id for each in refund.lines if each.quantity}
+    return {row.id: row for row in goods.cards if row.id in cards}, {
+        row.id: row for row in goods.vouchers if row.id in vouchers
+    }
+
+
+async def withdraw_refunded(db: AsyncSession, goods: SoldGoods, refund: OrderRefund, now: dt.datetime) -> None:
+    """Withdraw what was bought with the lines of a refund. Used vouchers cannot be used further."""
+    cards, vouchers = goods_of(goods, refund)
+    await withdraw(db, cards.values(), vouchers.values(), now)
+    for voucher in vouchers.values():
+        voucher.refunded_on = now

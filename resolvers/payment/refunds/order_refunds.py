@@ -13,7 +13,7 @@ from resolvers.core.input_mapping import id_from_input
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible
 from resolvers.mail.refunds import queue_order_refund_mail
-from resolvers.payment.refunds.goods import SoldGoods, lock_goods, withdraw
+from resolvers.payment.refunds.goods import goods_of, lock_goods, withdraw_refunded
 from resolvers.payment.refunds.recording import parts_of
 from resolvers.payment.refunds.refunds import check_split, left_to_refund, preview_of, refund_by_source
 from schema.core.errors import GoodsUsed, InvalidInput, NothingToRefund, NotRefundable, OrderLineRefunded
@@ -32,7 +32,7 @@ from store.order.refunds import (
     left_of_line,
     limited_to,
     lines_of_order,
-    restocked_by_failed,
+    with_restocked,
 )
 from store.payment.attempts import AttemptRow
 from store.payment.payments import PaymentRow, RefundRow
@@ -90,7 +90,7 @@ async def _refund(db: AsyncSession, order: OrderRow, input: RefundOrder, now: dt
     wanted = _order_refund(order, lines, input)
     sold = {line.id: bought for line, bought in zip(lines, attempt.lines, strict=True)}
     left = await left_to_refund(db, goods.payment)
-    cards, vouchers = _goods_of(goods, wanted)
+    cards, vouchers = goods_of(goods, wanted)
     if not input.include_used:
         _check_unused(wanted, cards, vouchers, now)
     plan = limited_to(wanted, left)
@@ -99,9 +99,7 @@ async def _refund(db: AsyncSession, order: OrderRow, input: RefundOrder, now: dt
     check_split(input, plan.amount)
     plan = await _restock(db, plan, stock, sold)
     refund = await refund_by_source(db, goods.locked, plan.amount, input, now, plan)
-    await withdraw(db, cards.values(), vouchers.values(), now)
-    for voucher in vouchers.values():
-        voucher.refunded_on = now
+    await withdraw_refunded(db, goods, wanted, now)
     by_card = [part for part in await parts_of(db, refund) if part.payment_method is PaymentSourceKind.CREDIT_CARD]
     card_amount = sum((part.transaction_amount for part in by_card), NOTHING)
     await queue_order_refund_mail(db, refund, plan, sold, card_amount)
@@ -142,29 +140,15 @@ def _line_refund(line: OrderProductRow, asked: RefundOrderLine, position: int) -
 async def _restock(
     db: AsyncSession, plan: OrderRefund, stock: LockedRows | None, sold: Mapping[int, AttemptLine]
 ) -> OrderRefund:
-    """Put the pieces of a refund back into stock, if it is locked for that. Those that a refund has put back which failed
-    afterwards are there already: they are refunded first.
-    """
-    there, lines = await restocked_by_failed(db, plan.order), list[LineRefund]()
-    for each in plan.lines:
-        restocked = min(each.quantity, there.get(each.line.id, 0))
-        missing = each.quantity - restocked
+    """Put the pieces of a refund back into stock, if it is locked for that, and unless they are there already."""
+    lines = list[LineRefund]()
+    for each in (await with_restocked(db, plan)).lines:
+        restocked, missing = each.restocked, each.quantity - each.restocked
         if stock is not None and missing and stock.put_back(sold[each.line.id], missing):
             each.line.restocked_quantity += missing
-            restocked += missing
+            restocked = each.quantity
         lines.append(replace(each, restocked=restocked))
     return replace(plan, lines=lines)
-
-
-def _goods_of(goods: SoldGoods, refund: OrderRefund) -> tuple[Mapping[int, GiftCardRow], Mapping[int, VoucherRow]]:
-    """The gift cards and vouchers of the lines that are refunded, by id. Those of lines for which only an amount is still
-    owed are withdrawn already.
-    """
-    cards = {each.line.gift_card_id for each in refund.lines if each.quantity}
-    vouchers = {each.line.voucher_id for each in refund.lines if each.quantity}
-    return {row.id: row for row in goods.cards if row.id in cards}, {
-        row.id: row for row in goods.vouchers if row.id in vouchers
-    }
 
 
 def _check_unused(

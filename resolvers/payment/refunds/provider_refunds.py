@@ -13,7 +13,7 @@ from sqlmodel.sql.expression import SelectOfScalar
 from resolvers.core.services import Services
 from resolvers.payment.events import emit_refund_event
 from resolvers.payment.locking import LockedPayment
-from resolvers.payment.refunds.goods import lock_goods, release_vouchers, reopen_lines
+from resolvers.payment.refunds.goods import SoldGoods, lock_goods, release_vouchers, reopen_lines, withdraw_refunded
 from resolvers.payment.refunds.recording import (
     finish_if_done,
     promise_refund,
@@ -23,15 +23,13 @@ from resolvers.payment.refunds.recording import (
 )
 from schema.core.errors import InsufficientBalance
 from schema.event import EventType
-from schema.payment.payment import (
-    PaymentTransactionStatus,
-    PaymentTransactionType,
-    RefundOrigin,
-)
+from schema.payment.payment import PaymentTransactionStatus, PaymentTransactionType, RefundOrigin
 from store.ledger.posting import post
-from store.order.refunds import OrderRefund
+from store.order.orders import lock_order
+from store.order.refunds import OrderRefund, record_order_refund, still_open_of
 from store.payment.payments import PaymentRow, PaymentSourceRow, PaymentTransactionRow, RefundRow
 from store.payment.postings import provider_refund_journals
+from store.payment.recording import lock_card_part
 from store.payment.refund_amounts import left_of
 from store.providers.transactions import Transaction
 
@@ -40,21 +38,23 @@ TABLE = PaymentTransactionRow
 
 
 async def record_provider_refund(services: Services, refund: Transaction) -> None:
-    """Record a refund that somebody made at the provider. It has happened: a partner without enough earnings owes it."""
+    """Record a refund that somebody made at the provider, or one of ours that was given up and made all the same. It has
+    happened: a partner without enough earnings owes it.
+    """
     async with services.db.sessions() as db, db.begin():
         payin = (await db.exec(_payin_with(refund.parent_id or ""))).first()
         if payin is None:
             log.error("a refund of an unknown payment", refund=refund.id, payin=refund.parent_id)
             return
         payment = (await db.exec(select(PaymentRow).where(col(PaymentRow.id) == payin.payment_id))).one()
-        locked = (await lock_goods(db, payment)).locked
+        goods = await lock_goods(db, payment)
         if (await db.exec(refund_with(refund.id))).first() is not None:
             return
+        locked, now = goods.locked, services.clock.now()
         source = next(row for row in locked.sources if row.id == payin.source_id)
-        now = services.clock.now()
-        given_up = await _make_room(db, locked, source, refund.amount.decimal)
-        await _write(db, locked.payment, source, refund, now)
-        for each, amount in given_up:
+        made_room = await _make_room(db, locked, source, refund.amount.decimal)
+        await _write(db, goods, source, refund, now)
+        for each, amount in made_room:
             if rest := min(amount, left_of(source)):
                 await _promise_rest(db, locked, source, rest, each, now)
 
@@ -108,37 +108,23 @@ async def _make_room(
 
 
 async def _write(
-    db: AsyncSession, payment: PaymentRow, source: PaymentSourceRow, refund: Transaction, now: dt.datetime
+    db: AsyncSession, goods: SoldGoods, source: PaymentSourceRow, refund: Transaction, now: dt.datetime
 ) -> None:
-    amount, commission = refund.amount.decimal, refund.fee.decimal
-    vat = _vat_back(payment, source, commission)
+    payment, given_up = goods.payment, await _given_up(db, goods.payment, refund)
     row = RefundRow(
         partner_id=payment.partner_id,
         payment_id=payment.id,
         currency=payment.currency,
         created_on=refund.created_at,
-        origin=RefundOrigin.PROVIDER,
-        refund_amount=amount,
+        origin=RefundOrigin.PROVIDER if given_up is None else given_up.origin,
+        reason="" if given_up is None else given_up.reason,
+        refund_amount=refund.amount.decimal,
     )
     db.add(row)
     await db.flush()
-    part = TABLE(
-        partner_id=payment.partner_id,
-        payment_id=payment.id,
-        refund_id=row.id,
-        currency=payment.currency,
-        source_id=source.id,
-        type=PaymentTransactionType.REFUND,
-        status=PaymentTransactionStatus.OK,
-        payment_method=source.kind,
-        transaction_amount=amount,
-        commission_amount=commission,
-        commission_vat_amount=vat,
-        net_amount=amount - commission,
-        created_on=refund.created_at,
-        executed_on=refund.executed_at or now,
-        provider_id=refund.id,
-    )
+    if given_up is not None:
+        await _refund_lines(db, goods, row, given_up, now)
+    part = _part_of(row, payment, source, refund, now)
     db.add(part)
     take_back(payment, source, part)
     await db.flush()
@@ -146,6 +132,49 @@ async def _write(
     log.warning("a refund was made at the provider", payment=str(payment.id), refund=refund.id)
     await emit_refund_event(db, EventType.REFUND_CREATED, row)
     await finish_if_done(db, payment, row, now)
+
+
+async def _given_up(db: AsyncSession, payment: PaymentRow, refund: Transaction) -> RefundRow | None:
+    """Our refund that was given up and that the provider has made all the same; None if somebody made it there."""
+    part = await lock_card_part(db, refund.reference)
+    if part is None or part.payment_id != payment.id or part.status is not PaymentTransactionStatus.ERROR:
+        return None
+    return await refund_of(db, part)
+
+
+async def _refund_lines(
+    db: AsyncSession, goods: SoldGoods, row: RefundRow, given_up: RefundRow, now: dt.datetime
+) -> None:
+    """The refund is for the lines of one that was given up, as far as they are still open."""
+    if goods.payment.order_id is None:
+        return
+    order = await lock_order(db, goods.payment.order_id)
+    plan = await still_open_of(db, given_up, order, row.refund_amount)
+    await record_order_refund(db, row, plan)
+    await withdraw_refunded(db, goods, plan, now)
+
+
+def _part_of(
+    row: RefundRow, payment: PaymentRow, source: PaymentSourceRow, refund: Transaction, now: dt.datetime
+) -> PaymentTransactionRow:
+    commission = refund.fee.decimal
+    return TABLE(
+        partner_id=row.partner_id,
+        payment_id=row.payment_id,
+        refund_id=row.id,
+        currency=row.currency,
+        source_id=source.id,
+        type=PaymentTransactionType.REFUND,
+        status=PaymentTransactionStatus.OK,
+        payment_method=source.kind,
+        transaction_amount=row.refund_amount,
+        commission_amount=commission,
+        commission_vat_amount=_vat_back(payment, source, commission),
+        net_amount=row.refund_amount - commission,
+        created_on=row.created_on,
+        executed_on=refund.executed_at or now,
+        provider_id=refund.id,
+    )
 
 
 def refund_with(provider_id: str) -> SelectOfScalar[int]:

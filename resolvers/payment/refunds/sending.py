@@ -2,7 +2,6 @@
 
 import datetime as dt
 import uuid
-from contextlib import suppress
 from dataclasses import dataclass
 
 import structlog
@@ -227,18 +226,13 @@ CHECKS = ProviderChecks(
 
 async def claim_by_reference(services: Services, refund: Transaction) -> int | None:
     """The part of our refund that the transaction's reference names; from now on it has the transaction's id."""
-    reference: uuid.UUID | None = None
-    with suppress(ValueError):
-        reference = uuid.UUID(refund.reference)
-    if reference is None:
-        return None
     async with services.db.sessions() as db, db.begin():
-        part = await lock_card_part(db, reference)
+        part = await lock_card_part(db, refund.reference)
         if part is None:
             return None
-        given_up = part.status is PaymentTransactionStatus.ERROR
-        if given_up and refund.status is TransactionStatus.SUCCEEDED:
-            return None  # it was made all the same: it is recorded like one that somebody made at the provider
+        is_other = part.status is PaymentTransactionStatus.ERROR or part.provider_id not in ("", refund.id)
+        if is_other and refund.status is TransactionStatus.SUCCEEDED:
+            return None  # it was given up and made all the same, or made twice: it is recorded as what has happened
         in_progress = part.status is PaymentTransactionStatus.IN_PROGRESS
         if in_progress and not part.provider_id and refund.status is not TransactionStatus.FAILED:
             part.provider_id = refund.id

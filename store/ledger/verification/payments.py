@@ -20,17 +20,18 @@ BACKING = f"""
 """  # noqa: S608 - of SQL in this package
 PAYMENTS = f"""
     SELECT format('payment:%s: %s by bank card of which %s commission, posted %s of which %s', p.id,
-        {MINOR.format(amount="p.card_amount")}, {MINOR.format(amount="p.commission_amount")}, j.amount, j.fees) AS offender
+        {MINOR.format(amount="p.card_amount")}, {MINOR.format(amount="p.commission_amount")}, coalesce(j.amount, 0),
+        coalesce(j.fees, 0)) AS offender
     FROM payment p JOIN ledger_book b ON b.id = p.book_id
-    LEFT JOIN LATERAL (
-        SELECT coalesce(sum(e.amount) FILTER (WHERE e.amount > 0), 0)::bigint AS amount,
+    LEFT JOIN (
+        SELECT j.source_id, coalesce(sum(e.amount) FILTER (WHERE e.amount > 0), 0)::bigint AS amount,
             coalesce(sum(e.amount) FILTER (WHERE a.role = 'fees_wallet'), 0)::bigint AS fees
         FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id JOIN ledger_account a ON a.id = e.account_id
-        WHERE j.source_kind = 'payment' AND j.source_id = p.id::text AND j.kind IN ('payment', 'refill')
-    ) j ON true
+        WHERE j.source_kind = 'payment' AND j.kind IN ('payment', 'refill') GROUP BY j.source_id
+    ) j ON j.source_id = p.id::text
     WHERE (CAST(:books AS int[]) IS NULL OR p.book_id = ANY(CAST(:books AS int[])))
         AND (CAST(:since AS date) IS NULL OR p.created_on >= CAST(:since AS date))
-        AND (j.amount <> CASE WHEN p.status = 'ok' THEN {MINOR.format(amount="p.card_amount")} ELSE 0 END
+        AND (coalesce(j.amount, 0) <> CASE WHEN p.status = 'ok' THEN {MINOR.format(amount="p.card_amount")} ELSE 0 END
             OR p.status = 'ok' AND p.card_amount > 0 AND j.fees <> {MINOR.format(amount="p.commission_amount")})
 """  # noqa: S608 - of SQL in this package
 BOOKS = """
@@ -48,18 +49,18 @@ BOOKS = """
         AND c.book_id <> p.book_id
 """
 SOURCES = """
-    SELECT format('source:%s of payment:%s: %s refunded, its transactions say %s', s.id, s.payment_id, s.refunded_amount, t.amount)
-        AS offender
+    SELECT format('source:%s of payment:%s: %s refunded, its transactions say %s', s.id, s.payment_id, s.refunded_amount,
+        coalesce(t.amount, 0)) AS offender
     FROM payment_source s JOIN payment p ON p.id = s.payment_id
-    LEFT JOIN LATERAL (
-        SELECT coalesce(sum(t.transaction_amount), 0) AS amount, coalesce(sum(t.commission_amount), 0) AS commission,
-            coalesce(sum(t.commission_vat_amount), 0) AS vat
-        FROM payment_transaction t WHERE t.source_id = s.id AND t.type = 'refund' AND t.status IN ('ip', 'ok')
-    ) t ON true
+    LEFT JOIN (
+        SELECT source_id, sum(transaction_amount) AS amount, sum(commission_amount) AS commission,
+            sum(commission_vat_amount) AS vat
+        FROM payment_transaction WHERE type = 'refund' AND status IN ('ip', 'ok') GROUP BY source_id
+    ) t ON t.source_id = s.id
     WHERE (CAST(:books AS int[]) IS NULL OR p.book_id = ANY(CAST(:books AS int[])))
         AND (CAST(:since AS date) IS NULL OR p.modified_on >= CAST(:since AS date))
-        AND (t.amount <> s.refunded_amount OR t.commission <> s.commission_back_amount
-            OR t.vat <> s.commission_vat_back_amount OR t.commission > p.commission_amount)
+        AND (coalesce(t.amount, 0) <> s.refunded_amount OR coalesce(t.commission, 0) <> s.commission_back_amount
+            OR coalesce(t.vat, 0) <> s.commission_vat_back_amount OR t.commission > p.commission_amount)
 """
 TOTALS = """
     SELECT format('payment:%s: %s refunded, its sources say %s', p.id, p.refunded_amount, s.refunded) AS offender

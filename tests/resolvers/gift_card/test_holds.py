@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from resolvers.gift_card.holds import capture_gift_card, hold_gift_card, release_gift_card
 from resolvers.gift_card.issuing import cancel_gift_card, extend_gift_card
+from resolvers.gift_card.spending import spend_gift_card
 from resolvers.job.expiry import expire_gift_card_holds, expire_gift_cards
 from resolvers.job.registry import SCHEDULES
 from schema.core.errors import CheckoutChanged
@@ -144,6 +145,26 @@ async def test_refusals_change_nothing(tenants: Tenants, ask: Transport) -> None
     for operation in (capture_gift_card, release_gift_card):
         assert (await ask.change(reader, operation, hold_id=id)).wrong == {("", "FORBIDDEN")}
     assert await tenants.snapshot() == before
+
+
+async def test_a_test_card_pays_nothing_once_its_partner_is_live(tenants: Tenants, ask: Transport) -> None:
+    """Nor a live card while its partner is a test partner. What is held of it can be released."""
+    await tenants.execute("UPDATE partner SET status = 't' WHERE id = :id", id=tenants.partners["a1"].id)
+    card = await gift_card(tenants)
+    holds = [await held(tenants, card, amount) for amount in ("20.00", "5.00")]
+    await tenants.execute("UPDATE partner SET status = 'a' WHERE id = :id", id=tenants.partners["a1"].id)
+    before, refused = await tenants.snapshot(), {("", "GIFT_CARD_NOT_SPENDABLE")}
+    for operation in (hold_gift_card, spend_gift_card):
+        for named in ({"id": card.id}, {"code": card.code}):
+            assert (await ask.change("a1", operation, amount="1.00", **named)).wrong == refused
+    for amount in ({}, {"amount": "20.00"}):
+        assert (await ask.change("a1", capture_gift_card, hold_id=holds[0], **amount)).wrong == refused
+    assert await tenants.snapshot() == before
+    assert (await ask.change("a1", release_gift_card, hold_id=holds[0])).done
+    await tenants.execute("UPDATE partner SET status = 't' WHERE id = :id", id=tenants.partners["a1"].id)
+    assert (await ask.change("a1", capture_gift_card, hold_id=holds[1])).done
+    assert await status_and_balance(tenants, card) == ("using", "45.00")
+    await adds_up(tenants)
 
 
 # ---- time

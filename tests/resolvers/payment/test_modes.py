@@ -6,7 +6,7 @@ from sqlalchemy import text
 from resolvers.checkout import steps
 from resolvers.payment.checkout import payment
 from schema.checkout.checkout import PaymentAttemptStatus, ProductChoice
-from schema.core.errors import CheckoutChanged, InvalidInput
+from schema.core.errors import CheckoutChanged, GiftCardNotSpendable, InvalidInput
 from store.gift_card.gift_cards import GiftCardRow
 from tests.fixtures.payment.api_payment import books_balance, created, paid, wallet_uuid, wallets_agree
 from tests.fixtures.shop import GOOD_CARD, Shop
@@ -29,7 +29,7 @@ async def test_a_test_card_is_no_code_of_a_live_checkout(shop: Shop) -> None:
     with pytest.raises(InvalidInput):
         await steps.apply_code(shop.context, key, card.code)
     assert seen.totals.by_card == 30
-    with pytest.raises(InvalidInput):
+    with pytest.raises(GiftCardNotSpendable):
         await created(
             shop, "30.00", extra_source_wallet_uuid=await wallet_uuid(shop, card), extra_source_amount="30.00"
         )

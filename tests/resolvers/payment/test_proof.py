@@ -97,13 +97,34 @@ async def test_a_further_settlement_of_another_owner_is_noticed(shop: Shop) -> N
     await dispute.check()
     await settled_elsewhere(shop, dispute, 4000)
     assert await broken_rules(shop.services.db) == {}
+    await forge(shop, "UPDATE ledger_journal SET partner_id = :id WHERE kind = 'settlement'", id=shop.partner.id)
+    (found,) = (await broken_rules(shop.services.db))[JOURNALS]
+    assert "(settlement of dispute" in found
+
+
+async def test_a_refund_of_another_owner_is_noticed(shop: Shop) -> None:
+    payment = await paid(shop)
+    await refund_payment(market(shop), RefundPayment(id=payment.id, amount=Decimal("40.00")))
+    await forge(shop, "UPDATE ledger_journal SET partner_id = NULL WHERE kind = 'refund'")
+    (found,) = (await broken_rules(shop.services.db))[JOURNALS]
+    assert "(refund of refund" in found
+    assert found.endswith(": of the marketplace")
+
+
+async def test_an_account_of_no_wallet_is_noticed(shop: Shop) -> None:
+    """No key leads from an account to its wallet, as its owner may be of another kind."""
+    payment = await paid(shop)
+    await forge(shop, "UPDATE wallet SET id = id + 1000 WHERE id = :id", id=payment.wallet_id)
+    (found,) = (await broken_rules(shop.services.db))[ACCOUNTS]
+    assert found.endswith(f"(wallet {payment.wallet_id}): there is no such wallet")
+
+
+async def forge(shop: Shop, statement: str, **parameters: Any) -> None:
+    """Change a table as somebody could who may do anything: without triggers and keys."""
     async with shop.services.db.sessions() as db, db.begin():
         connection = await db.connection()
         await connection.execute(text("SET LOCAL session_replication_role = replica"))
-        wrong = "UPDATE ledger_journal SET partner_id = :id WHERE kind = 'settlement'"
-        await connection.execute(text(wrong), {"id": shop.partner.id})
-    (found,) = (await broken_rules(shop.services.db))[JOURNALS]
-    assert "(settlement of dispute" in found
+        await connection.execute(text(statement), parameters)
 
 
 def post_wrongly(monkeypatch: pytest.MonkeyPatch, *, is_refill: bool) -> None:

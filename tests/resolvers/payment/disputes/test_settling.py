@@ -20,7 +20,7 @@ from store.providers.disputes import SettlementRequest
 from store.providers.errors import TransientError, UnknownOutcome
 from store.providers.keys import IdempotencyKey, new_idempotency_key
 from store.providers.money import MinorAmount
-from store.providers.transactions import TransactionKind
+from store.providers.transactions import Transaction, TransactionKind, TransactionStatus
 from tests.fixtures.basket import card_of
 from tests.fixtures.ledger import broken_rules
 from tests.fixtures.payment.dispute import (
@@ -204,6 +204,50 @@ async def test_more_is_settled_than_was_lost(shop: Shop) -> None:
     row, found = await dispute.row(), await balances(shop)
     assert (row.settled_amount, found["suspense"], found["partner"]) == (Decimal(100), 500, 3600)
     assert set(await broken_rules(shop.services.db)) == {"suspense_is_empty"}
+
+
+@pytest.mark.parametrize("is_won", [True, False])
+async def test_a_settlement_that_nothing_awaits_is_in_the_books(shop: Shop, is_won: bool) -> None:
+    """The provider settles lost disputes only. If it happens all the same, the wallet agrees, and a person is told."""
+    take_commission(shop)
+    await bought_disputably(shop, card_of("100.00"))
+    dispute = await open_dispute(shop)
+    await bought_disputably(shop, card_of("50.00"))
+    await dispute.follow()
+    await dispute.contest()
+    if is_won:
+        await dispute.decide("win")
+    await dispute.follow()
+    before, row = await balances(shop), await dispute.row()
+    made = Transaction(
+        id="settle_m_1",
+        kind=TransactionKind.SETTLEMENT,
+        status=TransactionStatus.SUCCEEDED,
+        amount=MinorAmount("EUR", 3000),
+        fee=MinorAmount("EUR", 0),
+        payer_id=row.author_id,
+        created_at=clock.now(),
+        parent_id=row.repudiation_id,
+    )
+    with capture_logs() as lines:
+        for _ in range(2):
+            await record_movement(shop.services, made)
+    told = [(line["source"], line["minor"]) for line in lines if line["log_level"] == "error"]
+    assert told == [(f"{row.id}:{made.id}", 3000)]
+    after = await balances(shop)
+    moved = {role: after.get(role, 0) - before.get(role, 0) for role in before.keys() | after.keys()}
+    moved = {role: by for role, by in moved.items() if by}
+    assert moved == {"wallet": -3000, "partner": -3000, "repudiation_wallet": 3000, "suspense": 3000}
+    assert (await dispute.row()).settled_amount == 0
+    assert set(await broken_rules(shop.services.db)) == {"suspense_is_empty"}
+    if not is_won:
+        await dispute.decide("lose")
+        await dispute.follow()
+        await record_movement(shop.services, made)
+        assert (await dispute.row()).settled_on is None
+        assert (await dispute.check()).settled_amount == 94
+        assert (await balances(shop))["suspense"] == 3000
+        assert set(await broken_rules(shop.services.db)) == {"suspense_is_empty"}
 
 
 async def test_a_refund_that_was_promised_before_fails_for_good(shop: Shop) -> None:

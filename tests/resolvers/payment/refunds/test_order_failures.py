@@ -35,10 +35,12 @@ from tests.resolvers.payment.refunds.test_refunds import fail_refunds, made_at_p
 TOO_LATE = "001403"
 
 
-async def refunded_at_provider(shop: Shop, cents: int) -> None:
-    """Somebody refunds the payment in the provider's dashboard, and the provider tells."""
+async def refunded_at_provider(shop: Shop, cents: int, reference: str = "by hand") -> None:
+    """Somebody refunds the payment in the provider's dashboard, and the provider tells, twice."""
     payment: Any = SimpleNamespace(id=await shop.one("SELECT id FROM payment"))
-    await refund_notifications.handle_refund_notification(shop.services, await made_at_provider(shop, payment, cents))
+    made = await made_at_provider(shop, payment, cents, reference)
+    for _ in range(2):
+        await refund_notifications.handle_refund_notification(shop.services, made)
 
 
 async def lines(shop: Shop) -> list[tuple[int, str]]:

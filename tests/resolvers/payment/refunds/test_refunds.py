@@ -55,8 +55,8 @@ async def fail_refunds(shop: Shop, code: str, times: int) -> None:
     assert (await shop.control("POST", "/faults", fault)).status_code == 200
 
 
-async def made_at_provider(shop: Shop, payment: PaymentRow, cents: int) -> str:
-    """Somebody refunds a payment in the provider's dashboard."""
+async def made_at_provider(shop: Shop, payment: PaymentRow, cents: int, reference: str = "by hand") -> str:
+    """Somebody refunds a payment in the provider's dashboard; with our reference, it is a call of ours that came late."""
     payin_id = await shop.one(
         "SELECT provider_id FROM payment_transaction WHERE payment_id = :id AND type = 'payin' AND provider_id <> ''",
         id=payment.id,
@@ -64,7 +64,7 @@ async def made_at_provider(shop: Shop, payment: PaymentRow, cents: int) -> str:
     provider = shop.services.provider
     payin = await provider.get_transaction(TransactionKind.PAYIN, payin_id)
     amount, nothing = MinorAmount("EUR", cents), MinorAmount("EUR", 0)
-    request = RefundRequest("by hand", payin_id, payin.payer_id, amount, nothing)
+    request = RefundRequest(reference, payin_id, payin.payer_id, amount, nothing)
     return (await provider.refund(request, key=new_idempotency_key(), sent_at=clock.now())).id
 
 
@@ -152,16 +152,27 @@ async def test_a_refund_that_was_given_up_and_made_all_the_same_is_recorded(shop
     by_hand = await made_at_provider(shop, payment, 4000)
     await refund_notifications.handle_refund_notification(shop.services, by_hand)
     assert await state_of(shop, refund) is RefundState.FAILED
-    payin = await shop.one("SELECT provider_id FROM payment_transaction WHERE type = 'payin'")
-    payer = (await shop.services.provider.get_transaction(TransactionKind.PAYIN, payin)).payer_id
-    amount, nothing = MinorAmount("EUR", 3000), MinorAmount("EUR", 0)
-    late = RefundRequest(str(refund.id), payin, payer, amount, nothing)
-    made = await shop.services.provider.refund(late, key=new_idempotency_key(), sent_at=clock.now())
+    late = await made_at_provider(shop, payment, 3000, str(refund.id))
     for _ in range(2):
-        await refund_notifications.handle_refund_notification(shop.services, made.id)
+        await refund_notifications.handle_refund_notification(shop.services, late)
     for _ in range(2):
         await send_refunds(shop.services)
     assert (await reread(shop, payment.id)).refunded_amount == Decimal("100.00")
+    await books_balance(shop)
+    await wallets_agree(shop)
+
+
+async def test_a_refund_that_is_done_and_made_once_more_is_recorded(shop: Shop) -> None:
+    """The answer of the first call was lost, and the provider did not list its refund yet when it was sent again."""
+    payment = await paid(shop)
+    refund = await promised(shop, payment, "40.00")
+    await send_refunds(shop.services)
+    assert await state_of(shop, refund) is RefundState.DONE
+    clock.advance(dt.timedelta(days=1))
+    late = await made_at_provider(shop, payment, 4000, str(refund.id))
+    for _ in range(2):
+        await refund_notifications.handle_refund_notification(shop.services, late)
+    assert (await reread(shop, payment.id)).refunded_amount == Decimal("80.00")
     await books_balance(shop)
     await wallets_agree(shop)
 

@@ -269,5 +269,5 @@ async def test_a_link_is_of_one_partner(shop: Shop) -> None:
         with pytest.raises(NotFound):
             await operation(stranger, row.link_token)
     with pytest.raises(NotFound):
-        await page.pay_by_link(stranger, row.link_token, "https://shop.example/")
+        await page.pay_by_link(stranger, row.link_token, "https://shop.example/", "en")
     assert clock.now() > row.created_on
