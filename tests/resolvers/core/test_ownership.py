@@ -91,7 +91,7 @@ async def test_an_unknown_uuid_finds_nothing_and_a_malformed_one_is_refused(tena
 async def test_whose_rows_are_costs_a_statement_however_many_they_are_and_is_compiled(
     tenants: Tenants, name: str
 ) -> None:
-    """Partner and marketplace: one load a level each, and nothing is left to graphql-core."""
+    """The partner comes with the page, the marketplace is one load, and nothing is left to graphql-core."""
     before = {sample.labels["type"]: sample.value for metric in FALLBACKS.collect() for sample in metric.samples}
     query = f"{{ {name} {{ nodes {{ __typename id partner {{ uuid marketplace {{ name }} }} }} }} }}"
     with fetched(tenants.services.db) as seen:
@@ -99,10 +99,10 @@ async def test_whose_rows_are_costs_a_statement_however_many_they_are_and_is_com
     nodes = answer["data"][name]["nodes"]
     of_rows = [sql for sql, _ in seen if not sql.startswith("SELECT app_user")]
     owned = [node for node in nodes if node["partner"] is not None]
-    assert len(of_rows) <= (3 if owned else 1)
+    assert len(of_rows) <= (2 if owned else 1)
     if OWNED_LISTS[name].table.__tablename__ in OWNED_BY:
         assert {node["partner"]["uuid"] for node in nodes} == {str(row.uuid) for row in tenants.partners.values()}
-        assert len(of_rows) == 3
+        assert len(of_rows) == 2
     after = {sample.labels["type"]: sample.value for metric in FALLBACKS.collect() for sample in metric.samples}
     assert after == before
 
