@@ -10,6 +10,7 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.payment.events import emit_payment_event, emit_refund_event
+from schema.core.errors import CommissionOnly
 from schema.event import EventType
 from schema.order import OrderStatus
 from schema.payment.payment import (
@@ -80,6 +81,7 @@ async def promise_refund(
     promised, and sent by the worker. `of_order` tells which lines of the order it is for.
 
     Raises InsufficientBalance if the owner's earnings do not suffice: the partner's; of a refill, the marketplace's funds.
+    Raises CommissionOnly if nothing of the bank card's part would be the partner's.
     """
     payment, total = locked.payment, sum(amounts.values(), Decimal("0.00"))
     of: dict[str, Any] = {"partner_id": payment.partner_id, "payment_id": payment.id, "currency": payment.currency}
@@ -108,6 +110,8 @@ async def _refund_part(
     if by_card and await was_refunded_today(db, source, amount, now):
         refund.detail = SAME_AMOUNT_TODAY
     commission, vat = commission_back(payment, source, amount)
+    if commission == amount:
+        raise CommissionOnly
     part = PaymentTransactionRow(
         partner_id=payment.partner_id,
         payment_id=payment.id,

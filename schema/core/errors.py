@@ -286,6 +286,12 @@ class NothingToRefund(Conflict):
     """
 
 
+class CommissionOnly(Conflict):
+    """All of this would be commission, and the payment provider makes no such refund. Refund all that is left at once. If
+    that is refused too, give the rest back in another way.
+    """
+
+
 class OrderLineRefunded(Conflict):
     """This was refunded already."""
 

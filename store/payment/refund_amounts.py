@@ -53,13 +53,20 @@ def divide_as_told(sources: Sequence[PaymentSourceRow], extra: Decimal, by_card:
 def commission_back(payment: PaymentRow, source: PaymentSourceRow, amount: Decimal) -> tuple[Decimal, Decimal]:
     """The commission that goes back with another refund of a source, and the VAT in it.
 
-    Both are what belongs to all refunds so far, less what went back before: nothing is left at 100 %.
+    Both are what belongs to all refunds so far, less what went back before: nothing is left at 100 %. The provider
+    refunds nothing that is commission alone: the smallest unit of each refund, and of what is left after it, is the
+    partner's. If that cannot be, all of the amount is commission.
     """
     if source.kind is not PaymentSourceKind.CREDIT_CARD:
         return NOTHING, NOTHING
+    left, unit = payment.commission_amount - source.commission_back_amount, smallest_unit(payment.currency)
+    of_partner = left_of(source) - left
     share = (source.refunded_amount + amount) / source.source_amount
-    unit = smallest_unit(payment.currency)
     total = (payment.commission_amount * share).quantize(unit, ROUND_HALF_UP)
     vat = (payment.commission_vat_amount * share).quantize(unit, ROUND_HALF_UP)
-    back = max(NOTHING, min(total - source.commission_back_amount, amount))
+    most = of_partner - unit if amount < left_of(source) else of_partner
+    part = min(max(amount - (total - source.commission_back_amount), unit), most)
+    back = max(NOTHING, min(amount - part, amount, left))
+    if back == left:
+        vat = payment.commission_vat_amount
     return back, max(NOTHING, min(vat - source.commission_vat_back_amount, back))
