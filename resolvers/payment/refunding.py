@@ -10,7 +10,6 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.payment.events import emit_payment_event, emit_refund_event
-from schema.core.errors import CommissionOnly
 from schema.event import EventType
 from schema.order import OrderStatus
 from schema.payment.payment import (
@@ -33,7 +32,7 @@ from store.payment.attempts import transition as move_attempt
 from store.payment.payments import REFUND_STATES, PaymentRow, PaymentSourceRow, PaymentTransactionRow, RefundRow
 from store.payment.postings import refund_failed_journal, refund_journal, refund_paid_journal
 from store.payment.recording import lock_payment, sources_of, transfer_of, was_refunded_today
-from store.payment.refund_amounts import commission_back
+from store.payment.refund_amounts import commission_to_refund
 
 CARD = PaymentSourceKind.CREDIT_CARD
 IN_PROGRESS, OK = PaymentTransactionStatus.IN_PROGRESS, PaymentTransactionStatus.OK
@@ -109,9 +108,7 @@ async def _refund_part(
     payment, by_card = locked.payment, source.kind is CARD
     if by_card and await was_refunded_today(db, source, amount, now):
         refund.detail = SAME_AMOUNT_TODAY
-    commission, vat = commission_back(payment, source, amount)
-    if commission == amount:
-        raise CommissionOnly
+    commission, vat = commission_to_refund(payment, source, amount)
     part = PaymentTransactionRow(
         partner_id=payment.partner_id,
         payment_id=payment.id,

@@ -287,9 +287,7 @@ class NothingToRefund(Conflict):
 
 
 class CommissionOnly(Conflict):
-    """All of this would be commission, and the payment provider makes no such refund. Refund all that is left at once. If
-    that is refused too, give the rest back in another way.
-    """
+    """All of this would be commission, which the provider does not refund alone. Refund all that is left at once."""
 
 
 class OrderLineRefunded(Conflict):
