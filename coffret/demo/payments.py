@@ -230,7 +230,7 @@ class PaymentSeeder:
             async with self.services.db.sessions() as db:
                 part = (await db.exec(select(table.id).where(*by_card))).one()
             if story.fails:
-                await self._fail_refund(part)
+                await self._fail_refund(part, DAY * story.days_ago)
             else:
                 await send_refund(self.services, part)
 
@@ -240,16 +240,19 @@ class PaymentSeeder:
             for job in (await db.exec(select(JobRow).where(col(JobRow.kind) == JobKind.SEND_REFUND))).all():
                 await discard_job(db, job.id)
 
-    async def _fail_refund(self, part: int) -> None:
+    async def _fail_refund(self, part: int, ago: dt.timedelta) -> None:
         """Send a refund that fails until it is given to a person. What is meant to fail is not logged."""
-        tries = 1 + len(PAUSES)
-        fault = {"method": "POST", "path": "/payins/*/refunds", "kind": "failed", "code": EMPTY_WALLET, "times": tries}
+        pauses = (dt.timedelta(), *PAUSES)
+        of_refunds = {"method": "POST", "path": "/payins/*/refunds"}
+        fault = {**of_refunds, "kind": "failed", "code": EMPTY_WALLET, "times": len(pauses)}
         await self._ask("/faults", fault)
         before = logging.root.manager.disable
         logging.disable(logging.ERROR)
         try:
-            for _ in range(tries):
-                await send_refund(self.services, part)
+            for pause in pauses:
+                ago -= pause
+                with self.services.clock.set_back(ago):
+                    await send_refund(self.services, part)
         finally:
             logging.disable(before)
 

@@ -18,8 +18,9 @@ from schema.core.errors import (
     InvalidInput,
     PaymentEnded,
     PaymentInProgress,
+    Problem,
 )
-from schema.core.input_errors import ProblemCollector
+from schema.core.input_errors import ProblemCollector, raise_if_problems
 from schema.core.permission import Permission
 from schema.event import EventType
 from schema.payment.input import CancelPayment, CreatePayment, UpdatePayment
@@ -55,6 +56,10 @@ async def create_payment(call: Call, input: CreatePayment) -> Payment:
     """
     findings = ProblemCollector()
     partner = await collect_owner(findings, call, input)
+    with findings.collect():
+        _check_payer(input)
+    with findings.collect():
+        _check_freezing(partner, input.freeze_payout_date)
     extra = await _extra_source(findings, call, input, partner)
     findings.raise_problems()
     await require_selling(call.services, call.db, partner.id, lock=True)
@@ -69,6 +74,19 @@ async def create_payment(call: Call, input: CreatePayment) -> Payment:
         payment.status, payment.check_on = PaymentStatus.OK, None
         await emit_payment_event(call.db, EventType.PAYMENT_SUCCEEDED, payment)
     return payment
+
+
+def _check_payer(input: CreatePayment) -> None:
+    """Raise InvalidInput if a bank card is to pay, and the customer lacks what the provider needs of who pays by it."""
+    if (input.extra_source_amount or NOTHING) < input.amount:
+        blank = [name for name in type(input.customer).model_fields if not getattr(input.customer, name)]
+        raise_if_problems(Problem(("customer", name), "REQUIRED", "Fill this in.") for name in blank)
+
+
+def _check_freezing(partner: PartnerRow, date: dt.datetime | None) -> None:
+    """Raise InvalidInput if the partner may not choose the date that decides about a payout. Removing it is allowed."""
+    if date is not None and not partner.freeze_payout:
+        raise InvalidInput.at("freeze_payout_date", "This partner may not choose the date.")
 
 
 async def _write(call: Call, input: CreatePayment, partner: PartnerRow, card_amount: Decimal) -> PaymentRow:
@@ -103,7 +121,7 @@ async def _extra_source(
             raise InvalidInput.at("extra_source_amount", "Send at most the amount.", "OUT_OF_RANGE")
         if amount and wallet_uuid is None:
             raise InvalidInput.at("extra_source_wallet_uuid", "Say from which wallet it is taken.", "REQUIRED")
-        if not amount and wallet_uuid is not None:
+        if wallet_uuid is not None and input.extra_source_amount is None:
             raise InvalidInput.at("extra_source_amount", "Say how much of the amount is taken from it.", "REQUIRED")
     if wallet_uuid is None:
         return None
@@ -127,8 +145,11 @@ async def _card_of_wallet(call: Call, wallet_uuid: UUID, partner: PartnerRow) ->
 
 @operation(Permission.CREATE_PAYMENT, exists=find_payment)
 async def update_payment(call: Call, input: UpdatePayment) -> Payment:
-    """Change the date that decides about the payout of a payment; null: the day of the payment."""
+    """Change the date that decides about the payout of a payment, if the partner may do so; null: the day of the
+    payment.
+    """
     payment = await lock_payment(call.db, await find_payment(call, {"id": input.id}))
+    _check_freezing(await call.db.get_one(PartnerRow, payment.partner_id), input.freeze_payout_date)
     payment.freeze_payout_date = moment_in(await zone_of(call.db, payment.partner_id), input.freeze_payout_date)
     return payment
 

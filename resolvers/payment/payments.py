@@ -97,8 +97,9 @@ def _refund_status(context: Context, amount: Decimal, refunded: Decimal) -> Paym
 
 
 @derives(Payment, "payment_url")
-def _payment_url(context: Context, status: str, token: str | None) -> str | None:
-    if token is None or status not in PAYABLE:
+def _payment_url(context: Context, status: str, token: str | None, expires_on: dt.datetime | None) -> str | None:
+    is_over = expires_on is not None and expires_on <= context.services.clock.now()
+    if token is None or status not in PAYABLE or is_over:
         return None
     return payment_page_url(context.services.settings, token)
 

@@ -288,6 +288,10 @@ class NothingToRefund(Conflict):
     """
 
 
+class CommissionOnly(Conflict):
+    """All of this would be commission, which the provider does not refund alone. Refund all that is left at once."""
+
+
 class OrderLineRefunded(Conflict):
     """This was refunded already."""
 

@@ -24,7 +24,7 @@ MOST_LINES = 200
 
 @graphql_input_for(PaymentCustomer)
 class PaymentCustomerInput(SchemaModel):
-    """The customer of a payment."""
+    """The customer of a payment. Names and address may be empty only if a gift card pays all of it."""
 
     first_name: Name
     last_name: Name
@@ -46,7 +46,10 @@ class CreatePayment(SchemaModel):
     language: Language | None = Field(
         default=None, description="The language of its page and receipt. Null: that of the customer's browser."
     )
-    freeze_payout_date: Moment | None = None
+    freeze_payout_date: Moment | None = Field(
+        default=None,
+        description="Decides about the payout instead of the day of the payment, if the partner may do so.",
+    )
     extra_source_wallet_uuid: UUID | None = Field(
         default=None, description="The uuid of the wallet of a gift card that pays a part of the amount."
     )

@@ -217,9 +217,9 @@ class Payment(SchemaModel):
     )
     payment_url = derived(
         str | None,
-        ("status", "link_token"),
-        "The URL of the page where the customer pays. It cannot be guessed. Null once it is paid or cancelled, and for "
-        "payments of a checkout.",
+        ("status", "link_token", "expires_on"),
+        "The URL of the page where the customer pays. It cannot be guessed. Null once it is paid or cancelled, after "
+        "`expiresOn`, and for payments of a checkout.",
     )
     receipt_url = derived(
         str | None,

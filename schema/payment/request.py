@@ -48,8 +48,9 @@ class PaymentRequest(SchemaModel):
     )
     payment_url = derived(
         str | None,
-        ("status", "link_token"),
-        "The URL of the page where the customer pays. It cannot be guessed. Null unless it is pending.",
+        ("status", "link_token", "expires_on"),
+        "The URL of the page where the customer pays. It cannot be guessed. Null unless it is pending, and after "
+        "`expiresOn`.",
     )
     payments = relations(
         Payment, by="payment_request_id", description="The tries to pay it, oldest first.", order="created_on"

@@ -11,7 +11,7 @@ from schema.payment.input import FeeKey, PositiveAmount
 from schema.payment.payment import PaymentCustomer
 from schema.payment.request import PaymentRequest
 from schema.validation.characters import line_up_to, multiline_up_to
-from schema.validation.contact import RequiredEmail
+from schema.validation.contact import NotBlank, RequiredEmail
 from schema.validation.languages import Language
 from schema.validation.numbers import RowId
 from schema.voucher.input import Name
@@ -21,8 +21,8 @@ from schema.voucher.input import Name
 class PaymentRequestCustomer(SchemaModel):
     """The customer of a payment request, who is told by mail."""
 
-    first_name: Name
-    last_name: Name
+    first_name: Annotated[Name, NotBlank]
+    last_name: Annotated[Name, NotBlank]
     email: RequiredEmail
 
 

@@ -55,7 +55,7 @@ class Commission:
 async def commission_of(
     db: AsyncSession, partner_id: int, *, card_amount: Decimal, product: str, origin: str
 ) -> Commission:
-    """The commission of a payment of which `card_amount` comes in by bank card: never more than that amount."""
+    """The commission of a payment of which `card_amount` comes in by bank card."""
     if card_amount <= 0:
         return Commission()
     rule = await find_rule(db, partner_id, product, origin)
@@ -82,11 +82,15 @@ async def find_rule(db: AsyncSession, partner_id: int, product: str, origin: str
 
 
 def commission_by(rule: FeeRuleRow, card_amount: Decimal) -> Commission:
-    """The commission by one rule. Net and VAT are rounded half up to the currency's smallest unit, each by itself."""
+    """The commission by one rule. Net and VAT are rounded half up to the currency's smallest unit, each by itself.
+
+    At least the smallest unit of `card_amount` is the partner's: the provider refunds nothing that is commission alone.
+    """
     unit = smallest_unit(rule.currency)
     net = (card_amount * rule.percentage / 100 + rule.fixed_amount).quantize(unit, ROUND_HALF_UP)
     vat = (net * rule.vat_rate / 100).quantize(unit, ROUND_HALF_UP)
-    if net + vat > card_amount:
-        vat = (card_amount * rule.vat_rate / (100 + rule.vat_rate)).quantize(unit, ROUND_HALF_UP)
-        net = card_amount - vat
+    most = card_amount - unit
+    if net + vat > most:
+        vat = (most * rule.vat_rate / (100 + rule.vat_rate)).quantize(unit, ROUND_HALF_UP)
+        net = most - vat
     return Commission(net + vat, vat, rule.id)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
 
-from schema.core.errors import InvalidInput
+from schema.core.errors import CommissionOnly, InvalidInput
 from schema.payment.payment import PaymentSourceKind
 from store.payment.payments import PaymentRow, PaymentSourceRow
 from store.providers.money import smallest_unit
@@ -50,16 +50,34 @@ def divide_as_told(sources: Sequence[PaymentSourceRow], extra: Decimal, by_card:
     return {**divide(wallets, extra), **divide(cards, by_card)}
 
 
-def commission_back(payment: PaymentRow, source: PaymentSourceRow, amount: Decimal) -> tuple[Decimal, Decimal]:
+def commission_to_refund(payment: PaymentRow, source: PaymentSourceRow, amount: Decimal) -> tuple[Decimal, Decimal]:
     """The commission that goes back with another refund of a source, and the VAT in it.
 
-    Both are what belongs to all refunds so far, less what went back before: nothing is left at 100 %.
+    Raises CommissionOnly if that is all of the amount.
+    """
+    back, vat = commission_back(payment, source, amount)
+    if back == amount:
+        raise CommissionOnly
+    return back, vat
+
+
+def commission_back(payment: PaymentRow, source: PaymentSourceRow, amount: Decimal) -> tuple[Decimal, Decimal]:
+    """The commission in what else goes back of a source, and the VAT in it.
+
+    Both are what belongs to all refunds so far, less what went back before: nothing is left at 100 %. The provider
+    refunds nothing that is commission alone: the smallest unit of each refund, and of what is left after it, is the
+    partner's. If that cannot be, all of the amount is commission.
     """
     if source.kind is not PaymentSourceKind.CREDIT_CARD:
         return NOTHING, NOTHING
+    left, unit = payment.commission_amount - source.commission_back_amount, smallest_unit(payment.currency)
+    of_partner = left_of(source) - left
     share = (source.refunded_amount + amount) / source.source_amount
-    unit = smallest_unit(payment.currency)
     total = (payment.commission_amount * share).quantize(unit, ROUND_HALF_UP)
     vat = (payment.commission_vat_amount * share).quantize(unit, ROUND_HALF_UP)
-    back = max(NOTHING, min(total - source.commission_back_amount, amount))
+    most = of_partner - unit if amount < left_of(source) else of_partner
+    part = min(max(amount - (total - source.commission_back_amount), unit), most)
+    back = max(NOTHING, min(amount - part, amount, left))
+    if back == left:
+        vat = payment.commission_vat_amount
     return back, max(NOTHING, min(vat - source.commission_vat_back_amount, back))

@@ -30,7 +30,7 @@ from store.payment.attempts import transition as move_attempt
 from store.payment.payments import REFUND_STATES, PaymentRow, PaymentSourceRow, PaymentTransactionRow, RefundRow
 from store.payment.postings import refund_failed_journal, refund_journal, refund_paid_journal
 from store.payment.recording import sources_of, transfer_of, was_refunded_today
-from store.payment.refund_amounts import commission_back
+from store.payment.refund_amounts import commission_to_refund
 
 CARD = PaymentSourceKind.CREDIT_CARD
 IN_PROGRESS, OK = PaymentTransactionStatus.IN_PROGRESS, PaymentTransactionStatus.OK
@@ -53,6 +53,7 @@ async def promise_refund(
     promised, and sent by the worker. `of_order` tells which lines of the order it is for.
 
     Raises InsufficientBalance if the owner's earnings do not suffice: the partner's; of a refill, the marketplace's funds.
+    Raises CommissionOnly if nothing of the bank card's part would be the partner's.
     """
     payment, total = locked.payment, sum(amounts.values(), Decimal("0.00"))
     of: dict[str, Any] = {"partner_id": payment.partner_id, "payment_id": payment.id, "currency": payment.currency}
@@ -80,7 +81,7 @@ async def _refund_part(
     payment, by_card = locked.payment, source.kind is CARD
     if by_card and await was_refunded_today(db, source, amount, now):
         refund.detail = SAME_AMOUNT_TODAY
-    commission, vat = commission_back(payment, source, amount)
+    commission, vat = commission_to_refund(payment, source, amount)
     part = PaymentTransactionRow(
         partner_id=payment.partner_id,
         payment_id=payment.id,

@@ -76,13 +76,20 @@ class RefundAnswer:
 
 
 async def send_refund(services: Services, id: int) -> PaymentTransactionRow:
-    """Send a part of a refund, or ask for its status. Raises ProviderError if the provider cannot tell now."""
+    """Send a part of a refund if it is time to, or ask for the status of one that the provider has. One that needs a
+    person is sent only after `retryRefund`.
+
+    Raises ProviderError if the provider cannot tell now.
+    """
     async with services.db.sessions() as db:
         part = await db.get(PaymentTransactionRow, id)
         if part is None:
             raise NotFound(thing="refund")
-        payin = (await db.exec(_payin_of(part))).one()
+        refund, payin = await refund_of(db, part), (await db.exec(_payin_of(part))).one()
     if part.status is not PaymentTransactionStatus.IN_PROGRESS:
+        return part
+    may_be_sent = refund.state is RefundState.PENDING and part.sent_at <= services.clock.now()
+    if not part.provider_id and not may_be_sent:
         return part
     return await REFUND.send(services, part, _refund(services, part, payin))
 
@@ -107,8 +114,9 @@ async def _refund(services: Services, part: PaymentTransactionRow, payin: Paymen
     if (earlier := await _earlier_refund(services, part, payin)) is not None:
         return RefundAnswer(part.key, earlier)
     async with services.db.sessions() as db:
-        if (await _reload(db, part)).status is not PaymentTransactionStatus.IN_PROGRESS:
-            return RefundAnswer(part.key, None)
+        current = await _reload(db, part)
+        if current.status is not PaymentTransactionStatus.IN_PROGRESS or current.key != part.key:
+            return RefundAnswer(part.key, None)  # another call has had its answer
     amount, fee = (MinorAmount.of(each, part.currency) for each in (part.transaction_amount, part.commission_amount))
     request = RefundRequest(str(part.refund_id), payin.provider_id, payin.payer_id, amount, fee)
     try:
@@ -160,6 +168,8 @@ async def _record_failure(tx: Recording, part: PaymentTransactionRow, failure: F
         pause = max(PAUSES[part.tries], dt.timedelta(days=1) if reason is FailureReason.REFUND_REPEATED else PAUSES[0])
         return _renew_key(part, tx.now, tx.now + pause)
     _renew_key(part, tx.now, None)
+    if refund.state is RefundState.NEEDS_ACTION:
+        return None
     refund.state = REFUND_STATES.require(refund.state, RefundState.NEEDS_ACTION)
     NEEDS_ACTION.inc()
     return await emit_refund_event(tx.db, EventType.REFUND_NEEDS_ACTION, refund)
@@ -225,7 +235,12 @@ CHECKS = ProviderChecks(
 
 
 async def claim_by_reference(services: Services, refund: Transaction) -> int | None:
-    """The part of our refund that the transaction's reference names; from now on it has the transaction's id."""
+    """The part of our refund that the transaction's reference names; from now on it has the transaction's id.
+
+    None for a try that failed: its answer is recorded where it was sent, and the next one has its own time.
+    """
+    if refund.status is TransactionStatus.FAILED:
+        return None
     async with services.db.sessions() as db, db.begin():
         part = await lock_card_part(db, refund.reference)
         if part is None:
@@ -233,7 +248,6 @@ async def claim_by_reference(services: Services, refund: Transaction) -> int | N
         is_other = part.status is PaymentTransactionStatus.ERROR or part.provider_id not in ("", refund.id)
         if is_other and refund.status is TransactionStatus.SUCCEEDED:
             return None  # it was given up and made all the same, or made twice: it is recorded as what has happened
-        in_progress = part.status is PaymentTransactionStatus.IN_PROGRESS
-        if in_progress and not part.provider_id and refund.status is not TransactionStatus.FAILED:
-            part.provider_id = refund.id
+        if part.status is PaymentTransactionStatus.IN_PROGRESS and not part.provider_id:
+            part.provider_id, part.check_on = refund.id, services.clock.now()
         return part.id

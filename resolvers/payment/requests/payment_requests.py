@@ -81,8 +81,10 @@ _request = ById(PaymentRequestRow, "payment request")
 
 
 @derives(PaymentRequest, "payment_url")
-def _payment_url(context: Context, status: str, token: str) -> str | None:
-    return payment_page_url(context.services.settings, token) if status == PaymentRequestStatus.PENDING else None
+def _payment_url(context: Context, status: str, token: str, expires_on: dt.datetime) -> str | None:
+    if status != PaymentRequestStatus.PENDING or expires_on <= context.services.clock.now():
+        return None
+    return payment_page_url(context.services.settings, token)
 
 
 @operation(Permission.CREATE_PAYMENT)

@@ -120,6 +120,8 @@ async def test_who_may_not(transport: Transport, tenants: Tenants, who: str, sta
         ({"partner_uuid": str(uuid4())}, "partner_uuid"),
         ({"partner_uuid": None}, "partner_uuid"),
         ({"customer": None}, "customer"),
+        ({"customer": {**ADA, "first_name": ""}}, "customer.first_name"),
+        ({"customer": {**ADA, "last_name": "  "}}, "customer.last_name"),
         ({"customer": {**ADA, "email": ""}}, "customer.email"),
         ({"customer": {**ADA, "email": "nobody"}}, "customer.email"),
         ({"reference": "x" * 81}, "reference"),
@@ -190,6 +192,19 @@ async def test_one_and_its_payments(transport: Transport, tenants: Tenants) -> N
             query = "query ($id: Int!) { paymentRequest(id: $id) { id payments { id } } }"
             answer = await transport.ask_graphql(query, who, {"id": id})
             assert answer.result == ({"id": id, "payments": [{"id": str(paid.id)}]} if seen else None)
+
+
+async def test_where_to_pay_is_told_until_its_time_is_over(transport: Transport, tenants: Tenants) -> None:
+    id = (await ask(transport, "a1", body(tenants))).result["id"]
+    await tenants.execute("UPDATE payment_request SET expires_on = now() - interval '1 second' WHERE id = :id", id=id)
+    if isinstance(transport, OverRest):
+        one = await tenants.client.get(f"{PATH}{id}/", headers=transport.headers("a1"))
+        assert (one.json()["status"], "link" in one.headers) == ("pending", False)
+    else:
+        assert isinstance(transport, OverGraphQL)
+        query = "query ($id: Int!) { paymentRequest(id: $id) { status paymentUrl } }"
+        answer = await transport.ask_graphql(query, "a1", {"id": id})
+        assert answer.result == {"status": "PENDING", "paymentUrl": None}
 
 
 async def test_the_same_key_asks_once(tenants: Tenants) -> None:

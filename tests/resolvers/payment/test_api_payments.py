@@ -178,6 +178,7 @@ async def test_cancelling_waits_for_who_is_paying(shop: Shop) -> None:
 
 async def test_the_date_of_the_payout_can_be_changed(shop: Shop) -> None:
     payment, day = await created(shop), dt.datetime(2027, 1, 4, tzinfo=dt.UTC)
+    await shop.execute("UPDATE partner SET freeze_payout = true")
     await update_payment(shop.manager, UpdatePayment(id=payment.id, freeze_payout_date=day))
     assert (await reread(shop, payment.id)).freeze_payout_date == day
 

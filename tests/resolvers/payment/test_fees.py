@@ -192,11 +192,15 @@ async def test_the_most_specific_rule_counts(tenants: Tenants) -> None:
         (("10.00", "0", "0"), "0.05", "0.01", "0.00"),
         (("4.17", "0", "20.00"), "100.00", "5.00", "0.83"),
         (("1.00", "0.30", "20.00"), "12.50", "0.52", "0.09"),
-        (("0", "2.00", "20.00"), "1.00", "1.00", "0.17"),
-        (("100.00", "0", "0"), "9999999999.99", "9999999999.99", "0.00"),
+        (("0", "2.00", "20.00"), "1.00", "0.99", "0.17"),
+        (("0", "0.98", "0"), "1.00", "0.98", "0.00"),
+        (("4.00", "0.25", "20.00"), "0.31", "0.30", "0.05"),
+        (("100.00", "0", "20.00"), "0.02", "0.01", "0.00"),
+        (("100.00", "0", "20.00"), "0.01", "0.00", "0.00"),
+        (("100.00", "0", "0"), "9999999999.99", "9999999999.98", "0.00"),
     ],
 )
-async def test_commission_is_rounded_half_up(
+async def test_commission_is_rounded_half_up_and_leaves_a_cent(
     tenants: Tenants, values: tuple[str, str, str], amount: str, commission: str, vat: str
 ) -> None:
     await rule(tenants, **dict(zip(("percentage", "fixed", "vat_rate"), values, strict=True)))

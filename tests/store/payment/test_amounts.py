@@ -4,11 +4,15 @@ from decimal import Decimal
 from uuid import uuid4
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from schema.payment.payment import PaymentSourceKind
 from store.payment.fees import FeeRuleRow, commission_by
-from store.payment.payments import PaymentSourceRow
-from store.payment.refund_amounts import divide
+from store.payment.payments import PaymentRow, PaymentSourceRow
+from store.payment.refund_amounts import commission_back, divide
+
+CENT = Decimal("0.01")
 
 
 @pytest.mark.parametrize(
@@ -35,3 +39,41 @@ def test_a_refund_is_divided_as_the_currency_allows(currency: str, card: str, gi
         )
     ]  # fmt: skip
     assert divide(sources, Decimal(100)) == {1: Decimal(gift_card), 2: Decimal(card)}
+
+
+@pytest.mark.parametrize("cents", [True, False])
+@settings(max_examples=300, deadline=None)
+@given(data=st.data())
+def test_every_refund_takes_something_from_the_partner(cents: bool, data: st.DataObject) -> None:
+    """However a payment is refunded in parts, the provider refunds nothing that is commission alone; all goes back."""
+    amount = data.draw(st.integers(1, 30 if cents else 100_000))
+    fee_rule = FeeRuleRow(
+        marketplace_id=1, percentage=Decimal(data.draw(st.integers(0, 100))), vat_rate=Decimal(20),
+        fixed_amount=Decimal(data.draw(st.integers(0, 50))) / 100, currency="EUR",
+    )  # fmt: skip
+    fee = commission_by(fee_rule, amount * CENT)
+    assert 0 <= fee.vat <= fee.amount <= (amount - 1) * CENT
+    payment = PaymentRow(
+        partner_id=1, book_id=1, currency="EUR", payment_amount=amount * CENT, commission_amount=fee.amount,
+        commission_vat_amount=fee.vat,
+    )  # fmt: skip
+    source = PaymentSourceRow(
+        id=1, partner_id=1, payment_id=uuid4(), kind=PaymentSourceKind.CREDIT_CARD, currency="EUR",
+        source_amount=payment.payment_amount, refunded_amount=Decimal(0), commission_back_amount=Decimal(0),
+        commission_vat_back_amount=Decimal(0),
+    )  # fmt: skip
+    left = amount
+    while left:
+        part = data.draw(st.integers(1, left))
+        back, vat = commission_back(payment, source, part * CENT)
+        of_partner = source.source_amount - source.refunded_amount - (fee.amount - source.commission_back_amount)
+        if back == part * CENT:
+            assert (of_partner, part < left) == (CENT, True), "all that is left can always be refunded"
+            part = left
+            back, vat = commission_back(payment, source, part * CENT)
+        assert 0 <= vat <= back < part * CENT
+        source.refunded_amount += part * CENT
+        source.commission_back_amount += back
+        source.commission_vat_back_amount += vat
+        left -= part
+    assert (source.commission_back_amount, source.commission_vat_back_amount) == (fee.amount, fee.vat)

@@ -1,43 +1,33 @@
 """How many calls of the provider an abandoned payment costs, and when it is checked."""
 
-import asyncio
 import datetime as dt
 from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import cast
-from urllib.parse import urlsplit
+from typing import Any, cast
 
-import httpx
-import orjson
 import pytest
-from sqlalchemy import text
-from starlette.applications import Starlette
 
-from coffret.http import provider_notifications
-from coffret.sandbox import close, tick
-from resolvers.job.registry import HANDLERS
+from coffret.sandbox import tick
 from resolvers.payment.checkout import polling
 from resolvers.payment.checkout.completion import next_check
 from schema.checkout.checkout import ProductChoice, StartedPayment
 from store.core.clock import clock
-from store.core.settings import Settings
 from store.database.db import Database
 from store.job.jobs import JobKind
-from store.kv import open_kv
 from store.payment.attempts import AttemptRow
-from tests.fixtures.shop import Shop, open_shop, sandbox_and_provider, services_over
+from tests.fixtures.payment.notified_shop import NotifiedShop, notified_shop
 
 SECOND, MINUTE = dt.timedelta(seconds=1), dt.timedelta(minutes=1)
 READ = "GET /payins/{id}"
 
 
 @dataclass
-class Running:
+class Running(NotifiedShop):
     """A shop whose worker and notifications a test runs minute by minute."""
 
-    shop: Shop
+    began: dt.datetime = field(default_factory=clock.now)
     read_at: list[dt.timedelta] = field(default_factory=list)
     """When the pay-in was read, since the payment began."""
 
@@ -46,64 +36,32 @@ class Running:
         key, seen = await self.shop.ready(ProductChoice((await self.shop.product()).id, 1))
         return await self.shop.start(key, seen)
 
-    async def calls(self) -> Counter[str]:
-        """The calls of the provider, by endpoint."""
-        return Counter((await self.shop.control("GET", "/stats")).json()["calls"])
-
     async def live(self, duration: dt.timedelta) -> None:
         """Let time pass: every minute what is scheduled, a second later the jobs, and the provider's notifications."""
-        began = clock.now()
+        self.began = clock.now()
         for minute in range(duration // MINUTE):
-            await self._notify()
-            await self._run_jobs(began)
+            await self.notify()
+            await self.run_jobs()
             await polling.CHECKS.sweep(self.shop.services)
             if minute and minute % 15 == 0:
                 await polling.enqueue_missed_events(self.shop.services)
             clock.advance(SECOND)
-            await self._run_jobs(began)
+            await self.run_jobs()
             clock.advance(MINUTE - SECOND)
-        await self._notify()
-        await self._run_jobs(began)
+        await self.notify()
+        await self.run_jobs()
 
-    async def _notify(self) -> None:
-        await tick(self.shop.sandbox)
-        async with asyncio.timeout(60):
-            while True:
-                listed = (await self.shop.control("GET", "/hooks/deliveries")).json()["deliveries"]
-                if all(each["state"] != "due" for each in listed):
-                    return
-                await asyncio.sleep(0.01)
-
-    async def _run_jobs(self, began: dt.datetime) -> None:
-        async with self.shop.services.db.engine.begin() as connection:
-            rows = (await connection.execute(text("DELETE FROM pgqueuer RETURNING entrypoint, payload"))).all()
-        for kind, payload in rows:
-            before = (await self.calls())[READ]
-            await HANDLERS[JobKind(kind)].run(self.shop.services, orjson.loads(payload))
-            self.read_at += [clock.now() - began] * ((await self.calls())[READ] - before)
+    async def run_job(self, kind: JobKind, payload: dict[str, Any]) -> None:
+        before = (await self.calls())[READ]
+        await super().run_job(kind, payload)
+        self.read_at += [clock.now() - self.began] * ((await self.calls())[READ] - before)
 
 
 @pytest.fixture
 async def running(database: Database) -> AsyncIterator[Running]:
     """A shop that the sandbox notifies."""
-    receiver = Starlette(routes=provider_notifications.ROUTES)
-
-    async def deliver(url: str) -> int:
-        transport = httpx.ASGITransport(receiver)
-        async with httpx.AsyncClient(transport=transport, base_url="http://shop.test") as client:
-            parts = urlsplit(url)
-            return (await client.get(f"{parts.path}?{parts.query}")).status_code
-
-    sandbox, provider = sandbox_and_provider(deliver=deliver)
-    kv = open_kv("", clock)
-    services = services_over(database, kv, provider, Settings(funnel_scheme="http"))
-    receiver.state.container = SimpleNamespace(services=services)
-    shop = await open_shop(services, sandbox)
-    await provider.ensure_webhooks("http://shop.test/provider/hooks")
-    yield Running(shop)
-    await provider.aclose()
-    await close(sandbox)
-    await kv.aclose()
+    async with notified_shop(Running, database) as found:
+        yield found
 
 
 def payment_calls(before: Counter[str], after: Counter[str]) -> tuple[int, int]:
