@@ -21,10 +21,11 @@ from resolvers.core.scoping import find_visible
 from resolvers.core.services import Services
 from schema.bank_account import PAYEE_CHECK_LENGTH, BankAccountStatus, RegisterBankAccount, RegisteredBankAccount
 from schema.core.columns import DescribedEnum, graphql_enum
-from schema.core.errors import ActivationRequired, BankAccountRefused, IbanMissing, OnlyInSandbox, PaymentsNotActive
+from schema.core.errors import ActivationRequired, BankAccountRefused, IbanMissing, OnlyInSandbox
 from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
 from schema.kyc.capability import Requirement, RequirementCode
+from schema.payment.errors import PaymentsNotActive
 from store.activation.account_requests import account_request_of, is_person, missing_fields
 from store.bank_account import TRANSITIONS, BankAccountRow, bank_accounts_of, lock_account
 from store.core.provider_process import KEY_LIFE

@@ -19,11 +19,12 @@ from resolvers.core.provider.calls import PROVIDER_ERRORS, calling_provider
 from resolvers.core.provider.process import ProviderCall, Recording, RefusedCall
 from resolvers.core.scoping import find_visible, visible_conditions
 from resolvers.core.services import Services
-from schema.core.errors import MarketplaceOnly, OnlyInSandbox, PlatformUserUnknown, ProviderTimedOut
+from schema.core.errors import MarketplaceOnly, OnlyInSandbox, ProviderTimedOut
 from schema.core.money import Money
 from schema.core.permission import Permission
 from schema.partner.marketplace import Marketplace
 from schema.partner.marketplace_input import ActivateMarketplacePayments
+from schema.payment.errors import PlatformUserUnknown
 from schema.wallet import Wallet, WalletKind
 from store.core.provider_process import OUTCOME_LIFE
 from store.core.settings import ProviderName

@@ -6,7 +6,8 @@ from funnel.core.polling_page import schedule_poll, should_poll
 from funnel.paying.request import PayingRequest
 from funnel.paying.texts import DECLINED, FAILURES, MESSAGES, START_FAILURES
 from resolvers.payment.page import page as operations
-from schema.core.errors import AppError, PaymentEnded
+from schema.core.errors import AppError
+from schema.payment.errors import PaymentEnded
 from schema.payment.page import PaymentPageState as State
 
 BUTTON, LEAVING, RETURN = "button", "leaving", "return"

@@ -13,16 +13,11 @@ from resolvers.payment.events import emit_payment_event
 from resolvers.payment.locking import lock_with_sources
 from resolvers.payment.opening import open_payment
 from resolvers.payment.scoping import find_payment
-from schema.core.errors import (
-    InsufficientBalance,
-    InvalidInput,
-    PaymentEnded,
-    PaymentInProgress,
-    Problem,
-)
+from schema.core.errors import InsufficientBalance, InvalidInput, Problem
 from schema.core.input_errors import ProblemCollector, raise_if_problems
 from schema.core.permission import Permission
 from schema.event import EventType
+from schema.payment.errors import PaymentEnded, PaymentInProgress
 from schema.payment.input import CancelPayment, CreatePayment, UpdatePayment
 from schema.payment.payment import Payment, PaymentStatus
 from schema.validation.dates import moment_in

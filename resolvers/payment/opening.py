@@ -7,7 +7,7 @@ from typing import Any
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.core.errors import MarketplacePaymentsNotActive, PaymentsNotActive
+from schema.payment.errors import MarketplacePaymentsNotActive, PaymentsNotActive
 from store.customer import Person, customer_for
 from store.ledger.books import book_of_partner
 from store.ledger.wallets import WalletRow, marketplace_wallet

@@ -9,8 +9,9 @@ from resolvers.core.brute_force import throttled_lookup
 from resolvers.core.input_mapping import apply, check_later_expiry
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible
-from schema.core.errors import InvalidInput, NotExtendable, NotFound, ProblemPath, StateChanged, VoucherRefunded
+from schema.core.errors import InvalidInput, NotExtendable, NotFound, ProblemPath, StateChanged
 from schema.core.permission import Permission
+from schema.payment.errors import VoucherRefunded
 from schema.voucher.input import (
     MOST_RENTALS,
     AddVoucherRental,

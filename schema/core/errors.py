@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar
 
-from schema.core.message_names import FieldName, TemplatedMessage
+from schema.core.message_names import TemplatedMessage
 
 ProblemPath = tuple[str | int, ...]
 CONSTRAINT_ERRORS: "dict[str, Callable[[], AppError]]" = {}
@@ -238,81 +238,6 @@ class AlreadyQueued(Conflict):
 
 class PartnerInactive(Conflict):
     """The status of this partner does not allow sales at the moment."""
-
-
-class PaymentsNotActive(Conflict):
-    """Payments of this partner are not active yet."""
-
-
-class MarketplacePaymentsNotActive(Conflict):
-    """This marketplace has no wallet at the payment provider yet: open it with `activateMarketplacePayments`."""
-
-
-class PlatformUserUnknown(Conflict):
-    """The platform's own user at the payment provider is not set: set `COFFRET_MANGOPAY_PLATFORM_USER_ID`."""
-
-
-class PaymentEnded(Conflict):
-    """This payment cannot be paid any more: it is paid already, cancelled, or its time is over."""
-
-
-class PaymentInProgress(Conflict):
-    """The customer is paying at this moment. Wait until the outcome is known."""
-
-
-class PaymentDisputed(Conflict):
-    """This payment is or was disputed by the buyer's bank, and cannot be refunded. To give the money back, accept the
-    dispute.
-    """
-
-
-class DisputeNotAnswerable(Conflict):
-    """This dispute cannot be answered now: it is examined, it has ended, or its time is over."""
-
-
-class DisputeWithoutDocument(Conflict):
-    """A dispute is contested with documents: add one first with `pushDisputeDocument`."""
-
-
-class NotRefundable(Conflict):
-    """Only a payment that is paid can be refunded."""
-
-
-class AlreadyRefunded(Conflict):
-    """This payment has been refunded in full already."""
-
-
-class NothingToRefund(Conflict):
-    """Nothing is left to refund of these lines: nothing was paid for them, or as much has gone back for them already.
-    Refund them together with others, or more pieces at once.
-    """
-
-
-class CommissionOnly(Conflict):
-    """All of this would be commission, which the provider does not refund alone. Refund all that is left at once."""
-
-
-class OrderLineRefunded(Conflict):
-    """This was refunded already."""
-
-
-class GoodsUsed(Conflict):
-    """This voucher or gift card was used, in part or wholly, or its time is over. To refund it all the same, say so with
-    {option}.
-    """
-
-    meaning = "The voucher or gift card was used, in part or wholly, or is over. It is refunded only on explicit wish."
-
-    def __init__(self, *path: str | int) -> None:
-        super().__init__(*path, option=FieldName("include_used"))
-
-
-class VoucherRefunded(Conflict):
-    """This voucher was refunded, and cannot be used any more."""
-
-
-class RefundTooLate(Conflict):
-    """The bank card can no longer be refunded: that is possible for eleven months. Refund the customer another way."""
 
 
 class ActivationRequired(Conflict):

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
 
-from schema.core.errors import CommissionOnly, InvalidInput
+from schema.core.errors import InvalidInput
+from schema.payment.errors import CommissionOnly
 from schema.payment.payment import PaymentSourceKind
 from store.payment.payments import PaymentRow, PaymentSourceRow
 from store.providers.money import smallest_unit

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.core.errors import FrozenByDispute, VoucherRefunded
+from schema.core.errors import FrozenByDispute
 from schema.core.permission import Permission
+from schema.payment.errors import VoucherRefunded
 from schema.voucher.voucher import VoucherState
 from store.core.state_machine import StateMachine
 from store.voucher.events import emit_voucher_state_changed

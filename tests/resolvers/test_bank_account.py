@@ -27,7 +27,6 @@ from schema.core.errors import (
     BankAccountRefused,
     Forbidden,
     IbanMissing,
-    PaymentsNotActive,
     ProviderFailed,
     ProviderTimedOut,
 )
@@ -35,6 +34,7 @@ from schema.core.permission import GRANTABLE_PERMISSIONS
 from schema.kyc.capability import Requirement, RequirementCode
 from schema.onboarding import ProviderReturnPurpose, ProviderReturnRetry, ProviderReturnStatus
 from schema.partner.parts import CompanyType
+from schema.payment.errors import PaymentsNotActive
 from store.core.clock import clock
 from store.core.retries import RunAgain
 from store.providers.accounts import Destination

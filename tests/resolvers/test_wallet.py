@@ -11,17 +11,10 @@ import pytest
 from resolvers.core.caller import Caller, Role
 from resolvers.core.context import Context
 from resolvers.wallet import activate_marketplace_payments
-from schema.core.errors import (
-    Forbidden,
-    MarketplaceOnly,
-    NotFound,
-    OnlyInSandbox,
-    PlatformUserUnknown,
-    ProviderFailed,
-    ProviderTimedOut,
-)
+from schema.core.errors import Forbidden, MarketplaceOnly, NotFound, OnlyInSandbox, ProviderFailed, ProviderTimedOut
 from schema.core.permission import GRANTABLE_PERMISSIONS, Permission
 from schema.partner.marketplace_input import ActivateMarketplacePayments
+from schema.payment.errors import PlatformUserUnknown
 from store.core.clock import clock
 from store.core.settings import Settings
 from store.ledger.books import book_of_marketplace

@@ -31,8 +31,9 @@ from schema.checkout.checkout import (
     StartedPayment,
 )
 from schema.checkout.outcome import PaymentResult
-from schema.core.errors import CheckoutChanged, NotFound, PaymentsNotActive, ProviderFailed, ProviderTimedOut
+from schema.core.errors import CheckoutChanged, NotFound, ProviderFailed, ProviderTimedOut
 from schema.core.permission import AccessRule
+from schema.payment.errors import PaymentsNotActive
 from store.checkout.placement import add_commission, new_attempt
 from store.checkout.reading import latest_attempt, lock_attempt, lock_checkout, session_digest
 from store.checkout.reservations import lock_rows, reserve

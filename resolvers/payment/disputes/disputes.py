@@ -17,10 +17,11 @@ from resolvers.core.scoping import find_visible
 from resolvers.payment.disputes.following import follow_dispute
 from resolvers.payment.scoping import check_owns_money
 from schema.core.columns import DescribedEnum, graphql_enum
-from schema.core.errors import DisputeNotAnswerable, DisputeWithoutDocument, InvalidInput, NotFound
+from schema.core.errors import InvalidInput, NotFound
 from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
 from schema.payment.dispute import AcceptDispute, ContestDispute, Dispute, DisputeState
+from schema.payment.errors import DisputeNotAnswerable, DisputeWithoutDocument
 from store.payment.disputes import EXAMINED, DisputeRow, documents_of_dispute
 from store.payment.payments import PaymentRow
 from store.providers.money import MinorAmount

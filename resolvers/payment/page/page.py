@@ -16,8 +16,9 @@ from resolvers.payment.opening import open_payment
 from resolvers.payment.page.process import PROVIDER_TIMEOUT, start_payin, sync_payin
 from resolvers.payment.page.view import PaymentLink, find_link, last_payin, view_page
 from resolvers.payment.requests.states import live_payment_of
-from schema.core.errors import NotFound, PaymentEnded
+from schema.core.errors import NotFound
 from schema.core.permission import AccessRule
+from schema.payment.errors import PaymentEnded
 from schema.payment.page import PaymentPage
 from schema.payment.payment import PaymentTransactionStatus
 from schema.payment.request import PaymentRequestStatus

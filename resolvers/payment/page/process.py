@@ -17,8 +17,9 @@ from resolvers.payment.ending import cancel_locked, complete_payment
 from resolvers.payment.events import emit_payment_event
 from resolvers.payment.locking import lock_with_sources
 from resolvers.payment.payins import PayinOrder, create_payin, statement_of
-from schema.core.errors import NotFound, PaymentEnded, PaymentsNotActive, ProviderFailed, ProviderTimedOut
+from schema.core.errors import NotFound, ProviderFailed, ProviderTimedOut
 from schema.event import EventType
+from schema.payment.errors import PaymentEnded, PaymentsNotActive
 from schema.payment.payment import (
     PaymentSourceKind,
     PaymentStatus,

@@ -16,8 +16,9 @@ from resolvers.mail.refunds import queue_order_refund_mail
 from resolvers.payment.refunds.goods import goods_of, lock_goods, withdraw_refunded
 from resolvers.payment.refunds.recording import parts_of
 from resolvers.payment.refunds.refunds import check_split, left_to_refund, preview_of, refund_by_source
-from schema.core.errors import GoodsUsed, InvalidInput, NothingToRefund, NotRefundable, OrderLineRefunded
+from schema.core.errors import InvalidInput
 from schema.core.permission import Permission
+from schema.payment.errors import GoodsUsed, NothingToRefund, NotRefundable, OrderLineRefunded
 from schema.payment.input import PreviewOrderRefund, RefundOrder, RefundOrderLine
 from schema.payment.payment import PaymentSourceKind, Refund, RefundPreview
 from schema.voucher.voucher import VoucherState

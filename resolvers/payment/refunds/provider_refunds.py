@@ -21,8 +21,9 @@ from resolvers.payment.refunds.recording import (
     refund_of,
     take_back,
 )
-from schema.core.errors import CommissionOnly, InsufficientBalance
+from schema.core.errors import InsufficientBalance
 from schema.event import EventType
+from schema.payment.errors import CommissionOnly
 from schema.payment.payment import PaymentTransactionStatus, PaymentTransactionType, RefundOrigin
 from store.ledger.posting import post
 from store.order.orders import lock_order

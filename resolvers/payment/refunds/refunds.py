@@ -17,19 +17,12 @@ from resolvers.payment.locking import LockedPayment, lock_with_sources
 from resolvers.payment.refunds.recording import parts_of, promise_refund
 from resolvers.payment.scoping import check_owns_money, find_payment
 from schema.core.columns import DescribedEnum, graphql_enum
-from schema.core.errors import (
-    AlreadyRefunded,
-    GiftCardNotSpendable,
-    InvalidInput,
-    NotFound,
-    NotRefundable,
-    PaymentDisputed,
-    RefundTooLate,
-)
+from schema.core.errors import GiftCardNotSpendable, InvalidInput, NotFound
 from schema.core.inputs import graphql_input_for
 from schema.core.money import Money
 from schema.core.permission import Permission
 from schema.payment.dispute import DisputeState
+from schema.payment.errors import AlreadyRefunded, NotRefundable, PaymentDisputed, RefundTooLate
 from schema.payment.input import PreviewRefund, RefundPayment, RefundSplit, RetryRefund
 from schema.payment.payment import (
     PaymentSourceKind,

@@ -24,12 +24,13 @@ from resolvers.payment.requests.states import (
     payment_page_url,
 )
 from schema.core.columns import DescribedEnum, graphql_enum
-from schema.core.errors import InvalidInput, PaymentEnded, PaymentInProgress
+from schema.core.errors import InvalidInput
 from schema.core.input_errors import ProblemCollector
 from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
 from schema.event import EventType
 from schema.mail import MailKind
+from schema.payment.errors import PaymentEnded, PaymentInProgress
 from schema.payment.request import PaymentRequest, PaymentRequestStatus
 from schema.payment.request_input import CancelPaymentRequest, CreatePaymentRequest, ResendPaymentRequest
 from store.core.codes import generate_code

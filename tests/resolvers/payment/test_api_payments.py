@@ -11,12 +11,9 @@ from sqlalchemy import text
 from resolvers.payment.creation import cancel_payment, create_payment, update_payment
 from resolvers.payment.page.process import ENDS, end_payment, handle_payin_notification, start_payin, sync_payin
 from resolvers.payment.refunds.refunds import preview_refund, refund_payment
-from schema.core.errors import (
+from schema.core.errors import AppError, GiftCardNotSpendable, InsufficientBalance, InvalidInput
+from schema.payment.errors import (
     AlreadyRefunded,
-    AppError,
-    GiftCardNotSpendable,
-    InsufficientBalance,
-    InvalidInput,
     NotRefundable,
     PaymentEnded,
     PaymentInProgress,

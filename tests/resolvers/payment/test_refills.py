@@ -12,9 +12,10 @@ from resolvers.payment.disputes.disputes import accept_dispute, contest_dispute
 from resolvers.payment.disputes.documents import push_dispute_document
 from resolvers.payment.payments import payment_journal
 from resolvers.payment.refunds.refunds import preview_refund, refund_payment, retry_refund
-from schema.core.errors import InsufficientBalance, MarketplaceOnly, MarketplacePaymentsNotActive
+from schema.core.errors import InsufficientBalance, MarketplaceOnly
 from schema.ledger import LedgerAccountRole as Role
 from schema.payment.dispute import AcceptDispute, ContestDispute, DisputeState, PushDisputeDocument
+from schema.payment.errors import MarketplacePaymentsNotActive
 from schema.payment.input import PreviewRefund, RefundPayment, RetryRefund
 from schema.payment.page import PaymentPageState
 from store.ledger.accounts import LedgerAccount

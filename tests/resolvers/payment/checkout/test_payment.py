@@ -11,8 +11,9 @@ from resolvers.checkout import steps
 from resolvers.payment.checkout import payment, polling
 from resolvers.payment.checkout.completion import sync_attempt
 from schema.checkout.checkout import AgreedTotals, CheckoutNotice, PaymentAttemptStatus, ProductChoice
-from schema.core.errors import CartNotFound, CheckoutChanged, NotFound, PaymentsNotActive
+from schema.core.errors import CartNotFound, CheckoutChanged, NotFound
 from schema.delivery.delivery import DeliveryKind
+from schema.payment.errors import PaymentsNotActive
 from store.core.clock import clock
 from store.partner.partners import PartnerRow
 from tests.fixtures.payment.payment import send_refunds

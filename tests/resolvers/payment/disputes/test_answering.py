@@ -16,17 +16,11 @@ from resolvers.core.lists.listing import PageArguments
 from resolvers.job.provider_notifications import dispatch_notification
 from resolvers.payment.disputes.disputes import DisputeFilter, accept_dispute, contest_dispute, disputes
 from resolvers.payment.disputes.documents import push_dispute_document
-from schema.core.errors import (
-    DisputeNotAnswerable,
-    DisputeWithoutDocument,
-    Forbidden,
-    InvalidInput,
-    NotFound,
-    ProviderTimedOut,
-)
+from schema.core.errors import Forbidden, InvalidInput, NotFound, ProviderTimedOut
 from schema.core.permission import Permission
 from schema.kyc.kyc import KycCheckStatus
 from schema.payment.dispute import AcceptDispute, ContestDispute, DisputeDocumentKind, DisputeState, PushDisputeDocument
+from schema.payment.errors import DisputeNotAnswerable, DisputeWithoutDocument
 from store.core.clock import clock
 from store.payment.disputes import DisputeRow
 from store.providers.base import Subject

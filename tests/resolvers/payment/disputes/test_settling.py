@@ -12,7 +12,7 @@ from resolvers.job.provider_notifications import dispatch_notification
 from resolvers.payment.disputes import following
 from resolvers.payment.disputes.settling import record_movement
 from resolvers.payment.refunds.refunds import refund_payment
-from schema.core.errors import PaymentDisputed
+from schema.payment.errors import PaymentDisputed
 from schema.payment.input import RefundPayment
 from store.core.clock import clock
 from store.providers.base import Subject

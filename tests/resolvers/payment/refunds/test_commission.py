@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from resolvers.payment.refunds.refunds import preview_refund, refund_payment
-from schema.core.errors import CommissionOnly
+from schema.payment.errors import CommissionOnly
 from schema.payment.input import PreviewRefund, RefundPayment
 from store.payment.payments import PaymentRow, RefundRow
 from tests.fixtures.payment.api_payment import books_balance, fee_rule, paid, wallets_agree

@@ -8,8 +8,8 @@ import pytest
 from resolvers.payment.refunds.order_refunds import refund_order
 from resolvers.voucher.updates import update_voucher
 from schema.checkout.checkout import ProductChoice
-from schema.core.errors import AlreadyRefunded, OrderLineRefunded
 from schema.delivery.delivery import DeliveryKind
+from schema.payment.errors import AlreadyRefunded, OrderLineRefunded
 from schema.voucher.input import UpdateVoucher
 from schema.voucher.voucher import VoucherState
 from store.core.clock import clock

@@ -11,16 +11,16 @@ from resolvers.payment.refunds.order_refunds import refund_order
 from resolvers.payment.refunds.refunds import refund_payment
 from resolvers.voucher.updates import add_voucher_rental, update_voucher
 from schema.checkout.checkout import ProductChoice
-from schema.core.errors import (
+from schema.core.errors import InsufficientBalance
+from schema.delivery.delivery import DeliveryKind
+from schema.payment.errors import (
     AlreadyRefunded,
     GoodsUsed,
-    InsufficientBalance,
     NothingToRefund,
     OrderLineRefunded,
     PaymentDisputed,
     VoucherRefunded,
 )
-from schema.delivery.delivery import DeliveryKind
 from schema.payment.input import RefundPayment
 from schema.voucher.input import AddVoucherRental, UpdateVoucher
 from schema.voucher.voucher import VoucherState

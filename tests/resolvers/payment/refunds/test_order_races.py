@@ -13,16 +13,9 @@ from resolvers.payment.refunds.order_refunds import refund_order
 from resolvers.payment.refunds.refunds import refund_payment
 from resolvers.voucher.updates import update_voucher
 from schema.checkout.checkout import ProductChoice
-from schema.core.errors import (
-    AlreadyRefunded,
-    CheckoutChanged,
-    GiftCardNotSpendable,
-    GoodsUsed,
-    InvalidInput,
-    InvalidTransition,
-    OrderLineRefunded,
-)
+from schema.core.errors import CheckoutChanged, GiftCardNotSpendable, InvalidInput, InvalidTransition
 from schema.gift_card.input import SpendGiftCard
+from schema.payment.errors import AlreadyRefunded, GoodsUsed, OrderLineRefunded
 from schema.payment.input import RefundPayment
 from schema.voucher.input import UpdateVoucher
 from schema.voucher.voucher import VoucherState

@@ -18,14 +18,19 @@ from resolvers.voucher.updates import extend_voucher, update_voucher
 from schema.checkout.basket import VoucherChoice
 from schema.checkout.checkout import ProductChoice
 from schema.core.errors import (
-    AlreadyRefunded,
     AppError,
     FrozenByDispute,
     GiftCardNotSpendable,
-    GoodsUsed,
     InvalidInput,
     InvalidTransition,
     NotExtendable,
+)
+from schema.delivery.delivery import DeliveryKind
+from schema.gift_card.input import CancelGiftCard, HoldGiftCard, ReverseGiftCardCapture, SpendGiftCard
+from schema.mail import MailKind
+from schema.payment.errors import (
+    AlreadyRefunded,
+    GoodsUsed,
     NothingToRefund,
     NotRefundable,
     OrderLineRefunded,
@@ -33,9 +38,6 @@ from schema.core.errors import (
     RefundTooLate,
     VoucherRefunded,
 )
-from schema.delivery.delivery import DeliveryKind
-from schema.gift_card.input import CancelGiftCard, HoldGiftCard, ReverseGiftCardCapture, SpendGiftCard
-from schema.mail import MailKind
 from schema.payment.input import PreviewOrderRefund, RefundOrder, RefundOrderLine, RefundPayment, RefundSplit
 from schema.voucher.input import ExtendVoucher, UpdateVoucher
 from schema.voucher.voucher import VoucherState

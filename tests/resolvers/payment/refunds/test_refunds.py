@@ -11,8 +11,9 @@ from resolvers.payment import refund_notifications
 from resolvers.payment.page.process import handle_payin_notification, sync_payin
 from resolvers.payment.refunds import sending
 from resolvers.payment.refunds.refunds import refund_payment, retry_refund
-from schema.core.errors import AlreadyRefunded, GiftCardNotSpendable, InvalidTransition
+from schema.core.errors import GiftCardNotSpendable, InvalidTransition
 from schema.gift_card.input import CancelGiftCard
+from schema.payment.errors import AlreadyRefunded
 from schema.payment.input import RefundPayment, RefundSplit, RetryRefund
 from schema.payment.payment import PaymentStatus, RefundState
 from store.core.clock import clock

@@ -13,16 +13,9 @@ from resolvers.job import expiry
 from resolvers.payment.page import page, process
 from resolvers.payment.page.process import sync_payin
 from resolvers.payment.requests import payment_requests
-from schema.core.errors import (
-    InvalidInput,
-    InvalidTransition,
-    NotFound,
-    PartnerInactive,
-    PaymentEnded,
-    PaymentInProgress,
-    PaymentsNotActive,
-)
+from schema.core.errors import InvalidInput, InvalidTransition, NotFound, PartnerInactive
 from schema.event import EventType
+from schema.payment.errors import PaymentEnded, PaymentInProgress, PaymentsNotActive
 from schema.payment.page import PaymentPageState as State
 from schema.payment.request import PaymentRequestStatus as Status
 from schema.payment.request_input import CancelPaymentRequest, ResendPaymentRequest
