@@ -71,7 +71,7 @@ async def test_the_documented_keys(payments: Payments) -> None:
             },
             "origin": row.origin,
             "payout_request_id": None,
-            "payout_request_status": None,
+            "payout_request_status": "",
             "payout_request_creation_date": None,
             "payout_request_validation_date": None,
             "partner": partner.id,
