@@ -1,3 +1,4 @@
+# ruff: noqa: S608 - statements are made of the names above
 """What rows repeat of the ledger: each change of a row, or of a journal, is found by the rule that is about it."""
 
 import datetime as dt
@@ -23,9 +24,9 @@ FORGERIES = {
     "all transfers fewer": ("DELETE FROM transfer", "transfers", "is missing"),
     "a transfer back fewer": ("DELETE FROM transfer WHERE type = 'reversal'", "transfers", "reversal, wallet"),
     "a transfer more": (
-        "INSERT INTO transfer (marketplace_id, partner_id, currency, type, status, transfer_amount, created_on, payment_id,"
+        ("INSERT INTO transfer (marketplace_id, partner_id, currency, type, status, transfer_amount, created_on, payment_id,"
         " debited_wallet_id, credited_wallet_id) SELECT marketplace_id, partner_id, currency, type, status, transfer_amount,"
-        " created_on, payment_id, debited_wallet_id, credited_wallet_id FROM transfer WHERE type = 'payment'",
+        " created_on, payment_id, debited_wallet_id, credited_wallet_id FROM transfer WHERE type = 'payment'"),
         "transfers",
         "a transfer of 3000 was not posted",
     ),
@@ -52,8 +53,8 @@ FORGERIES = {
         "a pay-in of 7100 (bank card)",
     ),
     "the amount of a gift card's pay-in": (
-        "UPDATE payment_transaction SET transaction_amount = transaction_amount + 1, net_amount = net_amount + 1"
-        f" WHERE {PAYIN} AND {GIFT_CARD}",
+        ("UPDATE payment_transaction SET transaction_amount = transaction_amount + 1, net_amount = net_amount + 1"
+        f" WHERE {PAYIN} AND {GIFT_CARD}"),
         "payins",
         "a pay-in of 3100 (gift card",
     ),
@@ -73,8 +74,8 @@ FORGERIES = {
         "is err, 39.00",
     ),
     "a capture fewer": (
-        "DELETE FROM ledger_entry WHERE journal_id IN (SELECT id FROM ledger_journal WHERE kind = 'capture');"
-        "DELETE FROM ledger_journal WHERE kind = 'capture'",
+        ("DELETE FROM ledger_entry WHERE journal_id IN (SELECT id FROM ledger_journal WHERE kind = 'capture');"
+        "DELETE FROM ledger_journal WHERE kind = 'capture'"),
         "captures",
         "3000 not captured",
     ),
@@ -87,8 +88,8 @@ FORGERIES = {
         "3100 not captured",
     ),
     "VAT of a refund": (
-        f"UPDATE payment_transaction SET commission_vat_amount = 0 WHERE {PART} AND {CARD}; UPDATE payment_source SET"
-        " commission_vat_back_amount = 0",
+        (f"UPDATE payment_transaction SET commission_vat_amount = 0 WHERE {PART} AND {CARD}; UPDATE payment_source SET"
+        " commission_vat_back_amount = 0"),
         "refunds",
         "with 0 VAT, not posted",
     ),
