@@ -274,7 +274,7 @@ def verify_ledger(
 @ledger_app.command("explain")
 def explain_ledger(
     thing: Annotated[LedgerThing, typer.Argument(help="What it is.")],
-    id: Annotated[str, typer.Argument(help="A payment's uuid; a card's code or id; a wallet's uuid or id.")],
+    id: Annotated[str, typer.Argument(help="A payment's uuid; a card's code, else its id; a wallet's uuid or id.")],
 ) -> None:
     """Print the journals about a payment, a gift card or a wallet, as a statement."""
     from coffret.commands import ledger as command

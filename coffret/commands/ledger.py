@@ -81,7 +81,7 @@ def results_table(results: Sequence[RuleResult]) -> Table:
 
 
 async def explain(thing: LedgerThing, key: str) -> None:
-    """Print the journals about a payment (uuid), a gift card (code or id) or a wallet (uuid or id)."""
+    """Print the journals about a payment (uuid), a gift card (code, else id) or a wallet (uuid or id)."""
     async with open_database(read_settings()) as db, db.sessions() as session:
         subject = await _subject(session, thing, key)
         journals = (await journals_of(session, {key: subject}))[key]
@@ -100,8 +100,9 @@ async def _subject(db: AsyncSession, thing: LedgerThing, key: str) -> LedgerSubj
         return (await subjects_of_payments(db, [uuid]))[uuid]
     if thing is LedgerThing.CARD:
         by_id = [col(GiftCardRow.id) == int(key)] if _is_id(key) else []
-        found = or_(col(GiftCardRow.normal_code) == normalize(key), *by_id)
-        ids = (await db.exec(select(GiftCardRow.id).where(found).order_by(col(GiftCardRow.id)))).all()
+        has_code = col(GiftCardRow.normal_code) == normalize(key)
+        found = select(GiftCardRow.id).where(or_(has_code, *by_id)).order_by(has_code.desc())
+        ids = (await db.exec(found)).all()
         if not ids:
             raise CommandError(f"There is no gift card with the code or id {key}.")
         return _of_card(ids[0])

@@ -11,6 +11,7 @@ from pydantic.dataclasses import dataclass
 
 from coffret.demo.content import FOLDER, Amount, Count, Key, Percent, read_bytes, read_toml
 from schema.payment.dispute import DisputeState
+from schema.payment.payment import RefundState
 from schema.validation.languages import Language
 
 _CONFIG = ConfigDict(extra="forbid")
@@ -62,12 +63,12 @@ class DemoFeeRule:
 
 @dataclass(frozen=True, config=_CONFIG)
 class DemoRefund:
-    """A refund. If it `fails`, the payment provider refuses it until a person has to see to it."""
+    """A refund. The payment provider refuses it once, for ever or until a person has to see to it, unless it is `done`."""
 
     days_ago: Count
     amount: PositiveAmount
     reason: str
-    fails: bool = False
+    state: RefundState = RefundState.DONE
 
 
 @dataclass(frozen=True, config=_CONFIG)

@@ -45,7 +45,7 @@ from schema.core.permission import GRANTABLE_PERMISSIONS
 from schema.payment.dispute import AcceptDispute, ContestDispute, DisputeDocumentKind, DisputeState, PushDisputeDocument
 from schema.payment.fee_input import CreateFeeRule
 from schema.payment.input import CancelPayment, CreatePayment, RefundPayment
-from schema.payment.payment import PaymentSourceKind, PaymentType
+from schema.payment.payment import PaymentSourceKind, PaymentType, RefundState
 from schema.payment.request_input import CancelPaymentRequest, CreatePaymentRequest
 from store.account.users import UserRow
 from store.gift_card.gift_cards import GiftCardRow
@@ -58,8 +58,13 @@ from store.payment.payments import PaymentRow, PaymentTransactionRow
 from store.payment.requests import PaymentRequestRow
 
 GOOD_CARD, DECLINED_CARD, DISPUTABLE_CARD = "4970107111111119", "4970109000000106", "4970109000001500"
-EMPTY_WALLET = "001001"
-"""The provider's code of a wallet with too little money."""
+REFUSALS = {
+    RefundState.PENDING: ("005407", 1),
+    RefundState.FAILED: ("001403", 1),
+    RefundState.NEEDS_ACTION: ("001001", 1 + len(PAUSES)),
+}
+"""The provider's code, and how often it refuses a refund: the same amount was refunded that day; the bank card was charged
+too long ago; the wallet has too little money."""
 LOCK = 0x70617964  # an arbitrary number, another one than that of `seed`, which is called under it
 DAY = dt.timedelta(days=1)
 TO_DISPUTE, TO_ANSWER, TO_DECIDE = 2 * DAY, 4 * DAY, 12 * DAY
@@ -229,10 +234,10 @@ class PaymentSeeder:
             by_card = col(table.refund_id) == refund.id, col(table.payment_method) == PaymentSourceKind.CREDIT_CARD
             async with self.services.db.sessions() as db:
                 part = (await db.exec(select(table.id).where(*by_card))).one()
-            if story.fails:
-                await self._fail_refund(part, DAY * story.days_ago)
-            else:
+            if story.state is RefundState.DONE:
                 await send_refund(self.services, part)
+            else:
+                await self._fail_refund(part, DAY * story.days_ago, *REFUSALS[story.state])
 
     async def _discard_refund_jobs(self) -> None:
         """Their refunds were sent above. The worker would send the one again that needs a person."""
@@ -240,11 +245,12 @@ class PaymentSeeder:
             for job in (await db.exec(select(JobRow).where(col(JobRow.kind) == JobKind.SEND_REFUND))).all():
                 await discard_job(db, job.id)
 
-    async def _fail_refund(self, part: int, ago: dt.timedelta) -> None:
-        """Send a refund that fails until it is given to a person. What is meant to fail is not logged."""
-        pauses = (dt.timedelta(), *PAUSES)
-        of_refunds = {"method": "POST", "path": "/payins/*/refunds"}
-        fault = {**of_refunds, "kind": "failed", "code": EMPTY_WALLET, "times": len(pauses)}
+    async def _fail_refund(self, part: int, ago: dt.timedelta, code: str, tries: int) -> None:
+        """Send a refund that the provider refuses with this code, as often as is told. What is meant to fail is not
+        logged.
+        """
+        pauses = (dt.timedelta(), *PAUSES)[:tries]
+        fault = {"method": "POST", "path": "/payins/*/refunds", "kind": "failed", "code": code, "times": tries}
         await self._ask("/faults", fault)
         before = logging.root.manager.disable
         logging.disable(logging.ERROR)
@@ -263,7 +269,7 @@ class PaymentSeeder:
         async with self.services.db.sessions() as db:
             payin = (await db.exec(select(table.provider_id).where(col(table.payment_id) == payment.id))).one()
         with clock.set_back(paid - TO_DISPUTE):
-            id = (await self._ask(f"/payins/{payin}/dispute", {}))["Id"]
+            id = (await self._ask(f"/payins/{payin}/dispute", {"new": state is DisputeState.OPEN}))["Id"]
             dispute = await self._follow(id)
         with clock.set_back(paid - TO_ANSWER):
             if state in {DisputeState.UNDER_REVIEW, DisputeState.WON}:

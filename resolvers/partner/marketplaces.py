@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field
 from sqlmodel import col, select
 
-from resolvers.core.input_mapping import ById, apply
+from resolvers.core.input_mapping import ById, apply, values_of
 from resolvers.core.lists.filters import Filter, Where
 from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
@@ -68,7 +68,7 @@ async def create_marketplace(call: Call, input: CreateMarketplace) -> Marketplac
     with findings.collect():
         domain = _parse_domain(input.domain)
     findings.raise_problems()
-    row = MarketplaceRow(name=input.name, domain=domain, currency=input.currency, time_zone=input.time_zone)
+    row = MarketplaceRow(**values_of(input, skip={"domain"}), domain=domain)
     call.db.add(row)
     await call.db.flush()
     return row

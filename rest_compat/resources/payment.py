@@ -16,7 +16,7 @@ from rest_compat.http.parameters import (
 )
 from rest_compat.resources.kyc import PARTNER_UUID
 from rest_compat.shapes.keys import ComputedKey, ConstantKey, FieldKey, decimal_string, number, or_null, same
-from rest_compat.shapes.shape import Nested, ResourceShape, Spec
+from rest_compat.shapes.shape import Nested, ResourceShape
 from schema.payment.payment import Payment, PaymentRefundStatus, PaymentStatus, PaymentTransaction
 from schema.payment.payout import PayoutRequestStatus
 from schema.validation.currencies import currency_symbol
@@ -37,12 +37,14 @@ CUSTOMER = ResourceShape(
 )
 
 
-PAYOUT: Mapping[str, Spec] = {
+PAYOUT: Mapping[str, ConstantKey] = {
     "payout_request_id": ConstantKey(
         None, {"type": ["integer", "null"]}, "The payout request it is in; null: none yet."
     ),
     "payout_request_status": ConstantKey(
-        None, {"type": ["string", "null"], "enum": [*PayoutRequestStatus, None]}, "The status of that payout request."
+        "",
+        {"type": "string", "enum": [*PayoutRequestStatus, ""]},
+        "The status of that payout request; empty: none yet.",
     ),
     "payout_request_creation_date": ConstantKey(
         None, {"type": ["string", "null"], "format": "date-time"}, "When that payout request was created."
@@ -83,7 +85,7 @@ PAYMENT = ResourceShape(
         "currency": "EUR",
         "payment_receipt_pdf_file": "https://shop.example/documents/receipt/3f1c…/receipt.pdf",
         "origin": "newsletter",
-        **dict.fromkeys(PAYOUT),
+        **{key: constant.value for key, constant in PAYOUT.items()},
         "partner": 41,
         "partner_uuid": PARTNER_UUID,
         "created_on": "2026-05-02T09:29:41.204155Z",

@@ -2,7 +2,7 @@
 
 from rest_compat.http.parameters import Ordering, between, exactly, since, until
 from rest_compat.resources.payment import PAYMENT_ID
-from rest_compat.shapes.keys import FieldKey, number, same
+from rest_compat.shapes.keys import number, or_null, same
 from rest_compat.shapes.shape import ResourceShape
 from schema.payment.transfer import Transfer
 
@@ -14,13 +14,9 @@ TRANSFER = ResourceShape(
         "amount": number("amount.amount"),
         "currency": "amount.currency",
         **same("status", "type"),
-        "payment_uuid": FieldKey("payment.id", description="The payment it belongs to; empty if none."),
-        "debited_wallet_uuid": FieldKey(
-            "debited_wallet.uuid", description="The wallet that it takes from; empty if the partner has none."
-        ),
-        "credited_wallet_uuid": FieldKey(
-            "credited_wallet.uuid", description="The wallet that it goes to; empty if the partner has none."
-        ),
+        "payment_uuid": or_null("payment.id"),
+        "debited_wallet_uuid": or_null("debited_wallet.uuid"),
+        "credited_wallet_uuid": or_null("credited_wallet.uuid"),
     },
     example={
         "created_on": "2026-05-02T09:31:07.118240Z",

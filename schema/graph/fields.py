@@ -18,6 +18,7 @@ from schema.core import errors
 from schema.core.errors import AppError, InvalidInput, NotFound, ProblemPath
 from schema.core.inputs import RejectedInput
 from schema.graph.errors import field_of, render_message
+from schema.payment import errors as payment_errors
 
 Info: TypeAlias = strawberry.Info[Context, None]
 FieldResolver: TypeAlias = Callable[..., Awaitable[Any]]
@@ -40,11 +41,13 @@ FIELD_CODES = {
     "TOO_MANY": "The list is too long.",
 }
 """Codes of problems of a single field, in addition to the errors of the catalogue."""
+CATALOGUE = (errors, payment_errors)
 
 
 def _error_classes() -> list[type[AppError]]:
-    """The errors of `schema.core.errors`. Errors of other modules are not published, whatever was imported before."""
-    return [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, AppError)]
+    """The errors of the catalogue's modules. Those of others are not published, whatever was imported before."""
+    kinds = (kind for module in CATALOGUE for kind in vars(module).values())
+    return [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, AppError)]
 
 
 def _error_code() -> Any:

@@ -122,7 +122,7 @@ def _payment(r: Any, public_url: str) -> dict[str, Any]:
         },
         "origin": r["origin"],
         "payout_request_id": None,
-        "payout_request_status": None,
+        "payout_request_status": "",
         "payout_request_creation_date": None,
         "payout_request_validation_date": None,
         "partner": r["partner_id"],

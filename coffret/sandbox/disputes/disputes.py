@@ -70,7 +70,8 @@ EVENTS = {
 class NewDispute(BaseModel):
     """A dispute to open at the control plane. Without `amount` the whole pay-in is disputed.
 
-    `days` is how long the platform may contest it; the provider's banks give 7 to 18.
+    `days` is how long the platform may contest it; the provider's banks give 7 to 18. One that is `new` stays `CREATED`:
+    nothing can be done about it yet.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -80,6 +81,7 @@ class NewDispute(BaseModel):
     reason: WireDisputeReason = WireDisputeReason.TRANSACTION_NOT_RECOGNIZED
     message: Annotated[str, Field(max_length=255)] = ""
     days: Annotated[int, Field(ge=1, le=60)] = 14
+    new: bool = False
 
 
 class DisputeDecision(BaseModel):
@@ -149,7 +151,7 @@ def open_dispute(session: SandboxSession, payin_id: str, new: NewDispute) -> Jso
         session.change("UPDATE dispute SET repudiation_id = ? WHERE id = ?", taken, id)
     if new.type is WireDisputeType.NOT_CONTESTABLE:
         end(session, find(session, id), DisputeResult.LOST, session.now)
-    else:
+    elif not new.new:
         move(session, id, WireDisputeStatus.PENDING_CLIENT_ACTION, session.now)
     return present(find(session, id))
 

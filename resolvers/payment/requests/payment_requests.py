@@ -4,7 +4,7 @@ import datetime as dt
 from typing import Annotated
 from zoneinfo import ZoneInfo
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 from sqlmodel import col, select
 
 from resolvers.core.computed_fields import derives
@@ -33,7 +33,7 @@ from schema.mail import MailKind
 from schema.payment.errors import PaymentEnded, PaymentInProgress
 from schema.payment.request import PaymentRequest, PaymentRequestStatus
 from schema.payment.request_input import CancelPaymentRequest, CreatePaymentRequest, ResendPaymentRequest
-from store.core.codes import generate_code
+from store.core.codes import format_code, generate_code
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.payment.recording import has_open_payin
 from store.payment.requests import PaymentRequestRow
@@ -52,11 +52,13 @@ class PaymentRequestSort(DescribedEnum):
 class PaymentRequestFilter(OfPartner):
     """Filter for payment requests. Periods include both ends."""
 
-    search: Annotated[str | None, Where("request_text", "search")] = Field(
+    search: Annotated[
+        str | None, AfterValidator(lambda sent: sent and format_code(sent)), Where("request_text", "search")
+    ] = Field(
         default=None,
         max_length=200,
         description="Only requests whose reference, description, code or customer contains this, ignoring case and "
-        "accents.",
+        "accents; a whole code is found without its hyphens, too.",
     )
     status: Annotated[PaymentRequestStatus | None, Where("status")] = None
     reference: Annotated[str | None, Where("reference")] = None

@@ -1,8 +1,26 @@
 # ruff: noqa: S608 - statements are made of SQL in this package
 """Rules of gift cards: their rows repeat what the ledger counts."""
 
-from store.ledger.verification.rule import ACCOUNTS, Rule
+from store.ledger.verification.rule import ACCOUNTS, MINOR, Rule, differences, is_checked
 
+HOLDS = differences(
+    """format('hold %s of gift card %s: %s of %s %s', hold_id, gift_card_id, kind, amount,
+        CASE WHEN difference > 0 THEN 'not posted' ELSE 'posted' END)""",
+    "hold_id, gift_card_id, kind, amount",
+    f"""
+        SELECT h.id::text AS hold_id, h.gift_card_id, k.kind, {MINOR.format(amount="h.captured_amount")} AS amount,
+            {is_checked("w.book_id", "h.closed_on")} AS is_checked
+        FROM gift_card_hold h JOIN gift_card c ON c.id = h.gift_card_id
+        JOIN wallet w ON w.id = c.wallet_id JOIN ledger_book b ON b.id = w.book_id
+        JOIN (VALUES ('captured', 'capture'), ('reversed', 'capture'), ('reversed', 'reversal')) AS k (state, kind) ON k.state = h.state
+        WHERE h.captured_amount > 0
+    """,
+    f"""
+        SELECT j.source_id, a.owner_id, j.kind, abs(e.amount), {is_checked("j.book_id", "j.effective_on")}
+        FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id JOIN ledger_account a ON a.id = e.account_id
+        WHERE j.source_kind = 'gift_card_hold' AND j.kind IN ('capture', 'reversal') AND a.role = 'card'
+    """,
+)
 RULES = (
     Rule(
         "cards_show_their_balance",
@@ -40,6 +58,11 @@ RULES = (
             AND (CAST(:since AS date) IS NULL OR a.id IS NOT NULL)
             AND coalesce(h.amount, 0) * 10::numeric ^ b.minor_digits <> coalesce(-a.balance, 0)
         """,
+    ),
+    Rule(
+        "holds_are_captured",
+        "What was captured of each hold, and what was reversed of it, is posted with its amount; nothing else is.",
+        HOLDS,
     ),
     Rule(
         "cards_have_their_wallet",

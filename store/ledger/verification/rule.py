@@ -15,6 +15,29 @@ ACCOUNTS = """(
 )"""
 """SQL: the accounts to check: those that a journal to check has moved."""
 
+MINOR = "(({amount}) * 10::numeric ^ b.minor_digits)::bigint"
+"""SQL: an amount of a row in minor units of the book `b`."""
+
+
+def is_checked(book_id: str, moved_on: str) -> str:
+    """SQL: true of what is of a book to check, and has moved in the period to check."""
+    return f"""(CAST(:books AS int[]) IS NULL OR {book_id} = ANY(CAST(:books AS int[])))
+        AND (CAST(:since AS date) IS NULL OR {moved_on} >= CAST(:since AS date))"""
+
+
+def differences(offender: str, columns: str, rows: str, posted: str) -> str:
+    """SQL: one text for each row that was not posted, and each journal that has no row.
+
+    Both sides select `columns` and `is_checked`. In `offender`, `difference` is positive where a journal is missing.
+    """
+    return f"""
+        SELECT {offender} AS offender FROM (
+            SELECT {columns}, sum(n) AS difference FROM (
+                SELECT *, 1 AS n FROM ({rows}) r UNION ALL SELECT *, -1 FROM ({posted}) j
+            ) sides GROUP BY {columns} HAVING sum(n) <> 0 AND bool_or(is_checked)
+        ) d
+    """  # noqa: S608 - of SQL in this package
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:

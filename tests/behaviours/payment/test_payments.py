@@ -83,7 +83,7 @@ async def documented(payments: Payments, row: PaymentRow) -> dict[str, Any]:
         },
         "origin": row.origin,
         "payout_request_id": None,
-        "payout_request_status": None,
+        "payout_request_status": "",
         "payout_request_creation_date": None,
         "payout_request_validation_date": None,
         "partner": partner.id,

@@ -89,7 +89,11 @@ async def test_the_documented_keys(wallets: Wallets) -> None:
     answer = await wallets.listed(page_size=100)
     body = answer.json()["results"]
     rows = sorted(wallets.of_card(), key=lambda row: row.created_on, reverse=True)
-    uuids = {wallets.wallet.id: str(wallets.wallet.uuid), wallets.of_partner.id: str(wallets.of_partner.uuid), None: ""}
+    uuids = {
+        wallets.wallet.id: str(wallets.wallet.uuid),
+        wallets.of_partner.id: str(wallets.of_partner.uuid),
+        None: None,
+    }
     assert body == [
         {
             "created_on": row.created_on.strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
@@ -97,7 +101,7 @@ async def test_the_documented_keys(wallets: Wallets) -> None:
             "currency": "EUR",
             "status": row.status.value,
             "type": "payment",
-            "payment_uuid": str(row.payment_id or ""),
+            "payment_uuid": str(row.payment_id) if row.payment_id else None,
             "debited_wallet_uuid": uuids[row.debited_wallet_id],
             "credited_wallet_uuid": uuids[row.credited_wallet_id],
         }

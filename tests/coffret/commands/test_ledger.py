@@ -114,6 +114,22 @@ def test_a_card_is_explained_by_code_by_id_and_by_its_wallet(run: Run, within: A
     assert run("explain", "payout", "1").exit_code == 2
 
 
+async def cards_named_alike(tenants: Tenants) -> tuple[GiftCardRow, GiftCardRow]:
+    """Two cards: the code of the second is the id of the first."""
+    first, second = await gift_card(tenants), await gift_card(tenants)
+    async with tenants.services.db.sessions() as db, db.begin():
+        row = await db.get_one(GiftCardRow, second.id)
+        row.code = row.normal_code = str(first.id)
+    return first, second
+
+
+def test_a_card_is_explained_by_its_code_before_its_id(run: Run, within: Any) -> None:
+    first, second = within(cards_named_alike)
+    said = words(run("explain", "card", str(first.id)).output)
+    assert f"gift_card:{second.id} 50.00 EUR" in said
+    assert f"gift_card:{first.id} " not in said
+
+
 async def refilled_wallet(tenants: Tenants) -> WalletRow:
     """The own wallet of a marketplace, into which 500.00 were paid."""
     async with tenants.services.db.sessions() as db, db.begin():

@@ -51,10 +51,13 @@ async def test_every_state_is_there_and_the_books_agree_with_the_provider(
     assert clock.ahead == dt.timedelta()
     assert {*await values(services, "SELECT status FROM payment")} == {*PaymentStatus}
     assert {*await values(services, "SELECT refund_status FROM payment")} == {*PaymentRefundStatus}
-    assert {*await values(services, "SELECT state FROM refund")} == {RefundState.DONE, RefundState.NEEDS_ACTION}
+    assert {*await values(services, "SELECT state FROM refund")} == {*RefundState}
     assert {*await values(services, "SELECT status FROM payment_request")} == {*PaymentRequestStatus}
-    # The sandbox moves a new dispute on at once, so none is `OPEN`.
-    assert sorted(await values(services, "SELECT state FROM dispute")) == sorted({*DisputeState} - {DisputeState.OPEN})
+    assert sorted(await values(services, "SELECT state FROM dispute")) == sorted(DisputeState)
+    later = (
+        "SELECT check_on > now() + interval '20 hours' FROM payment_transaction t JOIN refund r ON r.id = t.refund_id"
+    )
+    assert await values(services, f"{later} WHERE r.state = 'pending'") == [True], "it is sent tomorrow"
     assert await values(services, "SELECT count(*) FROM payment_request WHERE reminded_on IS NOT NULL") == [1]
     by_gift_card = "SELECT card_amount = 0 FROM payment WHERE extra_amount > 0 ORDER BY 1"
     assert await values(services, by_gift_card) == [False, True]

@@ -11,17 +11,25 @@ from resolvers.partner.sites import shop_at
 from tests.changes import Transport
 from tests.fixtures.tenants import Tenants
 
-NEW = {"name": " The Lakes ", "domain": "Lakes.Example", "currency": "chf", "time_zone": "Europe/Zurich"}
+NEW = {
+    "name": " The Lakes ",
+    "domain": "Lakes.Example",
+    "currency": "chf",
+    "time_zone": "Europe/Zurich",
+    "payment_request_days": 60,
+    "payment_request_reminder_days": 10,
+}
 
 
 async def test_a_marketplace_is_made(tenants: Tenants, ask: Transport) -> None:
     assert (await ask.change("master", marketplaces.create_marketplace, **NEW)).done
     made = await tenants.newest("marketplace")
-    kept = {name: made[name] for name in ("name", "domain", "currency", "time_zone")}
-    assert kept == {"name": "The Lakes", "domain": "lakes.example", "currency": "CHF", "time_zone": "Europe/Zurich"}
+    kept = {name: made[name] for name in NEW}
+    assert kept == {**NEW, "name": "The Lakes", "domain": "lakes.example", "currency": "CHF"}
     assert (await ask.change("master", marketplaces.create_marketplace, name="Plain")).done
     made = await tenants.newest("marketplace")
     assert (made["domain"], made["currency"], made["time_zone"]) == ("", "EUR", "Europe/Paris")
+    assert (made["payment_request_days"], made["payment_request_reminder_days"]) == (14, 3)
 
 
 @pytest.mark.parametrize(

@@ -160,6 +160,16 @@ FORGERIES = {
         ["cards_show_their_holds"],
         "on hold 0, in the ledger 5.00",
     ),
+    "a captured amount": Forgery(
+        [f"UPDATE gift_card_hold SET captured_amount = 9 WHERE state = 'captured' AND gift_card_id = {CARD}"],
+        ["holds_are_captured"],
+        "capture of 900 not posted",
+    ),
+    "a captured hold": Forgery(
+        [f"UPDATE gift_card_hold SET state = 'reversed' WHERE state = 'captured' AND gift_card_id = {CARD}"],
+        ["holds_are_captured"],
+        "reversal of 1000 not posted",
+    ),
     "a card's wallet": Forgery(
         [f"UPDATE wallet SET partner_id = partner_id + 1 WHERE id = (SELECT wallet_id FROM gift_card WHERE id = {CARD})"],
         ["cards_have_their_wallet"],
