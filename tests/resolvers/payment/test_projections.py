@@ -9,13 +9,16 @@ from sqlalchemy import text
 
 from resolvers.payment.page.process import sync_payin
 from resolvers.payment.refunds.refunds import refund_payment
+from schema.checkout.checkout import ProductChoice
 from schema.payment.input import RefundPayment
 from store.core.clock import clock
 from store.ledger.verification.run import ProofScope
 from tests.fixtures.ledger import broken_rules
 from tests.fixtures.payment.api_payment import begun, created, fee_rule, paid, paid_at_provider, wallet_uuid
+from tests.fixtures.payment.order_refund import ordered
 from tests.fixtures.payment.payment import send_refunds
 from tests.fixtures.shop import DECLINED_CARD, Shop
+from tests.store.migrations.revisions import at
 
 PAID = "(SELECT payment_id FROM payment_source WHERE kind = 'gift_card')"
 PAYIN, PART = "type = 'payin' AND status = 'ok'", "type = 'refund' AND status = 'ok'"
@@ -108,7 +111,7 @@ ALSO = {
 """What else such a change breaks: the ledger itself is changed, or what two rules read."""
 
 
-async def made(shop: Shop) -> None:
+async def refunded_to_both(shop: Shop) -> None:
     """A payment by gift card and bank card, a part of which went back to both, and one that was declined."""
     await fee_rule(shop)
     card = await shop.gift_card("50.00")
@@ -132,7 +135,7 @@ async def forge(shop: Shop, statements: str) -> None:
 
 @pytest.mark.parametrize("name", FORGERIES)
 async def test_a_difference_is_found_by_its_rule(shop: Shop, name: str) -> None:
-    await made(shop)
+    await refunded_to_both(shop)
     statements, rule, offender = FORGERIES[name]
     await forge(shop, statements)
     broken = await broken_rules(shop.services.db)
@@ -154,3 +157,19 @@ async def test_a_payment_that_has_moved_in_a_period_is_proved(shop: Shop) -> Non
         await (await db.connection()).execute(text("UPDATE payment SET modified_on = :now"), {"now": clock.now()})
     (found,) = (await broken_rules(shop.services.db, today))["payments"]
     assert str(payment.id) in found
+
+
+async def test_payments_of_the_checkout_from_before_the_ledger_are_whole(shop: Shop) -> None:
+    """The update that made them payments has posted them, and written their transfers."""
+    candle, card = await shop.product("100.00"), await shop.gift_card("80.00")
+    await ordered(shop, ProductChoice(candle.id, 1), codes=[card.code])
+    await ordered(shop, ProductChoice(candle.id, 1))
+    assert await broken_rules(shop.services.db) == {}
+    await at(shop.services.db, "0024", down=True)
+    await at(shop.services.db, "head")
+    assert await shop.one("SELECT count(*) FROM payment") == 2
+    assert await shop.one("SELECT count(*) FROM transfer") == 1
+    assert await broken_rules(shop.services.db) == {}
+    await at(shop.services.db, "0021", down=True)
+    await at(shop.services.db, "head")
+    assert await broken_rules(shop.services.db) == {}
