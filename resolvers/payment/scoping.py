@@ -1,24 +1,19 @@
 """Which payment an input names, and whether its money is the caller's."""
 
-from collections.abc import Mapping
 from typing import Any
-from uuid import UUID
 
 from resolvers.core.caller import Role
+from resolvers.core.input_mapping import uuid_from_input
 from resolvers.core.operation import Call
 from resolvers.core.scoping import find_visible
-from schema.core.errors import MarketplaceOnly, NotFound
+from schema.core.errors import MarketplaceOnly
 from store.payment.payments import PaymentRow
 
 
 async def find_payment(call: Call, input: Any, *, lock: bool = False) -> PaymentRow:
     """The payment of an input's `id`. Raises NotFound if the caller cannot see it."""
-    id = input.get("id") if isinstance(input, Mapping) else None
-    try:
-        uuid = id if isinstance(id, UUID) else UUID(str(id))
-    except ValueError:
-        raise NotFound(lookup={"id": str(id)}, thing="payment") from None
-    return await find_visible(call.db, call.caller, PaymentRow, "payment", lock=lock, id=uuid)
+    id = uuid_from_input(input, "id")
+    return await find_visible(call.db, call.caller, PaymentRow, "payment", lock=lock, id=id)
 
 
 def check_owns_money(call: Call, payment: PaymentRow) -> None:

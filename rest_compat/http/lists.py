@@ -142,7 +142,7 @@ async def _fetch(connection: Connection[Any], shape: ResourceShape, context: Con
     rows: PageQuery[Any] = connection.rows
     assert shape.rows is not None  # `_check` ensures it at start
     cut = await rows.fetch_slice(shape.rows.columns, shape.rows.joined)
-    results = await shape.render(cut.rows, cut.load_rest(context.loaders.load), columns=True)
+    results = await shape.render(cut.rows, cut.load_missing(context.loaders.load), columns=True)
     cursor = rows.order.cursor(cut.rows[-1][0], cut.rows[-1][1]) if cut.has_more else None
     return Results(results, cut.has_more, cursor)
 

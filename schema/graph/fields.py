@@ -41,12 +41,12 @@ FIELD_CODES = {
     "TOO_MANY": "The list is too long.",
 }
 """Codes of problems of a single field, in addition to the errors of the catalogue."""
-CATALOGUE = (errors, payment_errors)
+ERROR_MODULES = (errors, payment_errors)
 
 
 def _error_classes() -> list[type[AppError]]:
     """The errors of the catalogue's modules. Those of others are not published, whatever was imported before."""
-    kinds = (kind for module in CATALOGUE for kind in vars(module).values())
+    kinds = (kind for module in ERROR_MODULES for kind in vars(module).values())
     return [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, AppError)]
 
 

@@ -63,7 +63,7 @@ class PagePlan:
         if self.rows.rows is not None:
             cut = await rows.fetch_slice(self.rows.rows.columns, self.rows.rows.joined)
             cursor = rows.order.cursor
-            written = await self.rows.render(cut.rows, cut.load_rest(load), columns=True, cursor=cursor)
+            written = await self.rows.render(cut.rows, cut.load_missing(load), columns=True, cursor=cursor)
         else:
             fetched = await rows.objects_slice()
             written = await self.rows.render(fetched.rows, load, cursor=rows.cursor_of)

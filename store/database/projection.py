@@ -40,7 +40,7 @@ from store.database.projection_fields import (
 )
 from store.database.relation_batches import RelationBatch, relation_batches, targets_at
 
-WIDEST_JOIN = 8
+MAX_JOINED_COLUMNS = 8
 """Most columns of a related row that a page reads with each of its rows. Wider ones are read once each."""
 
 
@@ -233,7 +233,7 @@ class CompiledSerializer:
         them.
         """
         single = (each for each in self.related if not each.relation.many)
-        return tuple(replace(each, related=()) for each in single if len(each.columns) <= WIDEST_JOIN)
+        return tuple(replace(each, related=()) for each in single if len(each.columns) <= MAX_JOINED_COLUMNS)
 
     @property
     def needs_loading(self) -> bool:

@@ -42,7 +42,7 @@ class PageSlice:
     related: KeyedRows = field(default_factory=dict)
     """The rows related to them that were read with them."""
 
-    def load_rest(self, load: LoadFunction) -> LoadFunction:
+    def load_missing(self, load: LoadFunction) -> LoadFunction:
         """`load` that already has what was read with the rows."""
         return load_first_from(self.related, load)
 

@@ -1,7 +1,6 @@
 """Disputes: list, lookup, contesting one, and accepting its loss."""
 
 import datetime as dt
-from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated, Any
 from uuid import UUID
@@ -9,6 +8,7 @@ from uuid import UUID
 from pydantic import Field
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from resolvers.core.input_mapping import uuid_from_input
 from resolvers.core.lists.filters import OfPartner, Where
 from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
@@ -17,7 +17,7 @@ from resolvers.core.scoping import find_visible
 from resolvers.payment.disputes.following import follow_dispute
 from resolvers.payment.scoping import check_owns_money
 from schema.core.columns import DescribedEnum, graphql_enum
-from schema.core.errors import InvalidInput, NotFound
+from schema.core.errors import InvalidInput
 from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
 from schema.payment.dispute import AcceptDispute, ContestDispute, Dispute, DisputeState
@@ -74,19 +74,13 @@ async def find_dispute(call: Call, id: UUID) -> DisputeRow:
     return row
 
 
-async def _find(call: Call, db: AsyncSession, id: UUID) -> DisputeRow:
+async def _find(call: Call, db: AsyncSession, id: UUID | None) -> DisputeRow:
     return await find_visible(db, call.caller, DisputeRow, "dispute", id=id)
 
 
 async def check_dispute_exists(call: Call, input: Any) -> None:
     """Raise NotFound if the caller cannot see the dispute of an input's `id` or `dispute_id`."""
-    names = ("id", "dispute_id")
-    value = next((input[name] for name in names if name in input), None) if isinstance(input, Mapping) else None
-    try:
-        id = value if isinstance(value, UUID) else UUID(str(value))
-    except ValueError:
-        raise NotFound(lookup={"id": str(value)}, thing="dispute") from None
-    await _find(call, call.db, id)
+    await _find(call, call.db, uuid_from_input(input, "id") or uuid_from_input(input, "dispute_id"))
 
 
 def check_awaits_answer(row: DisputeRow, now: dt.datetime) -> None:

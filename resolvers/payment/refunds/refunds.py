@@ -1,7 +1,6 @@
 """Refunds of payments: lists, and what staff do: preview, refund, and retry."""
 
 import datetime as dt
-from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated, Any, Protocol
 from uuid import UUID
@@ -9,6 +8,7 @@ from uuid import UUID
 from pydantic import Field
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from resolvers.core.input_mapping import uuid_from_input
 from resolvers.core.lists.filters import OfPartner, Where
 from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
@@ -17,7 +17,7 @@ from resolvers.payment.locking import LockedPayment, lock_with_sources
 from resolvers.payment.refunds.recording import parts_of, promise_refund
 from resolvers.payment.scoping import check_owns_money, find_payment
 from schema.core.columns import DescribedEnum, graphql_enum
-from schema.core.errors import GiftCardNotSpendable, InvalidInput, NotFound
+from schema.core.errors import GiftCardNotSpendable, InvalidInput
 from schema.core.inputs import graphql_input_for
 from schema.core.money import Money
 from schema.core.permission import Permission
@@ -196,12 +196,8 @@ async def refund_by_source(
 
 async def find_refund(call: Call, input: Any) -> RefundRow:
     """The refund of an input's `id`. Raises NotFound if the caller cannot see it."""
-    id = input.get("id") if isinstance(input, Mapping) else None
-    try:
-        uuid = id if isinstance(id, UUID) else UUID(str(id))
-    except ValueError:
-        raise NotFound(lookup={"id": str(id)}, thing="refund") from None
-    return await find_visible(call.db, call.caller, RefundRow, "refund", id=uuid)
+    id = uuid_from_input(input, "id")
+    return await find_visible(call.db, call.caller, RefundRow, "refund", id=id)
 
 
 @operation(Permission.REFUND_PAYMENT, exists=find_refund)
