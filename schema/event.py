@@ -388,5 +388,5 @@ class Event(SchemaModel):
     data: Annotated[dict[str, Any], strawberry.field(graphql_type=JSON)] = Field(
         sa_type=JSONB, description="The event's data; the documentation lists the keys for each type."
     )
-    partner = partner_relation()
+    partner = partner_relation("The partner it is about; null if it is about a network as a whole.", nullable=True)
     marketplace = marketplace_relation()

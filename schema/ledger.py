@@ -25,6 +25,10 @@ class LedgerAccountRole(DescribedEnum):
         "partner_shortfall",
         "What is missing in a partner's wallet: more was refunded at the payment provider than the partner had earned.",
     )
+    OWED_BY_MARKETPLACE = (
+        "owed_by_marketplace",
+        "What a marketplace still has to pay in for gift cards and vouchers of its network that were sold elsewhere.",
+    )
     DISPUTE_DEBT = (
         "dispute_debt",
         "What a marketplace owes the platform: refills that were lost in disputes, beyond what its wallet held.",
@@ -35,9 +39,14 @@ class LedgerAccountRole(DescribedEnum):
     )
     IN_DISPUTE = "in_dispute", "What a bank has taken back for an open dispute."
     PARTNER = "partner", "What a partner has earned and not received yet."
+    PARTNER_NETWORK = (
+        "partner_network",
+        "What a partner has earned with gift cards and vouchers of its network; it lies in the marketplace's wallet.",
+    )
     PARTNER_HELD = "partner_held", "What is kept back from a partner while a dispute is open."
     CARD = "card", "The available balance of a gift card."
     CARD_HELD = "card_held", "The part of a gift card that is on hold."
+    NETWORK_VOUCHER = "network_voucher", "What a network owes for the remaining usages of a voucher."
     REFUND_DUE = "refund_due", "A refund that is promised to a buyer, in the wallet that the payment went to."
     COMMISSION_BACK = "commission_back", "The part of a promised refund that lies in the wallet of fees."
     MARKETPLACE_FUNDS = "marketplace_funds", "What a marketplace has paid in to its own wallet."
@@ -45,6 +54,9 @@ class LedgerAccountRole(DescribedEnum):
     VAT_ON_COMMISSION = "vat_on_commission", "The VAT on commission, to be declared."
     SUSPENSE = "suspense", "Movements at the payment provider that nobody has explained yet; normally zero."
     COMMISSION = "commission", "Commission earned, without VAT."
+    MANAGEMENT_FEES = "management_fees", "Fees for usages of gift cards and vouchers of a network, without VAT."
+    BREAKAGE = "breakage", "The value of expired gift cards and vouchers that a marketplace has booked as its income."
+    PROMOTION = "promotion", "What a marketplace pays for others, such as the fees of usages."
     DISPUTE_LOSS = "dispute_loss", "Commission lost by disputes."
     ISSUED = "issued", "The value of a partner's own gift cards, which is the partner's obligation."
 
@@ -53,11 +65,14 @@ class LedgerAccountRole(DescribedEnum):
 class LedgerJournalKind(DescribedEnum):
     """The business event of a journal."""
 
-    ISSUE = "issue", "A gift card was issued."
+    ISSUE = "issue", "A gift card or a network voucher was issued."
     HOLD = "hold", "An amount of a gift card was held."
     RELEASE = "release", "A held amount was returned to its gift card."
-    CAPTURE = "capture", "An amount of a gift card was spent."
-    REVERSAL = "reversal", "A spent amount was returned to its gift card."
+    CAPTURE = "capture", "An amount of a gift card was spent, or a network voucher was used."
+    REVERSAL = "reversal", "A spent amount was returned to its gift card or network voucher."
+    VOID = "void", "A gift card or voucher of a network was cancelled; what was left of it is owed no more."
+    BREAKAGE = "breakage", "What an expired gift card or voucher of a network had left was booked as income."
+    BREAKAGE_REVERSAL = "breakage_reversal", "An expired gift card or voucher was extended; its value is owed again."
     PAYMENT = "payment", "A card payment succeeded."
     REFILL = "refill", "A marketplace paid in to its own wallet."
     REFUND = "refund", "A refund was promised."

@@ -44,6 +44,7 @@ from store.ledger.wallets import WalletRow
 from store.mail.rows import MailRow
 from store.media.media import MediaRow
 from store.media.pictures import PictureRow
+from store.network.gift_cards import NetworkGiftCardRow, NetworkGiftCardUsageRow
 from store.order.orders import (
     OrderDiscountRow,
     OrderProductRow,
@@ -99,6 +100,8 @@ ROW_CLASSES: tuple[type[SQLModel], ...] = (
     MailRow,
     MarketplaceRow,
     MediaRow,
+    NetworkGiftCardRow,
+    NetworkGiftCardUsageRow,
     OrderDiscountRow,
     OrderProductRow,
     OrderRow,

@@ -95,7 +95,7 @@ async def copy_gift_cards(
 
 def _capture(card: GiftCardRow, spent: Decimal, at: dt.datetime) -> Journal:
     issue, amount = issue_value(card), MinorAmount.of(spent, card.currency).minor
-    entries = debit(card_account(card.id), amount), credit(issued_value(card.partner_id), amount)
+    entries = debit(card_account(card.id), amount), credit(issued_value(card.issuing_partner_id), amount)
     return replace(issue, kind=LedgerJournalKind.CAPTURE, entries=entries, recorded_on=at)
 
 

@@ -183,8 +183,9 @@ def embedded_type(
                 fields[name] = (kind, PydanticField(description=info.description))
         for name, attribute in vars(cls).items():
             if (inner := get_resolver_field(attribute)) is not None and inner.type_annotation is not None:
-                columns[name] = inner.metadata["compiled"]
-                fields[name] = (inner.type_annotation.raw_annotation, PydanticField(description=inner.description))
+                short = name.removeprefix(prefix)
+                columns[short] = inner.metadata["compiled"]
+                fields[short] = (inner.type_annotation.raw_annotation, PydanticField(description=inner.description))
         published = create_model(cls.__name__, __module__=cls.__module__, **fields)
         cls.embedded_value = EmbeddedValue(
             strawberry.pydantic.type(published, description=description), columns, unless_null

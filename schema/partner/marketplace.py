@@ -6,7 +6,8 @@ import strawberry
 from sqlmodel import Field
 
 from schema.core.columns import id_column
-from schema.core.resource import SchemaModel, computed
+from schema.core.resource import SchemaModel, computed, embedded
+from schema.partner.network_settings import NetworkGiftCardSettings, NetworkVoucherSettings
 from schema.wallet import OWN_WALLET_PERMISSION, Wallet
 
 
@@ -27,6 +28,13 @@ class Marketplace(SchemaModel):
         default=3,
         description="How many days before a payment request expires its customer is reminded: 0 to 364; 0: not at all.",
     )
+    email: str = Field(
+        default="",
+        max_length=254,
+        description="The e-mail address that mail about its network products goes to; empty: none is sent.",
+    )
+    gift_card_settings = embedded(NetworkGiftCardSettings, "What holds for the gift cards of the network.")
+    voucher_settings = embedded(NetworkVoucherSettings, "What holds for the vouchers of the network.")
     wallet = computed(
         Wallet,
         "Its own wallet at the payment provider, which refills are paid to; null before `activateMarketplacePayments`, and "

@@ -1,17 +1,21 @@
 """Inputs that create, update and activate marketplaces, and change the domains of partners."""
 
 import zoneinfo
+from decimal import Decimal
 from typing import Annotated
 from uuid import UUID
 
+import strawberry
 from pydantic import AfterValidator, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
 from schema.core.inputs import graphql_input, graphql_input_for, update_input_of
 from schema.core.resource import SchemaModel
 from schema.partner.marketplace import Marketplace
+from schema.partner.network_settings import NetworkGiftCardSettings, NetworkVoucherSettings, UsageFeePayer
 from schema.validation.characters import line_up_to
-from schema.validation.numbers import WholeNumberRule
+from schema.validation.contact import Email
+from schema.validation.numbers import AmountRule, MoneyAmount, WholeNumberRule
 
 
 def _time_zone(value: str) -> str:
@@ -29,6 +33,40 @@ Domain = Annotated[str, line_up_to(253, to_lower=True)]
 TimeZone = Annotated[str, AfterValidator(_time_zone)]
 
 
+Percentage = Annotated[Decimal, AmountRule(ge=Decimal(0), le=Decimal(100))]
+
+
+NetworkValidity = Annotated[int, WholeNumberRule(ge=1, le=120)]
+
+
+FEE_CURRENCY = "A fixed fee for each usage, without VAT, in the currency of the marketplace."
+
+
+@graphql_input_for(NetworkGiftCardSettings)
+class NetworkGiftCardSettingsInput(SchemaModel):
+    """What holds for the gift cards of the network. Cards that exist keep their validity; fees count for new usages."""
+
+    validity_months: strawberry.Maybe[NetworkValidity]
+    is_splittable: strawberry.Maybe[bool]
+    management_fee: strawberry.Maybe[MoneyAmount] = Field(description=FEE_CURRENCY)
+    commission_rate: strawberry.Maybe[Percentage]
+    vat_rate: strawberry.Maybe[Percentage]
+    fees_paid_by: strawberry.Maybe[UsageFeePayer]
+    books_breakage: strawberry.Maybe[bool]
+
+
+@graphql_input_for(NetworkVoucherSettings)
+class NetworkVoucherSettingsInput(SchemaModel):
+    """What holds for the vouchers of the network. Vouchers that exist keep their validity; fees count for new usages."""
+
+    validity_months: strawberry.Maybe[NetworkValidity]
+    management_fee: strawberry.Maybe[MoneyAmount] = Field(description=FEE_CURRENCY)
+    commission_rate: strawberry.Maybe[Percentage]
+    vat_rate: strawberry.Maybe[Percentage]
+    fees_paid_by: strawberry.Maybe[UsageFeePayer]
+    books_breakage: strawberry.Maybe[bool]
+
+
 @graphql_input_for(Marketplace)
 class CreateMarketplace(SchemaModel):
     """Create a marketplace. Its currency cannot be changed later."""
@@ -39,6 +77,9 @@ class CreateMarketplace(SchemaModel):
     time_zone: TimeZone = "Europe/Paris"
     payment_request_days: Annotated[int, WholeNumberRule(ge=1, le=365)] = 14
     payment_request_reminder_days: Annotated[int, WholeNumberRule(ge=0, le=364)] = 3
+    email: Email = ""
+    gift_card_settings: NetworkGiftCardSettingsInput | None = None
+    voucher_settings: NetworkVoucherSettingsInput | None = None
 
 
 @update_input_of(CreateMarketplace, without={"currency"})

@@ -40,7 +40,7 @@ async def place_hold(
     if card.remaining_amount < amount:
         raise InsufficientBalance("amount")
     row = GiftCardHoldRow(
-        partner_id=card.partner_id,
+        partner_id=card.issuing_partner_id,
         gift_card_id=card.id,
         held_amount=amount,
         currency=card.currency,

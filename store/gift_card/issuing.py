@@ -15,6 +15,7 @@ from store.database.unique_codes import add_with_unique_code
 from store.gift_card.events import emit_gift_card_issued
 from store.gift_card.gift_cards import GiftCardRow
 from store.gift_card.movements import issue_value
+from store.ledger.books import book_of_partner
 from store.ledger.posting import post
 from store.ledger.wallets import open_card_wallets
 
@@ -69,11 +70,16 @@ async def add_gift_card(db: AsyncSession, card: GiftCardRow) -> None:
 
 async def open_accounts(db: AsyncSession, cards: Sequence[GiftCardRow]) -> None:
     """Give new cards, which are not stored yet, their book and their wallets."""
-    for partner_id, group in itertools.groupby(cards, key=lambda card: card.partner_id):
-        of_partner = list(group)
-        wallets = await open_card_wallets(db, partner_id, len(of_partner))
-        for card, wallet in zip(of_partner, wallets, strict=True):
-            card.book_id, card.wallet_id = wallet.book_id, wallet.id
+    for partner_id, group in itertools.groupby(cards, key=lambda card: card.issuing_partner_id):
+        book_id = await book_of_partner(db, partner_id)
+        await open_accounts_in(db, book_id, list(group))
+
+
+async def open_accounts_in(db: AsyncSession, book_id: int, cards: Sequence[GiftCardRow]) -> None:
+    """The same for cards of one issuer, in a certain book."""
+    wallets = await open_card_wallets(db, book_id, cards[0].partner_id, len(cards))
+    for card, wallet in zip(cards, wallets, strict=True):
+        card.book_id, card.wallet_id, card.is_test = wallet.book_id, wallet.id, not wallet.is_live
 
 
 def _row(new: NewGiftCard, now: dt.datetime) -> GiftCardRow:

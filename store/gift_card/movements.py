@@ -19,8 +19,8 @@ Holder = AttemptRow | GiftCardHoldRow | PaymentRow
 
 
 def issue_value(card: GiftCardRow) -> Journal:
-    """Credit a new card with its value. The card must have its id."""
-    owner, amount = issued_value(card.partner_id), minor(card, card.value_amount)
+    """Credit a new card of a partner with its value. The card must have its id."""
+    owner, amount = issued_value(card.issuing_partner_id), minor(card, card.value_amount)
     return _journal(card, Kind.ISSUE, "gift_card", str(card.id), amount, owner, card.created_on)
 
 
@@ -45,7 +45,7 @@ def finalize_hold(card: GiftCardRow, holder: Holder, held: Decimal, spent: Decim
         transition(card, USED)
     elif card.status is not EXPIRED:
         transition(card, USING)
-    return released, _of_holder(card, Kind.CAPTURE, holder, -minor(card, spent), issued_value(card.partner_id))
+    return released, _of_holder(card, Kind.CAPTURE, holder, -minor(card, spent), issued_value(card.issuing_partner_id))
 
 
 def return_spent(
@@ -55,9 +55,7 @@ def return_spent(
     card.remaining_amount += amount
     if card.status is USED:
         transition(card, USING)
-    return _journal(
-        card, Kind.REVERSAL, source_kind, source_id, minor(card, amount), issued_value(card.partner_id), now
-    )
+    return _journal(card, Kind.REVERSAL, source_kind, source_id, minor(card, amount), issued_value(card.issuing_partner_id), now)
 
 
 def minor(card: GiftCardRow, amount: Decimal) -> int:

@@ -12,11 +12,13 @@ DEBIT_SIDE = frozenset(
         Role.FEES_WALLET,
         Role.REPUDIATION_WALLET,
         Role.OWED_BY_PARTNER,
+        Role.OWED_BY_MARKETPLACE,
         Role.PARTNER_SHORTFALL,
         Role.DISPUTE_DEBT,
         Role.FUNDS_SHORTFALL,
         Role.IN_DISPUTE,
         Role.DISPUTE_LOSS,
+        Role.PROMOTION,
         Role.ISSUED,
     }
 )
@@ -24,14 +26,17 @@ DEBIT_SIDE = frozenset(
 FLOORED = frozenset(
     {
         Role.OWED_BY_PARTNER,
+        Role.OWED_BY_MARKETPLACE,
         Role.PARTNER_SHORTFALL,
         Role.DISPUTE_DEBT,
         Role.FUNDS_SHORTFALL,
         Role.IN_DISPUTE,
         Role.PARTNER,
+        Role.PARTNER_NETWORK,
         Role.PARTNER_HELD,
         Role.CARD,
         Role.CARD_HELD,
+        Role.NETWORK_VOUCHER,
         Role.REFUND_DUE,
         Role.COMMISSION_BACK,
         Role.MARKETPLACE_FUNDS,
@@ -79,6 +84,10 @@ def card_held(gift_card_id: int) -> LedgerAccount:
 
 def issued_value(partner_id: int) -> LedgerAccount:
     return LedgerAccount(Role.ISSUED, partner_id)
+
+
+def network_earnings(partner_id: int) -> LedgerAccount:
+    return LedgerAccount(Role.PARTNER_NETWORK, partner_id)
 
 
 def partner_earnings(partner_id: int) -> LedgerAccount:

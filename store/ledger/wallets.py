@@ -23,7 +23,7 @@ class WalletRow(Wallet, table=True):
     __tablename__ = "wallet"
     __table_args__ = (
         CheckConstraint("(kind = 'gift_card') = (provider_wallet_id IS NULL)", name="lies_at_provider"),
-        CheckConstraint("(kind = 'marketplace') = (partner_id IS NULL)", name="has_owner"),
+        CheckConstraint("kind = 'gift_card' OR (kind = 'marketplace') = (partner_id IS NULL)", name="has_owner"),
         UniqueConstraint("provider_wallet_id", "book_id", name=ONE_IN_A_BOOK),
         Index("wallet_of_marketplace_key", "book_id", unique=True, postgresql_where=text("kind = 'marketplace'")),
     )
@@ -33,9 +33,11 @@ class WalletRow(Wallet, table=True):
     provider_wallet_id: str | None = Field(default=None, max_length=128)
 
 
-async def open_card_wallets(db: AsyncSession, partner_id: int, count: int) -> Sequence[WalletRow]:
-    """Wallets for new gift cards of a partner, in the partner's current book."""
-    book = await _book(db, partner_id)
+async def open_card_wallets(
+    db: AsyncSession, book_id: int, partner_id: int | None, count: int
+) -> Sequence[WalletRow]:
+    """Wallets for new gift cards of a partner, or without one of a network, in a book."""
+    book = await _book(db, book_id)
     rows = [_wallet(book, WalletKind.GIFT_CARD, partner_id) for _ in range(count)]
     db.add_all(rows)
     await db.flush()
@@ -50,8 +52,7 @@ async def marketplace_wallet(db: AsyncSession, book_id: int) -> WalletRow | None
 
 async def open_marketplace_wallet(db: AsyncSession, book_id: int, provider_wallet_id: str) -> WalletRow:
     """Store the own wallet of a book's marketplace, with its id at the provider."""
-    book = (await db.exec(select(LedgerBookRow).where(col(LedgerBookRow.id) == book_id))).one()
-    row = _wallet(book, WalletKind.MARKETPLACE, None, provider_wallet_id)
+    row = _wallet(await _book(db, book_id), WalletKind.MARKETPLACE, None, provider_wallet_id)
     db.add(row)
     await db.flush()
     return row
@@ -67,7 +68,8 @@ async def wallet_of_partner(db: AsyncSession, partner_id: int, provider_wallet_i
     known = (await db.exec(find)).first()
     if known is not None:
         return known
-    new = _wallet(await _book(db, partner_id), WalletKind.PARTNER, partner_id, provider_wallet_id)
+    book = await _book(db, await book_of_partner(db, partner_id))
+    new = _wallet(book, WalletKind.PARTNER, partner_id, provider_wallet_id)
     values = new.model_dump(exclude={"id"})
     await db.exec(insert(WalletRow).values(**values).on_conflict_do_nothing(constraint=ONE_IN_A_BOOK))
     return (await db.exec(find)).one()
@@ -86,6 +88,5 @@ def _wallet(
     )
 
 
-async def _book(db: AsyncSession, partner_id: int) -> LedgerBookRow:
-    book_id = await book_of_partner(db, partner_id)
+async def _book(db: AsyncSession, book_id: int) -> LedgerBookRow:
     return (await db.exec(select(LedgerBookRow).where(col(LedgerBookRow.id) == book_id))).one()

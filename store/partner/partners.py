@@ -10,6 +10,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from schema.core.columns import amount_column
 from schema.core.errors import CONSTRAINT_ERRORS, AlreadyTaken
 from schema.partner.marketplace import Marketplace
+from schema.partner.network_settings import NetworkGiftCardSettings, NetworkVoucherSettings
 from schema.partner.partner import Partner, PartnerStatus
 from schema.partner.parts import (
     BankDetails,
@@ -22,9 +23,24 @@ from schema.partner.parts import (
 from store.core.row import CreatedOn
 
 
-class MarketplaceRow(Marketplace, table=True):
+class MarketplaceRow(NetworkGiftCardSettings, NetworkVoucherSettings, Marketplace, table=True):
     __tablename__ = "marketplace"
-    __table_args__ = (Index("marketplace_name_list_idx", "name", "id"),)
+    __table_args__ = (
+        Index("marketplace_name_list_idx", "name", "id"),
+        CheckConstraint(
+            "network_gift_card_validity_months BETWEEN 1 AND 120 AND network_voucher_validity_months BETWEEN 1 AND 120",
+            name="network_validity",
+        ),
+        CheckConstraint(
+            "network_gift_card_management_fee_amount >= 0 AND network_voucher_management_fee_amount >= 0",
+            name="network_management_fee",
+        ),
+        CheckConstraint(
+            "network_gift_card_commission_rate BETWEEN 0 AND 100 AND network_gift_card_vat_rate BETWEEN 0 AND 100 "
+            "AND network_voucher_commission_rate BETWEEN 0 AND 100 AND network_voucher_vat_rate BETWEEN 0 AND 100",
+            name="network_rates",
+        ),
+    )
 
 
 class PartnerRow(

@@ -82,15 +82,19 @@ async def find_rule(db: AsyncSession, partner_id: int, product: str, origin: str
 
 
 def commission_by(rule: FeeRuleRow, card_amount: Decimal) -> Commission:
-    """The commission by one rule. Net and VAT are rounded half up to the currency's smallest unit, each by itself.
-
-    At least the smallest unit of `card_amount` is the partner's: the provider refunds nothing that is commission alone.
+    """The commission by one rule. At least the smallest unit of `card_amount` is the partner's: the provider refunds nothing that is commission alone.
     """
     unit = smallest_unit(rule.currency)
-    net = (card_amount * rule.percentage / 100 + rule.fixed_amount).quantize(unit, ROUND_HALF_UP)
-    vat = (net * rule.vat_rate / 100).quantize(unit, ROUND_HALF_UP)
-    most = card_amount - unit
-    if net + vat > most:
-        vat = (most * rule.vat_rate / (100 + rule.vat_rate)).quantize(unit, ROUND_HALF_UP)
-        net = most - vat
-    return Commission(net + vat, vat, rule.id)
+    net = card_amount * rule.percentage / 100 + rule.fixed_amount
+    return Commission(*fee_with_vat(net, rule.vat_rate, unit, most=card_amount - unit), rule.id)
+
+
+def fee_with_vat(
+    net: Decimal, vat_rate: Decimal, unit: Decimal, *, most: Decimal | None = None
+) -> tuple[Decimal, Decimal]:
+    """A fee with its VAT, at most `most`, and the VAT in it. Net and VAT are rounded half up to `unit`, each by itself."""
+    net = net.quantize(unit, ROUND_HALF_UP)
+    vat = (net * vat_rate / 100).quantize(unit, ROUND_HALF_UP)
+    if most is None or net + vat <= most:
+        return net + vat, vat
+    return most, (most * vat_rate / (100 + vat_rate)).quantize(unit, ROUND_HALF_UP)

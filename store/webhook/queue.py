@@ -91,23 +91,23 @@ async def claim_next(db: AsyncSession, endpoint_id: int, now: dt.datetime) -> Cl
     return ClaimedDelivery(lease, endpoint, delivery, event_body(event, partner_uuid))
 
 
-def event_body(event: EventRow, partner_uuid: UUID) -> bytes:
-    """The request body of an event's messages."""
+def event_body(event: EventRow, partner_uuid: UUID | None) -> bytes:
+    """The request body of an event's messages. `partner_uuid` is that of its partner; None if it has none."""
     return webhook_body(
         key=event.key,
         type=event.type.value,
         occurred_on=event.occurred_on,
         subject=event.subject,
         data=event.data,
-        partner=(event.partner_id, partner_uuid),
+        partner=None if event.partner_id is None or partner_uuid is None else (event.partner_id, partner_uuid),
     )
 
 
-async def _next_delivery(db: AsyncSession, endpoint_id: int) -> tuple[WebhookDeliveryRow, EventRow, UUID] | None:
+async def _next_delivery(db: AsyncSession, endpoint_id: int) -> tuple[WebhookDeliveryRow, EventRow, UUID | None] | None:
     query = (
         select(WebhookDeliveryRow, EventRow, PartnerRow.uuid)
         .join(EventRow, col(EventRow.id) == col(WebhookDeliveryRow.event_id))
-        .join(PartnerRow, col(PartnerRow.id) == col(EventRow.partner_id))
+        .outerjoin(PartnerRow, col(PartnerRow.id) == col(EventRow.partner_id))
         .where(
             col(WebhookDeliveryRow.endpoint_id) == endpoint_id, col(WebhookDeliveryRow.state) == DeliveryState.WAITING
         )

@@ -33,14 +33,22 @@ def signed_headers(message_id: str, body: bytes, at: dt.datetime, secrets: Seque
 
 
 def webhook_body(
-    *, key: str, type: str, occurred_on: dt.datetime, subject: str, data: Mapping[str, Any], partner: tuple[int, UUID]
+    *,
+    key: str,
+    type: str,
+    occurred_on: dt.datetime,
+    subject: str,
+    data: Mapping[str, Any],
+    partner: tuple[int, UUID] | None,
 ) -> bytes:
-    """The request body of an event's messages: the same bytes whenever it is built."""
+    """The request body of an event's messages: the same bytes whenever it is built. An event of a marketplace has no
+    partner.
+    """
     body = {
         "type": type,
         "timestamp": occurred_on.astimezone(dt.UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
         "id": key,
-        "partner": {"id": partner[0], "uuid": str(partner[1])},
+        "partner": None if partner is None else {"id": partner[0], "uuid": str(partner[1])},
         "subject": subject,
         "data": data,
     }

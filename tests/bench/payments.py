@@ -68,7 +68,7 @@ async def lay(installation: Installation, rows: int) -> tuple[int, str]:
     stored = await pool.fetchval(COUNT, partner_id)
     async with installation.app.state.container.services.db.sessions() as db, db.begin():
         book_id = await book_of_partner(db, partner_id)
-        (wallet,) = await open_card_wallets(db, partner_id, 1)
+        (wallet,) = await open_card_wallets(db, book_id, partner_id, 1)
     if stored < rows:
         await pool.execute(ADD, partner_id, book_id, wallet.id, stored, rows, timeout=1800)
         await pool.execute("VACUUM (ANALYZE) payment", timeout=600)

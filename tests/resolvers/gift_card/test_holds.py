@@ -235,7 +235,7 @@ async def test_a_hold_ends_once_however_many_end_it(tenants: Tenants) -> None:
 
 
 def _attempt(card: GiftCardRow, amount: str) -> AttemptRow:
-    return stored_attempt(card.partner_id, **paid_by(card, amount))
+    return stored_attempt(card.issuing_partner_id, **paid_by(card, amount))
 
 
 async def _pay_in_shop(tenants: Tenants, card: GiftCardRow, amount: str, *, completes: bool) -> bool:

@@ -1,0 +1,79 @@
+"""Gift cards of a network: prepaid money that can be spent at its partners."""
+
+import datetime as dt
+from decimal import Decimal
+from uuid import UUID
+
+import strawberry
+from sqlmodel import Field
+
+from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
+from schema.core.derived import derived
+from schema.core.money import money, money_column
+from schema.core.ownership import marketplace_relation
+from schema.core.resource import SchemaModel, embedded, relation, relations
+from schema.gift_card.gift_card import GiftCardGiftee, GiftCardGifter, GiftCardMovement
+from schema.network.usage import NetworkUsage
+from schema.wallet import Wallet
+
+
+@graphql_enum
+class NetworkGiftCardStatus(DescribedEnum):
+    """The status of a network gift card."""
+
+    DRAFT = "draft", "Not paid yet; it cannot be used."
+    PAID = "paid", "It can be used, and has not been used."
+    USING = "using", "A part was used; the rest can be used."
+    USED = "used", "It was used completely."
+    EXPIRED = "exprd", "It has expired and cannot be used."
+    CANCELLED = "cncld", "It was cancelled and cannot be used."
+    TEST = "test", "It can be used, and moves no money."
+
+
+@strawberry.pydantic.type(description="A usage of a network gift card at a partner.")
+class NetworkGiftCardUsage(NetworkUsage):
+    gift_card_id: int = Field(foreign_key="gift_card.id", index=True, description="The id of the network gift card.")
+    gift_card = relation(
+        "schema.network.gift_card:NetworkGiftCard", by="gift_card_id", description="The network gift card."
+    )
+
+
+@strawberry.pydantic.type(description="Prepaid money that can be spent at the partners of a network.")
+class NetworkGiftCard(SchemaModel):
+    id: int = id_column("The network gift card's id.")
+    uuid: UUID = Field(description="The network gift card's uuid.")
+    code: str = Field(max_length=40, description="The code printed on it, in groups of four characters.")
+    status: NetworkGiftCardStatus = enum_column(NetworkGiftCardStatus, "The network gift card's status.")
+    created_on: dt.datetime = datetime_column("When it was issued.")
+    starts_on: dt.datetime | None = datetime_column(
+        "When it can be used for the first time; null: at once.", default=None, nullable=True
+    )
+    expires_on: dt.datetime | None = datetime_column("When it expires; null if never.", default=None, nullable=True)
+    value_amount: Decimal = money_column()
+    value = money("value_amount", description="The amount it was issued with.")
+    remaining_amount: Decimal = money_column()
+    remaining_value = money("remaining_amount", description="What is left of it, whatever the status; see `isUsable`.")
+    is_active: bool = Field(default=True, description="Whether its network lets it be used.")
+    is_splittable: bool = Field(default=True, description="Whether it can be spent in several usages.")
+    frozen_on: dt.datetime | None = datetime_column(
+        "Since when it cannot be used because the payment of its order is disputed; null normally.",
+        default=None,
+        nullable=True,
+    )
+    is_usable = derived(
+        bool,
+        ("status", "is_active", "starts_on", "expires_on", "remaining_amount", "frozen_on"),
+        "Whether it can be used now: paid, active, begun, not expired, not cancelled, not frozen, and not used up.",
+    )
+    gifter_details = embedded(GiftCardGifter, "Who gives it.")
+    giftee_details = embedded(GiftCardGiftee, "Who receives it.")
+    message: str | None = Field(default=None, max_length=1000, description="The gifter's message; null if none.")
+    language: str = Field(default="en", max_length=2, description="The language of its mail and document.")
+    order_id: int | None = Field(default=None, description="The id of the order it was sold with; null if none.")
+    order = relation("schema.order:Order", by="order_id", description="The order it was sold with.", nullable=True)
+    movements = relations(
+        GiftCardMovement, by="gift_card_id", description="The movements of its balance, oldest first."
+    )
+    usages = relations(NetworkGiftCardUsage, by="gift_card_id", description="Its usages, oldest first.")
+    wallet = relation(Wallet, by="wallet_id", description="Its wallet, which payments can be taken from.")
+    marketplace = marketplace_relation("The network that issued it.")

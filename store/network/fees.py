@@ -1,0 +1,67 @@
+"""The fees of usages: what the network keeps of them, and what the partner earns."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Protocol
+
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from schema.partner.network_settings import UsageFeePayer
+from store.partner.partners import MarketplaceRow
+from store.payment.fees import fee_with_vat, find_rule
+from store.providers.money import smallest_unit
+
+GIFT_CARD_USAGE, VOUCHER_USAGE = "network_gift_card", "network_voucher"
+"""The products by which fee rules name usages."""
+
+
+class WithFees(Protocol):
+    """A usage with its value, whose fees and net amount are written."""
+
+    value_amount: Decimal
+    management_fee_amount: Decimal
+    commission_rate: Decimal
+    commission_amount: Decimal
+    vat_amount: Decimal
+    fees_paid_by: UsageFeePayer
+    net_amount: Decimal
+    fee_rule_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class FeeTerms:
+    """The terms of a usage: a fixed fee, a percentage, and the VAT added to both."""
+
+    management_fee: Decimal
+    commission_rate: Decimal
+    vat_rate: Decimal
+    paid_by: UsageFeePayer
+    rule_id: int | None = None
+
+
+async def fee_terms(db: AsyncSession, network: MarketplaceRow, partner_id: int, product: str) -> FeeTerms:
+    """The terms for a usage at a partner: those of the most specific fee rule that names `product`, else the settings
+    of the network. Who pays is a setting.
+    """
+    rule, own = await find_rule(db, partner_id, product, ""), f"{product}_"
+    paid_by: UsageFeePayer = getattr(network, f"{own}fees_paid_by")
+    if rule is not None and rule.product == product:
+        return FeeTerms(rule.fixed_amount, rule.percentage, rule.vat_rate, paid_by, rule.id)
+    fee, rate, vat = (getattr(network, f"{own}{name}") for name in ("management_fee_amount", "commission_rate", "vat_rate"))
+    return FeeTerms(fee, rate, vat, paid_by)
+
+
+def apply_fees(usage: WithFees, terms: FeeTerms, currency: str) -> None:
+    """Write the fees of a usage, and what the partner earns.
+
+    If the partner pays, commission and then management fee are at most what is left of the value.
+    """
+    unit, value, is_own = smallest_unit(currency), usage.value_amount, terms.paid_by is UsageFeePayer.PARTNER
+    rate = value * terms.commission_rate / 100
+    commission, vat = fee_with_vat(rate, terms.vat_rate, unit, most=value if is_own else None)
+    fee, more_vat = fee_with_vat(
+        terms.management_fee, terms.vat_rate, unit, most=value - commission if is_own else None
+    )
+    usage.commission_amount, usage.management_fee_amount, usage.vat_amount = commission, fee, vat + more_vat
+    usage.commission_rate, usage.fees_paid_by, usage.fee_rule_id = terms.commission_rate, terms.paid_by, terms.rule_id
+    usage.net_amount = value - commission - fee if is_own else value

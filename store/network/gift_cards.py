@@ -1,0 +1,42 @@
+"""Network gift cards: the view of those gift cards that networks have issued, and the table of their usages.
+
+A network's gift card is a row of the table of gift cards: what holds, captures and releases amounts does it alike for
+both.
+"""
+
+from sqlalchemy import ARRAY, CheckConstraint, Index, String
+from sqlmodel import Field
+
+from schema.gift_card.gift_card import GiftCardGiftee, GiftCardGifter
+from schema.network.gift_card import NetworkGiftCard, NetworkGiftCardUsage
+from store.core.row import CreatedOn, InCurrency, PartnerOwned
+from store.database.views import VIEW
+
+
+class NetworkGiftCardRow(InCurrency, CreatedOn, GiftCardGifter, GiftCardGiftee, NetworkGiftCard, table=True):
+    """A network gift card as it is read. It is changed as a `GiftCardRow`."""
+
+    __tablename__ = "network_gift_card"
+    __table_args__ = ({"info": VIEW},)
+    marketplace_id: int
+    normal_code: str
+    emails: list[str] = Field(sa_type=ARRAY(String))
+    wallet_id: int
+    document_token: str
+
+
+class NetworkGiftCardUsageRow(PartnerOwned, InCurrency, NetworkGiftCardUsage, table=True):
+    """A usage of a network gift card. It changes only under the lock of its card."""
+
+    __tablename__ = "network_gift_card_usage"
+    __table_args__ = (
+        Index("network_gift_card_usage_used_on_list_idx", "partner_id", "used_on", "id"),
+        Index("network_gift_card_usage_newest_idx", "used_on", "id"),
+        CheckConstraint("value_amount > 0", name="uses_something"),
+        CheckConstraint("net_amount BETWEEN 0 AND value_amount", name="earns_no_more"),
+        CheckConstraint("is_active = (cancelled_on IS NULL)", name="is_cancelled_once"),
+        CheckConstraint("is_active OR payout_request_id IS NULL", name="pays_out_active_ones"),
+    )
+    fee_rule_id: int | None = Field(default=None, foreign_key="fee_rule.id")
+    payout_request_id: int | None = Field(default=None)
+    """The payout request that it is in. It is set, and read before a usage is cancelled, under the lock of the usage."""
