@@ -13,6 +13,7 @@ from strawberry.scalars import JSON
 from schema.core.columns import DescribedEnum, datetime_column, graphql_enum
 from schema.core.ownership import marketplace_relation, partner_relation
 from schema.core.resource import SchemaModel
+from schema.event_gift_cards import GIFT_CARD_EVENT_EXAMPLES, GIFT_CARD_EVENT_KEYS
 from schema.event_payments import PAYMENT_EVENT_EXAMPLES, PAYMENT_EVENT_KEYS
 
 LONGEST_TYPE = 60
@@ -41,6 +42,16 @@ class EventType(DescribedEnum):
         "A hold that was created over the API was released; its amount is back on the card.",
     )
     GIFT_CARD_REVERSED = "gift_card.reversed", "A captured hold was reversed within a day."
+    NETWORK_GIFT_CARD_ACTIVATED = "network_gift_card.activated", "A draft network gift card was paid and can be used."
+    NETWORK_GIFT_CARD_CANCELLED = "network_gift_card.cancelled", "A network gift card was cancelled."
+    NETWORK_GIFT_CARD_EXPIRED = "network_gift_card.expired", "A network gift card expired."
+    NETWORK_GIFT_CARD_EXTENDED = "network_gift_card.extended", "A network gift card's validity was extended."
+    NETWORK_GIFT_CARD_ISSUED = "network_gift_card.issued", "A network gift card was issued."
+    NETWORK_GIFT_CARD_USAGE_CANCELLED = (
+        "network_gift_card.usage_cancelled",
+        "A usage of a network gift card was cancelled; its value is back on the card.",
+    )
+    NETWORK_GIFT_CARD_USED = "network_gift_card.used", "A network gift card was used at a partner."
     ORDER_CREATED = "order.created", "An order was created."
     ORDER_PAID = "order.paid", "An order was paid."
     PARTNER_KYC_CHANGED = (
@@ -67,17 +78,6 @@ class EventType(DescribedEnum):
 
 
 _VOUCHER_KEYS = {"id": "The voucher's id.", "code": "The code printed on it."}
-_GIFT_CARD_KEYS = {
-    "id": "The gift card's id.",
-    "status": "Its status, as named in REST.",
-    "remaining_value": "The available balance, running holds deducted.",
-    "expires_on": "When it expires; null if never.",
-}
-_HOLD_KEYS = {
-    **_GIFT_CARD_KEYS,
-    "hold": "The hold: `id`, `state` (`running`, `captured`, `released`, `expired`, `reversed`), "
-    "`amount`, `captured` (the amount that was spent), `reference` (empty if none), `expires_on`.",
-}
 EVENT_DATA_KEYS: Mapping[EventType, Mapping[str, str]] = {
     EventType.CART_COMPLETED: {
         "id": "The cart's id.",
@@ -94,25 +94,7 @@ EVENT_DATA_KEYS: Mapping[EventType, Mapping[str, str]] = {
         "return_url": "Where the customer would have been redirected; null if nowhere, or no longer known.",
         "items": "Its lines, each with `product_id`, `variant_id`, `quantity`; null if no longer known.",
     },
-    EventType.GIFT_CARD_ACTIVATED: _GIFT_CARD_KEYS,
-    EventType.GIFT_CARD_CANCELLED: _GIFT_CARD_KEYS,
-    EventType.GIFT_CARD_CAPTURED: _HOLD_KEYS,
-    EventType.GIFT_CARD_EXPIRED: _GIFT_CARD_KEYS,
-    EventType.GIFT_CARD_EXTENDED: {**_GIFT_CARD_KEYS, "old_expires_on": "When it would have expired before."},
-    EventType.GIFT_CARD_HELD: _HOLD_KEYS,
-    EventType.GIFT_CARD_ISSUED: {
-        "id": "The gift card's id.",
-        "order_id": "The order it was sold with; null if the partner issued it.",
-        "status": "`paid`: it can be spent; `draft`: it is not paid yet.",
-        "value": "The amount it was issued with.",
-        "language": "The buyer's language.",
-        "reception_mode": "How it reaches its recipient, with the values of coupons: `print_at_home`, `giftee_email` "
-        "and so on.",
-        "created_on": "When it was issued.",
-        "expires_on": "When it expires; null if never.",
-    },
-    EventType.GIFT_CARD_RELEASED: _HOLD_KEYS,
-    EventType.GIFT_CARD_REVERSED: _HOLD_KEYS,
+    **{EventType(type): keys for type, keys in GIFT_CARD_EVENT_KEYS.items()},
     EventType.ORDER_CREATED: {
         "id": "The order's id.",
         "uuid": "The order's uuid.",
@@ -206,20 +188,6 @@ _TOTALS = {
 _ORDER = {"id": 1207, "uuid": "7a1c4f0e-5d0b-4c61-9d55-0f6f6d3f0c11", "number": 318}
 _CART = "0b0f4b43-9f53-4f5e-8f0a-3d2f5f1f7a90"
 _VOUCHER = {"id": 318, "code": "7K4P-QX2M-RT9W-AB3V"}
-_GIFT_CARD = {
-    "id": 77,
-    "status": "paid",
-    "remaining_value": {"amount": "35.00", "currency": "EUR"},
-    "expires_on": "2027-11-21T22:59:59.000000Z",
-}
-_HOLD = {
-    "id": 12,
-    "state": "running",
-    "amount": {"amount": "20.00", "currency": "EUR"},
-    "captured": {"amount": "0.00", "currency": "EUR"},
-    "reference": "till-2-0815",
-    "expires_on": "2026-11-21T05:00:32.000000Z",
-}
 _REFUSED_DOCUMENT = {
     "kind": "document",
     "id": 12,
@@ -243,42 +211,7 @@ EVENT_EXAMPLES: Mapping[EventType, Mapping[str, Any]] = {
         "return_url": None,
         "items": [{"product_id": 12, "variant_id": None, "quantity": 2}],
     },
-    EventType.GIFT_CARD_ACTIVATED: {**_GIFT_CARD, "remaining_value": {"amount": "55.00", "currency": "EUR"}},
-    EventType.GIFT_CARD_CANCELLED: {**_GIFT_CARD, "status": "cncld"},
-    EventType.GIFT_CARD_CAPTURED: {
-        **_GIFT_CARD,
-        "status": "using",
-        "remaining_value": {"amount": "37.50", "currency": "EUR"},
-        "hold": {**_HOLD, "state": "captured", "captured": {"amount": "17.50", "currency": "EUR"}},
-    },
-    EventType.GIFT_CARD_EXPIRED: {**_GIFT_CARD, "status": "exprd"},
-    EventType.GIFT_CARD_EXTENDED: {
-        **_GIFT_CARD,
-        "expires_on": "2028-11-21T22:59:59.000000Z",
-        "old_expires_on": "2027-11-21T22:59:59.000000Z",
-    },
-    EventType.GIFT_CARD_HELD: {**_GIFT_CARD, "hold": _HOLD},
-    EventType.GIFT_CARD_ISSUED: {
-        "id": 77,
-        "order_id": 1207,
-        "status": "paid",
-        "value": {"amount": "55.00", "currency": "EUR"},
-        "language": "fr",
-        "reception_mode": "giftee_email",
-        "created_on": "2026-11-21T04:45:32.000000Z",
-        "expires_on": "2027-11-21T22:59:59.000000Z",
-    },
-    EventType.GIFT_CARD_RELEASED: {
-        **_GIFT_CARD,
-        "remaining_value": {"amount": "55.00", "currency": "EUR"},
-        "hold": {**_HOLD, "state": "released"},
-    },
-    EventType.GIFT_CARD_REVERSED: {
-        **_GIFT_CARD,
-        "status": "using",
-        "remaining_value": {"amount": "55.00", "currency": "EUR"},
-        "hold": {**_HOLD, "state": "reversed", "captured": {"amount": "20.00", "currency": "EUR"}},
-    },
+    **{EventType(type): example for type, example in GIFT_CARD_EVENT_EXAMPLES.items()},
     EventType.ORDER_CREATED: {
         **_ORDER,
         "kind": "products",

@@ -12,6 +12,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from resolvers.core.services import Services
 from resolvers.payment.requests import states as request_states
 from store.gift_card import holds
+from store.network.issuing import expire_network_cards
 from store.voucher import states
 
 log = structlog.get_logger(__name__)
@@ -27,8 +28,9 @@ async def expire_vouchers(services: Services) -> int:
 
 
 async def expire_gift_cards(services: Services) -> int:
-    """Expire the gift cards that are due; returns their number."""
-    return await _run_in_batches(services, holds.expire_cards, "gift cards have expired")
+    """Expire the gift cards of partners and of networks that are due; returns their number."""
+    own = await _run_in_batches(services, holds.expire_cards, "gift cards have expired")
+    return own + await _run_in_batches(services, expire_network_cards, "network gift cards have expired")
 
 
 async def expire_gift_card_holds(services: Services) -> int:

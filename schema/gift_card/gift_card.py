@@ -81,7 +81,9 @@ class GiftCardMovement(SchemaModel):
         description="The id of the hold it belongs to; null if none, and for payments in the partner's own shop.",
     )
     created_on: dt.datetime = datetime_column("When it happened.")
-    partner = partner_relation("The partner that issued the card; of a network's card, where it was spent.", nullable=True)
+    partner = partner_relation(
+        "The partner that issued the card; of a network's card, where it was spent.", nullable=True
+    )
 
 
 @strawberry.pydantic.type(

@@ -33,8 +33,8 @@ class NotSplittable(Conflict):
     """This gift card is used whole: send its remaining value."""
 
 
-class TestModeOnly(Conflict):
-    """Test partners accept test cards only: their money never existed."""
+class LiveMoneyRefused(Conflict):
+    """Test partners accept test gift cards and vouchers only: what they earn is never paid out."""
 
 
 class UsageInPayout(Conflict):

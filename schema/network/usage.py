@@ -25,13 +25,15 @@ class NetworkUsage(SchemaModel):
     value = money("value_amount", description="What was used.")
     management_fee_amount: Decimal = money_column(default=NOTHING)
     management_fee = money("management_fee_amount", description="The fixed fee of the network, VAT included.")
+    management_fee_vat_amount: Decimal = money_column(default=NOTHING)
+    management_fee_vat = money("management_fee_vat_amount", description="The VAT in the management fee.")
     commission_rate: Decimal = Field(
         default=NOTHING, sa_type=Numeric(5, 2), description="The commission in percent of the value, without VAT."
     )
     commission_amount: Decimal = money_column(default=NOTHING)
     commission = money("commission_amount", description="The commission of the network, VAT included.")
-    vat_amount: Decimal = money_column(default=NOTHING)
-    vat = money("vat_amount", description="The VAT in management fee and commission.")
+    commission_vat_amount: Decimal = money_column(default=NOTHING)
+    commission_vat = money("commission_vat_amount", description="The VAT in the commission.")
     fees_paid_by: UsageFeePayer = enum_column(
         UsageFeePayer, "Who pays management fee and commission.", default=UsageFeePayer.PARTNER
     )

@@ -25,7 +25,9 @@ async def emit_gift_card_issued(db: AsyncSession, card: GiftCardRow) -> None:
         "created_on": datetime_data(card.created_on),
         "expires_on": datetime_data(card.expires_on),
     }
-    await emit_event(db, EventType.GIFT_CARD_ISSUED, partner_id=card.issuing_partner_id, subject=str(card.id), data=data)
+    await emit_event(
+        db, EventType.GIFT_CARD_ISSUED, partner_id=card.issuing_partner_id, subject=str(card.id), data=data
+    )
 
 
 async def emit_gift_card_event(db: AsyncSession, kind: EventType, card: GiftCardRow, **more: Any) -> None:

@@ -21,7 +21,6 @@ from store.core.row import CreatedOn, InCurrency, PartnerIndexed
 from store.database.text_search import GENERATED_COLUMN, declare_searchable
 from store.database.views import VIEW
 
-
 OF_PARTNER = text("partner_id IS NOT NULL")
 OF_NETWORK = text("partner_id IS NULL")
 

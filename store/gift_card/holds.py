@@ -129,13 +129,17 @@ async def expire_holds(db: AsyncSession, now: dt.datetime, most: int) -> int:
 
 
 async def expire_cards(db: AsyncSession, now: dt.datetime, most: int) -> int:
-    """Expire at most `most` cards that are due, oldest first; returns their number.
+    """Expire at most `most` cards of partners that are due, oldest first; returns their number.
 
     Locked cards are skipped. Running holds stay and can still be captured.
     """
     due = (
         select(GiftCardRow)
-        .where(col(GiftCardRow.status).in_(SPENDABLE), col(GiftCardRow.expires_on) <= now)
+        .where(
+            col(GiftCardRow.partner_id).is_not(None),
+            col(GiftCardRow.status).in_(SPENDABLE),
+            col(GiftCardRow.expires_on) <= now,
+        )
         .order_by(col(GiftCardRow.expires_on), col(GiftCardRow.id))
         .limit(most)
         .with_for_update(skip_locked=True)

@@ -55,7 +55,9 @@ def return_spent(
     card.remaining_amount += amount
     if card.status is USED:
         transition(card, USING)
-    return _journal(card, Kind.REVERSAL, source_kind, source_id, minor(card, amount), issued_value(card.issuing_partner_id), now)
+    return _journal(
+        card, Kind.REVERSAL, source_kind, source_id, minor(card, amount), issued_value(card.issuing_partner_id), now
+    )
 
 
 def minor(card: GiftCardRow, amount: Decimal) -> int:

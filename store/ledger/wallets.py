@@ -33,9 +33,7 @@ class WalletRow(Wallet, table=True):
     provider_wallet_id: str | None = Field(default=None, max_length=128)
 
 
-async def open_card_wallets(
-    db: AsyncSession, book_id: int, partner_id: int | None, count: int
-) -> Sequence[WalletRow]:
+async def open_card_wallets(db: AsyncSession, book_id: int, partner_id: int | None, count: int) -> Sequence[WalletRow]:
     """Wallets for new gift cards of a partner, or without one of a network, in a book."""
     book = await _book(db, book_id)
     rows = [_wallet(book, WalletKind.GIFT_CARD, partner_id) for _ in range(count)]

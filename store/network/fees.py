@@ -20,9 +20,10 @@ class WithFees(Protocol):
 
     value_amount: Decimal
     management_fee_amount: Decimal
+    management_fee_vat_amount: Decimal
     commission_rate: Decimal
     commission_amount: Decimal
-    vat_amount: Decimal
+    commission_vat_amount: Decimal
     fees_paid_by: UsageFeePayer
     net_amount: Decimal
     fee_rule_id: int | None
@@ -47,7 +48,9 @@ async def fee_terms(db: AsyncSession, network: MarketplaceRow, partner_id: int, 
     paid_by: UsageFeePayer = getattr(network, f"{own}fees_paid_by")
     if rule is not None and rule.product == product:
         return FeeTerms(rule.fixed_amount, rule.percentage, rule.vat_rate, paid_by, rule.id)
-    fee, rate, vat = (getattr(network, f"{own}{name}") for name in ("management_fee_amount", "commission_rate", "vat_rate"))
+    fee, rate, vat = (
+        getattr(network, f"{own}{name}") for name in ("management_fee_amount", "commission_rate", "vat_rate")
+    )
     return FeeTerms(fee, rate, vat, paid_by)
 
 
@@ -59,9 +62,8 @@ def apply_fees(usage: WithFees, terms: FeeTerms, currency: str) -> None:
     unit, value, is_own = smallest_unit(currency), usage.value_amount, terms.paid_by is UsageFeePayer.PARTNER
     rate = value * terms.commission_rate / 100
     commission, vat = fee_with_vat(rate, terms.vat_rate, unit, most=value if is_own else None)
-    fee, more_vat = fee_with_vat(
-        terms.management_fee, terms.vat_rate, unit, most=value - commission if is_own else None
-    )
-    usage.commission_amount, usage.management_fee_amount, usage.vat_amount = commission, fee, vat + more_vat
+    usage.commission_amount, usage.commission_vat_amount = commission, vat
+    fee, vat = fee_with_vat(terms.management_fee, terms.vat_rate, unit, most=value - commission if is_own else None)
+    usage.management_fee_amount, usage.management_fee_vat_amount = fee, vat
     usage.commission_rate, usage.fees_paid_by, usage.fee_rule_id = terms.commission_rate, terms.paid_by, terms.rule_id
     usage.net_amount = value - commission - fee if is_own else value

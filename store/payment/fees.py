@@ -82,8 +82,7 @@ async def find_rule(db: AsyncSession, partner_id: int, product: str, origin: str
 
 
 def commission_by(rule: FeeRuleRow, card_amount: Decimal) -> Commission:
-    """The commission by one rule. At least the smallest unit of `card_amount` is the partner's: the provider refunds nothing that is commission alone.
-    """
+    """The commission by one rule. At least the smallest unit of `card_amount` is the partner's: the provider refunds nothing that is commission alone."""
     unit = smallest_unit(rule.currency)
     net = card_amount * rule.percentage / 100 + rule.fixed_amount
     return Commission(*fee_with_vat(net, rule.vat_rate, unit, most=card_amount - unit), rule.id)

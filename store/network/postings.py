@@ -1,0 +1,143 @@
+"""The journals of a network's gift cards and vouchers: what the network owes for them, and what partners earn."""
+
+import datetime as dt
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Protocol
+
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from schema.ledger import LedgerAccountRole as Role
+from schema.ledger import LedgerJournalKind as Kind
+from schema.partner.network_settings import UsageFeePayer
+from store.ledger.accounts import LedgerAccount, network_earnings
+from store.ledger.balances import lock_balance
+from store.ledger.posting import Entry, Journal, credit, debit
+from store.providers.money import MinorAmount
+
+FUNDS, OWED = LedgerAccount(Role.MARKETPLACE_FUNDS), LedgerAccount(Role.OWED_BY_MARKETPLACE)
+COMMISSION, MANAGEMENT_FEES = LedgerAccount(Role.COMMISSION), LedgerAccount(Role.MANAGEMENT_FEES)
+VAT, PROMOTION = LedgerAccount(Role.VAT_ON_COMMISSION), LedgerAccount(Role.PROMOTION)
+BREAKAGE = LedgerAccount(Role.BREAKAGE)
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkLiability:
+    """What a network owes for one gift card or voucher: its account, and what names it as a source."""
+
+    account: LedgerAccount
+    book_id: int
+    currency: str
+    source_kind: str
+    id: int
+
+    def minor(self, amount: Decimal) -> int:
+        return MinorAmount.of(amount, self.currency).minor
+
+    def journal(self, kind: Kind, entries: tuple[Entry, ...], discriminator: str = "") -> Journal:
+        """A journal about it as a whole. `discriminator` tells those apart that can happen several times."""
+        source_id = f"{self.id}:{discriminator}" if discriminator else str(self.id)
+        return Journal(
+            book_id=self.book_id, kind=kind, source_kind=self.source_kind, source_id=source_id, entries=entries
+        )
+
+
+class PostedUsage(Protocol):
+    """A usage as it is posted."""
+
+    id: int
+    partner_id: int
+    value_amount: Decimal
+    management_fee_amount: Decimal
+    management_fee_vat_amount: Decimal
+    commission_amount: Decimal
+    commission_vat_amount: Decimal
+    fees_paid_by: UsageFeePayer
+    net_amount: Decimal
+
+
+async def issue_journal(db: AsyncSession, liability: NetworkLiability, amount: Decimal) -> Journal:
+    """A network owes the value of a gift card or voucher: out of its funds as far as they go, and what they do not cover
+    it has to pay in.
+    """
+    value = liability.minor(amount)
+    covered = min(value, await lock_balance(db, liability.book_id, FUNDS))
+    return liability.journal(
+        Kind.ISSUE, (debit(FUNDS, covered), debit(OWED, value - covered), credit(liability.account, value))
+    )
+
+
+async def void_journal(db: AsyncSession, liability: NetworkLiability, amount: Decimal) -> Journal:
+    """A network owes it no more: it has so much less to pay in, and what it had paid in are its funds again."""
+    value, (unpaid, returned) = liability.minor(amount), await settle_debt(db, liability, amount)
+    return liability.journal(Kind.VOID, (debit(liability.account, value), unpaid, returned))
+
+
+async def settle_debt(db: AsyncSession, liability: NetworkLiability, amount: Decimal) -> tuple[Entry, Entry]:
+    """The entries of money that comes to a network: it reduces what the network has to pay in, and the rest are funds."""
+    value = liability.minor(amount)
+    await lock_balance(db, liability.book_id, FUNDS)
+    paid = min(value, await lock_balance(db, liability.book_id, OWED))
+    return credit(OWED, paid), credit(FUNDS, value - paid)
+
+
+def breakage_journal(liability: NetworkLiability, amount: Decimal, expired_on: dt.datetime) -> Journal:
+    """What has expired is booked as income."""
+    value = liability.minor(amount)
+    entries = (debit(liability.account, value), credit(BREAKAGE, value))
+    return liability.journal(Kind.BREAKAGE, entries, _at(expired_on))
+
+
+def breakage_reversal_journal(liability: NetworkLiability, amount: Decimal, expired_on: dt.datetime) -> Journal:
+    """What had expired and was booked as income is owed again. `expired_on` is when it had expired."""
+    value = liability.minor(amount)
+    entries = (debit(BREAKAGE, value), credit(liability.account, value))
+    return liability.journal(Kind.BREAKAGE_REVERSAL, entries, _at(expired_on))
+
+
+def _at(moment: dt.datetime) -> str:
+    return str(round(moment.timestamp()))
+
+
+def usage_journal(liability: NetworkLiability, usage: PostedUsage) -> Journal:
+    """A usage: what was owed to the holder, the partner has earned, less the fees if the partner pays them."""
+    fees = _fees(liability, usage)
+    value, net = liability.minor(usage.value_amount), liability.minor(usage.net_amount)
+    entries = (debit(liability.account, value), credit(network_earnings(usage.partner_id), net), *fees)
+    return _of_usage(liability, usage, Kind.CAPTURE, entries)
+
+
+async def usage_reversal_journal(db: AsyncSession, liability: NetworkLiability, usage: PostedUsage) -> Journal:
+    """A usage is cancelled. What the partner has no longer earned, because it was paid out, the partner owes."""
+    earnings, net = network_earnings(usage.partner_id), liability.minor(usage.net_amount)
+    covered = min(net, await lock_balance(db, liability.book_id, earnings))
+    entries = (
+        debit(earnings, covered),
+        debit(LedgerAccount(Role.OWED_BY_PARTNER, usage.partner_id), net - covered),
+        *(Entry(entry.account, -entry.amount) for entry in _fees(liability, usage)),
+        credit(liability.account, liability.minor(usage.value_amount)),
+    )
+    return _of_usage(liability, usage, Kind.REVERSAL, entries)
+
+
+def _fees(liability: NetworkLiability, usage: PostedUsage) -> tuple[Entry, ...]:
+    """The fees of a usage as income and VAT, and as an expense if the marketplace pays them."""
+    commission, commission_vat = liability.minor(usage.commission_amount), liability.minor(usage.commission_vat_amount)
+    fee, fee_vat = liability.minor(usage.management_fee_amount), liability.minor(usage.management_fee_vat_amount)
+    return (
+        debit(PROMOTION, commission + fee if usage.fees_paid_by is UsageFeePayer.MARKETPLACE else 0),
+        credit(COMMISSION, commission - commission_vat),
+        credit(MANAGEMENT_FEES, fee - fee_vat),
+        credit(VAT, commission_vat + fee_vat),
+    )
+
+
+def _of_usage(liability: NetworkLiability, usage: PostedUsage, kind: Kind, entries: tuple[Entry, ...]) -> Journal:
+    return Journal(
+        book_id=liability.book_id,
+        partner_id=usage.partner_id,
+        kind=kind,
+        source_kind=f"network_{liability.source_kind.removeprefix('network_')}_usage",
+        source_id=str(usage.id),
+        entries=entries,
+    )

@@ -1,0 +1,89 @@
+"""Status transitions of network gift cards, and what each status and date allow."""
+
+import datetime as dt
+from decimal import Decimal
+from typing import Protocol
+
+from schema.core.errors import PartnerInactive
+from schema.gift_card.gift_card import GiftCardStatus
+from schema.network.errors import Deactivated, Expired, LiveMoneyRefused, NotUsable, NotYetValid, PartnerNotLinked
+from schema.network.gift_card import NetworkGiftCardStatus
+from schema.partner.partner import PartnerStatus
+from store.core.state_machine import StateMachine
+from store.gift_card.gift_cards import GiftCardRow
+from store.gift_card.states import check_not_frozen, is_over
+from store.partner.partners import PartnerRow
+
+DRAFT, PAID, USING = GiftCardStatus.DRAFT, GiftCardStatus.PAID, GiftCardStatus.USING
+USED, EXPIRED, CANCELLED = GiftCardStatus.USED, GiftCardStatus.EXPIRED, GiftCardStatus.CANCELLED
+
+TRANSITIONS = StateMachine(
+    "A network gift card",
+    {
+        DRAFT: {PAID, CANCELLED},
+        PAID: {USING, USED, EXPIRED, CANCELLED},
+        USING: {PAID, USED, EXPIRED, CANCELLED},
+        USED: {PAID, USING, CANCELLED},
+        EXPIRED: {PAID, USING, USED, CANCELLED},
+    },
+    asked_for=True,
+)
+USABLE = (PAID, USING)
+
+
+def transition(card: GiftCardRow, new: GiftCardStatus) -> bool:
+    """Change the status of a locked card; returns False if it has that status. Raises InvalidTransition."""
+    if card.status is new:
+        return False
+    card.status = TRANSITIONS.require(card.status, new)
+    return True
+
+
+def status_by_balance(remaining: Decimal, value: Decimal) -> GiftCardStatus:
+    """The status of a paid card with this much of its value left."""
+    if not remaining:
+        return USED
+    return PAID if remaining == value else USING
+
+
+def shown_status(card: GiftCardRow) -> NetworkGiftCardStatus:
+    """The status as it is published."""
+    is_test = card.is_test and card.status in USABLE
+    return NetworkGiftCardStatus.TEST if is_test else NetworkGiftCardStatus(card.status.value)
+
+
+class Usable(Protocol):
+    """The fields that decide whether a gift card or voucher of a network is valid."""
+
+    is_active: bool
+    starts_on: dt.datetime | None
+
+
+def check_validity(item: Usable, now: dt.datetime) -> None:
+    """Raise Deactivated or NotYetValid for what its network has deactivated, or what has not begun."""
+    if not item.is_active:
+        raise Deactivated
+    if item.starts_on is not None and now < item.starts_on:
+        raise NotYetValid(starts_on=item.starts_on.date())
+
+
+def check_usable(card: GiftCardRow, now: dt.datetime) -> None:
+    """Raise what prevents the usage of a locked card now: FrozenByDispute, NotUsable, Expired, Deactivated or NotYetValid."""
+    check_not_frozen(card)
+    if card.status is EXPIRED or (card.status in USABLE and is_over(card, now)):
+        raise Expired
+    if card.status not in USABLE:
+        raise NotUsable(status=shown_status(card))
+    check_validity(card, now)
+
+
+def check_accepts(partner: PartnerRow, *, is_linked: bool, is_test: bool) -> None:
+    """Raise what keeps a partner from accepting a gift card or voucher of its network: PartnerNotLinked, PartnerInactive
+    or LiveMoneyRefused.
+    """
+    if not is_linked:
+        raise PartnerNotLinked
+    if partner.status is PartnerStatus.INACTIVE:
+        raise PartnerInactive
+    if partner.status is PartnerStatus.TEST and not is_test:
+        raise LiveMoneyRefused
