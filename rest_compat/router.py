@@ -17,7 +17,7 @@ from rest_compat.http.paths import PathTable
 from rest_compat.http.route import RestRoute
 from rest_compat.openapi.document import openapi_document
 from rest_compat.openapi.reference import reference_of
-from rest_compat.routes import GROUPS
+from rest_compat.routes import groups_of_service
 
 DEFAULT_DOCS = DocsOptions()
 
@@ -71,7 +71,7 @@ def rest_routes(context_of: ContextOf, options: DocsOptions = DEFAULT_DOCS) -> l
 
     `context_of` builds the context of a request and raises Unauthenticated for an invalid token.
     """
-    groups = {group: [route.with_service(options.service_name) for route in routes] for group, routes in GROUPS.items()}
+    groups = groups_of_service(options.service_name)
     answering = {group: [(route, endpoint(route, context_of)) for route in routes] for group, routes in groups.items()}
     rest = RestRouter([pair for pairs in answering.values() for pair in pairs])
     return [rest, *documentation(lambda: openapi_document(answering, reference_of), groups, reference_of, options)]

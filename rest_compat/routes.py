@@ -36,7 +36,7 @@ from resolvers.voucher.vouchers import voucher as voucher_with_code
 from resolvers.voucher.vouchers import vouchers
 from resolvers.wallet import wallet
 from rest_compat.http.body import Accepts
-from rest_compat.http.route import ConditionalStatus, ResponseEnvelope, RestRoute, RowsOf
+from rest_compat.http.route import DEFAULT_SERVICE, ConditionalStatus, ResponseEnvelope, RestRoute, RowsOf
 from rest_compat.resources import auth, cart, kyc, partner, payment_changes
 from rest_compat.resources import gift_card as gift_card_shapes
 from rest_compat.resources import network_gift_card as network_gift_cards
@@ -327,4 +327,12 @@ GROUPS: Mapping[str, Sequence[RestRoute]] = {
         ),
     ),
 }
-ROUTES: Sequence[RestRoute] = [route for routes in GROUPS.values() for route in routes]
+
+
+def groups_of_service(name: str) -> Mapping[str, Sequence[RestRoute]]:
+    """The groups of routes as a service with this name answers them."""
+    return {group: [route.with_service(name) for route in routes] for group, routes in GROUPS.items()}
+
+
+ROUTES: Sequence[RestRoute] = [route for routes in groups_of_service(DEFAULT_SERVICE).values() for route in routes]
+"""The routes of a service with the default name."""

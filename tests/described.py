@@ -8,12 +8,13 @@ import httpx
 import jsonschema_rs
 
 from rest_compat.http.paths import PathTable
-from rest_compat.http.route import RestRoute
+from rest_compat.http.route import DEFAULT_SERVICE, RestRoute
 from rest_compat.openapi.document import openapi_document
 from rest_compat.openapi.reference import ReferenceOf, reference_of
 from rest_compat.router import endpoint
-from rest_compat.routes import GROUPS, ROUTES
+from rest_compat.routes import ROUTES, groups_of_service
 
+GROUPS = groups_of_service(DEFAULT_SERVICE)
 PLAIN = frozenset({"content-type", "content-length", "vary"})
 """Headers that say nothing of ours."""
 

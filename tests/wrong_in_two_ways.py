@@ -15,6 +15,7 @@ from resolvers.cart import carts
 from resolvers.catalogue import option_categories, option_links, prototypes, taxonomy
 from resolvers.catalogue import options as catalogue_options
 from resolvers.gift_card import holds, issuing, offers, spending
+from resolvers.network import gift_card_issuing, gift_card_usages
 from resolvers.partner import marketplaces, network_partners, partners
 from resolvers.payment import fees
 from resolvers.payment.requests import payment_requests
@@ -29,10 +30,13 @@ from schema.coupon.coupon import ReceptionMode
 from schema.delivery.delivery import DeliveryKind
 from schema.event import EventType
 from schema.gift_card.gift_card import GiftCardStatus
+from schema.network.gift_card import NetworkGiftCardStatus
 from schema.partner.partner import PartnerStatus
 from schema.voucher.voucher import VoucherState
 from store.catalogue.catalogue import EnvironmentRow, PriceRangeRow, UniverseRow, VoucherOptionLinkRow
+from store.gift_card.gift_cards import GiftCardRow
 from tests.changes import Direct
+from tests.fixtures.network import network_card
 from tests.fixtures.tenants import Tenants
 from tests.fixtures.voucher import sell, voucher_of
 
@@ -97,6 +101,7 @@ async def cases(tenants: Tenants) -> list[Case]:
         *_of_prototypes(sold.stay.id),
         *_of_vouchers(sold.stay.id, voucher.code),
         *_of_gift_cards(tenants),
+        *_of_networks(await network_card(tenants)),
         *_of_webhooks(tenants),
     ]
 
@@ -259,6 +264,19 @@ def _of_vouchers(stay: int, code: str) -> Iterator[Case]:
     yield Case(updates.update_voucher, "a1", moved, "rental remove_rental_ids.0")
 
 
+def _of_networks(card: GiftCardRow) -> Iterator[Case]:
+    period = {"starts_on": "2030-01-02T00:00:00Z", "expires_on": "2030-01-01T00:00:00Z"}
+    new = {"gifter_details": PAYER, "message": "", **period, "value": "0.00", "status": NetworkGiftCardStatus.USED}
+    yield Case(gift_card_issuing.create_network_gift_card, "market a", new, "expires_on status value")
+    elsewhere = {**new, "marketplace_uuid": UNKNOWN, "code": "A/B"}
+    told = "marketplace_uuid status value code"
+    yield Case(gift_card_issuing.create_network_gift_card, "market a", elsewhere, told)
+    used = {"code": card.code, "value": "0.00", "partner_id": 4711, "used_on": "2020-01-01T00:00:00Z", "comment": LONG}
+    yield Case(gift_card_usages.use_network_gift_card, "market a", used, "value partner_id used_on comment")
+    changed = {"id": card.id, "message": LONG, "is_active": None}
+    yield Case(gift_card_issuing.update_network_gift_card, "market a", changed, "message is_active")
+
+
 def _of_gift_cards(tenants: Tenants) -> Iterator[Case]:
     own = tenants.owned["a1"]
     card = {"status": GiftCardStatus.USED, "value": "0.00", "language": "xx", "expires_on": "2020-01-01T00:00:00Z"}
@@ -293,6 +311,8 @@ NOT_COVERED: Mapping[str, str] = {
     **dict.fromkeys(("preview_order_refund", "preview_refund", "refund_order", "refund_payment"), STATE),
     "create_payment": "Its problems are told together: see tests/resolvers/payment/test_api_payments.py.",
     **dict.fromkeys(("archive_media", "update_media", "change_site_domain", "revoke_token"), ONE),
+    **dict.fromkeys(("activate_network_gift_card", "cancel_network_gift_card", "extend_network_gift_card"), ONE),
+    "cancel_network_gift_card_usage": ONE,
     **dict.fromkeys(("capture_gift_card", "release_gift_card", "reverse_gift_card_capture"), ONE),
     **dict.fromkeys(("delete_product_attribute", "delete_voucher_option_link", "delete_webhook_endpoint"), ONE),
     **dict.fromkeys(("discard_job", "retry_job", "resend_mail", "renew_voucher_document", "send_onboarding_link"), ONE),

@@ -34,14 +34,6 @@ from store.network.gift_cards import NetworkGiftCardRow, network_card
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.voucher.payment import end_of_validity
 
-CREATED_AS = (
-    NetworkGiftCardStatus.DRAFT,
-    NetworkGiftCardStatus.PAID,
-    NetworkGiftCardStatus.USING,
-    NetworkGiftCardStatus.CANCELLED,
-    NetworkGiftCardStatus.TEST,
-)
-
 
 async def find_card_by_code(call: Call, code: str, *, lock: bool = False) -> GiftCardRow:
     """The network gift card with a code that the caller may use. Raises NotFound, which counts as a miss."""
@@ -95,9 +87,8 @@ async def create_network_gift_card(call: Call, input: CreateNetworkGiftCard) -> 
     starts_on = expires_on = now
     with findings.collect():
         starts_on, expires_on = _period(network, input, now)
-    for check in (_check_status, _check_value):
-        with findings.collect():
-            check(input)
+    with findings.collect():
+        _check_value(input)
     with findings.collect():
         await _check_code(call, input.code)
     findings.raise_problems()
@@ -143,11 +134,6 @@ def _period(network: MarketplaceRow, input: CreateNetworkGiftCard, now: dt.datet
     if expires_on <= max(starts_on, now):
         raise InvalidInput.at("expires_on", "Send a time in the future, after it can be used.", "OUT_OF_RANGE")
     return starts_on, expires_on
-
-
-def _check_status(input: CreateNetworkGiftCard) -> None:
-    if input.status not in CREATED_AS:
-        raise InvalidInput.at("status", "A card is created as a draft, paid, using, cancelled or test.")
 
 
 def _check_value(input: CreateNetworkGiftCard) -> None:

@@ -16,7 +16,7 @@ from starlette.routing import BaseRoute
 from starlette.routing import Route as StarletteRoute
 
 from rest_compat.docs.paths import group_path
-from rest_compat.http.route import RestRoute
+from rest_compat.http.route import DEFAULT_SERVICE, RestRoute
 from rest_compat.openapi.reference import ReferenceOf
 from rest_compat.openapi.schemas import Json
 
@@ -87,7 +87,7 @@ class DocsOptions:
     """Returns the GraphQL schema; None if it is not published."""
     ide: bool = False
     """Whether GraphiQL is served."""
-    service_name: str = "coffret"
+    service_name: str = DEFAULT_SERVICE
     """The name of the service in paths."""
 
 

@@ -18,6 +18,7 @@ from schema.core.errors import AppError, NotFound
 
 SERVICE = "{service}"
 """The place of the service's name in a path."""
+DEFAULT_SERVICE = "coffret"
 
 
 class ResponseEnvelope(enum.Enum):

@@ -4,14 +4,14 @@ from typing import Annotated
 from uuid import UUID
 
 import strawberry
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from schema.core.inputs import graphql_input_for
 from schema.core.ownership import MARKETPLACE_DESCRIPTION
 from schema.core.resource import SchemaModel
 from schema.gift_card.gift_card import GiftCardGiftee, GiftCardGifter
 from schema.network.gift_card import NetworkGiftCard, NetworkGiftCardStatus, NetworkGiftCardUsage
-from schema.partner.input import SourceIdLookup
+from schema.partner.input import AllowedStatuses, SourceIdLookup
 from schema.validation.characters import line_up_to, multiline_up_to
 from schema.validation.contact import Email
 from schema.validation.dates import LastMoment, Moment
@@ -20,6 +20,22 @@ from schema.validation.numbers import MoneyAmount, RowId
 from schema.voucher.input import LongText, Name
 
 Code = Annotated[str, Field(min_length=1, max_length=80)]
+
+
+CreatedStatus = Annotated[
+    NetworkGiftCardStatus,
+    AllowedStatuses(
+        (
+            NetworkGiftCardStatus.DRAFT,
+            NetworkGiftCardStatus.PAID,
+            NetworkGiftCardStatus.CANCELLED,
+            NetworkGiftCardStatus.USING,
+            NetworkGiftCardStatus.TEST,
+        ),
+        "The service itself sets the other statuses. Send {choices}.",
+    ),
+]
+PartnerSourceId = Annotated[SourceIdLookup, WithJsonSchema({"type": ["integer", "string"]})]
 
 
 @graphql_input_for(GiftCardGifter)
@@ -45,7 +61,7 @@ class CreateNetworkGiftCard(SchemaModel):
     """Issue a network gift card that was paid elsewhere, or that is to be tried. Nothing is charged, and no mail is sent."""
 
     marketplace_uuid: UUID | None = Field(default=None, description=MARKETPLACE_DESCRIPTION)
-    status: NetworkGiftCardStatus = Field(
+    status: CreatedStatus = Field(
         default=NetworkGiftCardStatus.PAID,
         description="`PAID`: it can be used. `TEST`: so it can, and moves no money. `DRAFT`: it can be used after "
         "`activateNetworkGiftCard`. `USING`, `CANCELLED`: for cards that come from another system.",
@@ -114,7 +130,7 @@ class NewUsageFields(SchemaModel):
 
     partner_id: RowId | None = Field(default=None, description="The id of the partner. Send one of the three.")
     partner_uuid: UUID | None = Field(default=None, description="The uuid of the partner. Send one of the three.")
-    partner_source_id: SourceIdLookup | None = Field(
+    partner_source_id: PartnerSourceId | None = Field(
         default=None, description="The partner's id in the network's own systems. Send one of the three."
     )
     comment: Annotated[str, multiline_up_to(500)] = ""

@@ -1,5 +1,6 @@
 """Inputs that create and update partners."""
 
+import enum
 import re
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -51,7 +52,7 @@ LONGEST_NAME, LONGEST_SHORT_NAME, LONGEST_NUMBER = 120, 60, 40
 class AllowedStatuses:
     """Annotates a status of which only some values are accepted."""
 
-    statuses: tuple[PartnerStatus, ...]
+    statuses: tuple[enum.StrEnum, ...]
     message: str
     """The error message; `{choices}` are the accepted statuses."""
 
@@ -61,7 +62,7 @@ class AllowedStatuses:
     def __get_pydantic_json_schema__(self, _: CoreSchema, __: GetJsonSchemaHandler) -> JsonSchemaValue:
         return {"type": "string", "enum": [status.value for status in self.statuses]}
 
-    def _check(self, status: PartnerStatus) -> PartnerStatus:
+    def _check(self, status: enum.StrEnum) -> enum.StrEnum:
         if status not in self.statuses:
             raise PydanticCustomError(
                 "status", "refused", {"words": TemplatedMessage(self.message, choices=self.statuses)}

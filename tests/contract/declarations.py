@@ -166,7 +166,8 @@ class Surface:
                     f"It is documented as {row.id} with the permission {row.permission}, and asks for "
                     f"{it.source.permission}. Change one of {it.file} and rest_compat/operations.csv."
                 )
-            if not any(route.path == row.path and self._answers(route, it) for route in self.routes):
+            paths = [route.documented_path or route.path for route in self.routes if self._answers(route, it)]
+            if row.path not in paths:
                 yield (
                     f"It is documented as {row.method} {row.path}, and REST does not serve it. Add to GROUPS in "
                     f'rest_compat/routes.py: RestRoute("{row.method}", "{row.path}", {it.name}, …), '

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import httpx
 
+from resolvers.network.gift_card_usages import use_network_gift_card
 from rest_compat.http.route import RestRoute
 from rest_compat.routes import ROUTES
 from schema.core.permission import AccessRule
@@ -17,7 +18,9 @@ from schema.payment.payment import PaymentStatus
 from store.core.clock import clock
 from store.media.media import MediaRow
 from store.payment.requests import PaymentRequestRow
+from tests.changes import Direct
 from tests.described import description, resolved
+from tests.fixtures.network import link, network_card
 from tests.fixtures.payment.payment import stored_payment
 from tests.fixtures.tenants import Tenants, open_tenants
 from tests.fixtures.voucher import sell, voucher_of
@@ -72,6 +75,10 @@ async def open_rows(databases: Databases, folder: pathlib.Path) -> AsyncIterator
                 partner_id=own.partner, code="7K4P", request_amount=Decimal("10.00"), expires_on=clock.now()
             )
         )
+        card = await network_card(tenants)
+        await link(tenants, "a1")
+        used = {"code": card.code, "value": "10.00", "partner_id": own.partner}
+        assert (await Direct(tenants).change("a1", use_network_gift_card, **used)).done
         rows = {
             "/api/payments/": payment.id,
             "/api/payment_requests/": request.id,
@@ -85,6 +92,10 @@ async def open_rows(databases: Databases, folder: pathlib.Path) -> AsyncIterator
             "/api/voucher_option_categories/": own.voucher_option_category,
             "/api/giftcards/": own.gift_card,
             "/api/giftcards_by_code/": await tenants.one("SELECT max(code) FROM gift_card"),
+            "/api/networkgiftcards/": card.code,
+            "/api/networkgiftcards_by_code/": card.code,
+            "/api/networkgiftcards_by_email/": card.gifter_email,
+            "/api/networkgiftcard_usages/": await tenants.one("SELECT max(id) FROM network_gift_card_usage"),
             "/api/vouchers/": voucher.code,
         }
         yield Rows(tenants, rows)

@@ -195,9 +195,16 @@ def table() -> PathTable[RestRoute]:
     return PathTable((route.verbs, route.path, route) for route in ROUTES)
 
 
+def documented_path(route: RestRoute) -> str:
+    """The path of a route in the list."""
+    return route.documented_path or route.path
+
+
 def route_of(operation: Documented) -> RestRoute | None:
     """The route that answers an operation."""
-    return next((r for r in ROUTES if r.path == operation.path and set(operation.methods) <= set(r.verbs)), None)
+    return next(
+        (r for r in ROUTES if documented_path(r) == operation.path and set(operation.methods) <= set(r.verbs)), None
+    )
 
 
 @pytest.mark.parametrize("operation", documented(), ids=lambda o: o.id)
@@ -246,7 +253,7 @@ def test_not_yet_names_documented_operations_only() -> None:
 
 def test_nothing_is_served_that_is_not_documented() -> None:
     paths = {operation.path for operation in documented()}
-    assert {route.path for route in ROUTES} <= paths
+    assert {documented_path(route) for route in ROUTES} <= paths
 
 
 def test_every_shape_has_its_documented_keys_in_order() -> None:

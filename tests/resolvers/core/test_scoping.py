@@ -64,6 +64,8 @@ ELSEWHERE = {
     "mail": "test_mails.py",
     "marketplace": "test_marketplaces.py",
     "media": "behaviours/test_media.py",
+    "network_gift_card": "network/test_gift_cards.py",
+    "network_gift_card_usage": "network/test_gift_cards.py",
     "payment": "behaviours/payment/test_payments.py",
     "payment_request": "behaviours/payment/test_payment_requests.py",
     "price_range": "test_catalogue.py",

@@ -26,7 +26,7 @@ ADA = {"first_name": "Ada", "last_name": "Martin", "email": "ada@example.com"}
 PARIS = ZoneInfo("Europe/Paris")
 
 
-def wanted(**changes: Any) -> dict[str, Any]:
+def new_card(**changes: Any) -> dict[str, Any]:
     """What is sent to create a card."""
     now = clock.now()
     return {
@@ -42,7 +42,7 @@ def wanted(**changes: Any) -> dict[str, Any]:
 
 async def created(ask: Transport, who: str = "market a", **changes: Any) -> Any:
     """Create a card; statuses are those of GraphQL."""
-    values = wanted(**changes)
+    values = new_card(**changes)
     if isinstance(ask, Direct):
         named = {
             "DRAFT": "draft",

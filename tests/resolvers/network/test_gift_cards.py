@@ -17,7 +17,7 @@ from tests.fixtures.tenants import EVERYBODY, Tenants
 CARD = "query ($id: Int, $uuid: UUID, $code: String) { networkGiftCard(id: $id, uuid: $uuid, code: $code) { id isUsable } }"
 
 
-async def found(tenants: Tenants, who: str, **by: Any) -> bool:
+async def finds(tenants: Tenants, who: str, **by: Any) -> bool:
     """Whether somebody finds a card."""
     return (await tenants.graphql(who, CARD, **by))["data"]["networkGiftCard"] is not None
 
@@ -28,10 +28,10 @@ async def test_a_partner_sees_a_card_by_its_code_only(tenants: Tenants) -> None:
     by_code = {"a1": True, "a2": False, "b1": False, "market a": True, "market b": False, "master": True}
     listed = "{ networkGiftCards { totalCount nodes { code } } }"
     for who in EVERYBODY:
-        assert await found(tenants, who, code=card.code.lower().replace("-", " ")) is by_code[who], who
+        assert await finds(tenants, who, code=card.code.lower().replace("-", " ")) is by_code[who], who
         may = who in ("market a", "master")
         for by in ({"id": card.id}, {"uuid": str(card.uuid)}):
-            assert await found(tenants, who, **by) is may, who
+            assert await finds(tenants, who, **by) is may, who
         shown = (await tenants.graphql(who, listed))["data"]["networkGiftCards"]
         assert (shown["totalCount"], len(shown["nodes"])) == ((1, 1) if may else (0, 0)), who
 
@@ -56,7 +56,7 @@ async def test_cards_of_partners_and_networks_do_not_mix(tenants: Tenants) -> No
             assert data["giftCard"] is None
             assert card.id not in {node["id"] for node in data["giftCards"]["nodes"]}
         mine = tenants.owned["a1"].gift_card
-        assert not await found(tenants, who, id=mine)
+        assert not await finds(tenants, who, id=mine)
 
 
 async def test_by_e_mail_ignoring_case(tenants: Tenants) -> None:
@@ -106,5 +106,5 @@ async def test_usages_are_seen_by_their_partner_and_network(tenants: Tenants) ->
     )
     data = (await tenants.graphql("a1", all_of_card, code=card.code))["data"]["networkGiftCard"]
     assert len(data["usages"]) == 2
-    partners = [tenants.partners[name].id for name in ("a1", "a2")]
-    assert [m["partner"] and m["partner"]["id"] for m in data["movements"]] == [None, *partners]
+    ids = [tenants.partners[name].id for name in ("a1", "a2")]
+    assert [m["partner"] and m["partner"]["id"] for m in data["movements"]] == [None, *ids]

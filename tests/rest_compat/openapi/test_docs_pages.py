@@ -12,9 +12,9 @@ from rest_compat.docs.graph import sections
 from rest_compat.docs.pages import DocsGroup, DocsPages
 from rest_compat.http.route import RestRoute
 from rest_compat.openapi.reference import reference_of
-from rest_compat.routes import GROUPS, ROUTES
+from rest_compat.routes import ROUTES
 from schema.root import sdl
-from tests.described import described
+from tests.described import GROUPS, described
 from tests.documents import ROOT, blocks
 from tests.rest_compat.clients import client_of, made_up_words
 from tests.rest_compat.conftest import Marketplace
@@ -23,6 +23,13 @@ from tests.rest_compat.things import ROUTES as THINGS
 
 BASE = "https://api.shop.example"
 FILES = {"docs.css": "/docs/docs.css", "docs.js": "/docs/docs.js"}
+OF_NETWORKS = {
+    "create_network_giftcard",
+    "get_network_giftcard_deprecated",
+    "get_network_giftcard",
+    "find_network_giftcards_by_email",
+}
+"""The routes that answer a network gift card."""
 PAGES = DocsPages(DOCUMENT, GROUPS, reference_of, FILES)
 PATHS = [group.path for group in PAGES.groups]
 
@@ -175,7 +182,7 @@ def test_the_overview_leads_to_every_operation() -> None:
 @pytest.mark.parametrize(
     ("asked", "results"),
     [
-        ("remaining_value code", {"get_giftcard_by_code", "list_giftcards", "get_giftcard"}),
+        ("remaining_value code", {"get_giftcard_by_code", "list_giftcards", "get_giftcard", *OF_NETWORKS}),
         ("FUNNEL_URL", {"save_ecommerce_cart", "get_ecommerce_cart"}),
         ("openIdentityVerification", {"identity_verification_session"}),
         ("no such thing", set()),

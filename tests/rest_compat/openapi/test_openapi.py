@@ -7,8 +7,8 @@ from openapi_schema_validator import OAS31Validator
 from openapi_spec_validator import validate
 
 from rest_compat.openapi.schemas import rest_words, sample
-from rest_compat.routes import GROUPS, ROUTES
-from tests.described import described
+from rest_compat.routes import ROUTES
+from tests.described import GROUPS, described
 from tests.rest_compat.clients import made_up_words
 from tests.rest_compat.http.test_lists import ROUTES as LISTS
 from tests.rest_compat.things import ROUTES as THINGS

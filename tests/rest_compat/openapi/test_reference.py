@@ -15,6 +15,7 @@ from tests.documents import demo_installation
 from tests.rest_compat.clients import made_up_words
 from tests.servers.databases import Databases
 
+NO_FIELD = "-"
 REFERENCES = {reference.id: reference for reference in map(reference_of, ROUTES)}
 CORE = schema._schema
 NOBODYS = re.compile("[Nn]o such|No partner of yours|has no |with provided credentials")
@@ -50,7 +51,7 @@ def test_the_document_fits_the_schema_and_is_about_the_field(reference: Referenc
     (operation,) = document.definitions
     assert isinstance(operation, OperationDefinitionNode)
     assert operation.operation.value == reference.kind
-    names = [name.partition("(") for name in reference.field.split(".")]
+    names = [name.partition("(") for name in reference.field.split(".") if name != NO_FIELD]
     node: OperationDefinitionNode | FieldNode = operation
     for name, _, argument in names:
         assert node.selection_set is not None
