@@ -44,6 +44,7 @@ from store.ledger.wallets import WalletRow
 from store.mail.rows import MailRow
 from store.media.media import MediaRow
 from store.media.pictures import PictureRow
+from store.network.boxes import BoxImageRow, BoxPartnerRow, BoxRow, OfferRow
 from store.order.orders import (
     OrderDiscountRow,
     OrderProductRow,
@@ -71,6 +72,9 @@ ROW_CLASSES: tuple[type[SQLModel], ...] = (
     AttributeValueRow,
     AuditEntryRow,
     BankAccountRow,
+    BoxImageRow,
+    BoxPartnerRow,
+    BoxRow,
     CouponRow,
     CursorRow,
     CustomerRow,
@@ -99,6 +103,7 @@ ROW_CLASSES: tuple[type[SQLModel], ...] = (
     MailRow,
     MarketplaceRow,
     MediaRow,
+    OfferRow,
     OrderDiscountRow,
     OrderProductRow,
     OrderRow,
