@@ -9,11 +9,16 @@ from sqlmodel import Field
 from schema.catalogue.prototype import VoucherPrototype
 from schema.catalogue.taxonomy import PriceRange
 from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
+from schema.core.field_permission import FieldPermission
 from schema.core.money import money, money_column
 from schema.core.ownership import marketplace_relation, partner_relation
+from schema.core.permission import Permission
 from schema.core.resource import SchemaModel, relation, relations
 from schema.core.text import Text, translated_text_column
 from schema.media import Media
+
+OFFER_PERMISSION = FieldPermission(Permission.VIEW_CATALOGUE)
+"""Limits a field to callers who may see the catalogue of the partner that offers."""
 
 
 @graphql_enum
@@ -36,6 +41,22 @@ class BoxImage(SchemaModel):
     is_cover: bool = Field(default=False, description="Whether it is the cover.")
     media_id: int = Field(foreign_key="media.id", description="The picture's id.")
     media = relation(Media, by="media_id", description="The picture.")
+
+
+@strawberry.pydantic.type(description="A partner that a box is limited to.")
+class BoxPartner(SchemaModel):
+    id: int = id_column("The row's id.")
+    partner = partner_relation("The partner.")
+
+
+@strawberry.pydantic.type(description="What partners offer for a box: a prototype of its accepted, active offers.")
+class BoxProduct(SchemaModel):
+    id: int = Field(description="The prototype's id.")
+    name: Text = Field(description="The prototype's name.")
+    price_range_id: int | None = Field(
+        description="The id of the active price range of the marketplace that its lowest price is in; null if of none."
+    )
+    price_range = relation(PriceRange, "price_range_id", "The price range; null if it is in none.", nullable=True)
 
 
 @strawberry.pydantic.type(
@@ -66,6 +87,13 @@ class Box(SchemaModel):
     updated_on: dt.datetime = datetime_column("When it was last updated.")
     price_range = relation(PriceRange, "price_range_id", "Its price range; null if none.", nullable=True)
     images = relations(BoxImage, "box_id", "Its pictures.", order="position")
+    allowed_partners = relations(
+        BoxPartner,
+        "box_id",
+        "The partners whose offers it admits, by id; empty if it admits every partner that takes part in the vouchers of "
+        "its network.",
+        order="partner_id",
+    )
     marketplace = marketplace_relation()
 
 
@@ -87,10 +115,10 @@ class Offer(SchemaModel):
         "When it was accepted; null if it is not.", default=None, nullable=True
     )
     rejected_on: dt.datetime | None = datetime_column(
-        "When it was last rejected; null if never.", default=None, nullable=True
+        "When it was last rejected; null if never, or if it was accepted since.", default=None, nullable=True
     )
     rejection_reason: str = Field(
-        default="", max_length=1000, description="Why it was last rejected; empty if no reason was given."
+        default="", max_length=1000, description="Why it was last rejected; empty if there is no reason."
     )
     box_id: int = Field(foreign_key="box.id", description="The id of the box.")
     product_id: int | None = Field(
@@ -99,6 +127,12 @@ class Offer(SchemaModel):
         description="The id of the prototype that it offers; null if none.",
     )
     box = relation(Box, "box_id", "The box.")
-    product = relation(VoucherPrototype, "product_id", "The prototype that it offers; null if none.", nullable=True)
+    product = relation(
+        VoucherPrototype,
+        "product_id",
+        "The prototype that it offers; null if none, and for callers who may not see it.",
+        nullable=True,
+        field_permission=OFFER_PERMISSION,
+    )
     partner = partner_relation("The partner that offers it.")
     marketplace = marketplace_relation("The marketplace of the box and of the partner.")

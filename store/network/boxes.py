@@ -3,7 +3,7 @@
 from sqlalchemy import CheckConstraint, Index, UniqueConstraint
 from sqlmodel import Field
 
-from schema.network.box import Box, BoxImage, Offer
+from schema.network.box import Box, BoxImage, BoxPartner, Offer
 from store.core.row import CreatedOn, InCurrency, PartnerIndexed, PartnerOwned, UpdatedOn
 
 
@@ -35,12 +35,12 @@ class BoxImageRow(BoxImage, table=True):
     box_id: int = Field(foreign_key="box.id")
 
 
-class BoxPartnerRow(PartnerIndexed, table=True):
-    """A partner that may accept the vouchers of a box. A box without one admits every partner of its marketplace."""
+class BoxPartnerRow(PartnerIndexed, BoxPartner, table=True):
+    """A partner that a box is limited to. A box without one admits every partner of its marketplace."""
 
     __tablename__ = "box_partner"
-    box_id: int = Field(foreign_key="box.id", primary_key=True)
-    partner_id: int = Field(foreign_key="partner.id", primary_key=True, index=True)
+    __table_args__ = (UniqueConstraint("box_id", "partner_id", name="box_partner_key"),)
+    box_id: int = Field(foreign_key="box.id")
 
 
 class OfferRow(PartnerOwned, CreatedOn, Offer, table=True):

@@ -55,11 +55,13 @@ def upgrade() -> None:
     op.create_index('box_image_cover_key', 'box_image', ['box_id'], unique=True, postgresql_where='is_cover')
     op.create_index('box_image_media_idx', 'box_image', ['media_id'], unique=False)
     op.create_table('box_partner',
+    sa.Column('id', sa.Integer(), nullable=False),
     sa.Column('box_id', sa.Integer(), nullable=False),
     sa.Column('partner_id', sa.Integer(), nullable=False),
     sa.ForeignKeyConstraint(['box_id'], ['box.id'], name=op.f('box_partner_box_id_fkey')),
     sa.ForeignKeyConstraint(['partner_id'], ['partner.id'], name=op.f('box_partner_partner_id_fkey')),
-    sa.PrimaryKeyConstraint('box_id', 'partner_id', name=op.f('box_partner_pkey'))
+    sa.PrimaryKeyConstraint('id', name=op.f('box_partner_pkey')),
+    sa.UniqueConstraint('box_id', 'partner_id', name='box_partner_key')
     )
     op.create_index(op.f('box_partner_partner_id_idx'), 'box_partner', ['partner_id'], unique=False)
     op.create_table('offer',
