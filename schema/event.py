@@ -13,6 +13,7 @@ from strawberry.scalars import JSON
 from schema.core.columns import DescribedEnum, datetime_column, graphql_enum
 from schema.core.ownership import marketplace_relation, partner_relation
 from schema.core.resource import SchemaModel
+from schema.event_offers import OFFER_EVENT_EXAMPLES, OFFER_EVENT_KEYS
 from schema.event_payments import PAYMENT_EVENT_EXAMPLES, PAYMENT_EVENT_KEYS
 
 LONGEST_TYPE = 60
@@ -41,6 +42,9 @@ class EventType(DescribedEnum):
         "A hold that was created over the API was released; its amount is back on the card.",
     )
     GIFT_CARD_REVERSED = "gift_card.reversed", "A captured hold was reversed within a day."
+    OFFER_ACCEPTED = "offer.accepted", "A marketplace accepted a partner's offer for a box."
+    OFFER_REJECTED = "offer.rejected", "A marketplace rejected a partner's offer for a box."
+    OFFER_SUBMITTED = "offer.submitted", "A partner's offer for a box was submitted to the marketplace."
     ORDER_CREATED = "order.created", "An order was created."
     ORDER_PAID = "order.paid", "An order was paid."
     PARTNER_KYC_CHANGED = (
@@ -113,6 +117,7 @@ EVENT_DATA_KEYS: Mapping[EventType, Mapping[str, str]] = {
     },
     EventType.GIFT_CARD_RELEASED: _HOLD_KEYS,
     EventType.GIFT_CARD_REVERSED: _HOLD_KEYS,
+    **{EventType(type): keys for type, keys in OFFER_EVENT_KEYS.items()},
     EventType.ORDER_CREATED: {
         "id": "The order's id.",
         "uuid": "The order's uuid.",
@@ -279,6 +284,7 @@ EVENT_EXAMPLES: Mapping[EventType, Mapping[str, Any]] = {
         "remaining_value": {"amount": "55.00", "currency": "EUR"},
         "hold": {**_HOLD, "state": "reversed", "captured": {"amount": "20.00", "currency": "EUR"}},
     },
+    **{EventType(type): example for type, example in OFFER_EVENT_EXAMPLES.items()},
     EventType.ORDER_CREATED: {
         **_ORDER,
         "kind": "products",
@@ -383,7 +389,7 @@ class Event(SchemaModel):
     occurred_on: dt.datetime = datetime_column("When it happened.")
     subject: str = Field(
         max_length=80,
-        description="The id of the object it is about: a cart, an order, a voucher, a gift card or a partner.",
+        description="The id of the object it is about: a cart, an order, a voucher, a gift card, an offer or a partner.",
     )
     data: Annotated[dict[str, Any], strawberry.field(graphql_type=JSON)] = Field(
         sa_type=JSONB, description="The event's data; the documentation lists the keys for each type."

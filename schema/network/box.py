@@ -13,7 +13,7 @@ from schema.core.field_permission import FieldPermission
 from schema.core.money import money, money_column
 from schema.core.ownership import marketplace_relation, partner_relation
 from schema.core.permission import Permission
-from schema.core.resource import SchemaModel, relation, relations
+from schema.core.resource import SchemaModel, computed, relation, relations
 from schema.core.text import Text, translated_text_column
 from schema.media import Media
 
@@ -94,6 +94,15 @@ class Box(SchemaModel):
         "its network.",
         order="partner_id",
     )
+    products = computed(
+        list[BoxProduct],
+        "The prototypes of its accepted, active offers of partners that it admits, each once, by ranking of the offers.",
+    )
+    offers = computed(
+        "schema.network.box:Offer",
+        "Its newest offers that you may see, at most 100, newest first. `offers` with a filter by `boxId` lists all.",
+        many=True,
+    )
     marketplace = marketplace_relation()
 
 
@@ -107,7 +116,7 @@ class Offer(SchemaModel):
     is_active: bool = Field(default=True, description="Whether it counts once it is accepted; false if withdrawn.")
     ranking: int = Field(default=1, description="Its position among the offers of the box; lower values come first.")
     created_on: dt.datetime = datetime_column("When it was created.")
-    edited_on: dt.datetime = datetime_column("When its texts or its product were last changed.")
+    edited_on: dt.datetime = datetime_column("When anything but `isActive` was last changed.")
     submitted_on: dt.datetime | None = datetime_column(
         "When it was last submitted; null if never.", default=None, nullable=True
     )
