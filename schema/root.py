@@ -20,6 +20,8 @@ from resolvers.kyc import documents as kyc_documents
 from resolvers.kyc import identity, levels
 from resolvers.mail import mails
 from resolvers.media import media as medias
+from resolvers.network import boxes as network_boxes
+from resolvers.network import offers as network_offers
 from resolvers.onboarding import page as onboarding
 from resolvers.partner import marketplaces, network_partners, partners, return_secrets
 from resolvers.payment import creation as payment_creation
@@ -38,6 +40,8 @@ from schema.graph.schema import build_schema
 @strawberry.type(description="All queries.")
 class Query:
     audit_entries = query_field(audit.audit_entries)
+    box = query_field(network_boxes.box)
+    boxes = query_field(network_boxes.boxes)
     coupon = query_field(coupons.coupon)
     coupons = query_field(coupons.coupons)
     delivery_mode = query_field(deliveries.delivery_mode)
@@ -63,6 +67,8 @@ class Query:
     me = query_field(tokens.me)
     media = query_field(medias.media)
     media_by_id = query_field(medias.media_by_id)
+    offer = query_field(network_offers.offer)
+    offers = query_field(network_offers.offers)
     order = query_field(orders.order, orders.order_with_uuid)
     orders = query_field(orders.orders)
     payment = query_field(payments.payment)
@@ -100,6 +106,7 @@ class Query:
 @strawberry.type(description="All mutations. Errors that a user can correct are in `userErrors`.")
 class Mutation:
     accept_dispute = mutation_field(payment_disputes.accept_dispute)
+    accept_offer = mutation_field(network_offers.accept_offer)
     activate_marketplace_payments = mutation_field(wallets.activate_marketplace_payments)
     activate_payments = mutation_field(activation.activate_payments)
     activate_gift_card = mutation_field(gift_card_issuing.activate_gift_card)
@@ -112,12 +119,14 @@ class Mutation:
     change_password = mutation_field(users.change_password)
     change_site_domain = mutation_field(marketplaces.change_site_domain)
     contest_dispute = mutation_field(payment_disputes.contest_dispute)
+    create_box = mutation_field(network_boxes.create_box)
     create_coupon = mutation_field(coupons.create_coupon)
     create_delivery_mode = mutation_field(deliveries.create_delivery_mode)
     create_environment = mutation_field(taxonomy.create_environment)
     create_marketplace = mutation_field(marketplaces.create_marketplace)
     create_media = mutation_field(medias.create_media)
     create_network_partner = mutation_field(network_partners.create_network_partner)
+    create_offer = mutation_field(network_offers.create_offer)
     create_partner = mutation_field(partners.create_partner)
     create_price_range = mutation_field(taxonomy.create_price_range)
     create_payment = mutation_field(payment_creation.create_payment)
@@ -150,6 +159,7 @@ class Mutation:
     push_dispute_document = mutation_field(dispute_documents.push_dispute_document)
     push_kyc_document = mutation_field(kyc_documents.push_kyc_document)
     register_bank_account = mutation_field(bank_account.register_bank_account)
+    reject_offer = mutation_field(network_offers.reject_offer)
     refund_order = mutation_field(order_refunds.refund_order)
     refund_payment = mutation_field(refunds.refund_payment)
     preview_order_refund = mutation_field(order_refunds.preview_order_refund)
@@ -170,7 +180,9 @@ class Mutation:
     send_onboarding_link = mutation_field(onboarding.send_onboarding_link)
     settle_activation = mutation_field(resolution.settle_activation)
     spend_gift_card = mutation_field(spending.spend_gift_card)
+    submit_offer = mutation_field(network_offers.submit_offer)
     test_webhook_endpoint = mutation_field(webhooks.test_webhook_endpoint)
+    update_box = mutation_field(network_boxes.update_box)
     update_coupon = mutation_field(coupons.update_coupon)
     update_delivery_mode = mutation_field(deliveries.update_delivery_mode)
     update_environment = mutation_field(taxonomy.update_environment)
@@ -178,6 +190,7 @@ class Mutation:
     update_marketplace = mutation_field(marketplaces.update_marketplace)
     update_media = mutation_field(medias.update_media)
     update_network_partner = mutation_field(network_partners.update_network_partner)
+    update_offer = mutation_field(network_offers.update_offer)
     update_partner = mutation_field(partners.update_partner)
     update_price_range = mutation_field(taxonomy.update_price_range)
     update_payment = mutation_field(payment_creation.update_payment)

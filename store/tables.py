@@ -44,6 +44,7 @@ from store.ledger.wallets import WalletRow
 from store.mail.rows import MailRow
 from store.media.media import MediaRow
 from store.media.pictures import PictureRow
+from store.network.boxes import BoxImageRow, BoxPartnerRow, BoxRow, OfferRow
 from store.network.gift_cards import NetworkGiftCardRow, NetworkGiftCardUsageRow
 from store.order.orders import (
     OrderDiscountRow,
@@ -72,6 +73,9 @@ ROW_CLASSES: tuple[type[SQLModel], ...] = (
     AttributeValueRow,
     AuditEntryRow,
     BankAccountRow,
+    BoxImageRow,
+    BoxPartnerRow,
+    BoxRow,
     CouponRow,
     CursorRow,
     CustomerRow,
@@ -102,6 +106,7 @@ ROW_CLASSES: tuple[type[SQLModel], ...] = (
     MediaRow,
     NetworkGiftCardRow,
     NetworkGiftCardUsageRow,
+    OfferRow,
     OrderDiscountRow,
     OrderProductRow,
     OrderRow,
