@@ -46,6 +46,7 @@ from store.media.media import MediaRow
 from store.media.pictures import PictureRow
 from store.network.boxes import BoxImageRow, BoxPartnerRow, BoxRow, OfferRow
 from store.network.gift_cards import NetworkGiftCardRow, NetworkGiftCardUsageRow
+from store.network.vouchers import NetworkVoucherRow, NetworkVoucherUsageRow
 from store.order.orders import (
     OrderDiscountRow,
     OrderProductRow,
@@ -106,6 +107,8 @@ ROW_CLASSES: tuple[type[SQLModel], ...] = (
     MediaRow,
     NetworkGiftCardRow,
     NetworkGiftCardUsageRow,
+    NetworkVoucherRow,
+    NetworkVoucherUsageRow,
     OfferRow,
     OrderDiscountRow,
     OrderProductRow,
