@@ -8,14 +8,17 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.caller import Caller, Role
-from schema.core.errors import NotFound
+from schema.core.errors import MarketplaceOnly, NotFound
 from schema.network.box import OfferStatus
 from store.audit.entries import AuditEntryRow
 from store.event.events import EventRow
+from store.gift_card.gift_cards import GiftCardRow
 from store.ledger.rows import LedgerJournalRow
 from store.ledger.wallets import WalletRow
 from store.mail.rows import MailRow
 from store.network.boxes import BoxRow, OfferRow
+from store.network.gift_cards import NetworkGiftCardRow
+from store.network.vouchers import NetworkVoucherRow
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.payment.fees import FeeRuleRow
 from store.payment.transfers import TransferRow
@@ -43,6 +46,10 @@ SHARED_WITH_PARTNERS: Mapping[Any, Callable[[Caller], ColumnElement[bool]]] = {
     OfferRow: lambda _: and_(col(OfferRow.status) == OfferStatus.ACCEPTED, col(OfferRow.is_active)),
 }
 """Tables of which partners see rows of their marketplace besides their own: those that meet the condition."""
+HIDDEN_FROM_PARTNERS = (NetworkGiftCardRow, NetworkVoucherRow)
+"""Tables of a marketplace's own rows that its partners see by their exact code only."""
+ISSUED_BY_PARTNERS = (GiftCardRow,)
+"""Tables with rows of networks, which are read through a view of their own."""
 
 
 def _boxes_with_offer_of(caller: Caller) -> Any:
@@ -54,9 +61,11 @@ def visible_conditions(caller: Caller, table: Any) -> list[ColumnElement[bool]]:
 
     A table is owned through `partner_id` or `marketplace_id`; partners and marketplaces own themselves.
     """
-    if caller.role is Role.MASTER:
-        return []
     columns = table.__table__.c
+    if caller.role is Role.MASTER:
+        return [columns.partner_id.is_not(None)] if table in ISSUED_BY_PARTNERS else []
+    if caller.role is not Role.MARKETPLACE and table in HIDDEN_FROM_PARTNERS:
+        return [false()]
     of_marketplace = columns.id if table is MarketplaceRow else columns.get("marketplace_id")
     of_partner = columns.id if table is PartnerRow else columns.get("partner_id")
     in_marketplace = _is_owner(of_marketplace, caller.marketplace_id)
@@ -90,6 +99,12 @@ def _is_owner(owner: Any, id: Any) -> ColumnElement[bool]:
     """Whether a row has this owner. A missing owner matches no row."""
     condition: ColumnElement[bool] = false() if owner is None or id is None else owner == id
     return condition
+
+
+def require_marketplace(caller: Caller) -> None:
+    """Raise MarketplaceOnly for users of a partner."""
+    if caller.role is Role.PARTNER:
+        raise MarketplaceOnly
 
 
 async def find_visible(

@@ -25,6 +25,7 @@ from rest_compat.shapes.shape import ResourceShape
 from schema.core.errors import NotFound, Problem, ProblemPath
 from schema.core.inputs import RejectedInput
 from schema.core.messages import problems_of as told
+from schema.core.resource import without_null
 
 
 @dataclass(frozen=True)
@@ -58,11 +59,12 @@ class ListEndpoint(Endpoint):
         return await self.array(context, asked)
 
     async def owner_fields(self, request: Request, context: Context) -> Mapping[str, Any]:
-        """The filter field of the row that the list belongs to. Raises NotFound if the caller may see no such row."""
+        """The filter field that the path tells. Raises NotFound if it is of a row that the caller may not see."""
         if self.route.rows_of is None:
             return {}
         (value,) = self.path_values(request, context).values()
-        await (await self.route.rows_of.lookup(context, value)).require()
+        if self.route.rows_of.lookup is not None:
+            await (await self.route.rows_of.lookup(context, value)).require()
         return {self.route.rows_of.field: value}
 
     async def read_query(
@@ -149,7 +151,10 @@ async def _fetch(connection: Connection[Any], shape: ResourceShape, context: Con
 
 def _kind_in_path(route: RestRoute) -> Any:
     assert route.rows_of is not None  # `_check` ensures it
+    assert isinstance(route.operation, Listing)
     lookup = route.rows_of.lookup
+    if lookup is None:
+        return without_null(route.operation.filter.model_fields[route.rows_of.field].annotation)
     return lookup.table.model_fields[lookup.by].annotation
 
 

@@ -1,20 +1,20 @@
 """Lists and look-ups, declared as data and planned for a caller. The transport selects the columns to read."""
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Any, Generic, TypeVar
 
 from strawberry.utils.str_converters import to_snake_case
 
-from resolvers.core.brute_force import throttled_code_lookup
+from resolvers.core.brute_force import throttled_code_lookup, throttled_lookup
 from resolvers.core.caller import Caller
 from resolvers.core.context import Context
 from resolvers.core.instrumentation import ReadTimer, instrumented_plan
 from resolvers.core.lists.connection import Connection
 from resolvers.core.lists.filters import Filter
-from resolvers.core.lists.page_query import LazyRow, PageQuery
+from resolvers.core.lists.page_query import FetchGuard, LazyRow, PageQuery
 from resolvers.core.scoping import visible_conditions
 from schema.core.errors import InvalidInput
 from schema.core.inputs import RejectedInput
@@ -74,13 +74,18 @@ def _position(order: KeysetOrder, name: str, cursor: str | None) -> Position | N
 
 @dataclass(frozen=True)
 class Listing(Generic[T]):
-    """A list declared as data: its resource, filter and orders (an enum of `column` and `-column`, default first)."""
+    """A list declared as data: its resource, filter and orders (an enum of `column` and `-column`, default first).
+
+    `guarded_by` is a field of the filter that holders know, such as an e-mail address: a page filtered by it that is empty
+    counts as a miss for the brute-force protection.
+    """
 
     resource: type[T]
     filter: type[Filter]
     order: type[enum.StrEnum]
     permission: RequiredAccess
     description: str
+    guarded_by: str = ""
     table: Any = field(init=False)
     orders: Mapping[str, KeysetOrder] = field(init=False)
     name: str = field(init=False)
@@ -136,15 +141,23 @@ class Listing(Generic[T]):
             after=_position(chosen, "after", page.after),
             before=_position(chosen, "before", page.before),
             offset=((page.page or 1) - 1) * size,
+            fetch_guard=self._guard(context, filter),
         )
         return Connection(rows=rows)
+
+    def _guard(self, context: Context, filter: Filter | None) -> FetchGuard | None:
+        """The guard of a page that is filtered by what only holders know."""
+        if not self.guarded_by or filter is None or getattr(filter, self.guarded_by) is None:
+            return None
+        return partial(throttled_lookup, context, self.name.removesuffix("_list").replace("_", " "))
 
 
 @dataclass(frozen=True)
 class Lookup(Generic[T]):
     """One row by a unique column, declared as data. It is read with one statement of the selected columns.
 
-    If `by` is `normal_code`, codes match in any spelling, and a miss counts for the brute-force protection.
+    If `by` is `normal_code`, codes match in any spelling, and a miss counts for the brute-force protection. `visible` are
+    the conditions of the rows that a caller sees, if who knows the exact value sees more than lists show.
     """
 
     resource: type[T]
@@ -152,6 +165,7 @@ class Lookup(Generic[T]):
     thing: str
     permission: RequiredAccess
     description: str
+    visible: Callable[[Caller, Any], tuple[Condition, ...]] = _visible_conditions
     table: Any = field(init=False)
     order: KeysetOrder = field(init=False)
 
@@ -177,7 +191,7 @@ class Lookup(Generic[T]):
         context.require(self.permission)
         key = normalize(value) if self.by == NORMAL_CODE else value
         tests = (
-            *_visible_conditions(context.required_caller, self.table),
+            *self.visible(context.required_caller, self.table),
             Condition.equal(column(self.table, self.by), key),
         )
         rows: PageQuery[T] = PageQuery(self.order, tests, context.db, 1, instrumentation=ReadTimer(self.name, context))
