@@ -25,6 +25,9 @@ from resolvers.network import gift_card_issuing as network_card_issuing
 from resolvers.network import gift_card_usages as network_card_usages
 from resolvers.network import gift_cards as network_cards
 from resolvers.network import offers as network_offers
+from resolvers.network import voucher_issuing as network_voucher_issuing
+from resolvers.network import voucher_usages as network_voucher_usages
+from resolvers.network import vouchers as network_vouchers
 from resolvers.onboarding import page as onboarding
 from resolvers.partner import marketplaces, network_partners, partners, return_secrets
 from resolvers.payment import creation as payment_creation
@@ -78,6 +81,14 @@ class Query:
     network_gift_card_usage = query_field(network_cards.network_gift_card_usage)
     network_gift_card_usages = query_field(network_cards.network_gift_card_usages)
     network_gift_cards = query_field(network_cards.network_gift_cards)
+    network_voucher = query_field(
+        network_vouchers.network_voucher,
+        network_vouchers.network_voucher_with_id,
+        network_vouchers.network_voucher_with_uuid,
+    )
+    network_voucher_usage = query_field(network_vouchers.network_voucher_usage)
+    network_voucher_usages = query_field(network_vouchers.network_voucher_usages)
+    network_vouchers = query_field(network_vouchers.network_vouchers)
     offer = query_field(network_offers.offer)
     offers = query_field(network_offers.offers)
     order = query_field(orders.order, orders.order_with_uuid)
@@ -120,12 +131,15 @@ class Mutation:
     accept_offer = mutation_field(network_offers.accept_offer)
     activate_marketplace_payments = mutation_field(wallets.activate_marketplace_payments)
     activate_network_gift_card = mutation_field(network_card_issuing.activate_network_gift_card)
+    activate_network_voucher = mutation_field(network_voucher_issuing.activate_network_voucher)
     activate_payments = mutation_field(activation.activate_payments)
     activate_gift_card = mutation_field(gift_card_issuing.activate_gift_card)
     add_voucher_rental = mutation_field(updates.add_voucher_rental)
     archive_media = mutation_field(medias.archive_media)
     cancel_network_gift_card = mutation_field(network_card_issuing.cancel_network_gift_card)
     cancel_network_gift_card_usage = mutation_field(network_card_usages.cancel_network_gift_card_usage)
+    cancel_network_voucher = mutation_field(network_voucher_issuing.cancel_network_voucher)
+    cancel_network_voucher_usage = mutation_field(network_voucher_usages.cancel_network_voucher_usage)
     cancel_payment = mutation_field(payment_creation.cancel_payment)
     cancel_payment_request = mutation_field(payment_requests.cancel_payment_request)
     cancel_gift_card = mutation_field(gift_card_issuing.cancel_gift_card)
@@ -162,13 +176,16 @@ class Mutation:
     discard_job = mutation_field(jobs.discard_job)
     create_fee_rule = mutation_field(fees.create_fee_rule)
     extend_network_gift_card = mutation_field(network_card_issuing.extend_network_gift_card)
+    extend_network_voucher = mutation_field(network_voucher_issuing.extend_network_voucher)
     update_fee_rule = mutation_field(fees.update_fee_rule)
     extend_gift_card = mutation_field(gift_card_issuing.extend_gift_card)
     extend_voucher = mutation_field(updates.extend_voucher)
     hold_gift_card = mutation_field(holds.hold_gift_card)
+    import_network_voucher = mutation_field(network_voucher_issuing.import_network_voucher)
     import_voucher = mutation_field(imports.import_voucher)
     import_vouchers = mutation_field(imports.import_vouchers)
     issue_gift_card = mutation_field(gift_card_issuing.issue_gift_card)
+    issue_network_voucher = mutation_field(network_voucher_issuing.issue_network_voucher)
     issue_voucher = mutation_field(voucher_issuing.issue_voucher)
     obtain_token = mutation_field(tokens.obtain_token)
     open_identity_verification = mutation_field(identity.open_identity_verification)
@@ -207,6 +224,7 @@ class Mutation:
     update_media = mutation_field(medias.update_media)
     update_network_gift_card = mutation_field(network_card_issuing.update_network_gift_card)
     update_network_partner = mutation_field(network_partners.update_network_partner)
+    update_network_voucher = mutation_field(network_voucher_issuing.update_network_voucher)
     update_offer = mutation_field(network_offers.update_offer)
     update_partner = mutation_field(partners.update_partner)
     update_price_range = mutation_field(taxonomy.update_price_range)
@@ -224,6 +242,7 @@ class Mutation:
     update_voucher_prototype = mutation_field(prototypes.update_voucher_prototype)
     update_webhook_endpoint = mutation_field(webhooks.update_webhook_endpoint)
     use_network_gift_card = mutation_field(network_card_usages.use_network_gift_card)
+    use_network_voucher = mutation_field(network_voucher_usages.use_network_voucher)
 
 
 schema = build_schema(Query, Mutation)

@@ -38,7 +38,7 @@ TRANSITIONS = StateMachine(
 # ---- which offers count
 
 
-def _is_admitted() -> ColumnElement[bool]:
+def is_admitted() -> ColumnElement[bool]:
     """SQL condition on a box and a partner: the box admits offers of the partner."""
     named = exists().where(col(BoxPartnerRow.box_id) == col(BoxRow.id))
     return and_(
@@ -49,7 +49,8 @@ def _is_admitted() -> ColumnElement[bool]:
     )
 
 
-def _is_accepted() -> ColumnElement[bool]:
+def is_accepted() -> ColumnElement[bool]:
+    """SQL condition on an offer: it is accepted and active."""
     return and_(col(OfferRow.status) == ACCEPTED, col(OfferRow.is_active))
 
 
@@ -58,7 +59,7 @@ async def admits_partner(db: AsyncSession, box_id: int, partner_id: int) -> bool
     network, it is not inactive, and the box is not limited to others.
     """
     query = select(BoxRow.id, PartnerRow.id).where(
-        col(BoxRow.id) == box_id, col(PartnerRow.id) == partner_id, _is_admitted()
+        col(BoxRow.id) == box_id, col(PartnerRow.id) == partner_id, is_admitted()
     )
     return (await db.exec(query)).first() is not None
 
@@ -72,7 +73,7 @@ async def require_admitted(db: AsyncSession, box_id: int, partner_id: int) -> No
 async def accepted_offers(db: AsyncSession, box_id: int, partner_id: int) -> Sequence[OfferRow]:
     """The accepted, active offers of a partner for a box, by ranking, whether or not the box still admits the partner."""
     query = select(OfferRow).where(
-        col(OfferRow.box_id) == box_id, col(OfferRow.partner_id) == partner_id, _is_accepted()
+        col(OfferRow.box_id) == box_id, col(OfferRow.partner_id) == partner_id, is_accepted()
     )
     return (await db.exec(query.order_by(col(OfferRow.ranking), col(OfferRow.id)))).all()
 
@@ -107,7 +108,7 @@ async def products_of(db: AsyncSession, box_ids: Sequence[int]) -> Mapping[int, 
         .join(prototype, col(prototype.id) == col(OfferRow.product_id))
         .join(BoxRow, col(BoxRow.id) == col(OfferRow.box_id))
         .join(PartnerRow, col(PartnerRow.id) == col(OfferRow.partner_id))
-        .where(is_any_of(OfferRow.__table__.c.box_id, box_ids), _is_accepted(), _is_admitted())  # type: ignore[attr-defined]
+        .where(is_any_of(OfferRow.__table__.c.box_id, box_ids), is_accepted(), is_admitted())  # type: ignore[attr-defined]
         .group_by(col(OfferRow.box_id), col(prototype.id), col(OfferRow.marketplace_id))
         .order_by(first, col(prototype.id))
     )

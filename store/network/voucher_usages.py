@@ -35,39 +35,45 @@ class NewVoucherUsage:
     """How a voucher is used, and when."""
 
     used_on: dt.datetime
-    offer_id: int | None = None
+    offer_id: int | None
+    """The offer that is used, as `choose_offer` finds it; None: the partner has none."""
     comment: str = ""
     reservation_id: str = ""
     freeze_payout_date: dt.datetime | None = None
 
 
-async def offer_of_usage(db: AsyncSession, voucher: NetworkVoucherRow, partner_id: int, offer_id: int | None) -> int:
-    """The offer that is used at a partner: the one that is named, or the only one.
+async def choose_offer(db: AsyncSession, voucher: NetworkVoucherRow, partner_id: int, offer_id: int | None) -> int | None:
+    """The accepted, active offer for the box that is used at a partner: the one that is named, or the only one; None if
+    the partner has none.
 
-    Raises PartnerWithoutOffer if the partner has none that counts, InvalidInput at `offer_id` if it has not this one, or
-    several and none is named.
+    Raises InvalidInput at `offer_id` for an offer that is not one of these, or if there are several and none is named.
     """
     offers = await accepted_offers(db, voucher.box_id, partner_id)
-    if not offers or not await admits_partner(db, voucher.box_id, partner_id):
-        raise PartnerWithoutOffer
-    if offer_id is not None:
-        if all(offer.id != offer_id for offer in offers):
-            raise InvalidInput.at("offer_id", "This is not an accepted, active offer of this partner for the box.")
-        return offer_id
-    if len(offers) > 1:
-        raise InvalidInput.at("offer_id", "This partner has several offers for the box: say which one is used.", "REQUIRED")
-    return offers[0].id
+    if not offers:
+        return None
+    if offer_id is None and len(offers) > 1:
+        message = "This partner has several offers for the box: say which one is used."
+        raise InvalidInput.at("offer_id", message, "REQUIRED")
+    if offer_id is not None and all(offer.id != offer_id for offer in offers):
+        raise InvalidInput.at("offer_id", "This is not an accepted, active offer of this partner for the box.")
+    return offers[0].id if offer_id is None else offer_id
 
 
 async def check_voucher_use(
-    db: AsyncSession, voucher: NetworkVoucherRow, partner: PartnerRow, new: NewVoucherUsage, now: dt.datetime, zone: ZoneInfo
-) -> int:
-    """The offer that is used. Raises what prevents a usage of a locked voucher at a partner of its network: what
-    `check_voucher_usable`, `check_accepts` and `offer_of_usage` raise.
+    db: AsyncSession,
+    voucher: NetworkVoucherRow,
+    partner: PartnerRow,
+    offer_id: int | None,
+    now: dt.datetime,
+    zone: ZoneInfo,
+) -> None:
+    """Raise what prevents a usage of a locked voucher at a partner of its network: what `check_voucher_usable` and
+    `check_accepts` raise, or PartnerWithoutOffer.
     """
     check_voucher_usable(voucher, now, zone)
     check_accepts(partner, is_linked=partner.linked_to_nv_settings, is_test=voucher.is_test)
-    return await offer_of_usage(db, voucher, partner.id, new.offer_id)
+    if offer_id is None or not await admits_partner(db, voucher.box_id, partner.id):
+        raise PartnerWithoutOffer
 
 
 async def use_voucher(
@@ -82,11 +88,11 @@ async def use_voucher(
     `check_voucher_use` raises.
     """
     zone = ZoneInfo(network.time_zone)
-    offer_id = await check_voucher_use(db, voucher, partner, new, now, zone)
+    await check_voucher_use(db, voucher, partner, new.offer_id, now, zone)
     value = next_value(voucher)
     usage = NetworkVoucherUsageRow(
         network_voucher_id=voucher.id,
-        offer_id=offer_id,
+        offer_id=new.offer_id,
         partner_id=partner.id,
         currency=voucher.currency,
         value_amount=value,

@@ -58,6 +58,8 @@ class NetworkVoucherRow(InCurrency, CreatedOn, GiftCardGifter, GiftCardGiftee, N
     """
     usages_elsewhere: int = Field(default=0)
     """How many of its usages were in the system that it was imported from."""
+    used_elsewhere_amount: Decimal = amount_column(default=NOTHING)
+    """What these took of the price."""
     first_used_elsewhere_on: dt.datetime | None = datetime_column(
         "When it was first used in the system that it was imported from.", default=None, nullable=True
     )

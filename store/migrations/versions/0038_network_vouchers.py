@@ -66,6 +66,7 @@ def upgrade() -> None:
         sa.Column('normal_code', sa.String(40), nullable=False),
         sa.Column('unowed_amount', AMOUNT, nullable=False),
         sa.Column('usages_elsewhere', sa.Integer(), nullable=False),
+        sa.Column('used_elsewhere_amount', AMOUNT, nullable=False),
         sa.Column('first_used_elsewhere_on', sa.DateTime(timezone=True), nullable=True),
         sa.Column('book_id', sa.Integer(), nullable=False),
         sa.Column('document_token', sa.String(64), nullable=False),
