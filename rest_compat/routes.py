@@ -38,7 +38,7 @@ from resolvers.wallet import wallet
 from rest_compat.http.body import Accepts
 from rest_compat.http.links import RowLink
 from rest_compat.http.route import ConditionalStatus, ResponseEnvelope, RestRoute, RowsOf
-from rest_compat.resources import auth, cart, kyc, partner, payment_changes
+from rest_compat.resources import auth, cart, kyc, network_box, partner, payment_changes
 from rest_compat.resources import gift_card as gift_card_shapes
 from rest_compat.resources import payment as payment_shapes
 from rest_compat.resources import payment_request as payment_requests
@@ -265,6 +265,7 @@ GROUPS: Mapping[str, Sequence[RestRoute]] = {
             example=voucher_shapes.CHANGE,
         ),
     ),
+    "Boxes": network_box.ROUTES,
     "Payments": (
         RestRoute(
             "GET",

@@ -10,7 +10,7 @@ from rest_compat.shapes.fields import FieldSource, field_names, field_source, is
 from rest_compat.shapes.keys import ComputedKey, ConstantKey, FieldKey, ScalarList, ShapeError
 from rest_compat.shapes.writers import Schema, ValueWriter
 from schema.core.derived import Derived
-from schema.core.field_source import EmbeddedValue, Relation
+from schema.core.field_source import Computed, EmbeddedValue, Relation
 from store.database.projection import Projection
 from store.database.projection_fields import (
     ComputedField,
@@ -78,6 +78,7 @@ class ResourceShape:
         self.guarded: list[str] = []
         """Keys with a field-level permission. Only operations about the row itself may answer them."""
         self.selection = tuple(self._read())
+        self.properties = {key: self.properties[key] for key in keys}  # those of one relation were read together
         self.projection = Projection(self.selection)
         unknown = set(self.example) - set(keys)
         if unknown:
@@ -233,6 +234,8 @@ class ResourceShape:
             raise ShapeError(
                 f"{self._key_label(key)} nests a shape under {spec.path!r}: nest it where the resource is."
             )
+        if isinstance(source.location, Computed):
+            return self._computed_objects(key, spec, source.location, source)
         if isinstance(source.location, Relation):
             self._refuse_guarded(spec.shape)
             self.inner.append((key, spec.shape))
@@ -247,6 +250,15 @@ class ResourceShape:
             return ListField(key, source.location, spec.shape.selection, in_rows=is_json(self.kind, source.location))
         self.properties[key] = InnerShape(spec.shape, nullable=source.field_type.nullable)
         return ObjectField(key, source.location, spec.shape.selection)
+
+    def _computed_objects(self, key: str, spec: Nested, value: Computed, source: FieldSource) -> RelationField:
+        """An object, or an array of objects, that a function computes. For an array it must return a list for each id."""
+        if value.field_permission is not None:
+            raise ShapeError(f"{self._key_label(key)} nests {spec.path!r}, which needs a permission.")
+        self._refuse_guarded(spec.shape)
+        self.inner.append((key, spec.shape))
+        self.properties[key] = InnerShape(spec.shape, value.many, source.field_type.nullable and not value.many)
+        return RelationField(key, value, spec.shape.projection)
 
     def _scalar_list(self, key: str, spec: ScalarList, source: FieldSource, rest: str) -> RelationField:
         relation = source.location

@@ -23,6 +23,7 @@ from rest_compat.resources import (
     transfer,
     voucher,
 )
+from rest_compat.resources import network_box as box
 from rest_compat.resources import voucher_option as option
 from rest_compat.resources import voucher_prototype as prototype
 from rest_compat.resources.media import MEDIA
@@ -64,9 +65,6 @@ NOT_YET = frozenset(
         "use_network_giftcard_by_source_id",
         "use_network_giftcard_by_partner_id",
         "cancel_network_giftcard_usage",
-        "list_boxes",
-        "get_box",
-        "list_box_offers",
         "get_network_voucher",
         "find_network_vouchers_by_email",
         "list_network_voucher_usages",
@@ -127,6 +125,16 @@ DOCUMENTED: Mapping[ResourceShape, str] = {
     "rentals printable_pdf_file coupon coupon_details coupon_for_email_details api_version type to_giftee from_gifter "
     "expedition_status expedition_date cover_letter_url language is_group_payment is_usable is_extendable is_refundable "
     "payment_type imported_from",
+    box.BOX: f"id {in_each('name')} {in_each('short_description', 'long_description')} creation_date is_active is_highlight "
+    "price weight price_scope max_usages max_days_after_first_usage nb_mpo_orders marketplace price_range images "
+    "allowed_partners products",
+    box.RANGE: f"id {in_each('name')} partner",
+    box.BOX_IMAGE: "id image",
+    box.PICTURE: "id uuid name created_on archived_on size readable writable updated_on cover",
+    box.ALLOWED_PARTNER: "id source_id agency_name",
+    box.PRODUCT: f"id {in_each('name')} price_range",
+    box.OFFER: f"id {in_each('name', 'description', 'terms_of_use')} edition_date rejection_date is_active status ranking "
+    "box product partner",
     voucher.CHOSEN_OPTION: "option count total_price",
     option.ORDERED_OPTION: f"{OPTION} has_been_ordered services_info price category voucher_prototypes",
     option.SERVICE: "service_cost service_buying_vat service_selling_vat service_price",
