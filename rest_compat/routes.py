@@ -37,7 +37,7 @@ from resolvers.voucher.vouchers import vouchers
 from resolvers.wallet import wallet
 from rest_compat.http.body import Accepts
 from rest_compat.http.route import ConditionalStatus, ResponseEnvelope, RestRoute, RowsOf
-from rest_compat.resources import auth, cart, kyc, partner, payment_changes
+from rest_compat.resources import auth, cart, kyc, network_box, partner, payment_changes
 from rest_compat.resources import gift_card as gift_card_shapes
 from rest_compat.resources import network_gift_card as network_gift_cards
 from rest_compat.resources import network_voucher as network_vouchers
@@ -268,6 +268,7 @@ GROUPS: Mapping[str, Sequence[RestRoute]] = {
             example=voucher_shapes.CHANGE,
         ),
     ),
+    "Boxes": network_box.ROUTES,
     "Payments": (
         RestRoute(
             "GET",

@@ -6,9 +6,12 @@ from resolvers.network.vouchers import network_voucher, network_vouchers
 from rest_compat.http.route import ResponseEnvelope, RestRoute, RowsOf
 from rest_compat.shapes.keys import FieldKey, number, same
 from rest_compat.shapes.shape import ResourceShape
-from rest_compat.shapes.writers import DIGITS
+from rest_compat.shapes.writers import DIGITS, ValueWriter
 from schema.network.voucher import NetworkVoucher, NetworkVoucherUsage
 
+NAME_LISTS = ValueWriter(
+    "lists of names", (str,), {"type": "array", "items": {"type": "array", "items": {"type": "string"}}}, many=True
+)
 NETWORK_VOUCHER = ResourceShape(
     "NetworkVoucher",
     NetworkVoucher,
@@ -23,8 +26,8 @@ NETWORK_VOUCHER = ResourceShape(
         "is_box_active": "box.is_active",
         "description": "content.description",
         "short_description": "content.short_description",
-        "universes": "content.universes",
-        "tags": "content.tags",
+        "universes": FieldKey("content.universes", NAME_LISTS),
+        "tags": FieldKey("content.tags", NAME_LISTS),
     },
     example={
         "id": 311,

@@ -37,8 +37,7 @@ async def set_box_images(db: AsyncSession, box: BoxRow, media_ids: Sequence[int]
         return False
     await db.exec(delete(BoxImageRow).where(col(BoxImageRow.box_id) == box.id))
     db.add_all(
-        BoxImageRow(marketplace_id=box.marketplace_id, box_id=box.id, position=at, media_id=id, is_cover=at == cover)
-        for at, id in enumerate(media_ids, 1)
+        BoxImageRow(box_id=box.id, position=at, media_id=id, is_cover=at == cover) for at, id in enumerate(media_ids, 1)
     )
     await db.flush()
     return True

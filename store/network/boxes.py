@@ -31,7 +31,6 @@ class BoxImageRow(BoxImage, table=True):
         Index("box_image_media_idx", "media_id"),
         Index("box_image_cover_key", "box_id", unique=True, postgresql_where="is_cover"),
     )
-    marketplace_id: int = Field(foreign_key="marketplace.id")
     box_id: int = Field(foreign_key="box.id")
 
 

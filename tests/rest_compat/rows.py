@@ -13,11 +13,13 @@ import httpx
 from rest_compat.http.route import RestRoute
 from rest_compat.routes import ROUTES
 from schema.core.permission import AccessRule
+from schema.network.box import OfferStatus
 from schema.payment.payment import PaymentStatus
 from store.core.clock import clock
 from store.media.media import MediaRow
 from store.payment.requests import PaymentRequestRow
 from tests.described import description, resolved
+from tests.fixtures.box import new_box, new_offer
 from tests.fixtures.payment.payment import stored_payment
 from tests.fixtures.tenants import Tenants, open_tenants
 from tests.fixtures.voucher import sell, voucher_of
@@ -72,7 +74,10 @@ async def open_rows(databases: Databases, folder: pathlib.Path) -> AsyncIterator
                 partner_id=own.partner, code="7K4P", request_amount=Decimal("10.00"), expires_on=clock.now()
             )
         )
+        box = await new_box(tenants)
+        await new_offer(tenants, box, "a1", OfferStatus.ACCEPTED)
         rows = {
+            "/api/boxes/": box.id,
             "/api/payments/": payment.id,
             "/api/payment_requests/": request.id,
             "/api/wallets/": await tenants.one("SELECT uuid FROM wallet ORDER BY id LIMIT 1"),

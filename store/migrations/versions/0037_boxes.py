@@ -44,10 +44,8 @@ def upgrade() -> None:
     sa.Column('position', sa.Integer(), nullable=False),
     sa.Column('is_cover', sa.Boolean(), nullable=False),
     sa.Column('media_id', sa.Integer(), nullable=False),
-    sa.Column('marketplace_id', sa.Integer(), nullable=False),
     sa.Column('box_id', sa.Integer(), nullable=False),
     sa.ForeignKeyConstraint(['box_id'], ['box.id'], name=op.f('box_image_box_id_fkey')),
-    sa.ForeignKeyConstraint(['marketplace_id'], ['marketplace.id'], name=op.f('box_image_marketplace_id_fkey')),
     sa.ForeignKeyConstraint(['media_id'], ['media.id'], name=op.f('box_image_media_id_fkey')),
     sa.PrimaryKeyConstraint('id', name=op.f('box_image_pkey')),
     sa.UniqueConstraint('box_id', 'position', name='box_image_position_key')
