@@ -138,13 +138,13 @@ class ResourceShape:
             raise ShapeError(f"{self._key_label(key)} reads one value of many: {step!r} is a list. Nest a shape there.")
         if isinstance(relation, Computed) and relation.field_permission is not None:
             raise ShapeError(f"{self._key_label(key)} reads {step!r}, which needs a permission.")
-        is_stored = isinstance(relation, Relation)
-        related = ResourceShape(self.name, relation.target if is_stored else source.field_type.type, keys)
+        target = relation.target if isinstance(relation, Relation) else source.field_type.type
+        related = ResourceShape(self.name, target, keys)
         self._refuse_guarded(related)
         self.inner.extend(related.inner)
         self.texts.extend(texts := [k for k, spec in keys.items() if related.is_text(k, spec)])
         for name, schema in related.properties.items():
-            is_optional = is_stored and source.field_type.nullable  # a function computes an object for each row
+            is_optional = isinstance(relation, Relation) and source.field_type.nullable  # one is computed for each row
             self.properties[name] = _optional(schema, text=name in texts) if is_optional else schema
         return RelationField(key, relation, related.projection, merge_keys=True)
 

@@ -46,7 +46,9 @@ class NetworkVoucherUsage(NetworkUsage):
 
 @strawberry.pydantic.type(description="What the holder of a network voucher can get, in the voucher's language.")
 class NetworkVoucherContent(SchemaModel):
-    box_name: str = Field(description="The box's name. Each text is in English, else in any language, if the voucher's has none.")
+    box_name: str = Field(
+        description="The box's name. Each text is in English, else in any language, if the voucher's has none."
+    )
     description: str = Field(description="The box's full description.")
     short_description: str = Field(description="The box's short description.")
     universes: list[list[str]] = Field(
@@ -118,6 +120,8 @@ class NetworkVoucher(SchemaModel):
     )
     order = relation("schema.order:Order", by="order_id", description="The order it was sold with.", nullable=True)
     usages = relations(
-        NetworkVoucherUsage, by="network_voucher_id", description="Its usages, oldest first, the cancelled ones included."
+        NetworkVoucherUsage,
+        by="network_voucher_id",
+        description="Its usages, oldest first, the cancelled ones included.",
     )
     marketplace = marketplace_relation("The network that issued it.")

@@ -55,7 +55,8 @@ class ImportNetworkVoucher(NewNetworkVoucherFields):
         default=NetworkVoucherStatus.PAID, description="Its status. `PAID`: it has not been used; `USING`: it has."
     )
     price: MoneyAmount | None = Field(
-        default=None, description="The price at its sale, in the currency of the marketplace. Null: the price of the box."
+        default=None,
+        description="The price at its sale, in the currency of the marketplace. Null: the price of the box.",
     )
     usage_count: Annotated[int, WholeNumberRule(ge=0, le=MOST_USAGES)] = Field(
         default=0, description="How often it was used in the other system."

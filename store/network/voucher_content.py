@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
@@ -24,27 +23,27 @@ async def content_of(db: AsyncSession, voucher_ids: Sequence[int]) -> Mapping[in
     """What vouchers are good for, each in its language, with two statements."""
     voucher = NetworkVoucherRow
     query = (
-        select(voucher.id, voucher.language, BoxRow.id, BoxRow.name, BoxRow.long_description, BoxRow.short_description)
+        select(voucher.id, voucher.language, BoxRow)
         .join(BoxRow, col(BoxRow.id) == col(voucher.box_id))
         .where(is_any_of(col(voucher.id), voucher_ids))
     )
-    found: Sequence[Any] = (await db.exec(query)).all()
-    offers = await _offers_that_count(db, sorted({box_id for _, _, box_id, *_ in found}))
+    found = (await db.exec(query)).all()
+    offers = await _offers_that_count(db, sorted({box.id for _, _, box in found}))
     return {
         id: NetworkVoucherContent(
-            box_name=name.in_language(language),
-            description=description.in_language(language),
-            short_description=short.in_language(language),
-            universes=[[universe.in_language(language)] if universe else [] for universe, _ in offers.get(box_id, ())],
-            tags=[tags for _, tags in offers.get(box_id, ())],
+            box_name=box.name.in_language(language),
+            description=box.long_description.in_language(language),
+            short_description=box.short_description.in_language(language),
+            universes=[[universe.in_language(language)] if universe else [] for universe, _ in offers.get(box.id, ())],
+            tags=[tags for _, tags in offers.get(box.id, ())],
         )
-        for id, language, box_id, name, description, short in found
+        for id, language, box in found
     }
 
 
 async def _offers_that_count(db: AsyncSession, box_ids: Sequence[int]) -> _Offers:
     query = (
-        select(OfferRow.box_id, UniverseRow.name, PartnerRow.tags)
+        select(OfferRow, UniverseRow, PartnerRow)
         .join(BoxRow, col(BoxRow.id) == col(OfferRow.box_id))
         .join(PartnerRow, col(PartnerRow.id) == col(OfferRow.partner_id))
         .outerjoin(VoucherPrototypeRow, col(VoucherPrototypeRow.id) == col(OfferRow.product_id))
@@ -53,6 +52,6 @@ async def _offers_that_count(db: AsyncSession, box_ids: Sequence[int]) -> _Offer
         .order_by(col(OfferRow.box_id), col(OfferRow.ranking), col(OfferRow.id))
     )
     offers: defaultdict[int, list[tuple[Text | None, list[str]]]] = defaultdict(list)
-    for box_id, universe, tags in (await db.exec(query)).all():
-        offers[box_id].append((universe, tags))
+    for offer, universe, partner in (await db.exec(query)).all():
+        offers[offer.box_id].append((None if universe is None else universe.name, partner.tags))
     return offers

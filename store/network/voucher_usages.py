@@ -42,7 +42,9 @@ class NewVoucherUsage:
     freeze_payout_date: dt.datetime | None = None
 
 
-async def choose_offer(db: AsyncSession, voucher: NetworkVoucherRow, partner_id: int, offer_id: int | None) -> int | None:
+async def choose_offer(
+    db: AsyncSession, voucher: NetworkVoucherRow, partner_id: int, offer_id: int | None
+) -> int | None:
     """The accepted, active offer for the box that is used at a partner: the one that is named, or the only one; None if
     the partner has none.
 

@@ -2,7 +2,7 @@
 
 import datetime as dt
 from decimal import Decimal
-from typing import cast
+from typing import Any, cast
 from uuid import UUID, uuid4
 
 from sqlalchemy import CheckConstraint, Column, Computed, Index, String, Table, UniqueConstraint, text
@@ -74,7 +74,7 @@ class NetworkVoucherRow(InCurrency, CreatedOn, GiftCardGifter, GiftCardGiftee, N
 
 EMAILS = "array_remove(ARRAY[lower(gifter_email)::text, lower(coalesce(giftee_email, ''))::text], '')"
 _VOUCHERS = cast("Table", NetworkVoucherRow.__table__)  # type: ignore[attr-defined]  # SQLModel's type stubs lack __table__
-_EMAILS = Column("emails", ARRAY(String), Computed(EMAILS, persisted=True), nullable=False)
+_EMAILS: Column[Any] = Column("emails", ARRAY(String), Computed(EMAILS, persisted=True), nullable=False)
 _EMAILS.info = dict(GENERATED_COLUMN)
 _VOUCHERS.append_column(_EMAILS)
 Index("network_voucher_emails_idx", _EMAILS, postgresql_using="gin")
