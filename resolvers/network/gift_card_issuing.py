@@ -31,7 +31,7 @@ from store.core.codes import format_code, normalize
 from store.gift_card.gift_cards import GiftCardRow
 from store.ledger.books import book_of_marketplace
 from store.network import issuing
-from store.network.gift_cards import NetworkGiftCardRow
+from store.network.gift_cards import NetworkGiftCardRow, network_card
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.voucher.payment import end_of_validity
 
@@ -49,14 +49,8 @@ async def find_card_by_code(call: Call, code: str, *, lock: bool = False) -> Gif
 
     async def look() -> GiftCardRow:
         linked = col(PartnerRow.linked_to_ngc_settings)
-        query = select(GiftCardRow).where(
-            col(GiftCardRow.normal_code) == normalize(code),
-            col(GiftCardRow.partner_id).is_(None),
-            *visible_by_code(call.caller, col(GiftCardRow.network_id), linked),
-        )
-        if lock:
-            query = query.with_for_update().execution_options(populate_existing=True)
-        card = (await call.db.exec(query)).one_or_none()
+        conditions = visible_by_code(call.caller, col(GiftCardRow.network_id), linked)
+        card = await network_card(call.db, col(GiftCardRow.normal_code) == normalize(code), *conditions, lock=lock)
         if card is None:
             raise NotFound(thing="network gift card")
         return card
@@ -78,10 +72,9 @@ async def _find_own(call: Call, input: Any, *, lock: bool = False) -> GiftCardRo
     if isinstance(code, str):
         return await find_card_by_code(call, code, lock=lock)
     shown = await find_visible(call.db, call.caller, NetworkGiftCardRow, "network gift card", id=id_from_input(input))
-    query = select(GiftCardRow).where(col(GiftCardRow.id) == shown.id)
-    if lock:
-        query = query.with_for_update().execution_options(populate_existing=True)
-    return (await call.db.exec(query)).one()
+    card = await network_card(call.db, col(GiftCardRow.id) == shown.id, lock=lock)
+    assert card is not None, "the view shows it"
+    return card
 
 
 async def _lock_own(call: Call, input: NetworkGiftCardIdOrCode) -> GiftCardRow:

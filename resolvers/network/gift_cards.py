@@ -10,7 +10,7 @@ from sqlmodel import col
 from resolvers.core.computed_fields import derives
 from resolvers.core.context import Context
 from resolvers.core.lists.filters import OfMarketplace, OfPartner, Where
-from resolvers.core.lists.listing import Listing, Lookup
+from resolvers.core.lists.listing import GuardedArgument, Listing, Lookup
 from resolvers.network.scoping import seen_by_code
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.inputs import graphql_input_for
@@ -39,9 +39,6 @@ class NetworkGiftCardFilter(OfMarketplace):
     code: Annotated[str | None, AfterValidator(lambda sent: sent and normalize(sent)), Where("normal_code")] = Field(
         default=None, description="Only the network gift card with this code, in any spelling."
     )
-    email: Annotated[
-        str | None, AfterValidator(lambda sent: sent and sent.strip().lower()), Where("emails", "item")
-    ] = Field(default=None, max_length=254, description="Only cards whose gifter or giftee has this e-mail address.")
     status: Annotated[NetworkGiftCardStatus | None, Where("status")] = None
     statuses: Annotated[list[NetworkGiftCardStatus] | None, Where("status", "in")] = Field(
         default=None, description="Only network gift cards with one of these statuses."
@@ -67,7 +64,9 @@ network_gift_cards = Listing(
     Permission.USE_NETWORK_GIFT_CARD,
     "The network gift cards visible to you, newest first. A partner's users see none here: they look a card up by its "
     "code.",
-    guarded_by="email",
+    guarded=GuardedArgument(
+        "email", Where("emails", "item"), "Only cards whose gifter or giftee has this e-mail address."
+    ),
 )
 network_gift_card = Lookup(
     NetworkGiftCard,

@@ -51,11 +51,9 @@ class Deprecation:
 
 @dataclass(frozen=True)
 class RowsOf:
-    """What the parameter of the path of a list tells: the filter field, and the look-up of the row that the list belongs
-    to, if it is one.
-    """
+    """The row that a list belongs to: its look-up, by the parameter of the path, and the filter field that names it."""
 
-    lookup: Lookup[Any] | None
+    lookup: Lookup[Any]
     field: str
 
 

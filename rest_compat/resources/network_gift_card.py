@@ -8,7 +8,7 @@ import resolvers.network.gift_cards  # noqa: F401 - registers the computed field
 from resolvers.network.gift_card_issuing import create_network_gift_card
 from resolvers.network.gift_card_usages import cancel_network_gift_card_usage, use_network_gift_card
 from resolvers.network.gift_cards import network_gift_card, network_gift_cards
-from rest_compat.http.route import Deprecation, ResponseEnvelope, RestRoute, RowsOf
+from rest_compat.http.route import Deprecation, ResponseEnvelope, RestRoute
 from rest_compat.resources.gift_card import WALLET_LINK
 from rest_compat.shapes.keys import ConstantKey, FieldKey, number, same
 from rest_compat.shapes.shape import Nested, ResourceShape
@@ -187,7 +187,6 @@ ROUTES: Sequence[RestRoute] = (
         network_gift_cards,
         FOUND_NETWORK_GIFT_CARD,
         ResponseEnvelope.ARRAY,
-        rows_of=RowsOf(None, "email"),
     ),
     RestRoute(
         "GET", "/api/networkgiftcards/{code}/usages/", network_gift_card, NETWORK_GIFT_CARD_USAGE, through="usages"

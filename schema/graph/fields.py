@@ -170,7 +170,8 @@ async def _run_mutation(source: Operation[Any, Any], context: Context, arguments
 def _connection_field(source: Listing[Any]) -> Any:
     async def run(context: Context, order_by: Any, **arguments: Any) -> Any:
         page = {name: value for name, value in arguments.items() if value is not strawberry.UNSET}
-        return await source(context, filter=page.pop("filter", None), page=PageArguments(**page), order=order_by)
+        filter, guarded = page.pop("filter", None), page.pop(source.guarded.name, None) if source.guarded else None
+        return await source(context, filter=filter, page=PageArguments(**page), order=order_by, guarded=guarded)
 
     described = {
         "first": (
@@ -182,6 +183,8 @@ def _connection_field(source: Listing[Any]) -> Any:
         "before": (str, "Cursor of the row after the page."),
         "filter": (source.filter, "Conditions on the rows; all of them must hold."),
     }
+    if source.guarded is not None:
+        described[source.guarded.name] = (str, source.guarded.description)
     parameters = [_parameter(name, kind | None, text, strawberry.UNSET) for name, (kind, text) in described.items()]
     parameters.append(_parameter("order_by", source.order, "Order of the rows.", source.default_order))
     resource: Any = source.resource

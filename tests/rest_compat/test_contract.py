@@ -174,6 +174,8 @@ DOCUMENTED: Mapping[ResourceShape, str] = {
 
 TOLD_OF: Mapping[ResourceShape, str] = {option.LINK: " option link", voucher.VOUCHER: " voucher"}
 """What the list calls the answer of a change, where it is not what the path names."""
+READ_AS: Mapping[ResourceShape, str] = {network_gift_card.FOUND_NETWORK_GIFT_CARD: " lookup shape"}
+"""What the list calls the answer of a look-up that has another shape than the creation."""
 
 
 @dataclass(frozen=True)
@@ -225,8 +227,11 @@ def success_of(route: RestRoute) -> str:
     if isinstance(route.status, ConditionalStatus):
         words = {201: "201 created", 200: "200 replaced"}
         return " / ".join(words[status] for status, _ in route.status.documented)
+    if route.deprecated is not None:
+        return f"{route.status} create shape (Deprecation header)"
+    read = " object (latest usage)" if route.through else READ_AS.get(route.shape, "")
     envelope = {
-        ResponseEnvelope.OBJECT: TOLD_OF.get(route.shape, "") if route.writes else "",
+        ResponseEnvelope.OBJECT: TOLD_OF.get(route.shape, "") if route.writes else read,
         ResponseEnvelope.PAGE: " page",
         ResponseEnvelope.ARRAY: " array",
         ResponseEnvelope.ARRAY_OF_ONE: " array of one",

@@ -127,6 +127,10 @@ class Where:
     column: str
     test: str = "="
 
+    def condition(self, table: Any, value: Any) -> Condition:
+        """The condition that the column passes the test with this value."""
+        return TESTS[self.test](column(table, self.column), value)
+
     def check(self, table: Any) -> None:
         """Raise LookupError for an unknown column or test, and TypeError for a column type that the test does not
         support.
@@ -155,7 +159,7 @@ class Filter(SchemaModel):
     def where(self, table: Any) -> list[Condition]:
         """The conditions of the fields that are set; a field that is null has none."""
         given = ((w, getattr(self, n)) for n, w in self.tests().items())
-        return [TESTS[w.test](column(table, w.column), v) for w, v in given if v is not None]
+        return [w.condition(table, v) for w, v in given if v is not None]
 
 
 class OfMarketplace(Filter):

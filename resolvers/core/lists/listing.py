@@ -13,8 +13,8 @@ from resolvers.core.caller import Caller
 from resolvers.core.context import Context
 from resolvers.core.instrumentation import ReadTimer, instrumented_plan
 from resolvers.core.lists.connection import Connection
-from resolvers.core.lists.filters import Filter
-from resolvers.core.lists.page_query import FetchGuard, LazyRow, PageQuery
+from resolvers.core.lists.filters import Filter, Where
+from resolvers.core.lists.page_query import LazyRow, PageQuery
 from resolvers.core.scoping import visible_conditions
 from schema.core.errors import InvalidInput
 from schema.core.inputs import RejectedInput
@@ -73,11 +73,20 @@ def _position(order: KeysetOrder, name: str, cursor: str | None) -> Position | N
 
 
 @dataclass(frozen=True)
+class GuardedArgument:
+    """An argument of a list that only holders know: an e-mail address, matched ignoring case."""
+
+    name: str
+    where: Where
+    description: str
+
+
+@dataclass(frozen=True)
 class Listing(Generic[T]):
     """A list declared as data: its resource, filter and orders (an enum of `column` and `-column`, default first).
 
-    `guarded_by` is a field of the filter that holders know, such as an e-mail address: a page filtered by it that is empty
-    counts as a miss for the brute-force protection.
+    `guarded` is an argument that only holders know, such as an e-mail address: a page that it leaves empty counts as a miss
+    for the brute-force protection.
     """
 
     resource: type[T]
@@ -85,7 +94,7 @@ class Listing(Generic[T]):
     order: type[enum.StrEnum]
     permission: RequiredAccess
     description: str
-    guarded_by: str = ""
+    guarded: GuardedArgument | None = None
     table: Any = field(init=False)
     orders: Mapping[str, KeysetOrder] = field(init=False)
     name: str = field(init=False)
@@ -117,8 +126,10 @@ class Listing(Generic[T]):
         filter: Filter | RejectedInput | None = None,
         order: str | None = None,
         of: Mapping[str, Any] | None = None,
+        guarded: str | None = None,
     ) -> Connection[T]:
-        """Plan the list for a caller. `of` restricts it to rows with these values, such as those of one parent.
+        """Plan the list for a caller. `of` restricts it to rows with these values, such as those of one parent, and
+        `guarded` to those with this value of the guarded argument.
 
         `order` is one of the list's orders, or for numbered pages several of them, separated by commas.
         """
@@ -131,6 +142,8 @@ class Listing(Generic[T]):
             *(filter.where(self.table) if filter else []),
         ]
         tests += [Condition.equal(column(self.table, name), value) for name, value in (of or {}).items()]
+        if guarded is not None and self.guarded is not None:
+            tests.append(self.guarded.where.condition(self.table, guarded.strip().lower()))
         rows: PageQuery[T] = PageQuery(
             chosen,
             tuple(tests),
@@ -141,15 +154,14 @@ class Listing(Generic[T]):
             after=_position(chosen, "after", page.after),
             before=_position(chosen, "before", page.before),
             offset=((page.page or 1) - 1) * size,
-            fetch_guard=self._guard(context, filter),
+            fetch_guard=None if guarded is None else partial(throttled_lookup, context, self.thing),
         )
         return Connection(rows=rows)
 
-    def _guard(self, context: Context, filter: Filter | None) -> FetchGuard | None:
-        """The guard of a page that is filtered by what only holders know."""
-        if not self.guarded_by or filter is None or getattr(filter, self.guarded_by) is None:
-            return None
-        return partial(throttled_lookup, context, self.name.removesuffix("_list").replace("_", " "))
+    @property
+    def thing(self) -> str:
+        """One of its rows in words, such as `network gift card`."""
+        return self.name.removesuffix("_list").replace("_", " ")
 
 
 @dataclass(frozen=True)
