@@ -10,7 +10,7 @@ from sqlmodel import col
 from resolvers.core.computed_fields import computes, derives
 from resolvers.core.context import Context
 from resolvers.core.lists.filters import OfMarketplace, OfPartner, Where
-from resolvers.core.lists.listing import Listing, Lookup
+from resolvers.core.lists.listing import GuardedArgument, Listing, Lookup
 from resolvers.network.scoping import seen_by_code
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.inputs import graphql_input_for
@@ -40,9 +40,6 @@ class NetworkVoucherFilter(OfMarketplace):
     code: Annotated[str | None, AfterValidator(lambda sent: sent and normalize(sent)), Where("normal_code")] = Field(
         default=None, description="Only the network voucher with this code, in any spelling."
     )
-    email: Annotated[
-        str | None, AfterValidator(lambda sent: sent and sent.strip().lower()), Where("emails", "item")
-    ] = Field(default=None, max_length=254, description="Only vouchers whose gifter or giftee has this e-mail address.")
     box_id: Annotated[RowId | None, Where("box_id")] = Field(default=None, description="Only vouchers of this box.")
     status: Annotated[NetworkVoucherStatus | None, Where("status")] = None
     statuses: Annotated[list[NetworkVoucherStatus] | None, Where("status", "in")] = Field(
@@ -69,7 +66,9 @@ network_vouchers = Listing(
     Permission.VIEW_NETWORK_VOUCHER,
     "The network vouchers visible to you, newest first. A partner's users see none here: they look a voucher up by its "
     "code.",
-    guarded_by="email",
+    guarded=GuardedArgument(
+        "email", Where("emails", "item"), "Only vouchers whose gifter or giftee has this e-mail address."
+    ),
 )
 network_voucher = Lookup(
     NetworkVoucher,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from resolvers.network.vouchers import network_voucher, network_vouchers
-from rest_compat.http.route import ResponseEnvelope, RestRoute, RowsOf
+from rest_compat.http.route import ResponseEnvelope, RestRoute
 from rest_compat.shapes.keys import FieldKey, number, same
 from rest_compat.shapes.shape import ResourceShape
 from rest_compat.shapes.writers import DIGITS, ValueWriter
@@ -83,7 +83,6 @@ ROUTES: Sequence[RestRoute] = (
         network_vouchers,
         NETWORK_VOUCHER,
         ResponseEnvelope.ARRAY,
-        rows_of=RowsOf(None, "email"),
     ),
     RestRoute(
         "GET",
