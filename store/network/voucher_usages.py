@@ -105,7 +105,8 @@ async def use_voucher(
         reservation_id=new.reservation_id,
         freeze_payout_date=new.freeze_payout_date,
     )
-    apply_fees(usage, await fee_terms(db, network, partner.id, VOUCHER_USAGE), voucher.currency)
+    if value:
+        apply_fees(usage, await fee_terms(db, network, partner.id, VOUCHER_USAGE), voucher.currency)
     first = voucher.first_used_on
     voucher.used_amount, voucher.usage_count = voucher.used_amount + value, voucher.usage_count + 1
     set_first_usage(voucher, new.used_on if first is None else min(first, new.used_on), zone)

@@ -1,32 +1,9 @@
 # ruff: noqa: S608 - statements are made of SQL in this package
 """Rules of network vouchers: their rows, and those of their usages, repeat what the ledger counts."""
 
-from store.ledger.verification.rule import ACCOUNTS, MINOR, Rule, differences, is_checked
+from store.ledger.verification.network_usages import usages_rule
+from store.ledger.verification.rule import ACCOUNTS, Rule
 
-USAGES = differences(
-    """format('usage %s of network voucher %s: %s of %s, %s for partner %s %s', usage_id, voucher_id, kind, amount, net,
-        partner_id, CASE WHEN difference > 0 THEN 'not posted' ELSE 'posted' END)""",
-    "usage_id, voucher_id, partner_id, kind, amount, net",
-    f"""
-        SELECT u.id::text AS usage_id, u.network_voucher_id::bigint AS voucher_id, u.partner_id, k.kind,
-            {MINOR.format(amount="u.value_amount")} AS amount, {MINOR.format(amount="u.net_amount")} AS net,
-            {is_checked("v.book_id", "CASE k.kind WHEN 'capture' THEN u.recorded_on ELSE u.cancelled_on END")} AS is_checked
-        FROM network_voucher_usage u JOIN network_voucher v ON v.id = u.network_voucher_id
-        JOIN ledger_book b ON b.id = v.book_id
-        JOIN (VALUES (true, 'capture'), (false, 'capture'), (false, 'reversal')) AS k (is_active, kind)
-            ON k.is_active = u.is_active
-        WHERE u.value_amount > 0
-    """,
-    f"""
-        SELECT j.source_id, max(a.owner_id) FILTER (WHERE a.role = 'network_voucher'), j.partner_id, j.kind,
-            abs(sum(e.amount) FILTER (WHERE a.role = 'network_voucher'))::bigint,
-            coalesce(abs(sum(e.amount) FILTER (WHERE a.role IN ('partner_network', 'owed_by_partner'))), 0)::bigint,
-            {is_checked("j.book_id", "j.effective_on")}
-        FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id JOIN ledger_account a ON a.id = e.account_id
-        WHERE j.source_kind = 'network_voucher_usage' AND j.kind IN ('capture', 'reversal')
-        GROUP BY j.id
-    """,
-)
 RULES = (
     Rule(
         "network_vouchers_show_what_is_owed",
@@ -61,10 +38,12 @@ RULES = (
             AND (v.usage_count, v.used_amount, v.first_used_on) IS DISTINCT FROM (u.usages, u.amount, u.first)
         """,
     ),
-    Rule(
-        "usages_of_network_vouchers_are_posted",
-        "Every usage of a network voucher, and its cancellation, is posted with its value and what its partner earns; "
-        "nothing else is.",
-        USAGES,
+    usages_rule(
+        "network_voucher_usages",
+        "Each usage of a network voucher is posted with its value, its fees and what the partner earns; so is each that was "
+        "cancelled. Nothing else is.",
+        table="network_voucher_usage",
+        owner="network_voucher",
+        role="network_voucher",
     ),
 )

@@ -24,6 +24,7 @@ from store.ledger.verification import (
     gift_card_payments,
     gift_cards,
     journals,
+    network_gift_cards,
     network_vouchers,
     owners,
     payments,
@@ -37,6 +38,7 @@ ALL_RULES: tuple[Rule, ...] = (
     *owners.RULES,
     *payments.RULES,
     *gift_card_payments.RULES,
+    *network_gift_cards.RULES,
     *network_vouchers.RULES,
 )
 SAMPLE = 10
