@@ -128,9 +128,10 @@ async def import_network_voucher(call: Call, input: ImportNetworkVoucher) -> Net
     with findings.collect():
         voucher.starts_on, voucher.expires_on = _period(network, input, voucher.created_on)
         _check_end(input, voucher.expires_on, now)
-    for check in (_check_usages, _check_first_usage):
-        with findings.collect():
-            check(input, box.max_usages, now)
+    with findings.collect():
+        _check_usages(input, box.max_usages)
+    with findings.collect():
+        _check_first_usage(input, now, ZoneInfo(network.time_zone))
     with findings.collect():
         _check_price(input)
     with findings.collect():
@@ -186,7 +187,7 @@ def _check_end(input: ImportNetworkVoucher, expires_on: dt.datetime, now: dt.dat
         raise InvalidInput.at("expires_on", "Send a time in the future.", "OUT_OF_RANGE")
 
 
-def _check_usages(input: ImportNetworkVoucher, most: int, now: dt.datetime) -> None:  # noqa: ARG001
+def _check_usages(input: ImportNetworkVoucher, most: int) -> None:
     used, status = input.usage_count, input.status
     if used > most:
         raise InvalidInput.at("usage_count", f"A voucher of this box can be used {most} times.", "OUT_OF_RANGE")
@@ -198,11 +199,14 @@ def _check_usages(input: ImportNetworkVoucher, most: int, now: dt.datetime) -> N
         raise InvalidInput.at("usage_count", f"A voucher that is `USED` was used {most} times, and no other was.")
 
 
-def _check_first_usage(input: ImportNetworkVoucher, most: int, now: dt.datetime) -> None:  # noqa: ARG001
+def _check_first_usage(input: ImportNetworkVoucher, now: dt.datetime, zone: ZoneInfo) -> None:
     if input.usage_count and input.first_used_on is None:
         raise InvalidInput.at("first_used_on", "Say when it was first used.", "REQUIRED")
     if not input.usage_count and input.first_used_on is not None:
         raise InvalidInput.at("first_used_on", "Send this only for a voucher that was used.")
+    first = moment_in(zone, input.first_used_on)
+    if first is not None and first > now:
+        raise InvalidInput.at("first_used_on", "Send a time in the past.", "OUT_OF_RANGE")
 
 
 def _check_price(input: ImportNetworkVoucher) -> None:

@@ -271,7 +271,9 @@ async def test_when_it_is_used(tenants: Tenants, ask: Transport) -> None:
         assert (await use(ask, voucher, used_on=moment.isoformat())).wrong == {("used_on", "OUT_OF_RANGE")}
     for moment in (now + 23 * HOUR, now - DAY):
         assert (await use(ask, voucher, used_on=moment.isoformat())).done
-    assert (await use(ask, voucher, freeze_payout_date="2027-01-15T00:00:00+01:00")).wrong == {("freeze_payout_date", "INVALID")}
+    assert (await use(ask, voucher, freeze_payout_date="2027-01-15T00:00:00+01:00")).wrong == {
+        ("freeze_payout_date", "INVALID")
+    }
     await tenants.execute("UPDATE partner SET freeze_payout = true WHERE id = :id", id=tenants.partners["a1"].id)
     assert (await use(ask, voucher, freeze_payout_date="2027-01-15T00:00:00+01:00")).done
     usages = await usages_of_voucher(tenants, voucher)
