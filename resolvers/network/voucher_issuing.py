@@ -32,7 +32,7 @@ from store.core.codes import format_code, normalize
 from store.network import voucher_issuing as issuing
 from store.network.boxes import BoxRow
 from store.network.voucher_states import set_first_usage, value_of_usages
-from store.network.vouchers import NetworkVoucherRow
+from store.network.vouchers import NetworkVoucherRow, find_network_voucher
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.voucher.payment import end_of_validity
 
@@ -56,12 +56,10 @@ async def find_voucher(call: Call, input: Any, *, lock: bool = False) -> Network
 
     async def look() -> NetworkVoucherRow:
         network, linked = col(NetworkVoucherRow.marketplace_id), col(PartnerRow.linked_to_nv_settings)
-        query = select(NetworkVoucherRow).where(
-            col(NetworkVoucherRow.normal_code) == normalize(code), *visible_by_code(call.caller, network, linked)
+        conditions = visible_by_code(call.caller, network, linked)
+        voucher = await find_network_voucher(
+            call.db, col(NetworkVoucherRow.normal_code) == normalize(code), *conditions, lock=lock
         )
-        if lock:
-            query = query.with_for_update().execution_options(populate_existing=True)
-        voucher = (await call.db.exec(query)).one_or_none()
         if voucher is None:
             raise NotFound(thing="network voucher")
         return voucher

@@ -5,9 +5,10 @@ from decimal import Decimal
 from typing import Any, cast
 from uuid import UUID, uuid4
 
-from sqlalchemy import CheckConstraint, Column, Computed, Index, String, Table, UniqueConstraint, text
+from sqlalchemy import CheckConstraint, Column, ColumnElement, Computed, Index, String, Table, UniqueConstraint, text
 from sqlalchemy.dialects.postgresql import ARRAY
-from sqlmodel import Field
+from sqlmodel import Field, select
+from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.core.columns import amount_column, datetime_column
 from schema.core.errors import CONSTRAINT_ERRORS, AlreadyTaken
@@ -95,6 +96,16 @@ class NetworkVoucherUsageRow(PartnerOwned, InCurrency, NetworkVoucherUsage, tabl
     fee_rule_id: int | None = Field(default=None, foreign_key="fee_rule.id")
     payout_request_id: int | None = Field(default=None)
     """The payout request that it is in. It is set, and read before a usage is cancelled, under the lock of the usage."""
+
+
+async def find_network_voucher(
+    db: AsyncSession, *conditions: ColumnElement[bool], lock: bool = False
+) -> NetworkVoucherRow | None:
+    """The one network voucher that meets these conditions, locked and read again if requested."""
+    query = select(NetworkVoucherRow).where(*conditions)
+    if lock:
+        query = query.with_for_update().execution_options(populate_existing=True)
+    return (await db.exec(query)).one_or_none()
 
 
 CONSTRAINT_ERRORS[CODE_KEY] = lambda: AlreadyTaken("code", what="code")

@@ -134,9 +134,9 @@ def dated(sent: dict[str, Any]) -> dict[str, Any]:
     return {name: moments[value].isoformat() if value in moments else value for name, value in sent.items()}
 
 
-@pytest.mark.parametrize(("sent", "wanted"), IMPORTS)
+@pytest.mark.parametrize(("sent", "expected"), IMPORTS)
 async def test_vouchers_of_another_system(
-    tenants: Tenants, ask: Transport, sent: dict[str, Any], wanted: tuple[str, int, str, int]
+    tenants: Tenants, ask: Transport, sent: dict[str, Any], expected: tuple[str, int, str, int]
 ) -> None:
     box = await new_box(tenants, max_usages=3)
     values = {"created_on": "old", **sent}
@@ -144,7 +144,7 @@ async def test_vouchers_of_another_system(
     assert outcome.done, outcome.wrong
     row = await newest(tenants)
     assert (row.code, row.normal_code) == ("old 77", "OLD77")
-    assert (row.status.value, row.usage_count, str(row.used_amount), await voucher_balance(tenants, row)) == wanted
+    assert (row.status.value, row.usage_count, str(row.used_amount), await voucher_balance(tenants, row)) == expected
     assert clock.now() - row.created_on > 300 * DAY
     assert await is_proved(tenants)
 

@@ -32,7 +32,7 @@ CONTENT = (
 )
 
 
-async def found(tenants: Tenants, who: str, **by: Any) -> bool:
+async def finds(tenants: Tenants, who: str, **by: Any) -> bool:
     """Whether somebody finds a voucher."""
     return (await tenants.graphql(who, VOUCHER, **by))["data"]["networkVoucher"] is not None
 
@@ -43,10 +43,10 @@ async def test_a_partner_sees_a_voucher_by_its_code_only(tenants: Tenants) -> No
     by_code = {"a1": True, "a2": False, "b1": False, "market a": True, "market b": False, "master": True}
     listed = "{ networkVouchers { totalCount nodes { code } } }"
     for who in EVERYBODY:
-        assert await found(tenants, who, code=voucher.code.lower().replace("-", " ")) is by_code[who], who
+        assert await finds(tenants, who, code=voucher.code.lower().replace("-", " ")) is by_code[who], who
         may = who in ("market a", "master")
         for by in ({"id": voucher.id}, {"uuid": str(voucher.uuid)}):
-            assert await found(tenants, who, **by) is may, who
+            assert await finds(tenants, who, **by) is may, who
         shown = (await tenants.graphql(who, listed))["data"]["networkVouchers"]
         assert (shown["totalCount"], len(shown["nodes"])) == ((1, 1) if may else (0, 0)), who
 
