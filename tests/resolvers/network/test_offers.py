@@ -132,7 +132,8 @@ async def test_each_move_has_its_statuses(tenants: Tenants, ask: Transport, box:
 
 
 async def test_one_of_several_decisions_wins(tenants: Tenants, box: BoxRow) -> None:
-    for moves in ([accept_offer] * 4, [accept_offer, reject_offer] * 2, [submit_offer] * 3):
+    races: list[list[Any]] = [[accept_offer] * 4, [accept_offer, reject_offer] * 2, [submit_offer] * 3]
+    for moves in races:
         row = await new_offer(tenants, box, "a1", DRAFT if submit_offer in moves else SUBMITTED)
         outcomes = await asyncio.gather(*(Direct(tenants).change(MOVES[move][0], move, id=row.id) for move in moves))
         refused = [outcome for outcome in outcomes if not outcome.done]
@@ -216,15 +217,14 @@ async def test_fields_that_are_refused(tenants: Tenants, ask: Transport, box: Bo
     hidden = await new_box(tenants, is_active=False)
     new = {"box_id": box.id, "name": {"en": "X"}}
     before = await tenants.snapshot()
-    for change, field in [
+    cases: list[tuple[dict[str, Any], str]] = [
         ({"name": {"en": " "}}, "name"),
-        ({"product_id": of_a2.id}, "product_id"),
-        ({"product_id": 4711}, "product_id"),
-        ({"product_id": 0}, "product_id"),
+        *(({"product_id": id}, "product_id") for id in (of_a2.id, 4711, 0)),
         ({"ranking": -1}, "ranking"),
-    ]:
+    ]
+    for change, field in cases:
         assert await ask.wrong("a1", create_offer, **{**new, **change}) == {field}, change
-        changed = {"name": {"en": None}} if field == "name" else change
+        changed: dict[str, Any] = {"name": {"en": None}} if field == "name" else change
         assert await ask.wrong("a1", update_offer, id=own.id, **changed) == {field}, change
     for box_id in (of_b.id, hidden.id, 4711, 0):
         assert await ask.wrong("a1", create_offer, box_id=box_id, name={"en": "X"}) == {"box_id"}
@@ -237,7 +237,7 @@ async def test_fields_that_are_refused(tenants: Tenants, ask: Transport, box: Bo
 
 async def test_a_box_does_not_admit_everybody(tenants: Tenants, ask: Transport, box: BoxRow) -> None:
     limited = await new_box(tenants, partners=["a2"])
-    moves = {submit_offer: DRAFT, accept_offer: SUBMITTED}
+    moves: dict[Any, OfferStatus] = {submit_offer: DRAFT, accept_offer: SUBMITTED}
     rows = {move: await new_offer(tenants, limited, "a1", status) for move, status in moves.items()}
     open_rows = {move: await new_offer(tenants, box, "a1", status) for move, status in moves.items()}
     before = await tenants.snapshot()
