@@ -131,6 +131,19 @@ async def test_each_move_has_its_statuses(tenants: Tenants, ask: Transport, box:
             assert await tenants.snapshot() == before
 
 
+async def test_nothing_is_accepted_that_nobody_has_read(tenants: Tenants, ask: Transport, box: BoxRow) -> None:
+    row = await new_offer(tenants, box, "a1", SUBMITTED)
+    read = (await tenants.row("offer", row.id))["edited_on"]
+    assert (await ask.change("a1", update_offer, id=row.id, name={"en": "Other"})).done
+    assert (await ask.change("a1", submit_offer, id=row.id)).done
+    before = await tenants.snapshot()
+    outcome = await ask.change("market a", accept_offer, id=row.id, edited_on=read)
+    assert outcome.wrong == {("", "OFFER_CHANGED")}
+    assert await tenants.snapshot() == before
+    told = await tenants.graphql("market a", f"{{ offer(id: {row.id}) {{ editedOn }} }}")
+    assert (await ask.change("market a", accept_offer, id=row.id, edited_on=told["data"]["offer"]["editedOn"])).done
+
+
 async def test_one_of_several_decisions_wins(tenants: Tenants, box: BoxRow) -> None:
     races: list[list[Any]] = [[accept_offer] * 4, [accept_offer, reject_offer] * 2, [submit_offer] * 3]
     for moves in races:
