@@ -15,6 +15,8 @@ from resolvers.cart import carts
 from resolvers.catalogue import option_categories, option_links, prototypes, taxonomy
 from resolvers.catalogue import options as catalogue_options
 from resolvers.gift_card import holds, issuing, offers, spending
+from resolvers.network import boxes as network_boxes
+from resolvers.network import offers as network_offers
 from resolvers.partner import marketplaces, network_partners, partners
 from resolvers.payment import fees
 from resolvers.payment.requests import payment_requests
@@ -33,6 +35,7 @@ from schema.partner.partner import PartnerStatus
 from schema.voucher.voucher import VoucherState
 from store.catalogue.catalogue import EnvironmentRow, PriceRangeRow, UniverseRow, VoucherOptionLinkRow
 from tests.changes import Direct
+from tests.fixtures.box import new_box, new_offer
 from tests.fixtures.tenants import Tenants
 from tests.fixtures.voucher import sell, voucher_of
 
@@ -97,6 +100,7 @@ async def cases(tenants: Tenants) -> list[Case]:
         *_of_prototypes(sold.stay.id),
         *_of_vouchers(sold.stay.id, voucher.code),
         *_of_gift_cards(tenants),
+        *await _of_boxes(tenants),
         *_of_webhooks(tenants),
     ]
 
@@ -272,6 +276,30 @@ def _of_gift_cards(tenants: Tenants) -> Iterator[Case]:
     yield Case(offers.update_gift_card_offer, "a1", offer, "suggested.0 suggested.1 validity_months")
 
 
+async def _of_boxes(tenants: Tenants) -> list[Case]:
+    box = await new_box(tenants)
+    offer = await new_offer(tenants, box, "a1")
+    parts = {"price_range_id": 4711, "image_ids": [4711], "cover_image": 3, "partner_uuids": [UNKNOWN], "ranking": -1}
+    told = "name price price_range_id image_ids.0 cover_image partner_uuids.0 ranking"
+    nowhere = {"marketplace_uuid": UNKNOWN, "name": NAMELESS, "price": "-1", "cover_image": 3}
+    draft = {"name": NAMELESS, "product_id": 4711, "ranking": -1}
+    return [
+        Case(network_boxes.create_box, "market a", {"name": NAMELESS, "price": "0", **parts}, told),
+        Case(network_boxes.create_box, "master", nowhere, "marketplace_uuid name price cover_image"),
+        Case(network_boxes.update_box, "market a", {"id": box.id, **UNNAMED, "price": "0", **parts}, told),
+        Case(network_offers.create_offer, "a1", {"box_id": 4711, **draft}, "box_id name product_id ranking"),
+        Case(
+            network_offers.create_offer,
+            "market a",
+            {"box_id": 4711, **draft, "partner_uuid": UNKNOWN},
+            "partner_uuid name ranking",
+        ),
+        Case(
+            network_offers.update_offer, "a1", {"id": offer.id, **draft, "name": {"en": " "}}, "name product_id ranking"
+        ),
+    ]
+
+
 def _of_webhooks(tenants: Tenants) -> Iterator[Case]:
     endpoint = tenants.owned["a1"].webhook_endpoint
     sent = {"url": "https://127.0.0.1/", "event_types": [EventType.WEBHOOK_TEST], "description": LONG}
@@ -302,6 +330,7 @@ NOT_COVERED: Mapping[str, str] = {
     "create_voucher_option_link": "Rows that are not there are told first, and one check is left.",
     "create_media": "A picture is decoded only for an input that can be used: decoding costs much.",
     "accept_dispute": ONE,
+    **dict.fromkeys(("accept_offer", "reject_offer", "submit_offer"), ONE),
     "register_bank_account": ONE,
     "contest_dispute": STATE,
     "push_dispute_document": "A file is read, and shown to the provider, only for a dispute that can be answered.",

@@ -45,7 +45,9 @@ SHARED_WITH_PARTNERS: Mapping[Any, Callable[[Caller], ColumnElement[bool]]] = {
     FeeRuleRow: lambda _: col(FeeRuleRow.partner_id).is_(None),
     OfferRow: lambda _: and_(col(OfferRow.status) == OfferStatus.ACCEPTED, col(OfferRow.is_active)),
 }
-"""Tables of which partners see rows of their marketplace besides their own: those that meet the condition."""
+"""Tables whose rows all have a marketplace, and of which partners see, besides their own, those of their marketplace that
+meet the condition.
+"""
 HIDDEN_FROM_PARTNERS = (NetworkGiftCardRow, NetworkVoucherRow)
 """Tables of a marketplace's own rows that its partners see by their exact code only."""
 ISSUED_BY_PARTNERS = (GiftCardRow,)
@@ -73,11 +75,11 @@ def visible_conditions(caller: Caller, table: Any) -> list[ColumnElement[bool]]:
         if of_partner is None:
             return [in_marketplace]
         return [marketplace_condition(table.__table__, columns, caller.marketplace_id)]
+    owned = in_marketplace if of_partner is None else _is_owner(of_partner, caller.partner_id)
     shared = SHARED_WITH_PARTNERS.get(table)
-    if of_partner is None:
-        return [in_marketplace] if shared is None else [in_marketplace, shared(caller)]
-    own = _is_owner(of_partner, caller.partner_id)
-    return [own] if shared is None else [or_(own, and_(in_marketplace, shared(caller)))]
+    if shared is None:
+        return [owned]
+    return [in_marketplace, shared(caller) if of_partner is None else or_(owned, shared(caller))]
 
 
 def marketplace_condition(table: Table, columns: Any, id: Any) -> ColumnElement[bool]:

@@ -21,6 +21,7 @@ from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
 from schema.core.text import Text
 from schema.network.box import Box, Offer, OfferStatus
+from schema.network.box_errors import OfferChanged
 from schema.network.box_input import AcceptOffer, CreateOffer, RejectOffer, SubmitOffer, UpdateOffer
 from schema.validation.numbers import RowId
 from store.catalogue.catalogue import VoucherPrototypeRow
@@ -169,6 +170,8 @@ async def accept_offer(call: Call, input: AcceptOffer) -> Offer:
     cannot. If the box no longer admits offers of the partner, it is refused with `OFFER_NOT_ADMITTED`.
     """
     row = await _offer_to_decide.find(call, input.id, lock=True)
+    if input.edited_on is not None and input.edited_on != row.edited_on:
+        raise OfferChanged
     await accept(call.db, row, call.services.clock.now())
     return row
 

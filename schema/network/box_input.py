@@ -1,5 +1,6 @@
 """Inputs about boxes and offers."""
 
+import datetime as dt
 from decimal import Decimal
 from typing import Annotated
 from uuid import UUID
@@ -98,6 +99,11 @@ class AcceptOffer(SchemaModel):
     """Accept an offer."""
 
     id: int
+    edited_on: dt.datetime | None = Field(
+        default=None,
+        description="The `editedOn` of the offer as you have read it. If it has changed since, the acceptance is refused "
+        "with `OFFER_CHANGED`.",
+    )
 
 
 @graphql_input_for(Offer)
