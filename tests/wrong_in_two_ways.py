@@ -17,6 +17,8 @@ from resolvers.catalogue import options as catalogue_options
 from resolvers.gift_card import holds, issuing, offers, spending
 from resolvers.network import boxes as network_boxes
 from resolvers.network import offers as network_offers
+from resolvers.network import voucher_issuing as network_voucher_issuing
+from resolvers.network import voucher_usages as network_voucher_usages
 from resolvers.partner import marketplaces, network_partners, partners
 from resolvers.payment import fees
 from resolvers.payment.requests import payment_requests
@@ -31,11 +33,13 @@ from schema.coupon.coupon import ReceptionMode
 from schema.delivery.delivery import DeliveryKind
 from schema.event import EventType
 from schema.gift_card.gift_card import GiftCardStatus
+from schema.network.voucher import NetworkVoucherStatus
 from schema.partner.partner import PartnerStatus
 from schema.voucher.voucher import VoucherState
 from store.catalogue.catalogue import EnvironmentRow, PriceRangeRow, UniverseRow, VoucherOptionLinkRow
 from tests.changes import Direct
 from tests.fixtures.box import new_box, new_offer
+from tests.fixtures.network_voucher import network_voucher
 from tests.fixtures.tenants import Tenants
 from tests.fixtures.voucher import sell, voucher_of
 
@@ -101,6 +105,7 @@ async def cases(tenants: Tenants) -> list[Case]:
         *_of_vouchers(sold.stay.id, voucher.code),
         *_of_gift_cards(tenants),
         *await _of_boxes(tenants),
+        *await _of_network_vouchers(tenants),
         *_of_webhooks(tenants),
     ]
 
@@ -300,6 +305,49 @@ async def _of_boxes(tenants: Tenants) -> list[Case]:
     ]
 
 
+async def _of_network_vouchers(tenants: Tenants) -> list[Case]:
+    voucher = await network_voucher(tenants, await new_box(tenants))
+    box, period = voucher.box_id, {"starts_on": "2030-01-02T00:00:00Z", "expires_on": "2030-01-01T00:00:00Z"}
+    new = {"box_id": box, **period, "status": NetworkVoucherStatus.USED, "language": "xx"}
+    old = {
+        "box_id": box,
+        **period,
+        "code": "A/B",
+        "price": "0.00",
+        "usage_count": 3,
+        "first_used_on": "2999-01-01T00:00:00Z",
+    }
+    used = {"code": voucher.code, "partner_id": 4711, "used_on": "2999-01-01T00:00:00Z", "comment": LONG}
+    return [
+        Case(network_voucher_issuing.issue_network_voucher, "market a", new, "expires_on status language"),
+        Case(
+            network_voucher_issuing.issue_network_voucher,
+            "market a",
+            {**new, "box_id": 4711},
+            "box_id status language",
+        ),
+        Case(
+            network_voucher_issuing.import_network_voucher,
+            "market a",
+            old,
+            "expires_on code price usage_count first_used_on",
+        ),
+        Case(
+            network_voucher_issuing.import_network_voucher,
+            "market a",
+            {**old, "box_id": 4711},
+            "box_id code price first_used_on",
+        ),
+        Case(
+            network_voucher_issuing.update_network_voucher,
+            "market a",
+            {"id": voucher.id, "message": LONG, "is_active": None},
+            "message is_active",
+        ),
+        Case(network_voucher_usages.use_network_voucher, "market a", used, "partner_id used_on comment"),
+    ]
+
+
 def _of_webhooks(tenants: Tenants) -> Iterator[Case]:
     endpoint = tenants.owned["a1"].webhook_endpoint
     sent = {"url": "https://127.0.0.1/", "event_types": [EventType.WEBHOOK_TEST], "description": LONG}
@@ -321,6 +369,8 @@ NOT_COVERED: Mapping[str, str] = {
     **dict.fromkeys(("preview_order_refund", "preview_refund", "refund_order", "refund_payment"), STATE),
     "create_payment": "Its problems are told together: see tests/resolvers/payment/test_api_payments.py.",
     **dict.fromkeys(("archive_media", "update_media", "change_site_domain", "revoke_token"), ONE),
+    **dict.fromkeys(("activate_network_voucher", "cancel_network_voucher", "extend_network_voucher"), ONE),
+    "cancel_network_voucher_usage": ONE,
     **dict.fromkeys(("capture_gift_card", "release_gift_card", "reverse_gift_card_capture"), ONE),
     **dict.fromkeys(("delete_product_attribute", "delete_voucher_option_link", "delete_webhook_endpoint"), ONE),
     **dict.fromkeys(("discard_job", "retry_job", "resend_mail", "renew_voucher_document", "send_onboarding_link"), ONE),

@@ -20,6 +20,7 @@ from store.media.media import MediaRow
 from store.payment.requests import PaymentRequestRow
 from tests.described import description, resolved
 from tests.fixtures.box import new_box, new_offer
+from tests.fixtures.network_voucher import used_voucher
 from tests.fixtures.payment.payment import stored_payment
 from tests.fixtures.tenants import Tenants, open_tenants
 from tests.fixtures.voucher import sell, voucher_of
@@ -76,8 +77,11 @@ async def open_rows(databases: Databases, folder: pathlib.Path) -> AsyncIterator
         )
         box = await new_box(tenants)
         await new_offer(tenants, box, "a1", OfferStatus.ACCEPTED)
+        network_voucher = await used_voucher(tenants, box)
         rows = {
             "/api/boxes/": box.id,
+            "/api/networkvouchers_by_code/": network_voucher.code,
+            "/api/networkvouchers_by_email/": network_voucher.gifter_email,
             "/api/payments/": payment.id,
             "/api/payment_requests/": request.id,
             "/api/wallets/": await tenants.one("SELECT uuid FROM wallet ORDER BY id LIMIT 1"),

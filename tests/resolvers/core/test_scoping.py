@@ -65,6 +65,8 @@ ELSEWHERE = {
     "mail": "test_mails.py",
     "marketplace": "test_marketplaces.py",
     "media": "behaviours/test_media.py",
+    "network_voucher": "network/test_vouchers.py",
+    "network_voucher_usage": "network/test_vouchers.py",
     "offer": "network/test_offers.py",
     "payment": "behaviours/payment/test_payments.py",
     "payment_request": "behaviours/payment/test_payment_requests.py",

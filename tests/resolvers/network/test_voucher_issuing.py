@@ -128,19 +128,19 @@ IMPORTS: tuple[tuple[dict[str, Any], tuple[str, int, str, int]], ...] = (
 )
 
 
-def dated(sent: dict[str, Any]) -> dict[str, Any]:
-    """What is sent, with times for their names."""
+def dated(values: dict[str, Any]) -> dict[str, Any]:
+    """These values, with times for their names."""
     moments = {"now": clock.now() - DAY, "past": clock.now() - DAY, "old": clock.now() - 340 * DAY}
-    return {name: moments[value].isoformat() if value in moments else value for name, value in sent.items()}
+    return {name: moments[value].isoformat() if value in moments else value for name, value in values.items()}
 
 
-@pytest.mark.parametrize(("sent", "expected"), IMPORTS)
+@pytest.mark.parametrize(("values", "expected"), IMPORTS)
 async def test_vouchers_of_another_system(
-    tenants: Tenants, ask: Transport, sent: dict[str, Any], expected: tuple[str, int, str, int]
+    tenants: Tenants, ask: Transport, values: dict[str, Any], expected: tuple[str, int, str, int]
 ) -> None:
     box = await new_box(tenants, max_usages=3)
-    values = {"created_on": "old", **sent}
-    outcome = await ask.change("market a", import_network_voucher, box_id=box.id, code="old 77", **dated(values))
+    named = {"box_id": box.id, "code": "old 77", "created_on": "old"}
+    outcome = await ask.change("market a", import_network_voucher, **dated({**named, **values}))
     assert outcome.done, outcome.wrong
     row = await newest(tenants)
     assert (row.code, row.normal_code) == ("old 77", "OLD77")
