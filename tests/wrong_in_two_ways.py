@@ -336,7 +336,7 @@ async def _of_network_vouchers(tenants: Tenants) -> list[Case]:
             network_voucher_issuing.import_network_voucher,
             "market a",
             {**old, "box_id": 4711},
-            "box_id code price first_used_on",
+            "box_id code price",
         ),
         Case(
             network_voucher_issuing.update_network_voucher,

@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from sqlmodel import col, select
@@ -94,17 +94,16 @@ async def issue_network_voucher(call: Call, input: IssueNetworkVoucher) -> Netwo
     require_marketplace(call.caller)
     now, findings = call.services.clock.now(), ProblemCollector()
     box = await _box_of(call, input.box_id, findings)
+    network, period = await _network_of(call, box, findings), _Period(now, None, now)
     with findings.collect():
         if input.status not in ISSUED_AS:
             raise InvalidInput.at("status", "A voucher is issued as `PAID`, as `DRAFT` or as `TEST`.")
-    voucher = NetworkVoucherRow(**values_of(input, NOT_COLUMNS), created_on=now, code="", normal_code="")
-    network = await _network_of(call, box, findings)
     with findings.collect():
-        voucher.starts_on, voucher.expires_on = _period(network, input, now)
-        if voucher.expires_on <= now:
+        period = _period(network, input, now)
+        if period.expires_on <= now:
             raise InvalidInput.at("expires_on", "Send a time in the future.", "OUT_OF_RANGE")
     findings.raise_problems()
-    issuing.copy_box(voucher, box)
+    voucher = _new_voucher(input, box, period)
     await issuing.issue_network_voucher(call.db, voucher)
     return voucher
 
@@ -117,15 +116,13 @@ async def import_network_voucher(call: Call, input: ImportNetworkVoucher) -> Net
     require_marketplace(call.caller)
     now, findings = call.services.clock.now(), ProblemCollector()
     box = await _box_of(call, input.box_id, findings)
-    network = await _network_of(call, box, findings)
-    voucher = NetworkVoucherRow(
-        **values_of(input, NOT_COLUMNS), created_on=now, code=format_code(input.code), normal_code=normalize(input.code)
-    )
+    network, period = await _network_of(call, box, findings), _Period(now, None, now)
     with findings.collect():
-        voucher.created_on = _issued_on(input, now)
+        if input.created_on is not None and input.created_on > now:
+            raise InvalidInput.at("created_on", "Send a time in the past.", "OUT_OF_RANGE")
     with findings.collect():
-        voucher.starts_on, voucher.expires_on = _period(network, input, voucher.created_on)
-        _check_end(input, voucher.expires_on, now)
+        period = _period(network, input, input.created_on or now)
+        _check_end(input, period.expires_on, now)
     with findings.collect():
         _check_usages(input, box.max_usages)
     with findings.collect():
@@ -135,9 +132,24 @@ async def import_network_voucher(call: Call, input: ImportNetworkVoucher) -> Net
     with findings.collect():
         await check_new_code(call, input.code, "network voucher", col(NetworkVoucherRow.normal_code))
     findings.raise_problems()
-    issuing.copy_box(voucher, box)
+    voucher = _new_voucher(input, box, period)
+    voucher.code, voucher.normal_code = format_code(input.code), normalize(input.code)
     _copy_usages(voucher, input, ZoneInfo(network.time_zone))
     await issuing.issue_network_voucher(call.db, voucher)
+    return voucher
+
+
+class _Period(NamedTuple):
+    """When a voucher was issued, begins and expires."""
+
+    created_on: dt.datetime
+    starts_on: dt.datetime | None
+    expires_on: dt.datetime
+
+
+def _new_voucher(input: NewNetworkVoucherFields, box: BoxRow, period: _Period) -> NetworkVoucherRow:
+    voucher = NetworkVoucherRow(**values_of(input, NOT_COLUMNS), **period._asdict(), code="", normal_code="")
+    issuing.copy_box(voucher, box)
     return voucher
 
 
@@ -159,23 +171,15 @@ async def _network_of(call: Call, box: BoxRow, findings: ProblemCollector) -> Ma
     return already_reported(MarketplaceRow)
 
 
-def _period(
-    network: MarketplaceRow, input: NewNetworkVoucherFields, begins: dt.datetime
-) -> tuple[dt.datetime | None, dt.datetime]:
+def _period(network: MarketplaceRow, input: NewNetworkVoucherFields, created_on: dt.datetime) -> _Period:
     """When a new voucher begins and expires. Raises InvalidInput for an end before the beginning."""
     zone = ZoneInfo(network.time_zone)
     starts_on, expires_on = moment_in(zone, input.starts_on), moment_in(zone, input.expires_on)
-    first = max(starts_on or begins, begins)
+    first = max(starts_on or created_on, created_on)
     expires_on = expires_on or end_of_validity(first, network.network_voucher_validity_months, zone)
     if starts_on is not None and expires_on <= starts_on:
         raise InvalidInput.at("expires_on", "Send a time after it can be used.", "OUT_OF_RANGE")
-    return starts_on, expires_on
-
-
-def _issued_on(input: ImportNetworkVoucher, now: dt.datetime) -> dt.datetime:
-    if input.created_on is not None and input.created_on > now:
-        raise InvalidInput.at("created_on", "Send a time in the past.", "OUT_OF_RANGE")
-    return input.created_on or now
+    return _Period(created_on, starts_on, expires_on)
 
 
 def _check_end(input: ImportNetworkVoucher, expires_on: dt.datetime, now: dt.datetime) -> None:
