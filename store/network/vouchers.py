@@ -1,13 +1,14 @@
 """The tables of network vouchers and their usages."""
 
 import datetime as dt
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, cast
 from uuid import UUID, uuid4
 
 from sqlalchemy import CheckConstraint, Column, ColumnElement, Computed, Index, String, Table, UniqueConstraint, text
 from sqlalchemy.dialects.postgresql import ARRAY
-from sqlmodel import Field, select
+from sqlmodel import Field, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.core.columns import amount_column, datetime_column
@@ -106,6 +107,13 @@ async def find_network_voucher(
     if lock:
         query = query.with_for_update().execution_options(populate_existing=True)
     return (await db.exec(query)).one_or_none()
+
+
+async def lock_network_vouchers_of_order(db: AsyncSession, order_id: int) -> Sequence[NetworkVoucherRow]:
+    """Lock the network vouchers that were sold with an order, by ascending id."""
+    table = NetworkVoucherRow
+    query = select(table).where(col(table.order_id) == order_id).order_by(col(table.id)).with_for_update()
+    return (await db.exec(query.execution_options(populate_existing=True))).all()
 
 
 CONSTRAINT_ERRORS[CODE_KEY] = lambda: AlreadyTaken("code", what="code")
