@@ -62,7 +62,11 @@ async def shown(tenants: Tenants) -> Shown:
     await tenants.execute("UPDATE partner SET tags = '{spa}' WHERE id = :id", id=tenants.partners["a1"].id)
     await tenants.user("manager", "partner", [Permission.USE_NETWORK_VOUCHER], partner_id=tenants.partners["a1"].id)
     product = await new_prototype(tenants, "a1")
-    texts = {"name": Text(en="Calm", fr="Calme"), "short_description": Text(en="Short"), "long_description": Text()}
+    texts: dict[str, Any] = {
+        "name": Text(en="Calm", fr="Calme"),
+        "short_description": Text(en="Short"),
+        "long_description": Text(),
+    }
     box = await new_box(tenants, max_usages=3, is_active=False, **texts)
     for name, more in {"a1": {"product_id": product.id}, "a2": {"ranking": 2}}.items():
         await new_offer(tenants, box, name, OfferStatus.ACCEPTED, **more)

@@ -16,6 +16,7 @@ from resolvers.network.voucher_issuing import (
     update_network_voucher,
 )
 from resolvers.network.voucher_usages import cancel_network_voucher_usage, use_network_voucher
+from schema.core.permission import Permission
 from schema.network.voucher import NetworkVoucherStatus as S
 from store.core.clock import clock
 from store.network.boxes import BoxRow
@@ -238,7 +239,7 @@ async def test_a_partner_with_the_permission_is_refused(tenants: Tenants, ask: T
     """The vouchers are the network's, whatever its partners' users were granted."""
     box = await new_box(tenants)
     voucher = await network_voucher(tenants, box)
-    await tenants.user("manager", "partner", [issue_network_voucher.permission], partner_id=tenants.partners["a1"].id)
+    await tenants.user("manager", "partner", [Permission.MANAGE_NETWORK_VOUCHER], partner_id=tenants.partners["a1"].id)
     before = await tenants.snapshot()
     for run, sent in (
         (issue_network_voucher, {"box_id": box.id}),

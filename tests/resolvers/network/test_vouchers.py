@@ -100,7 +100,7 @@ async def test_usages_are_seen_by_their_partner_and_network(tenants: Tenants) ->
 async def test_what_a_voucher_offers_is_in_its_language(tenants: Tenants) -> None:
     await link(tenants, "a1", "a2")
     await tenants.execute("UPDATE partner SET tags = '{south,spa}' WHERE id = :id", id=tenants.partners["a1"].id)
-    texts = {
+    texts: dict[str, Any] = {
         "name": Text(en="Calm", fr="Calme"),
         "short_description": Text(fr="Court"),
         "long_description": Text(de="Lang"),

@@ -249,9 +249,8 @@ async def sold_network_voucher(shop: Shop, order_id: int) -> int:
         )
         db.add(box)
         await db.flush()
-        voucher = NetworkVoucherRow(
-            code="", normal_code="", status=NetworkVoucherStatus.PAID, created_on=clock.now(), order_id=order_id
-        )
+        values: dict[str, Any] = {"code": "", "normal_code": "", "status": NetworkVoucherStatus.PAID}
+        voucher = NetworkVoucherRow(**values, created_on=clock.now(), order_id=order_id)
         copy_box(voucher, box)
         await issue_network_voucher(db, voucher)
         return voucher.id
