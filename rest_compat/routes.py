@@ -37,9 +37,10 @@ from resolvers.voucher.vouchers import vouchers
 from resolvers.wallet import wallet
 from rest_compat.http.body import Accepts
 from rest_compat.http.route import DEFAULT_SERVICE, ConditionalStatus, ResponseEnvelope, RestRoute, RowsOf
-from rest_compat.resources import auth, cart, kyc, partner, payment_changes
+from rest_compat.resources import auth, cart, kyc, network_box, partner, payment_changes
 from rest_compat.resources import gift_card as gift_card_shapes
 from rest_compat.resources import network_gift_card as network_gift_cards
+from rest_compat.resources import network_voucher as network_vouchers
 from rest_compat.resources import payment as payment_shapes
 from rest_compat.resources import payment_request as payment_requests
 from rest_compat.resources import transfer as transfer_shapes
@@ -246,6 +247,7 @@ GROUPS: Mapping[str, Sequence[RestRoute]] = {
         ),
     ),
     "Network gift cards": network_gift_cards.ROUTES,
+    "Network vouchers": network_vouchers.ROUTES,
     "Vouchers": (
         RestRoute(
             "GET",
@@ -266,6 +268,7 @@ GROUPS: Mapping[str, Sequence[RestRoute]] = {
             example=voucher_shapes.CHANGE,
         ),
     ),
+    "Boxes": network_box.ROUTES,
     "Payments": (
         RestRoute(
             "GET",

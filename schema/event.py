@@ -14,6 +14,8 @@ from schema.core.columns import DescribedEnum, datetime_column, graphql_enum
 from schema.core.ownership import marketplace_relation, partner_relation
 from schema.core.resource import SchemaModel
 from schema.event_gift_cards import GIFT_CARD_EVENT_EXAMPLES, GIFT_CARD_EVENT_KEYS
+from schema.event_network_vouchers import NETWORK_VOUCHER_EVENT_EXAMPLES, NETWORK_VOUCHER_EVENT_KEYS
+from schema.event_offers import OFFER_EVENT_EXAMPLES, OFFER_EVENT_KEYS
 from schema.event_payments import PAYMENT_EVENT_EXAMPLES, PAYMENT_EVENT_KEYS
 
 LONGEST_TYPE = 60
@@ -52,6 +54,16 @@ class EventType(DescribedEnum):
         "A usage of a network gift card was cancelled; its value is back on the card.",
     )
     NETWORK_GIFT_CARD_USED = "network_gift_card.used", "A network gift card was used at a partner."
+    NETWORK_VOUCHER_ACTIVATED = "network_voucher.activated", "A draft network voucher was paid and can be used."
+    NETWORK_VOUCHER_CANCELLED = "network_voucher.cancelled", "A network voucher was cancelled."
+    NETWORK_VOUCHER_EXPIRED = "network_voucher.expired", "A network voucher expired."
+    NETWORK_VOUCHER_EXTENDED = "network_voucher.extended", "A network voucher's validity was extended."
+    NETWORK_VOUCHER_ISSUED = "network_voucher.issued", "A network voucher was issued."
+    NETWORK_VOUCHER_USAGE_CANCELLED = "network_voucher.usage_cancelled", "A usage of a network voucher was cancelled."
+    NETWORK_VOUCHER_USED = "network_voucher.used", "A network voucher was used at a partner."
+    OFFER_ACCEPTED = "offer.accepted", "A marketplace accepted a partner's offer for a box."
+    OFFER_REJECTED = "offer.rejected", "A marketplace rejected a partner's offer for a box."
+    OFFER_SUBMITTED = "offer.submitted", "A partner's offer for a box was submitted to the marketplace."
     ORDER_CREATED = "order.created", "An order was created."
     ORDER_PAID = "order.paid", "An order was paid."
     PARTNER_KYC_CHANGED = (
@@ -95,6 +107,8 @@ EVENT_DATA_KEYS: Mapping[EventType, Mapping[str, str]] = {
         "items": "Its lines, each with `product_id`, `variant_id`, `quantity`; null if no longer known.",
     },
     **{EventType(type): keys for type, keys in GIFT_CARD_EVENT_KEYS.items()},
+    **{EventType(type): keys for type, keys in NETWORK_VOUCHER_EVENT_KEYS.items()},
+    **{EventType(type): keys for type, keys in OFFER_EVENT_KEYS.items()},
     EventType.ORDER_CREATED: {
         "id": "The order's id.",
         "uuid": "The order's uuid.",
@@ -212,6 +226,8 @@ EVENT_EXAMPLES: Mapping[EventType, Mapping[str, Any]] = {
         "items": [{"product_id": 12, "variant_id": None, "quantity": 2}],
     },
     **{EventType(type): example for type, example in GIFT_CARD_EVENT_EXAMPLES.items()},
+    **{EventType(type): example for type, example in NETWORK_VOUCHER_EVENT_EXAMPLES.items()},
+    **{EventType(type): example for type, example in OFFER_EVENT_EXAMPLES.items()},
     EventType.ORDER_CREATED: {
         **_ORDER,
         "kind": "products",
@@ -316,7 +332,7 @@ class Event(SchemaModel):
     occurred_on: dt.datetime = datetime_column("When it happened.")
     subject: str = Field(
         max_length=80,
-        description="The id of the object it is about: a cart, an order, a voucher, a gift card or a partner.",
+        description="The id of the object it is about: a cart, an order, a voucher, a gift card, an offer or a partner.",
     )
     data: Annotated[dict[str, Any], strawberry.field(graphql_type=JSON)] = Field(
         sa_type=JSONB, description="The event's data; the documentation lists the keys for each type."

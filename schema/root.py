@@ -20,9 +20,14 @@ from resolvers.kyc import documents as kyc_documents
 from resolvers.kyc import identity, levels
 from resolvers.mail import mails
 from resolvers.media import media as medias
+from resolvers.network import boxes as network_boxes
 from resolvers.network import gift_card_issuing as network_card_issuing
 from resolvers.network import gift_card_usages as network_card_usages
 from resolvers.network import gift_cards as network_cards
+from resolvers.network import offers as network_offers
+from resolvers.network import voucher_issuing as network_voucher_issuing
+from resolvers.network import voucher_usages as network_voucher_usages
+from resolvers.network import vouchers as network_vouchers
 from resolvers.onboarding import page as onboarding
 from resolvers.partner import marketplaces, network_partners, partners, return_secrets
 from resolvers.payment import creation as payment_creation
@@ -41,6 +46,8 @@ from schema.graph.schema import build_schema
 @strawberry.type(description="All queries.")
 class Query:
     audit_entries = query_field(audit.audit_entries)
+    box = query_field(network_boxes.box)
+    boxes = query_field(network_boxes.boxes)
     coupon = query_field(coupons.coupon)
     coupons = query_field(coupons.coupons)
     delivery_mode = query_field(deliveries.delivery_mode)
@@ -74,6 +81,16 @@ class Query:
     network_gift_card_usage = query_field(network_cards.network_gift_card_usage)
     network_gift_card_usages = query_field(network_cards.network_gift_card_usages)
     network_gift_cards = query_field(network_cards.network_gift_cards)
+    network_voucher = query_field(
+        network_vouchers.network_voucher,
+        network_vouchers.network_voucher_with_id,
+        network_vouchers.network_voucher_with_uuid,
+    )
+    network_voucher_usage = query_field(network_vouchers.network_voucher_usage)
+    network_voucher_usages = query_field(network_vouchers.network_voucher_usages)
+    network_vouchers = query_field(network_vouchers.network_vouchers)
+    offer = query_field(network_offers.offer)
+    offers = query_field(network_offers.offers)
     order = query_field(orders.order, orders.order_with_uuid)
     orders = query_field(orders.orders)
     payment = query_field(payments.payment)
@@ -111,14 +128,18 @@ class Query:
 @strawberry.type(description="All mutations. Errors that a user can correct are in `userErrors`.")
 class Mutation:
     accept_dispute = mutation_field(payment_disputes.accept_dispute)
+    accept_offer = mutation_field(network_offers.accept_offer)
     activate_marketplace_payments = mutation_field(wallets.activate_marketplace_payments)
     activate_network_gift_card = mutation_field(network_card_issuing.activate_network_gift_card)
+    activate_network_voucher = mutation_field(network_voucher_issuing.activate_network_voucher)
     activate_payments = mutation_field(activation.activate_payments)
     activate_gift_card = mutation_field(gift_card_issuing.activate_gift_card)
     add_voucher_rental = mutation_field(updates.add_voucher_rental)
     archive_media = mutation_field(medias.archive_media)
     cancel_network_gift_card = mutation_field(network_card_issuing.cancel_network_gift_card)
     cancel_network_gift_card_usage = mutation_field(network_card_usages.cancel_network_gift_card_usage)
+    cancel_network_voucher = mutation_field(network_voucher_issuing.cancel_network_voucher)
+    cancel_network_voucher_usage = mutation_field(network_voucher_usages.cancel_network_voucher_usage)
     cancel_payment = mutation_field(payment_creation.cancel_payment)
     cancel_payment_request = mutation_field(payment_requests.cancel_payment_request)
     cancel_gift_card = mutation_field(gift_card_issuing.cancel_gift_card)
@@ -126,6 +147,7 @@ class Mutation:
     change_password = mutation_field(users.change_password)
     change_site_domain = mutation_field(marketplaces.change_site_domain)
     contest_dispute = mutation_field(payment_disputes.contest_dispute)
+    create_box = mutation_field(network_boxes.create_box)
     create_coupon = mutation_field(coupons.create_coupon)
     create_delivery_mode = mutation_field(deliveries.create_delivery_mode)
     create_environment = mutation_field(taxonomy.create_environment)
@@ -133,6 +155,7 @@ class Mutation:
     create_media = mutation_field(medias.create_media)
     create_network_gift_card = mutation_field(network_card_issuing.create_network_gift_card)
     create_network_partner = mutation_field(network_partners.create_network_partner)
+    create_offer = mutation_field(network_offers.create_offer)
     create_partner = mutation_field(partners.create_partner)
     create_price_range = mutation_field(taxonomy.create_price_range)
     create_payment = mutation_field(payment_creation.create_payment)
@@ -153,19 +176,23 @@ class Mutation:
     discard_job = mutation_field(jobs.discard_job)
     create_fee_rule = mutation_field(fees.create_fee_rule)
     extend_network_gift_card = mutation_field(network_card_issuing.extend_network_gift_card)
+    extend_network_voucher = mutation_field(network_voucher_issuing.extend_network_voucher)
     update_fee_rule = mutation_field(fees.update_fee_rule)
     extend_gift_card = mutation_field(gift_card_issuing.extend_gift_card)
     extend_voucher = mutation_field(updates.extend_voucher)
     hold_gift_card = mutation_field(holds.hold_gift_card)
+    import_network_voucher = mutation_field(network_voucher_issuing.import_network_voucher)
     import_voucher = mutation_field(imports.import_voucher)
     import_vouchers = mutation_field(imports.import_vouchers)
     issue_gift_card = mutation_field(gift_card_issuing.issue_gift_card)
+    issue_network_voucher = mutation_field(network_voucher_issuing.issue_network_voucher)
     issue_voucher = mutation_field(voucher_issuing.issue_voucher)
     obtain_token = mutation_field(tokens.obtain_token)
     open_identity_verification = mutation_field(identity.open_identity_verification)
     push_dispute_document = mutation_field(dispute_documents.push_dispute_document)
     push_kyc_document = mutation_field(kyc_documents.push_kyc_document)
     register_bank_account = mutation_field(bank_account.register_bank_account)
+    reject_offer = mutation_field(network_offers.reject_offer)
     refund_order = mutation_field(order_refunds.refund_order)
     refund_payment = mutation_field(refunds.refund_payment)
     preview_order_refund = mutation_field(order_refunds.preview_order_refund)
@@ -186,7 +213,9 @@ class Mutation:
     send_onboarding_link = mutation_field(onboarding.send_onboarding_link)
     settle_activation = mutation_field(resolution.settle_activation)
     spend_gift_card = mutation_field(spending.spend_gift_card)
+    submit_offer = mutation_field(network_offers.submit_offer)
     test_webhook_endpoint = mutation_field(webhooks.test_webhook_endpoint)
+    update_box = mutation_field(network_boxes.update_box)
     update_coupon = mutation_field(coupons.update_coupon)
     update_delivery_mode = mutation_field(deliveries.update_delivery_mode)
     update_environment = mutation_field(taxonomy.update_environment)
@@ -195,6 +224,8 @@ class Mutation:
     update_media = mutation_field(medias.update_media)
     update_network_gift_card = mutation_field(network_card_issuing.update_network_gift_card)
     update_network_partner = mutation_field(network_partners.update_network_partner)
+    update_network_voucher = mutation_field(network_voucher_issuing.update_network_voucher)
+    update_offer = mutation_field(network_offers.update_offer)
     update_partner = mutation_field(partners.update_partner)
     update_price_range = mutation_field(taxonomy.update_price_range)
     update_payment = mutation_field(payment_creation.update_payment)
@@ -211,6 +242,7 @@ class Mutation:
     update_voucher_prototype = mutation_field(prototypes.update_voucher_prototype)
     update_webhook_endpoint = mutation_field(webhooks.update_webhook_endpoint)
     use_network_gift_card = mutation_field(network_card_usages.use_network_gift_card)
+    use_network_voucher = mutation_field(network_voucher_usages.use_network_voucher)
 
 
 schema = build_schema(Query, Mutation)

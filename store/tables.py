@@ -44,7 +44,9 @@ from store.ledger.wallets import WalletRow
 from store.mail.rows import MailRow
 from store.media.media import MediaRow
 from store.media.pictures import PictureRow
+from store.network.boxes import BoxImageRow, BoxPartnerRow, BoxRow, OfferRow
 from store.network.gift_cards import NetworkGiftCardRow, NetworkGiftCardUsageRow
+from store.network.vouchers import NetworkVoucherRow, NetworkVoucherUsageRow
 from store.order.orders import (
     OrderDiscountRow,
     OrderProductRow,
@@ -72,6 +74,9 @@ ROW_CLASSES: tuple[type[SQLModel], ...] = (
     AttributeValueRow,
     AuditEntryRow,
     BankAccountRow,
+    BoxImageRow,
+    BoxPartnerRow,
+    BoxRow,
     CouponRow,
     CursorRow,
     CustomerRow,
@@ -102,6 +107,9 @@ ROW_CLASSES: tuple[type[SQLModel], ...] = (
     MediaRow,
     NetworkGiftCardRow,
     NetworkGiftCardUsageRow,
+    NetworkVoucherRow,
+    NetworkVoucherUsageRow,
+    OfferRow,
     OrderDiscountRow,
     OrderProductRow,
     OrderRow,

@@ -15,7 +15,11 @@ from resolvers.cart import carts
 from resolvers.catalogue import option_categories, option_links, prototypes, taxonomy
 from resolvers.catalogue import options as catalogue_options
 from resolvers.gift_card import holds, issuing, offers, spending
+from resolvers.network import boxes as network_boxes
 from resolvers.network import gift_card_issuing, gift_card_usages
+from resolvers.network import offers as network_offers
+from resolvers.network import voucher_issuing as network_voucher_issuing
+from resolvers.network import voucher_usages as network_voucher_usages
 from resolvers.partner import marketplaces, network_partners, partners
 from resolvers.payment import fees
 from resolvers.payment.requests import payment_requests
@@ -31,12 +35,15 @@ from schema.delivery.delivery import DeliveryKind
 from schema.event import EventType
 from schema.gift_card.gift_card import GiftCardStatus
 from schema.network.gift_card import NetworkGiftCardStatus
+from schema.network.voucher import NetworkVoucherStatus
 from schema.partner.partner import PartnerStatus
 from schema.voucher.voucher import VoucherState
 from store.catalogue.catalogue import EnvironmentRow, PriceRangeRow, UniverseRow, VoucherOptionLinkRow
 from store.gift_card.gift_cards import GiftCardRow
 from tests.changes import Direct
+from tests.fixtures.box import new_box, new_offer
 from tests.fixtures.network import network_card
+from tests.fixtures.network_voucher import network_voucher
 from tests.fixtures.tenants import Tenants
 from tests.fixtures.voucher import sell, voucher_of
 
@@ -102,6 +109,8 @@ async def cases(tenants: Tenants) -> list[Case]:
         *_of_vouchers(sold.stay.id, voucher.code),
         *_of_gift_cards(tenants),
         *_of_networks(await network_card(tenants)),
+        *await _of_boxes(tenants),
+        *await _of_network_vouchers(tenants),
         *_of_webhooks(tenants),
     ]
 
@@ -290,6 +299,73 @@ def _of_gift_cards(tenants: Tenants) -> Iterator[Case]:
     yield Case(offers.update_gift_card_offer, "a1", offer, "suggested.0 suggested.1 validity_months")
 
 
+async def _of_boxes(tenants: Tenants) -> list[Case]:
+    box = await new_box(tenants)
+    offer = await new_offer(tenants, box, "a1")
+    parts = {"price_range_id": 4711, "image_ids": [4711], "cover_image": 3, "partner_uuids": [UNKNOWN], "ranking": -1}
+    told = "name price price_range_id image_ids.0 cover_image partner_uuids.0 ranking"
+    nowhere = {"marketplace_uuid": UNKNOWN, "name": NAMELESS, "price": "-1", "cover_image": 3}
+    draft = {"name": NAMELESS, "product_id": 4711, "ranking": -1}
+    return [
+        Case(network_boxes.create_box, "market a", {"name": NAMELESS, "price": "0", **parts}, told),
+        Case(network_boxes.create_box, "master", nowhere, "marketplace_uuid name price cover_image"),
+        Case(network_boxes.update_box, "market a", {"id": box.id, **UNNAMED, "price": "0", **parts}, told),
+        Case(network_offers.create_offer, "a1", {"box_id": 4711, **draft}, "box_id name product_id ranking"),
+        Case(
+            network_offers.create_offer,
+            "market a",
+            {"box_id": 4711, **draft, "partner_uuid": UNKNOWN},
+            "partner_uuid name ranking",
+        ),
+        Case(
+            network_offers.update_offer, "a1", {"id": offer.id, **draft, "name": {"en": " "}}, "name product_id ranking"
+        ),
+    ]
+
+
+async def _of_network_vouchers(tenants: Tenants) -> list[Case]:
+    voucher = await network_voucher(tenants, await new_box(tenants))
+    box, period = voucher.box_id, {"starts_on": "2030-01-02T00:00:00Z", "expires_on": "2030-01-01T00:00:00Z"}
+    new = {"box_id": box, **period, "status": NetworkVoucherStatus.USED, "language": "xx"}
+    old = {
+        "box_id": box,
+        **period,
+        "code": "A/B",
+        "price": "0.00",
+        "usage_count": 3,
+        "first_used_on": "2999-01-01T00:00:00Z",
+    }
+    used = {"code": voucher.code, "partner_id": 4711, "used_on": "2999-01-01T00:00:00Z", "comment": LONG}
+    return [
+        Case(network_voucher_issuing.issue_network_voucher, "market a", new, "expires_on status language"),
+        Case(
+            network_voucher_issuing.issue_network_voucher,
+            "market a",
+            {**new, "box_id": 4711},
+            "box_id status language",
+        ),
+        Case(
+            network_voucher_issuing.import_network_voucher,
+            "market a",
+            old,
+            "expires_on code price usage_count first_used_on",
+        ),
+        Case(
+            network_voucher_issuing.import_network_voucher,
+            "market a",
+            {**old, "box_id": 4711},
+            "box_id code price",
+        ),
+        Case(
+            network_voucher_issuing.update_network_voucher,
+            "market a",
+            {"id": voucher.id, "message": LONG, "is_active": None},
+            "message is_active",
+        ),
+        Case(network_voucher_usages.use_network_voucher, "market a", used, "partner_id used_on comment"),
+    ]
+
+
 def _of_webhooks(tenants: Tenants) -> Iterator[Case]:
     endpoint = tenants.owned["a1"].webhook_endpoint
     sent = {"url": "https://127.0.0.1/", "event_types": [EventType.WEBHOOK_TEST], "description": LONG}
@@ -313,6 +389,8 @@ NOT_COVERED: Mapping[str, str] = {
     **dict.fromkeys(("archive_media", "update_media", "change_site_domain", "revoke_token"), ONE),
     **dict.fromkeys(("activate_network_gift_card", "cancel_network_gift_card", "extend_network_gift_card"), ONE),
     "cancel_network_gift_card_usage": ONE,
+    **dict.fromkeys(("activate_network_voucher", "cancel_network_voucher", "extend_network_voucher"), ONE),
+    "cancel_network_voucher_usage": ONE,
     **dict.fromkeys(("capture_gift_card", "release_gift_card", "reverse_gift_card_capture"), ONE),
     **dict.fromkeys(("delete_product_attribute", "delete_voucher_option_link", "delete_webhook_endpoint"), ONE),
     **dict.fromkeys(("discard_job", "retry_job", "resend_mail", "renew_voucher_document", "send_onboarding_link"), ONE),
@@ -322,6 +400,7 @@ NOT_COVERED: Mapping[str, str] = {
     "create_voucher_option_link": "Rows that are not there are told first, and one check is left.",
     "create_media": "A picture is decoded only for an input that can be used: decoding costs much.",
     "accept_dispute": ONE,
+    **dict.fromkeys(("accept_offer", "reject_offer", "submit_offer"), ONE),
     "register_bank_account": ONE,
     "contest_dispute": STATE,
     "push_dispute_document": "A file is read, and shown to the provider, only for a dispute that can be answered.",

@@ -37,6 +37,7 @@ DENIED_TO_PARTNERS = frozenset(
         Permission.VALIDATE_PAYOUT,
         Permission.REOPEN_VOUCHER,
         Permission.CREATE_NETWORK_GIFT_CARD,
+        Permission.MANAGE_NETWORK_VOUCHER,
         Permission.MANAGE_MARKETPLACE,
         Permission.MANAGE_MASTERADMIN,
         Permission.MANAGE_USER,

@@ -1,5 +1,6 @@
 """Row-level scoping: the rows that a caller sees. Rows of other tenants count as missing."""
 
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from sqlalchemy import ColumnElement, Table, and_, false, or_
@@ -8,13 +9,16 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.caller import Caller, Role
 from schema.core.errors import MarketplaceOnly, NotFound
+from schema.network.box import OfferStatus
 from store.audit.entries import AuditEntryRow
 from store.event.events import EventRow
 from store.gift_card.gift_cards import GiftCardRow
 from store.ledger.rows import LedgerJournalRow
 from store.ledger.wallets import WalletRow
 from store.mail.rows import MailRow
+from store.network.boxes import BoxRow, OfferRow
 from store.network.gift_cards import NetworkGiftCardRow
+from store.network.vouchers import NetworkVoucherRow
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.payment.fees import FeeRuleRow
 from store.payment.transfers import TransferRow
@@ -29,18 +33,29 @@ MARKETPLACE_OWNED = (
     FeeRuleRow,
     LedgerJournalRow,
     MailRow,
+    OfferRow,
     TransferRow,
     WalletRow,
     WebhookDeliveryRow,
     WebhookEndpointRow,
 )
 """Tables whose own `marketplace_id` names the marketplace, in addition to the partner: some rows have no partner."""
-SHARED_WITH_PARTNERS = (FeeRuleRow,)
-"""Tables whose rows without a partner concern all partners of their marketplace, which may see them."""
-HIDDEN_FROM_PARTNERS = (NetworkGiftCardRow,)
+SHARED_WITH_PARTNERS: Mapping[Any, Callable[[Caller], ColumnElement[bool]]] = {
+    BoxRow: lambda caller: or_(col(BoxRow.is_active), col(BoxRow.id).in_(_boxes_with_offer_of(caller))),
+    FeeRuleRow: lambda _: col(FeeRuleRow.partner_id).is_(None),
+    OfferRow: lambda _: and_(col(OfferRow.status) == OfferStatus.ACCEPTED, col(OfferRow.is_active)),
+}
+"""Tables whose rows all have a marketplace, and of which partners see, besides their own, those of their marketplace that
+meet the condition.
+"""
+HIDDEN_FROM_PARTNERS = (NetworkGiftCardRow, NetworkVoucherRow)
 """Tables of a marketplace's own rows that its partners see by their exact code only."""
 ISSUED_BY_PARTNERS = (GiftCardRow,)
 """Tables with rows of networks, which are read through a view of their own."""
+
+
+def _boxes_with_offer_of(caller: Caller) -> Any:
+    return select(col(OfferRow.box_id)).where(_is_owner(col(OfferRow.partner_id), caller.partner_id))
 
 
 def visible_conditions(caller: Caller, table: Any) -> list[ColumnElement[bool]]:
@@ -55,14 +70,16 @@ def visible_conditions(caller: Caller, table: Any) -> list[ColumnElement[bool]]:
         return [false()]
     of_marketplace = columns.id if table is MarketplaceRow else columns.get("marketplace_id")
     of_partner = columns.id if table is PartnerRow else columns.get("partner_id")
-    if of_partner is None:
-        return [_is_owner(of_marketplace, caller.marketplace_id)]
-    if caller.role is not Role.MARKETPLACE:
-        own = _is_owner(of_partner, caller.partner_id)
-        if table not in SHARED_WITH_PARTNERS:
-            return [own]
-        return [or_(own, and_(of_partner.is_(None), _is_owner(of_marketplace, caller.marketplace_id)))]
-    return [marketplace_condition(table.__table__, columns, caller.marketplace_id)]
+    in_marketplace = _is_owner(of_marketplace, caller.marketplace_id)
+    if caller.role is Role.MARKETPLACE:
+        if of_partner is None:
+            return [in_marketplace]
+        return [marketplace_condition(table.__table__, columns, caller.marketplace_id)]
+    owned = in_marketplace if of_partner is None else _is_owner(of_partner, caller.partner_id)
+    shared = SHARED_WITH_PARTNERS.get(table)
+    if shared is None:
+        return [owned]
+    return [in_marketplace, shared(caller) if of_partner is None else or_(owned, shared(caller))]
 
 
 def marketplace_condition(table: Table, columns: Any, id: Any) -> ColumnElement[bool]:

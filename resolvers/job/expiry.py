@@ -13,6 +13,7 @@ from resolvers.core.services import Services
 from resolvers.payment.requests import states as request_states
 from store.gift_card import holds
 from store.network.issuing import expire_network_cards
+from store.network.voucher_issuing import expire_network_vouchers
 from store.voucher import states
 
 log = structlog.get_logger(__name__)
@@ -21,10 +22,11 @@ BATCH_SIZE = 200
 
 
 async def expire_vouchers(services: Services) -> int:
-    """Expire the vouchers that are due; returns their number. An expiry day ends at midnight in the marketplace's time
-    zone.
+    """Expire the vouchers of partners and of networks that are due; returns their number. An expiry day ends at midnight in
+    the marketplace's time zone.
     """
-    return await _run_in_batches(services, states.expire_vouchers, "vouchers have expired")
+    own = await _run_in_batches(services, states.expire_vouchers, "vouchers have expired")
+    return own + await _run_in_batches(services, expire_network_vouchers, "network vouchers have expired")
 
 
 async def expire_gift_cards(services: Services) -> int:

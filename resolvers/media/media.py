@@ -26,6 +26,7 @@ from schema.order import OrderProduct
 from schema.product.product import Product
 from store.catalogue.catalogue import PrototypeImageRow
 from store.media.media import CONTENT_TYPE, MediaRow, lock_media_for_use, media_key_of, media_path_of, parse_media_path
+from store.network.boxes import BoxImageRow
 from store.partner.partners import PartnerRow
 from store.product.products import ProductRow
 
@@ -118,7 +119,7 @@ async def _picture(file: UploadFile) -> "ProcessedPicture":
 
 @operation(Permission.MANAGE_CATALOGUE, exists=_media)
 async def update_media(call: Call, input: UpdateMedia) -> Media:
-    """Rename a picture. A picture in use by a product, a prototype or a logo is refused with `MEDIA_IN_USE`."""
+    """Rename a picture. A picture in use by a product, a prototype, a box or a logo is refused with `MEDIA_IN_USE`."""
     row = await _lock_unused(call, input.id)
     row.name = input.name
     await call.db.flush()
@@ -128,7 +129,7 @@ async def update_media(call: Call, input: UpdateMedia) -> Media:
 @operation(Permission.MANAGE_CATALOGUE, exists=_media)
 async def archive_media(call: Call, input: ArchiveMedia) -> Media:
     """Archive a picture, so that it can no longer be chosen. Existing orders still show it. A picture in use by a
-    product, a prototype or a logo is refused with `MEDIA_IN_USE`.
+    product, a prototype, a box or a logo is refused with `MEDIA_IN_USE`.
     """
     row = await _lock_unused(call, input.id)
     row.archived_on = row.archived_on or call.services.clock.now()
@@ -137,13 +138,14 @@ async def archive_media(call: Call, input: ArchiveMedia) -> Media:
 
 
 async def _lock_unused(call: Call, media_id: int) -> MediaRow:
-    """A picture, locked against new uses. Raises MediaInUse if a product, a prototype or the partner's logo uses it."""
+    """A picture, locked against new uses. Raises MediaInUse if a product, a prototype, a box or a logo uses it."""
     row = await _media.find(call, media_id, lock=True)
     paths = [media_path_of(row.uuid, size) for size in MediaSize]
     image = exists().where(col(PrototypeImageRow.media_id) == row.id)
+    boxed = exists().where(col(BoxImageRow.media_id) == row.id)
     shown = exists().where(col(ProductRow.partner_id) == row.partner_id, col(ProductRow.picture_url).in_(paths))
     logo = exists().where(col(PartnerRow.id) == row.partner_id, col(PartnerRow.logo_url).in_(paths))
-    if (await call.db.exec(select(image | shown | logo))).one():
+    if (await call.db.exec(select(image | boxed | shown | logo))).one():
         raise MediaInUse
     return row
 

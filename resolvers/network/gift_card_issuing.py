@@ -7,12 +7,13 @@ from zoneinfo import ZoneInfo
 
 from sqlmodel import col, select
 
-from resolvers.core.brute_force import throttled_code_lookup, throttled_lookup
+from resolvers.core.brute_force import throttled_code_lookup
 from resolvers.core.input_mapping import apply, check_later_expiry, collect_marketplace, id_from_input
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible, require_marketplace
+from resolvers.network.codes import check_new_code
 from resolvers.network.scoping import visible_by_code
-from schema.core.errors import AlreadyTaken, InvalidInput, NotFound
+from schema.core.errors import InvalidInput, NotFound
 from schema.core.input_errors import ProblemCollector
 from schema.core.permission import Permission
 from schema.gift_card.gift_card import GiftCardStatus
@@ -26,7 +27,7 @@ from schema.network.gift_card_input import (
     UpdateNetworkGiftCard,
 )
 from schema.validation.dates import moment_in
-from store.core.codes import format_code, is_mistyped, normalize
+from store.core.codes import format_code, normalize
 from store.gift_card.gift_cards import GiftCardRow
 from store.ledger.books import book_of_marketplace
 from store.network import issuing
@@ -90,7 +91,7 @@ async def create_network_gift_card(call: Call, input: CreateNetworkGiftCard) -> 
     with findings.collect():
         _check_value(input)
     with findings.collect():
-        await _check_code(call, input.code)
+        await check_new_code(call, input.code, "network gift card", col(GiftCardRow.normal_code))
     findings.raise_problems()
     card = _new_card(network, input, now)
     card.starts_on, card.expires_on = starts_on, expires_on
@@ -148,23 +149,6 @@ def _check_value(input: CreateNetworkGiftCard) -> None:
         raise InvalidInput.at(
             "remaining_value", "A card with a part of its value is `USING`; used ones are not created."
         )
-
-
-async def _check_code(call: Call, code: str) -> None:
-    """Raise InvalidInput or AlreadyTaken for a code that a new card cannot have. A code that is taken counts as a guess."""
-    if not code:
-        return
-    if not normalize(code) or "/" in code:
-        raise InvalidInput.at("code", "Send a code with letters or digits, without `/`.")
-    if is_mistyped(code):
-        raise InvalidInput.at("code", "This code is mistyped: its last character does not fit the others.")
-
-    async def is_free() -> bool:
-        taken = select(GiftCardRow.id).where(col(GiftCardRow.normal_code) == normalize(code))
-        return (await call.db.exec(taken)).first() is None
-
-    if not await throttled_lookup(call.context, "network gift card", is_free):
-        raise AlreadyTaken("code", what="code")
 
 
 @operation(Permission.CREATE_NETWORK_GIFT_CARD, exists=_find_own)

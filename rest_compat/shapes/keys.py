@@ -58,7 +58,7 @@ class ComputedKey:
 class ConstantKey:
     """A documented key with the same value in every row."""
 
-    value: str | None
+    value: str | bool | None
     schema: Schema
     description: str
     path: ClassVar[str] = ""

@@ -10,7 +10,7 @@ from rest_compat.shapes.fields import FieldSource, field_names, field_source, is
 from rest_compat.shapes.keys import ComputedKey, ConstantKey, FieldKey, ScalarList, ShapeError
 from rest_compat.shapes.writers import Schema, ValueWriter
 from schema.core.derived import Derived
-from schema.core.field_source import EmbeddedValue, Relation
+from schema.core.field_source import Computed, EmbeddedValue, Relation
 from store.database.projection import Projection
 from store.database.projection_fields import (
     ComputedField,
@@ -78,6 +78,7 @@ class ResourceShape:
         self.guarded: list[str] = []
         """Keys with a field-level permission. Only operations about the row itself may answer them."""
         self.selection = tuple(self._read())
+        self.properties = {key: self.properties[key] for key in keys}  # those of one relation were read together
         self.projection = Projection(self.selection)
         unknown = set(self.example) - set(keys)
         if unknown:
@@ -116,7 +117,7 @@ class ResourceShape:
             step, _, rest = path_of(spec).partition(".")
             if (
                 rest
-                and isinstance(where := self._source(key, step).location, Relation)
+                and isinstance(where := self._source(key, step).location, Relation | Computed)
                 and not _is_separate(spec, where, rest)
             ):
                 through.setdefault(step, {})[key] = with_path(spec, rest)
@@ -132,15 +133,19 @@ class ResourceShape:
     def _link(self, key: str, step: str, keys: Mapping[str, Spec]) -> RelationField:
         source = self._source(key, step)
         relation = source.location
-        assert isinstance(relation, Relation)
+        assert isinstance(relation, Relation | Computed)
         if relation.many:
             raise ShapeError(f"{self._key_label(key)} reads one value of many: {step!r} is a list. Nest a shape there.")
-        related = ResourceShape(self.name, relation.target, keys)
+        if isinstance(relation, Computed) and relation.field_permission is not None:
+            raise ShapeError(f"{self._key_label(key)} reads {step!r}, which needs a permission.")
+        target = relation.target if isinstance(relation, Relation) else source.field_type.type
+        related = ResourceShape(self.name, target, keys)
         self._refuse_guarded(related)
         self.inner.extend(related.inner)
         self.texts.extend(texts := [k for k, spec in keys.items() if related.is_text(k, spec)])
         for name, schema in related.properties.items():
-            self.properties[name] = _optional(schema, text=name in texts) if source.field_type.nullable else schema
+            is_optional = isinstance(relation, Relation) and source.field_type.nullable  # one is computed for each row
+            self.properties[name] = _optional(schema, text=name in texts) if is_optional else schema
         return RelationField(key, relation, related.projection, merge_keys=True)
 
     def is_text(self, key: str, spec: Spec) -> bool:
@@ -233,6 +238,8 @@ class ResourceShape:
             raise ShapeError(
                 f"{self._key_label(key)} nests a shape under {spec.path!r}: nest it where the resource is."
             )
+        if isinstance(source.location, Computed):
+            return self._computed_objects(key, spec, source.location, source)
         if isinstance(source.location, Relation):
             self._refuse_guarded(spec.shape)
             self.inner.append((key, spec.shape))
@@ -247,6 +254,15 @@ class ResourceShape:
             return ListField(key, source.location, spec.shape.selection, in_rows=is_json(self.kind, source.location))
         self.properties[key] = InnerShape(spec.shape, nullable=source.field_type.nullable)
         return ObjectField(key, source.location, spec.shape.selection)
+
+    def _computed_objects(self, key: str, spec: Nested, value: Computed, source: FieldSource) -> RelationField:
+        """An object, or an array of objects, that a function computes. For an array it must return a list for each id."""
+        if value.field_permission is not None:
+            raise ShapeError(f"{self._key_label(key)} nests {spec.path!r}, which needs a permission.")
+        self._refuse_guarded(spec.shape)
+        self.inner.append((key, spec.shape))
+        self.properties[key] = InnerShape(spec.shape, value.many, source.field_type.nullable and not value.many)
+        return RelationField(key, value, spec.shape.projection)
 
     def _scalar_list(self, key: str, spec: ScalarList, source: FieldSource, rest: str) -> RelationField:
         relation = source.location
@@ -327,11 +343,13 @@ class ResourceShape:
         return f"The documented key {key!r} of {self.name}"
 
 
-def _is_separate(spec: Spec, relation: Relation, rest: str) -> bool:
+def _is_separate(spec: Spec, relation: Relation | Computed, rest: str) -> bool:
     """True if a key is not loaded with others of its relation: a list of scalars, or the id, which the row itself
     stores.
     """
-    return relation.many if isinstance(spec, ScalarList) else rest == "id" and not relation.many
+    if isinstance(spec, ScalarList):
+        return relation.many
+    return isinstance(relation, Relation) and rest == "id" and not relation.many
 
 
 def _optional(schema: Schema | InnerShape, *, text: bool) -> Schema | InnerShape:

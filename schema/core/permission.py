@@ -29,6 +29,7 @@ class Permission(DescribedEnum):
         "Change the marketplace: its name, its site, its time zone, its fee rules.",
     )
     MANAGE_MASTERADMIN = "manage_masteradmin", "Everything. It implies every other permission."
+    MANAGE_NETWORK_VOUCHER = "manage_network_voucher", "Issue, extend and cancel network vouchers."
     MANAGE_USER = "manage_user", "Create users, and set their permissions."
     MANAGE_WEBHOOK = (
         "manage_webhook",
@@ -40,6 +41,7 @@ class Permission(DescribedEnum):
     UPDATE_VOUCHER = "update_voucher", "Move a voucher to another state, except reopening a used or expired one."
     UPDATE_VOUCHER_PDF = "update_voucher_pdf", "Change the document of a voucher."
     USE_NETWORK_GIFT_CARD = "use_network_giftcard_api", "Find network gift cards, spend them, and cancel a usage."
+    USE_NETWORK_VOUCHER = "use_network_voucher", "Use network vouchers, and cancel a usage."
     USE_VOUCHER = "use_voucher", "Mark a voucher as used."
     VALIDATE_PAYOUT = "validate_payout", "Validate and cancel payout requests."
     VIEW_AUDIT = "view_audit", "See who changed what, when and from where."

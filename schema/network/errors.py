@@ -29,6 +29,22 @@ class PartnerNotLinked(Conflict):
     """
 
 
+class NoUsageLeft(Conflict):
+    """This voucher has no usage left."""
+
+
+class TooLongAfterFirstUsage(Conflict):
+    """This voucher could be used until {last_day} because of its first usage, and no longer."""
+
+    meaning = "The days in which a voucher can be used after its first usage are over."
+
+
+class PartnerWithoutOffer(Conflict):
+    """This partner does not accept this voucher: the box does not admit the partner, or the partner has no accepted, active
+    offer for it.
+    """
+
+
 class NotSplittable(Conflict):
     """This gift card is used whole: send its remaining value."""
 

@@ -6,9 +6,8 @@ from typing import Any
 from sqlmodel import col, delete, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.core.errors import InvalidInput, Problem
 from store.catalogue.catalogue import PrototypeImageRow, VoucherPrototypeRow
-from store.media.media import MediaRow
+from store.media.media import MediaRow, check_pictures
 
 
 async def images_of(db: AsyncSession, prototype: VoucherPrototypeRow) -> list[int]:
@@ -36,20 +35,5 @@ async def check_images(db: AsyncSession, partner_id: int, media_ids: Sequence[in
 
     An archived picture that is already in `there` may stay. The pictures stay locked until the end of the transaction.
     """
-    media = MediaRow
-    query = (
-        select(media.id, media.archived_on)
-        .where(col(media.partner_id) == partner_id, col(media.id).in_(set(media_ids)))
-        .order_by(col(media.id))
-        .with_for_update(read=True)  # prevents concurrent archiving and renaming
-    )
-    rows = (await db.exec(query)).all()
-    usable = {id for id, archived_on in rows if archived_on is None or id in there}
-    wrong = []
-    for at, id in enumerate(media_ids):
-        if id in media_ids[:at]:
-            wrong.append(Problem(("image_ids", at), "INVALID", "Send each picture once."))
-        elif id not in usable:
-            wrong.append(Problem(("image_ids", at), "INVALID", "The partner has no such picture that can be used."))
-    if wrong:
-        raise InvalidInput(*wrong)
+    message = "The partner has no such picture that can be used."
+    await check_pictures(db, col(MediaRow.partner_id) == partner_id, media_ids, there, message)

@@ -50,7 +50,7 @@ class ConstantField:
     """The same value for every row."""
 
     key: str
-    value: str | None
+    value: str | bool | None
 
 
 @dataclass(frozen=True)

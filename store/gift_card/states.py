@@ -26,11 +26,8 @@ SPENDABLE = (PAID, USING)
 NEVER_CAPTURED = (DRAFT, CANCELLED)
 
 
-class GiftCardLike(Protocol):
-    """The fields that the rules need, of a row or of a projection."""
-
-    @property
-    def status(self) -> GiftCardStatus: ...
+class Limited(Protocol):
+    """The fields that say until when something can be used, and whether a dispute keeps it from that."""
 
     @property
     def expires_on(self) -> dt.datetime | None:
@@ -41,7 +38,14 @@ class GiftCardLike(Protocol):
         """None: no dispute keeps it from being spent."""
 
 
-def is_over(card: GiftCardLike, now: dt.datetime) -> bool:
+class GiftCardLike(Limited, Protocol):
+    """The fields that the rules need, of a row or of a projection."""
+
+    @property
+    def status(self) -> GiftCardStatus: ...
+
+
+def is_over(card: Limited, now: dt.datetime) -> bool:
     """True if it has expired, even if its status is not EXPIRED yet."""
     return card.expires_on is not None and card.expires_on <= now
 
@@ -61,7 +65,7 @@ def is_capturable(card: GiftCardLike) -> bool:
     return card.status not in NEVER_CAPTURED and card.frozen_on is None
 
 
-def check_not_frozen(card: GiftCardLike) -> None:
+def check_not_frozen(card: Limited) -> None:
     """Raise FrozenByDispute if a dispute keeps the card from being spent."""
     if card.frozen_on is not None:
         raise FrozenByDispute

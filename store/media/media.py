@@ -1,13 +1,14 @@
 """Pictures of a partner's catalogue as rows. Their bytes are in the file store."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from uuid import UUID
 
-from sqlalchemy import Index
+from sqlalchemy import ColumnElement, Index
 from sqlmodel import Field, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from schema.core.errors import InvalidInput, Problem
 from schema.media import Media, MediaSize
 from store.core.row import CreatedOn, PartnerIndexed, UpdatedOn
 
@@ -60,3 +61,30 @@ async def lock_media_for_use(db: AsyncSession, partner_id: int, uuid: UUID) -> b
     of_partner = (col(MediaRow.uuid) == uuid, col(MediaRow.partner_id) == partner_id)
     usable = select(col(MediaRow.id)).where(*of_partner, col(MediaRow.archived_on).is_(None))
     return (await db.exec(usable.with_for_update(read=True, key_share=True))).one_or_none() is not None
+
+
+async def check_pictures(
+    db: AsyncSession, owned: ColumnElement[bool], media_ids: Sequence[int], there: Collection[int], message: str
+) -> None:
+    """Raise InvalidInput at `image_ids` for duplicates and, with this message, for pictures that are archived or that the
+    condition excludes.
+
+    An archived picture that is already in `there` may stay. The pictures stay locked until the end of the transaction.
+    """
+    media = MediaRow
+    query = (
+        select(media.id, media.archived_on)
+        .where(owned, col(media.id).in_(set(media_ids)))
+        .order_by(col(media.id))
+        .with_for_update(read=True)  # prevents concurrent archiving and renaming
+    )
+    rows = (await db.exec(query)).all()
+    usable = {id for id, archived_on in rows if archived_on is None or id in there}
+    wrong = []
+    for at, id in enumerate(media_ids):
+        if id in media_ids[:at]:
+            wrong.append(Problem(("image_ids", at), "INVALID", "Send each picture once."))
+        elif id not in usable:
+            wrong.append(Problem(("image_ids", at), "INVALID", message))
+    if wrong:
+        raise InvalidInput(*wrong)

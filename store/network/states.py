@@ -1,7 +1,8 @@
-"""Status transitions of network gift cards, and what each status and date allow."""
+"""Status transitions of network gift cards, and what each status and date of a gift card or voucher allow."""
 
 import datetime as dt
 from decimal import Decimal
+from enum import StrEnum
 from typing import Protocol
 
 from schema.core.errors import PartnerInactive
@@ -11,7 +12,7 @@ from schema.network.gift_card import NetworkGiftCardStatus
 from schema.partner.partner import PartnerStatus
 from store.core.state_machine import StateMachine
 from store.gift_card.gift_cards import GiftCardRow
-from store.gift_card.states import check_not_frozen, is_over
+from store.gift_card.states import Limited, check_not_frozen, is_over
 from store.partner.partners import PartnerRow
 
 DRAFT, PAID, USING = GiftCardStatus.DRAFT, GiftCardStatus.PAID, GiftCardStatus.USING
@@ -29,6 +30,8 @@ TRANSITIONS = StateMachine(
     asked_for=True,
 )
 USABLE = (PAID, USING)
+READY = frozenset({"paid", "using", "test"})
+"""The published statuses of what can be used."""
 
 
 def transition(card: GiftCardRow, new: GiftCardStatus) -> bool:
@@ -52,7 +55,7 @@ def shown_status(card: GiftCardRow) -> NetworkGiftCardStatus:
     return NetworkGiftCardStatus.TEST if is_test else NetworkGiftCardStatus(card.status.value)
 
 
-class Usable(Protocol):
+class Usable(Limited, Protocol):
     """The fields that decide whether a gift card or voucher of a network is valid."""
 
     is_active: bool
@@ -68,13 +71,21 @@ def check_validity(item: Usable, now: dt.datetime) -> None:
 
 
 def check_usable(card: GiftCardRow, now: dt.datetime) -> None:
-    """Raise what prevents the usage of a locked card now: FrozenByDispute, NotUsable, Expired, Deactivated or NotYetValid."""
-    check_not_frozen(card)
-    if card.status is EXPIRED or (card.status in USABLE and is_over(card, now)):
+    """Raise what prevents the usage of a locked card now: see `check_usable_as`."""
+    check_usable_as(card, shown_status(card), now)
+
+
+def check_usable_as(item: Usable, status: StrEnum, now: dt.datetime) -> None:
+    """Raise what prevents the usage of a locked gift card or voucher with this published status now: FrozenByDispute,
+    NotUsable, Expired, Deactivated or NotYetValid.
+    """
+    check_not_frozen(item)
+    is_ready = status in READY
+    if status == NetworkGiftCardStatus.EXPIRED or (is_ready and is_over(item, now)):
         raise Expired
-    if card.status not in USABLE:
-        raise NotUsable(status=shown_status(card))
-    check_validity(card, now)
+    if not is_ready:
+        raise NotUsable(status=status)
+    check_validity(item, now)
 
 
 def check_accepts(partner: PartnerRow, *, is_linked: bool, is_test: bool) -> None:

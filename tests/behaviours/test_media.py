@@ -10,6 +10,8 @@ import pytest
 from schema.catalogue.prototype import VoucherPrototypeType
 from schema.core.text import Text
 from store.catalogue.catalogue import PrototypeImageRow, UniverseRow, VoucherPrototypeRow
+from store.network.boxes import BoxImageRow
+from tests.fixtures.box import new_box
 from tests.fixtures.media import PATH, Medias, drawn, files_of, medias_over
 from tests.fixtures.tenants import Tenants
 from tests.transports import BAD_TOKEN, NO_TOKEN, ONLY_REST, Transport
@@ -52,6 +54,13 @@ async def used_by_a_prototype(tenants: Tenants, media: dict[str, Any], of: str) 
         )
     )
     return f"DELETE FROM voucher_prototype_image WHERE id = {image.id}"  # noqa: S608 - a number of ours
+
+
+async def used_by_a_box(tenants: Tenants, media: dict[str, Any], of: str) -> str:
+    """Let a box of the partner's marketplace show a picture; answers the statement that ends it."""
+    box = await new_box(tenants, of[0])
+    image = await tenants.add(BoxImageRow(box_id=box.id, media_id=media["id"], position=1, is_cover=True))
+    return f"DELETE FROM box_image WHERE id = {image.id}"  # noqa: S608 - a number of ours
 
 
 async def new_prototype(tenants: Tenants, of: str) -> Any:
@@ -174,7 +183,7 @@ async def test_more_than_ten_mebibytes_are_refused_unread(
     assert await snapshot_with_files() == before
 
 
-@pytest.mark.parametrize("use", [used_by_a_product, used_by_a_prototype])
+@pytest.mark.parametrize("use", [used_by_a_product, used_by_a_prototype, used_by_a_box])
 async def test_a_picture_in_use_keeps_its_name(
     medias: Medias,
     tenants: Tenants,

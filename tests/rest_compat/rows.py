@@ -14,13 +14,16 @@ from resolvers.network.gift_card_usages import use_network_gift_card
 from rest_compat.http.route import RestRoute
 from rest_compat.routes import ROUTES
 from schema.core.permission import AccessRule
+from schema.network.box import OfferStatus
 from schema.payment.payment import PaymentStatus
 from store.core.clock import clock
 from store.media.media import MediaRow
 from store.payment.requests import PaymentRequestRow
 from tests.changes import Direct
 from tests.described import description, resolved
+from tests.fixtures.box import new_box, new_offer
 from tests.fixtures.network import link, network_card
+from tests.fixtures.network_voucher import used_voucher
 from tests.fixtures.payment.payment import stored_payment
 from tests.fixtures.tenants import Tenants, open_tenants
 from tests.fixtures.voucher import sell, voucher_of
@@ -79,7 +82,13 @@ async def open_rows(databases: Databases, folder: pathlib.Path) -> AsyncIterator
         await link(tenants, "a1")
         used = {"code": card.code, "value": "10.00", "partner_id": own.partner}
         assert (await Direct(tenants).change("a1", use_network_gift_card, **used)).done
+        box = await new_box(tenants)
+        await new_offer(tenants, box, "a1", OfferStatus.ACCEPTED)
+        network_voucher = await used_voucher(tenants, box)
         rows = {
+            "/api/boxes/": box.id,
+            "/api/networkvouchers_by_code/": network_voucher.code,
+            "/api/networkvouchers_by_email/": network_voucher.gifter_email,
             "/api/payments/": payment.id,
             "/api/payment_requests/": request.id,
             "/api/wallets/": await tenants.one("SELECT uuid FROM wallet ORDER BY id LIMIT 1"),

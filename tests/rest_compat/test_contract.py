@@ -17,6 +17,7 @@ from rest_compat.resources import (
     gift_card,
     kyc,
     network_gift_card,
+    network_voucher,
     partner,
     payment,
     payment_changes,
@@ -24,6 +25,7 @@ from rest_compat.resources import (
     transfer,
     voucher,
 )
+from rest_compat.resources import network_box as box
 from rest_compat.resources import voucher_option as option
 from rest_compat.resources import voucher_prototype as prototype
 from rest_compat.resources.media import MEDIA
@@ -56,12 +58,6 @@ OPTION = (
 
 NOT_YET = frozenset(
     [
-        "list_boxes",
-        "get_box",
-        "list_box_offers",
-        "get_network_voucher",
-        "find_network_vouchers_by_email",
-        "list_network_voucher_usages",
         "list_payout_requests",
         "get_payout_request",
         "list_payout_payments",
@@ -119,6 +115,16 @@ DOCUMENTED: Mapping[ResourceShape, str] = {
     "rentals printable_pdf_file coupon coupon_details coupon_for_email_details api_version type to_giftee from_gifter "
     "expedition_status expedition_date cover_letter_url language is_group_payment is_usable is_extendable is_refundable "
     "payment_type imported_from",
+    box.BOX: f"id {in_each('name')} {in_each('short_description', 'long_description')} creation_date is_active is_highlight "
+    "price weight price_scope max_usages max_days_after_first_usage nb_mpo_orders marketplace price_range images "
+    "allowed_partners products",
+    box.RANGE: f"id {in_each('name')} partner",
+    box.BOX_IMAGE: "id image",
+    box.PICTURE: "id uuid name created_on archived_on size readable writable updated_on cover",
+    box.ALLOWED_PARTNER: "id source_id agency_name",
+    box.PRODUCT: f"id {in_each('name')} price_range",
+    box.OFFER: f"id {in_each('name', 'description', 'terms_of_use')} edition_date rejection_date is_active status ranking "
+    "box product partner",
     voucher.CHOSEN_OPTION: "option count total_price",
     option.ORDERED_OPTION: f"{OPTION} has_been_ordered services_info price category voucher_prototypes",
     option.SERVICE: "service_cost service_buying_vat service_selling_vat service_price",
@@ -144,6 +150,10 @@ DOCUMENTED: Mapping[ResourceShape, str] = {
     "order_uuid order_creation_date description short_description theme",
     network_gift_card.NETWORK_GIFT_CARD_USAGE: "id network_giftcard partner value is_active comment reservation_id "
     "partner_source_id freeze_payout_date",
+    network_voucher.NETWORK_VOUCHER: "id uuid code status creation_date expiration_date max_usages usage_count box box_name "
+    "box_price is_box_active description short_description universes tags",
+    network_voucher.NETWORK_VOUCHER_USAGE: "id creation_date network_voucher partner partner_agency_name partner_source_id "
+    "is_active comment management_fees commission_rate",
     payment.PAYMENT: "id status currency payment_receipt_pdf_file customer origin payout_request_id payout_request_status "
     "payout_request_creation_date payout_request_validation_date partner partner_uuid created_on modified_on amount discount "
     "commission net_amount refunded_amount type product extra_source_amount extra_source_wallet extra_source_wallet_uuid "

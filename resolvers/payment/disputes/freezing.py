@@ -9,6 +9,8 @@ from resolvers.payment.refunds.goods import SoldGoods, withdraw
 from schema.order import OrderStatus
 from schema.voucher.voucher import VoucherState
 from store.gift_card.gift_cards import GiftCardRow
+from store.network.voucher_issuing import cancel_voucher
+from store.network.vouchers import NetworkVoucherRow
 from store.order.orders import lock_order
 from store.payment.disputes import OPEN_STATES, card_source_of, disputes_of
 from store.payment.refund_amounts import left_of
@@ -24,7 +26,7 @@ async def freeze_or_release(db: AsyncSession, goods: SoldGoods, now: dt.datetime
     is_open = any(dispute.state in OPEN_STATES for dispute in disputes)
     lost = sum((dispute.lost_amount for dispute in disputes if dispute.state not in OPEN_STATES), Decimal("0.00"))
     is_gone = not is_open and lost > 0 and lost >= left_of(await card_source_of(db, payment))
-    sold: list[GiftCardRow | VoucherRow] = [*goods.cards, *goods.vouchers]
+    sold: list[GiftCardRow | VoucherRow | NetworkVoucherRow] = [*goods.cards, *goods.vouchers, *goods.network_vouchers]
     for row in sold:
         if is_open:
             row.frozen_on = row.frozen_on or now
@@ -36,8 +38,13 @@ async def freeze_or_release(db: AsyncSession, goods: SoldGoods, now: dt.datetime
 
 
 async def _take_away(db: AsyncSession, goods: SoldGoods, now: dt.datetime) -> None:
-    """All of the money is gone: what was bought is withdrawn. A voucher in use stays frozen."""
+    """All of the money is gone: what was bought is withdrawn. A voucher in use stays frozen, but a network's is cancelled:
+    what was used of it is the partners'.
+    """
     await withdraw(db, goods.cards, goods.vouchers, now)
+    for sold in goods.network_vouchers:
+        await cancel_voucher(db, sold)
+        sold.frozen_on = None
     for card in goods.cards:
         card.frozen_on = None
     for voucher in goods.vouchers:

@@ -12,6 +12,7 @@ from schema.voucher.voucher import VoucherState
 from store.gift_card.gift_cards import GiftCardRow
 from store.gift_card.holds import cancel_card
 from store.gift_card.locks import card_ids_of_order, lock_cards
+from store.network.vouchers import NetworkVoucherRow, lock_network_vouchers_of_order
 from store.order.orders import lock_order
 from store.order.refunds import OrderRefund, take_back_order_refund
 from store.payment.payments import PaymentRow, RefundRow
@@ -29,6 +30,7 @@ class SoldGoods:
     locked: LockedPayment
     cards: Sequence[GiftCardRow]
     vouchers: Sequence[VoucherRow]
+    network_vouchers: Sequence[NetworkVoucherRow]
 
     @property
     def payment(self) -> PaymentRow:
@@ -36,13 +38,14 @@ class SoldGoods:
 
 
 async def lock_goods(db: AsyncSession, payment: PaymentRow) -> SoldGoods:
-    """Lock the gift cards that were sold or have paid, then vouchers, then the payment: the order in which all lock
-    them.
+    """Lock the gift cards that were sold or have paid, then vouchers, those of networks last, then the payment: the order
+    in which all lock them.
     """
     sold = () if payment.order_id is None else await card_ids_of_order(db, payment.order_id)
     cards = await lock_cards(db, {*sold, *await paying_card_ids(db, payment)})
     vouchers = () if payment.order_id is None else await lock_vouchers_of_order(db, payment.order_id)
-    return SoldGoods(await lock_after_cards(db, payment, cards), [cards[id] for id in sold], vouchers)
+    of_networks = () if payment.order_id is None else await lock_network_vouchers_of_order(db, payment.order_id)
+    return SoldGoods(await lock_after_cards(db, payment, cards), [cards[id] for id in sold], vouchers, of_networks)
 
 
 async def reopen_lines(db: AsyncSession, payment: PaymentRow, refund: RefundRow, failed: Decimal) -> OrderRefund | None:

@@ -22,7 +22,8 @@ def usages_rule(name: str, title: str, *, table: str, owner: str, role: str) -> 
             CASE u.fees_paid_by WHEN 'marketplace' THEN {MINOR.format(amount=fees)} ELSE 0 END AS promotion,
             {is_checked("c.book_id", "coalesce(u.cancelled_on, u.recorded_on)")} AS is_checked
         FROM {table} u JOIN {owner} c ON c.id = u.{owner}_id JOIN ledger_book b ON b.id = c.book_id
-        CROSS JOIN (VALUES ('capture'), ('reversal')) AS k (kind) WHERE k.kind = 'capture' OR NOT u.is_active
+        CROSS JOIN (VALUES ('capture'), ('reversal')) AS k (kind)
+        WHERE (k.kind = 'capture' OR NOT u.is_active) AND u.value_amount > 0
     """
     posted = f"""
         SELECT j.source_id, j.kind, max(a.owner_id) FILTER (WHERE a.role = '{role}'), j.partner_id,

@@ -25,6 +25,7 @@ from store.ledger.verification import (
     gift_cards,
     journals,
     network_gift_cards,
+    network_vouchers,
     owners,
     payments,
 )
@@ -38,6 +39,7 @@ ALL_RULES: tuple[Rule, ...] = (
     *payments.RULES,
     *gift_card_payments.RULES,
     *network_gift_cards.RULES,
+    *network_vouchers.RULES,
 )
 SAMPLE = 10
 """How many offenders of a rule are told in words."""

@@ -19,6 +19,9 @@ from rest_compat.shapes.keys import FieldKey, ScalarList, ShapeError, decimal_st
 from rest_compat.shapes.shape import InnerShape, Nested, ResourceShape, Spec
 from rest_compat.shapes.writers import ValueWriter, enum_codes
 from schema.core.text import Text
+from schema.network.box import Box, BoxProduct
+from schema.payment.transfer import Transfer
+from schema.wallet import Wallet
 from tests.example_cards import Card, CardStatus, Use
 
 USE = ResourceShape("Use", Use, {"id": "id"})
@@ -51,6 +54,20 @@ def test_a_key_that_cannot_be_read_stops_the_start(keys: Mapping[str, Spec], mes
     with pytest.raises(ShapeError) as stop:
         ResourceShape("Gift card", Card, keys)
     assert message in str(stop.value)
+
+
+def test_computed_objects_are_nested_unless_they_need_a_permission() -> None:
+    product = ResourceShape("Product", BoxProduct, {"id": "id"})
+    shape = ResourceShape("Box", Box, {"id": "id", "products": Nested("products", product)})
+    assert shape.properties["products"] == InnerShape(product, many=True)
+    transfer = ResourceShape("Transfer", Transfer, {"status": "status"})
+    with pytest.raises(ShapeError, match="'transfers' of Wallet nests 'transfers', which needs a permission"):
+        ResourceShape("Wallet", Wallet, {"transfers": Nested("transfers", transfer)})
+
+
+def test_keys_are_described_in_their_order() -> None:
+    keys = {"shop": "issuer.slug", "id": "id", "name_en": "issuer.name.en"}
+    assert list(ResourceShape("Card", Card, keys).properties) == list(keys)
 
 
 async def test_one_value_of_each_related_row_is_an_array() -> None:

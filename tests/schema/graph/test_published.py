@@ -20,6 +20,7 @@ from schema.delivery.delivery import DeliveryKind
 from schema.graph.pages import PagePlan
 from schema.graph.selection import is_published_by
 from schema.graph.server import GraphQLRequest, GraphQLServer
+from schema.network.box import OfferStatus
 from schema.payment.dispute import DisputeKind
 from schema.payment.payment import RefundOrigin
 from schema.root import schema
@@ -29,6 +30,7 @@ from store.bank_account import BankAccountRow
 from store.catalogue.catalogue import EnvironmentRow, PriceRangeRow, PrototypeImageRow
 from store.core.clock import clock
 from store.media.media import MediaRow
+from store.network.boxes import BoxImageRow, BoxPartnerRow, BoxRow, OfferRow
 from store.payment.disputes import DisputeRow
 from store.payment.fees import FeeRuleRow
 from store.payment.payments import RefundRow
@@ -103,6 +105,7 @@ async def sold(shop: Shop) -> None:
         BankAccountRow(partner_id=shop.partner.id, account_id="user", iban=iban, iban_end="0143", holder="The Shop")
     )
     await experienced(shop)
+    await boxed(shop)
     await refunded(shop)
     changed = await answer(
         FAST, shop, f"mutation {{ updateProduct(input: {{ id: {honey.id}, ranking: 2 }}) {{ product {{ id }} }} }}"
@@ -120,6 +123,31 @@ async def refunded(shop: Shop) -> None:
     await shop.add(
         DisputeRow(
             **of, payment_id=payment_id, provider_id="dispute", kind=DisputeKind.CONTESTABLE, dispute_amount=price
+        )
+    )
+
+
+async def boxed(shop: Shop) -> None:
+    """A box with a picture, limited to the shop, and its accepted offer of an experience."""
+    of: dict[str, Any] = {"marketplace_id": shop.partner.marketplace_id, "name": Text(en="Spa day")}
+    await shop.execute("UPDATE partner SET linked_to_nv_settings = true")
+    box = await shop.add(
+        BoxRow(**of, short_description=Text(), long_description=Text(), price_amount=Decimal("120.00"))
+    )
+    picture = await shop.one("SELECT max(id) FROM media")
+    await shop.add(BoxImageRow(box_id=box.id, position=1, is_cover=True, media_id=picture))
+    await shop.add(BoxPartnerRow(box_id=box.id, partner_id=shop.partner.id))
+    prototype = await shop.one("SELECT max(id) FROM voucher_prototype")
+    await shop.add(
+        OfferRow(
+            **of,
+            partner_id=shop.partner.id,
+            box_id=box.id,
+            product_id=prototype,
+            description=Text(),
+            terms_of_use=Text(),
+            status=OfferStatus.ACCEPTED,
+            edited_on=clock.now(),
         )
     )
 

@@ -16,12 +16,17 @@ from resolvers.redemption import RedeemableCard, RedeemableVoucher, find_redeema
 from resolvers.voucher.updates import update_voucher
 from schema.checkout.checkout import PaymentAttemptStatus, ProductChoice
 from schema.core.errors import CheckoutChanged, FrozenByDispute, GiftCardNotSpendable, InvalidInput
+from schema.core.text import Text
 from schema.gift_card.input import CaptureGiftCard, HoldGiftCard, ReleaseGiftCard, ReverseGiftCardCapture, SpendGiftCard
+from schema.network.voucher import NetworkVoucherStatus
 from schema.payment.input import CreatePayment, PaymentCustomerInput
 from schema.payment.payment import PaymentType
 from schema.voucher.input import UpdateVoucher
 from schema.voucher.voucher import VoucherState
 from store.core.clock import clock
+from store.network.boxes import BoxRow
+from store.network.voucher_issuing import copy_box, issue_network_voucher
+from store.network.vouchers import NetworkVoucherRow
 from tests.fixtures.basket import Experiences, card_of, columns, for_two
 from tests.fixtures.payment.dispute import OpenedDispute, books_are_right, bought_disputably, open_dispute
 from tests.fixtures.shop import GOOD_CARD, Shop
@@ -201,3 +206,51 @@ async def test_other_orders_are_left_alone(shop: Shop) -> None:
     await frozen(shop)
     await spend_gift_card(shop.manager, SpendGiftCard(code=other.code, amount=Decimal("10.00")))
     assert await shop.one("SELECT count(*) FROM gift_card WHERE frozen_on IS NOT NULL") == 1
+
+
+async def test_network_vouchers_of_the_order_are_frozen_and_withdrawn(shop: Shop) -> None:
+    """A dispute freezes the network vouchers that were sold with its order; a lost one cancels them."""
+    await sold_card(shop)
+    order_id = await shop.one("SELECT max(id) FROM shop_order")
+    voucher_id = await sold_network_voucher(shop, order_id)
+    dispute = await frozen(shop)
+    shown = "SELECT frozen_on IS NOT NULL FROM network_voucher WHERE id = :id"
+    assert await shop.one(shown, id=voucher_id)
+    await dispute.contest()
+    await dispute.decide("win")
+    await dispute.follow()
+    assert not await shop.one(shown, id=voucher_id)
+
+
+async def test_network_vouchers_of_an_order_whose_money_is_gone_are_cancelled(shop: Shop) -> None:
+    await sold_card(shop)
+    voucher_id = await sold_network_voucher(shop, await shop.one("SELECT max(id) FROM shop_order"))
+    dispute = await open_dispute(shop, type="NOT_CONTESTABLE")
+    await dispute.follow()
+    assert await columns(shop, "network_voucher", "status", "frozen_on", "unowed_amount") == [("cncld", None, 120)]
+    assert (
+        await shop.one(
+            "SELECT balance FROM ledger_account WHERE role = 'network_voucher' AND owner_id = :id", id=voucher_id
+        )
+        == 0
+    )
+
+
+async def sold_network_voucher(shop: Shop, order_id: int) -> int:
+    """The id of a network voucher that was sold with an order."""
+    marketplace_id = await shop.one("SELECT id FROM marketplace LIMIT 1")
+    async with shop.services.db.sessions() as db, db.begin():
+        box = BoxRow(
+            marketplace_id=marketplace_id,
+            name=Text(en="Calm"),
+            short_description=Text(),
+            long_description=Text(),
+            price_amount=Decimal("120.00"),
+        )
+        db.add(box)
+        await db.flush()
+        values: dict[str, Any] = {"code": "", "normal_code": "", "status": NetworkVoucherStatus.PAID}
+        voucher = NetworkVoucherRow(**values, created_on=clock.now(), order_id=order_id)
+        copy_box(voucher, box)
+        await issue_network_voucher(db, voucher)
+        return voucher.id

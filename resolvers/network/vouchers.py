@@ -1,0 +1,146 @@
+"""Network vouchers and their usages: lists, look-ups and computed fields."""
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field
+from sqlmodel import col
+
+from resolvers.core.computed_fields import computes, derives
+from resolvers.core.context import Context
+from resolvers.core.lists.filters import OfMarketplace, OfPartner, Where
+from resolvers.core.lists.listing import GuardedArgument, Listing, Lookup
+from resolvers.network.scoping import seen_by_code
+from schema.core.columns import DescribedEnum, graphql_enum
+from schema.core.inputs import graphql_input_for
+from schema.core.permission import Permission
+from schema.network.voucher import NetworkVoucher, NetworkVoucherContent, NetworkVoucherStatus, NetworkVoucherUsage
+from schema.validation.numbers import RowId
+from store.core.codes import normalize
+from store.network.states import READY
+from store.network.voucher_content import content_of
+from store.partner.partners import PartnerRow
+
+
+@graphql_enum
+class NetworkVoucherSort(DescribedEnum):
+    """Sort order of network vouchers."""
+
+    NEWEST = "-created_on", "The newest first."
+    OLDEST = "created_on", "The oldest first."
+    ENDING = "expires_on", "Earliest expiry first; those without expiry last."
+    ENDING_DESCENDING = "-expires_on", "Latest expiry first; those without expiry before all others."
+
+
+@graphql_input_for(NetworkVoucher)
+class NetworkVoucherFilter(OfMarketplace):
+    """Filter for network vouchers. Periods include both ends."""
+
+    code: Annotated[str | None, AfterValidator(lambda sent: sent and normalize(sent)), Where("normal_code")] = Field(
+        default=None, description="Only the network voucher with this code, in any spelling."
+    )
+    box_id: Annotated[RowId | None, Where("box_id")] = Field(default=None, description="Only vouchers of this box.")
+    status: Annotated[NetworkVoucherStatus | None, Where("status")] = None
+    statuses: Annotated[list[NetworkVoucherStatus] | None, Where("status", "in")] = Field(
+        default=None, description="Only network vouchers with one of these statuses."
+    )
+    created_from: Annotated[dt.datetime | None, Where("created_on", ">=")] = Field(
+        default=None, description="Only vouchers issued at or after this time."
+    )
+    created_until: Annotated[dt.datetime | None, Where("created_on", "<=")] = Field(
+        default=None, description="Only vouchers issued at or before this time."
+    )
+    expires_from: Annotated[dt.datetime | None, Where("expires_on", ">=")] = Field(
+        default=None, description="Only vouchers that expire at or after this time."
+    )
+    expires_until: Annotated[dt.datetime | None, Where("expires_on", "<=")] = Field(
+        default=None, description="Only vouchers that expire at or before this time."
+    )
+
+
+network_vouchers = Listing(
+    NetworkVoucher,
+    NetworkVoucherFilter,
+    NetworkVoucherSort,
+    Permission.VIEW_NETWORK_VOUCHER,
+    "The network vouchers visible to you, newest first. A partner's users see none here: they look a voucher up by its "
+    "code.",
+    guarded=GuardedArgument(
+        "email", Where("emails", "item"), "Only vouchers whose gifter or giftee has this e-mail address."
+    ),
+)
+network_voucher = Lookup(
+    NetworkVoucher,
+    "normal_code",
+    "network voucher",
+    Permission.VIEW_NETWORK_VOUCHER,
+    "A network voucher by its code, in any spelling, by its id or by its uuid. A partner that is linked to the vouchers of "
+    "its network sees them by their code.",
+    visible=seen_by_code(col(PartnerRow.linked_to_nv_settings)),
+)
+network_voucher_with_id = Lookup(
+    NetworkVoucher, "id", "network voucher", Permission.VIEW_NETWORK_VOUCHER, "A network voucher by its id."
+)
+network_voucher_with_uuid = Lookup(
+    NetworkVoucher, "uuid", "network voucher", Permission.VIEW_NETWORK_VOUCHER, "A network voucher by its uuid."
+)
+
+
+@graphql_enum
+class NetworkVoucherUsageSort(DescribedEnum):
+    """Sort order of usages."""
+
+    NEWEST = "-used_on", "The newest first."
+    OLDEST = "used_on", "The oldest first."
+
+
+@graphql_input_for(NetworkVoucherUsage)
+class NetworkVoucherUsageFilter(OfPartner):
+    """Filter for usages of network vouchers. Periods include both ends."""
+
+    network_voucher_id: Annotated[RowId | None, Where("network_voucher_id")] = None
+    is_active: Annotated[bool | None, Where("is_active")] = Field(
+        default=None, description="Only usages that count, or only cancelled ones."
+    )
+    used_from: Annotated[dt.datetime | None, Where("used_on", ">=")] = Field(
+        default=None, description="Only usages at or after this time."
+    )
+    used_until: Annotated[dt.datetime | None, Where("used_on", "<=")] = Field(
+        default=None, description="Only usages at or before this time."
+    )
+
+
+network_voucher_usages = Listing(
+    NetworkVoucherUsage,
+    NetworkVoucherUsageFilter,
+    NetworkVoucherUsageSort,
+    Permission.VIEW_NETWORK_VOUCHER,
+    "The usages of network vouchers visible to you, newest first: a partner's users see those at their partner.",
+)
+network_voucher_usage = Lookup(
+    NetworkVoucherUsage, "id", "usage", Permission.VIEW_NETWORK_VOUCHER, "A usage of a network voucher by its id."
+)
+
+
+@derives(NetworkVoucher, "is_usable")
+def _is_usable(
+    context: Context,
+    status: str,
+    is_active: bool,
+    starts_on: dt.datetime | None,
+    expires_on: dt.datetime | None,
+    usable_until: dt.datetime | None,
+    frozen_on: Any,
+) -> bool:
+    now = context.services.clock.now()
+    begun = starts_on is None or starts_on <= now
+    ended = any(end is not None and end <= now for end in (expires_on, usable_until))
+    return status in READY and is_active and begun and not ended and frozen_on is None
+
+
+@computes(NetworkVoucher, "content")
+async def network_voucher_content(context: Context, ids: Sequence[int]) -> Mapping[int, NetworkVoucherContent]:
+    """What the holders of vouchers can get."""
+    async with context.db.read_sessions() as db:
+        return await content_of(db, ids)
