@@ -44,6 +44,7 @@ from store.ledger.wallets import WalletRow
 from store.mail.rows import MailRow
 from store.media.media import MediaRow
 from store.media.pictures import PictureRow
+from store.network.designs import GiftCardDesignRow
 from store.network.gift_cards import NetworkGiftCardRow, NetworkGiftCardUsageRow
 from store.order.orders import (
     OrderDiscountRow,
@@ -83,6 +84,7 @@ ROW_CLASSES: tuple[type[SQLModel], ...] = (
     EnvironmentRow,
     EventRow,
     FeeRuleRow,
+    GiftCardDesignRow,
     GiftCardHoldRow,
     GiftCardMovementRow,
     GiftCardRow,

@@ -15,6 +15,7 @@ from resolvers.cart import carts
 from resolvers.catalogue import option_categories, option_links, prototypes, taxonomy
 from resolvers.catalogue import options as catalogue_options
 from resolvers.gift_card import holds, issuing, offers, spending
+from resolvers.network import designs
 from resolvers.partner import marketplaces, network_partners, partners
 from resolvers.payment import fees
 from resolvers.payment.requests import payment_requests
@@ -32,6 +33,7 @@ from schema.gift_card.gift_card import GiftCardStatus
 from schema.partner.partner import PartnerStatus
 from schema.voucher.voucher import VoucherState
 from store.catalogue.catalogue import EnvironmentRow, PriceRangeRow, UniverseRow, VoucherOptionLinkRow
+from store.network.designs import GiftCardDesignRow
 from tests.changes import Direct
 from tests.fixtures.tenants import Tenants
 from tests.fixtures.voucher import sell, voucher_of
@@ -74,6 +76,7 @@ def rows_of_markets(tenants: Tenants) -> Mapping[str, Any]:
     return {
         "universe": UniverseRow(**of),
         "environment": EnvironmentRow(**of),
+        "design": GiftCardDesignRow(**of, short_description=Text(), description=Text()),
         "range": PriceRangeRow(**of, minimum_amount=Decimal(1), currency="EUR"),
     }
 
@@ -151,6 +154,12 @@ def _of_markets(tenants: Tenants, ids: Mapping[str, int]) -> Iterator[Case]:
     yield Case(taxonomy.update_price_range, "market a", changed, "name maximum ranking")
     fits_what_is_wrong = {"id": ids["range"], "name": NAME, "minimum": "-1", "maximum": "0.50", "ranking": -1}
     yield Case(taxonomy.update_price_range, "market a", fits_what_is_wrong, "minimum ranking")
+    look = {"picture_url": PICTURE, "accent_colour": "red", "ranking": -1}
+    told = "name picture_url accent_colour ranking"
+    yield Case(designs.create_gift_card_design, "market a", {"name": NAMELESS, **look}, told)
+    design = {**made, "accent_colour": "red"}
+    yield Case(designs.create_gift_card_design, "master", design, "marketplace_uuid name accent_colour ranking")
+    yield Case(designs.update_gift_card_design, "market a", {"id": ids["design"], **UNNAMED, **look}, told)
     fee = {"partner_uuid": UNKNOWN, "percentage": "101", "fixed": "-1"}
     yield Case(fees.create_fee_rule, "market a", fee, "partner_uuid percentage fixed")
     nowhere = {**fee, "marketplace_uuid": UNKNOWN}

@@ -7,7 +7,7 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.caller import Caller, Role
-from schema.core.errors import NotFound
+from schema.core.errors import MarketplaceOnly, NotFound
 from store.audit.entries import AuditEntryRow
 from store.event.events import EventRow
 from store.ledger.rows import LedgerJournalRow
@@ -76,6 +76,12 @@ def _is_owner(owner: Any, id: Any) -> ColumnElement[bool]:
     """Whether a row has this owner. A missing owner matches no row."""
     condition: ColumnElement[bool] = false() if owner is None or id is None else owner == id
     return condition
+
+
+def require_marketplace(caller: Caller) -> None:
+    """Raise MarketplaceOnly for users of a partner."""
+    if caller.role is Role.PARTNER:
+        raise MarketplaceOnly
 
 
 async def find_visible(

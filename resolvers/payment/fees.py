@@ -9,14 +9,13 @@ from pydantic import Field
 from pydantic_core import PydanticCustomError
 from sqlmodel import col, select
 
-from resolvers.core.caller import Role
 from resolvers.core.input_mapping import ById, apply, collect_marketplace, values_of
 from resolvers.core.lists.filters import OfPartner, Where
 from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
-from resolvers.core.scoping import find_visible
+from resolvers.core.scoping import find_visible, require_marketplace
 from schema.core.columns import DescribedEnum, graphql_enum
-from schema.core.errors import InvalidInput, MarketplaceOnly
+from schema.core.errors import InvalidInput
 from schema.core.input_errors import ProblemCollector
 from schema.core.inputs import graphql_input_for
 from schema.core.money import Money
@@ -65,22 +64,17 @@ class _FeeRuleById(ById[FeeRuleRow]):
     """Finds a fee rule that the caller may change: users of a partner only read them."""
 
     async def find(self, call: Call, id: int, *, lock: bool = False) -> FeeRuleRow:
-        _require_marketplace(call)
+        require_marketplace(call.caller)
         return await super().find(call, id, lock=lock)
 
 
 _fee_rule = _FeeRuleById(FeeRuleRow, "fee rule")
 
 
-def _require_marketplace(call: Call) -> None:
-    if call.caller.role is Role.PARTNER:
-        raise MarketplaceOnly
-
-
 @operation(Permission.MANAGE_MARKETPLACE)
 async def create_fee_rule(call: Call, input: CreateFeeRule) -> FeeRule:
     """Create a fee rule of a marketplace. A second active rule for the same partner, product and origin is refused."""
-    _require_marketplace(call)
+    require_marketplace(call.caller)
     findings = ProblemCollector()
     marketplace = await collect_marketplace(findings, call, input)
     partner_id = None

@@ -13,6 +13,7 @@ from schema.core.money import money, money_column
 from schema.core.ownership import marketplace_relation
 from schema.core.resource import SchemaModel, embedded, relation, relations
 from schema.gift_card.gift_card import GiftCardGiftee, GiftCardGifter, GiftCardMovement
+from schema.network.design import GiftCardDesign
 from schema.network.usage import NetworkUsage
 from schema.wallet import Wallet
 
@@ -71,6 +72,14 @@ class NetworkGiftCard(SchemaModel):
     language: str = Field(default="en", max_length=2, description="The language of its mail and document.")
     order_id: int | None = Field(default=None, description="The id of the order it was sold with; null if none.")
     order = relation("schema.order:Order", by="order_id", description="The order it was sold with.", nullable=True)
+    design_id: int | None = Field(default=None, description="The id of its design; null if it has none.")
+    design = relation(GiftCardDesign, by="design_id", description="Its design; null if it has none.", nullable=True)
+    document_url = derived(
+        str | None,
+        ("status", "document_token"),
+        "The URL of its printable PDF document. The URL cannot be guessed; it needs no authentication. Null before it is "
+        "paid and after it was cancelled.",
+    )
     movements = relations(
         GiftCardMovement, by="gift_card_id", description="The movements of its balance, oldest first."
     )
