@@ -110,7 +110,12 @@ def routes_of(settings: Settings, sandbox: ASGIApp | None = None) -> list[HostRo
     own, pages = HostMatcher(settings), PageTemplates(reload=settings.development)
     funnel = funnel_routes(settings, pages)
     told = allows_introspection(settings)
-    options = DocsOptions(settings.base_url.rstrip("/"), sdl if told else None, ide=told and serves_graphiql(settings))
+    options = DocsOptions(
+        settings.base_url.rstrip("/"),
+        sdl if told else None,
+        ide=told and serves_graphiql(settings),
+        service_name=settings.service_name,
+    )
     rest, *reference = rest_routes(context_of, options)
     tables: Sequence[tuple[HostScope, Sequence[BaseRoute]]] = (  # tried in this order: the busiest routes come first
         (HostScope.API, [rest, *graphql_view(settings).routes()]),

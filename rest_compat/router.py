@@ -71,6 +71,7 @@ def rest_routes(context_of: ContextOf, options: DocsOptions = DEFAULT_DOCS) -> l
 
     `context_of` builds the context of a request and raises Unauthenticated for an invalid token.
     """
-    answering = {group: [(route, endpoint(route, context_of)) for route in routes] for group, routes in GROUPS.items()}
+    groups = {group: [route.with_service(options.service_name) for route in routes] for group, routes in GROUPS.items()}
+    answering = {group: [(route, endpoint(route, context_of)) for route in routes] for group, routes in groups.items()}
     rest = RestRouter([pair for pairs in answering.values() for pair in pairs])
-    return [rest, *documentation(lambda: openapi_document(answering, reference_of), GROUPS, reference_of, options)]
+    return [rest, *documentation(lambda: openapi_document(answering, reference_of), groups, reference_of, options)]

@@ -36,10 +36,10 @@ from resolvers.voucher.vouchers import voucher as voucher_with_code
 from resolvers.voucher.vouchers import vouchers
 from resolvers.wallet import wallet
 from rest_compat.http.body import Accepts
-from rest_compat.http.links import RowLink
 from rest_compat.http.route import ConditionalStatus, ResponseEnvelope, RestRoute, RowsOf
 from rest_compat.resources import auth, cart, kyc, partner, payment_changes
 from rest_compat.resources import gift_card as gift_card_shapes
+from rest_compat.resources import network_gift_card as network_gift_cards
 from rest_compat.resources import payment as payment_shapes
 from rest_compat.resources import payment_request as payment_requests
 from rest_compat.resources import transfer as transfer_shapes
@@ -53,8 +53,6 @@ from schema.core.errors import CartNotFound
 CREATED_OR_REPLACED = ConditionalStatus(
     lambda saved: 201 if saved.created else 200, ((201, "The cart was created."), (200, "The cart was replaced."))
 )
-
-WALLET_LINK = RowLink("wallet", "wallet.uuid", "/api/wallets/{}/transfers/")
 
 GROUPS: Mapping[str, Sequence[RestRoute]] = {
     "Log-in": (
@@ -236,15 +234,18 @@ GROUPS: Mapping[str, Sequence[RestRoute]] = {
             query=gift_card_shapes.QUERY,
             ordering=gift_card_shapes.ORDERING,
         ),
-        RestRoute("GET", "/api/giftcards/{id}/", gift_card, gift_card_shapes.GIFT_CARD, links=(WALLET_LINK,)),
+        RestRoute(
+            "GET", "/api/giftcards/{id}/", gift_card, gift_card_shapes.GIFT_CARD, links=(gift_card_shapes.WALLET_LINK,)
+        ),
         RestRoute(
             "GET",
             "/api/giftcards_by_code/{code}/",
             gift_card_with_code,
             gift_card_shapes.GIFT_CARD,
-            links=(WALLET_LINK,),
+            links=(gift_card_shapes.WALLET_LINK,),
         ),
     ),
+    "Network gift cards": network_gift_cards.ROUTES,
     "Vouchers": (
         RestRoute(
             "GET",

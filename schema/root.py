@@ -21,6 +21,9 @@ from resolvers.kyc import identity, levels
 from resolvers.mail import mails
 from resolvers.media import media as medias
 from resolvers.network import designs
+from resolvers.network import gift_card_issuing as network_card_issuing
+from resolvers.network import gift_card_usages as network_card_usages
+from resolvers.network import gift_cards as network_cards
 from resolvers.onboarding import page as onboarding
 from resolvers.partner import marketplaces, network_partners, partners, return_secrets
 from resolvers.payment import creation as payment_creation
@@ -66,6 +69,14 @@ class Query:
     me = query_field(tokens.me)
     media = query_field(medias.media)
     media_by_id = query_field(medias.media_by_id)
+    network_gift_card = query_field(
+        network_cards.network_gift_card,
+        network_cards.network_gift_card_with_id,
+        network_cards.network_gift_card_with_uuid,
+    )
+    network_gift_card_usage = query_field(network_cards.network_gift_card_usage)
+    network_gift_card_usages = query_field(network_cards.network_gift_card_usages)
+    network_gift_cards = query_field(network_cards.network_gift_cards)
     order = query_field(orders.order, orders.order_with_uuid)
     orders = query_field(orders.orders)
     payment = query_field(payments.payment)
@@ -104,10 +115,13 @@ class Query:
 class Mutation:
     accept_dispute = mutation_field(payment_disputes.accept_dispute)
     activate_marketplace_payments = mutation_field(wallets.activate_marketplace_payments)
+    activate_network_gift_card = mutation_field(network_card_issuing.activate_network_gift_card)
     activate_payments = mutation_field(activation.activate_payments)
     activate_gift_card = mutation_field(gift_card_issuing.activate_gift_card)
     add_voucher_rental = mutation_field(updates.add_voucher_rental)
     archive_media = mutation_field(medias.archive_media)
+    cancel_network_gift_card = mutation_field(network_card_issuing.cancel_network_gift_card)
+    cancel_network_gift_card_usage = mutation_field(network_card_usages.cancel_network_gift_card_usage)
     cancel_payment = mutation_field(payment_creation.cancel_payment)
     cancel_payment_request = mutation_field(payment_requests.cancel_payment_request)
     cancel_gift_card = mutation_field(gift_card_issuing.cancel_gift_card)
@@ -121,6 +135,7 @@ class Mutation:
     create_gift_card_design = mutation_field(designs.create_gift_card_design)
     create_marketplace = mutation_field(marketplaces.create_marketplace)
     create_media = mutation_field(medias.create_media)
+    create_network_gift_card = mutation_field(network_card_issuing.create_network_gift_card)
     create_network_partner = mutation_field(network_partners.create_network_partner)
     create_partner = mutation_field(partners.create_partner)
     create_price_range = mutation_field(taxonomy.create_price_range)
@@ -141,6 +156,7 @@ class Mutation:
     delete_webhook_endpoint = mutation_field(webhooks.delete_webhook_endpoint)
     discard_job = mutation_field(jobs.discard_job)
     create_fee_rule = mutation_field(fees.create_fee_rule)
+    extend_network_gift_card = mutation_field(network_card_issuing.extend_network_gift_card)
     update_fee_rule = mutation_field(fees.update_fee_rule)
     extend_gift_card = mutation_field(gift_card_issuing.extend_gift_card)
     extend_voucher = mutation_field(updates.extend_voucher)
@@ -182,6 +198,7 @@ class Mutation:
     update_gift_card_offer = mutation_field(offers.update_gift_card_offer)
     update_marketplace = mutation_field(marketplaces.update_marketplace)
     update_media = mutation_field(medias.update_media)
+    update_network_gift_card = mutation_field(network_card_issuing.update_network_gift_card)
     update_network_partner = mutation_field(network_partners.update_network_partner)
     update_partner = mutation_field(partners.update_partner)
     update_price_range = mutation_field(taxonomy.update_price_range)
@@ -198,6 +215,7 @@ class Mutation:
     update_voucher_option_link = mutation_field(option_links.update_voucher_option_link)
     update_voucher_prototype = mutation_field(prototypes.update_voucher_prototype)
     update_webhook_endpoint = mutation_field(webhooks.update_webhook_endpoint)
+    use_network_gift_card = mutation_field(network_card_usages.use_network_gift_card)
 
 
 schema = build_schema(Query, Mutation)

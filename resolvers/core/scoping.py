@@ -10,9 +10,11 @@ from resolvers.core.caller import Caller, Role
 from schema.core.errors import MarketplaceOnly, NotFound
 from store.audit.entries import AuditEntryRow
 from store.event.events import EventRow
+from store.gift_card.gift_cards import GiftCardRow
 from store.ledger.rows import LedgerJournalRow
 from store.ledger.wallets import WalletRow
 from store.mail.rows import MailRow
+from store.network.gift_cards import NetworkGiftCardRow
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.payment.fees import FeeRuleRow
 from store.payment.transfers import TransferRow
@@ -35,6 +37,10 @@ MARKETPLACE_OWNED = (
 """Tables whose own `marketplace_id` names the marketplace, in addition to the partner: some rows have no partner."""
 SHARED_WITH_PARTNERS = (FeeRuleRow,)
 """Tables whose rows without a partner concern all partners of their marketplace, which may see them."""
+HIDDEN_FROM_PARTNERS = (NetworkGiftCardRow,)
+"""Tables of a marketplace's own rows that its partners see by their exact code only."""
+ISSUED_BY_PARTNERS = (GiftCardRow,)
+"""Tables with rows of networks, which are read through a view of their own."""
 
 
 def visible_conditions(caller: Caller, table: Any) -> list[ColumnElement[bool]]:
@@ -42,9 +48,11 @@ def visible_conditions(caller: Caller, table: Any) -> list[ColumnElement[bool]]:
 
     A table is owned through `partner_id` or `marketplace_id`; partners and marketplaces own themselves.
     """
-    if caller.role is Role.MASTER:
-        return []
     columns = table.__table__.c
+    if caller.role is Role.MASTER:
+        return [columns.partner_id.is_not(None)] if table in ISSUED_BY_PARTNERS else []
+    if caller.role is not Role.MARKETPLACE and table in HIDDEN_FROM_PARTNERS:
+        return [false()]
     of_marketplace = columns.id if table is MarketplaceRow else columns.get("marketplace_id")
     of_partner = columns.id if table is PartnerRow else columns.get("partner_id")
     if of_partner is None:

@@ -25,6 +25,7 @@ from store.customer import Person
 from store.gift_card.gift_cards import GiftCardRow
 from store.gift_card.locks import lock_card_of_wallet
 from store.gift_card.modes import check_spendable
+from store.partner.checks import check_freezing
 from store.partner.partners import PartnerRow
 from store.payment.payments import PaymentRow, link_token
 from store.payment.recording import add_sources, has_open_payin, lock_payment
@@ -54,7 +55,7 @@ async def create_payment(call: Call, input: CreatePayment) -> Payment:
     with findings.collect():
         _check_payer(input)
     with findings.collect():
-        _check_freezing(partner, input.freeze_payout_date)
+        check_freezing(partner, input.freeze_payout_date)
     extra = await _extra_source(findings, call, input, partner)
     findings.raise_problems()
     await require_selling(call.services, call.db, partner.id, lock=True)
@@ -76,12 +77,6 @@ def _check_payer(input: CreatePayment) -> None:
     if (input.extra_source_amount or NOTHING) < input.amount:
         blank = [name for name in type(input.customer).model_fields if not getattr(input.customer, name)]
         raise_if_problems(Problem(("customer", name), "REQUIRED", "Fill this in.") for name in blank)
-
-
-def _check_freezing(partner: PartnerRow, date: dt.datetime | None) -> None:
-    """Raise InvalidInput if the partner may not choose the date that decides about a payout. Removing it is allowed."""
-    if date is not None and not partner.freeze_payout:
-        raise InvalidInput.at("freeze_payout_date", "This partner may not choose the date.")
 
 
 async def _write(call: Call, input: CreatePayment, partner: PartnerRow, card_amount: Decimal) -> PaymentRow:
@@ -144,7 +139,7 @@ async def update_payment(call: Call, input: UpdatePayment) -> Payment:
     payment.
     """
     payment = await lock_payment(call.db, await find_payment(call, {"id": input.id}))
-    _check_freezing(await call.db.get_one(PartnerRow, payment.partner_id), input.freeze_payout_date)
+    check_freezing(await call.db.get_one(PartnerRow, payment.partner_id), input.freeze_payout_date)
     payment.freeze_payout_date = moment_in(await zone_of(call.db, payment.partner_id), input.freeze_payout_date)
     return payment
 

@@ -87,6 +87,8 @@ class DocsOptions:
     """Returns the GraphQL schema; None if it is not published."""
     ide: bool = False
     """Whether GraphiQL is served."""
+    service_name: str = "coffret"
+    """The name of the service in paths."""
 
 
 class Documentation:

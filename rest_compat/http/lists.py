@@ -1,7 +1,7 @@
 """Endpoints of lists: numbered pages, or whole arrays that are streamed."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
@@ -34,6 +34,8 @@ class ListQuery:
     filter: Filter | RejectedInput
     order: str | None
     page: RequestedPage
+    guarded: str | None = None
+    """The guarded argument of the listing, which the path tells."""
 
 
 class ListEndpoint(Endpoint):
@@ -53,6 +55,9 @@ class ListEndpoint(Endpoint):
         """A page if the route is paged or `page_size` is sent; otherwise the whole array."""
         query, wrong = query_of(request, self.known_parameters)
         asked = await self.read_query(query, wrong, context, await self.owner_fields(request, context))
+        if self.listing.guarded is not None:
+            (guarded,) = self.path_values(request, context).values()
+            asked = replace(asked, guarded=guarded)
         if self.is_paged or "page_size" in query:
             return await self.page(request, context, asked)
         return await self.array(context, asked)
@@ -94,7 +99,8 @@ class ListEndpoint(Endpoint):
     async def page(self, request: Request, context: Context, asked: ListQuery) -> RestResponse:
         """One numbered page. Raises NotFound beyond the last page."""
         number, size = asked.page.number, asked.page.size
-        connection = await self.listing(context, PageArguments(first=size, page=number), asked.filter, asked.order)
+        rows_of_page = PageArguments(first=size, page=number)
+        connection = await self.listing(context, rows_of_page, asked.filter, asked.order, guarded=asked.guarded)
         rows = await _fetch(connection, self.route.shape, context)
         if number > 1 and not rows.results:
             raise NotFound(thing="page")
@@ -113,7 +119,7 @@ class ListEndpoint(Endpoint):
 
     async def _fetch_after(self, context: Context, asked: ListQuery, after: str | None) -> "Results":
         page = PageArguments(first=LARGEST_PAGE_SIZE, after=after)
-        connection = await self.listing(context, page, asked.filter, asked.order)
+        connection = await self.listing(context, page, asked.filter, asked.order, guarded=asked.guarded)
         return await _fetch(connection, self.route.shape, context)
 
     async def _chunks(self, context: Context, asked: ListQuery, part: "Results") -> AsyncIterator[bytes]:
@@ -148,14 +154,15 @@ async def _fetch(connection: Connection[Any], shape: ResourceShape, context: Con
 
 
 def _kind_in_path(route: RestRoute) -> Any:
-    assert route.rows_of is not None  # `_check` ensures it
+    if route.rows_of is None:
+        return str  # the guarded argument
     lookup = route.rows_of.lookup
     return lookup.table.model_fields[lookup.by].annotation
 
 
 def _check(route: RestRoute, listing: Listing[Any], names: Sequence[str]) -> None:
     """Check a route at start. Raises TypeError or LookupError if it does not fit its listing."""
-    if len(names) != (0 if route.rows_of is None else 1):
+    if len(names) != (0 if route.rows_of is None and listing.guarded is None else 1):
         raise TypeError(f"{route.path} is a list: its path has a parameter if it names the row that the list is of.")
     if route.rows_of is not None and route.rows_of.field not in listing.filter.model_fields:
         raise LookupError(f"{route.path}: {listing.filter.__name__} lacks {route.rows_of.field!r}.")

@@ -137,7 +137,8 @@ class OperationEndpoint(Endpoint):
 class LookupEndpoint(Endpoint):
     """Looks up one row by the single parameter of its path, and selects only the columns of the shape.
 
-    Answers the row, or the resources of its relation `through`: all of them, unless the request asks for a page.
+    Answers the row, or the resources of its relation `through`: the last one, or as an array all of them, unless the
+    request asks for a page.
     """
 
     def __init__(self, route: RestRoute, context_of: ContextOf, names: Sequence[str]) -> None:
@@ -145,8 +146,8 @@ class LookupEndpoint(Endpoint):
         self.lookup = route.operation
         if len(names) != 1:
             raise TypeError(f"{route.path} looks one row up, so it has one parameter.")
-        if bool(route.through) is not (route.envelope is ResponseEnvelope.ARRAY):
-            raise TypeError(f"{route.path}: one row is an object, and what is found through a relation an array.")
+        if route.envelope is ResponseEnvelope.ARRAY and not route.through:
+            raise TypeError(f"{route.path}: one row is an object, and not an array.")
         self.links = RowLinks(route.shape, route.links)
         self.shape = self.links.shape
         if route.through:
@@ -165,9 +166,17 @@ class LookupEndpoint(Endpoint):
             (written,) = await self.shape.render([row], load, columns=True)
         if self.route.through:
             everything = written[self.route.through]
+            if self.route.envelope is ResponseEnvelope.OBJECT:
+                return self.last_response(everything)
             return self.list_response(request, everything[::-1] if self.route.newest_first else everything)
         links = self.links.take_from(written, context.services.settings.public_url)
         return RestResponse(orjson.dumps(written), 200, [JSON, *links])
+
+    def last_response(self, everything: Sequence[Any]) -> RestResponse:
+        """The last resource. Raises NotFound if there is none."""
+        if not everything:
+            raise NotFound(thing=self.route.shape.name)
+        return RestResponse(orjson.dumps(everything[-1]))
 
     def list_response(self, request: Request, everything: Sequence[Any]) -> RestResponse:
         """The whole array, or the requested page of it."""

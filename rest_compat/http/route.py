@@ -3,7 +3,7 @@
 import datetime as dt
 import enum
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic import BaseModel
@@ -16,11 +16,15 @@ from rest_compat.http.parameters import Ordering, Parameter
 from rest_compat.shapes.shape import ResourceShape
 from schema.core.errors import AppError, NotFound
 
+SERVICE = "{service}"
+"""The place of the service's name in a path."""
+
 
 class ResponseEnvelope(enum.Enum):
     """How a response wraps its resources."""
 
     OBJECT = "object"
+    """One resource; `through` a relation, the last of its resources."""
     PAGE = "page"
     """A page with the seven documented keys."""
     ARRAY = "array"
@@ -65,8 +69,8 @@ class RestRoute:
     must send even if the input makes them optional, a translated text in every language; a PATCH may omit them.
     `graphql_only` are fields without a REST key: keys with their names are ignored like unknown keys. `missing` builds
     the error for a path parameter that cannot be an identifier. `through` is a relation of the row: the route answers
-    all related resources instead of the row, with `newest_first` in the opposite of their order. `rows_of` is the row
-    that a list belongs to. `links` are addresses of the row, sent as headers.
+    all related resources instead of the row, with `newest_first` in the opposite of their order, or as an object the last
+    one. `rows_of` is the row that a list belongs to. `links` are addresses of the row, sent as headers.
     """
 
     methods: str
@@ -90,6 +94,13 @@ class RestRoute:
     deprecated: Deprecation | None = None
     example: Mapping[str, Any] | None = None
     """An example request for the documentation."""
+    documented_path: str = ""
+    """The path in the list of operations, if it is not this one: there it has a place for the name of the service."""
+
+    def with_service(self, name: str) -> "RestRoute":
+        """The route of a service with this name."""
+        path = self.path.replace(SERVICE, name)
+        return self if path == self.path else replace(self, path=path, documented_path=self.path)
 
     @property
     def verbs(self) -> list[str]:

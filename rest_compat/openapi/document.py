@@ -127,7 +127,7 @@ class _Operation:
     def _query_parameters(self) -> list[Json]:
         if isinstance(self.operation, Listing):
             return [*self._list_parameters(self.operation), *self._page_parameters()]
-        if self.route.through:
+        if self.route.through and self.route.envelope is not ResponseEnvelope.OBJECT:
             return self._page_parameters()
         if self.verb != "GET" or self.reader is None:
             return []

@@ -57,7 +57,7 @@ def _references() -> Mapping[tuple[str, str], Reference]:
 
 def reference_of(route: RestRoute) -> Reference:
     """The words for a route. TypeError for a route without."""
-    reference = _references().get((route.methods, route.path))
+    reference = _references().get((route.methods, route.documented_path or route.path))
     if reference is None:
         raise TypeError(f"{route.methods} {route.path} needs a title and a text: add its id to {TEXTS.name}.")
     return reference

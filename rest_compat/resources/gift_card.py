@@ -1,6 +1,7 @@
 """Gift cards."""
 
 import resolvers.gift_card.gift_cards  # noqa: F401 - registers the computed fields
+from rest_compat.http.links import RowLink
 from rest_compat.http.parameters import Ordering, between, since, until
 from rest_compat.shapes.keys import FieldKey, decimal_string, same
 from rest_compat.shapes.shape import ResourceShape
@@ -35,4 +36,5 @@ QUERY = (
     until("created_on__lte", "created_until", "Issued at this time or earlier."),
     between("created_on__range", "created_from", "created_until", "Issued within this period."),
 )
+WALLET_LINK = RowLink("wallet", "wallet.uuid", "/api/wallets/{}/transfers/")
 ORDERING = Ordering({"created_on": "created_on", "expires_on": "expires_on"})

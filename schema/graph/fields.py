@@ -18,6 +18,7 @@ from schema.core import errors
 from schema.core.errors import AppError, InvalidInput, NotFound, ProblemPath
 from schema.core.inputs import RejectedInput
 from schema.graph.errors import field_of, render_message
+from schema.network import errors as network_errors
 from schema.payment import errors as payment_errors
 
 Info: TypeAlias = strawberry.Info[Context, None]
@@ -41,7 +42,7 @@ FIELD_CODES = {
     "TOO_MANY": "The list is too long.",
 }
 """Codes of problems of a single field, in addition to the errors of the catalogue."""
-ERROR_MODULES = (errors, payment_errors)
+ERROR_MODULES = (errors, network_errors, payment_errors)
 
 
 def _error_classes() -> list[type[AppError]]:
@@ -168,7 +169,8 @@ async def _run_mutation(source: Operation[Any, Any], context: Context, arguments
 def _connection_field(source: Listing[Any]) -> Any:
     async def run(context: Context, order_by: Any, **arguments: Any) -> Any:
         page = {name: value for name, value in arguments.items() if value is not strawberry.UNSET}
-        return await source(context, filter=page.pop("filter", None), page=PageArguments(**page), order=order_by)
+        filter, guarded = page.pop("filter", None), page.pop(source.guarded.name, None) if source.guarded else None
+        return await source(context, filter=filter, page=PageArguments(**page), order=order_by, guarded=guarded)
 
     described = {
         "first": (
@@ -180,6 +182,8 @@ def _connection_field(source: Listing[Any]) -> Any:
         "before": (str, "Cursor of the row after the page."),
         "filter": (source.filter, "Conditions on the rows; all of them must hold."),
     }
+    if source.guarded is not None:
+        described[source.guarded.name] = (str, source.guarded.description)
     parameters = [_parameter(name, kind | None, text, strawberry.UNSET) for name, (kind, text) in described.items()]
     parameters.append(_parameter("order_by", source.order, "Order of the rows.", source.default_order))
     resource: Any = source.resource

@@ -36,6 +36,15 @@ Moment = Annotated[dt.datetime, BeforeValidator(_require_written_time)]
 """A time, or a date for its beginning. Without an offset it is in the marketplace's time zone: see `moment_in`."""
 
 
+def _to_end_of_day(value: Any) -> Any:
+    """The last second of a date that was sent without a time."""
+    return f"{value}T23:59:59" if isinstance(value, str) and _DAY.fullmatch(value) else value
+
+
+LastMoment = Annotated[Moment, BeforeValidator(_to_end_of_day)]
+"""A time until which something lasts, or a date, which it includes. Without an offset as `Moment`."""
+
+
 def moment_in(zone: dt.tzinfo, moment: dt.datetime | None) -> dt.datetime | None:
     """A time that was sent, in UTC. One without an offset is in this zone."""
     if moment is None:

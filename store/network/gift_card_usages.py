@@ -40,15 +40,19 @@ class NewUsage:
     freeze_payout_date: dt.datetime | None = None
 
 
+def check_value(value: Decimal) -> None:
+    """Raise InvalidInput for a value that nothing can have."""
+    if value <= 0:
+        raise InvalidInput.at("value", "Send more than 0.00.", "OUT_OF_RANGE")
+
+
 def check_use(card: GiftCardRow, partner: PartnerRow, value: Decimal, now: dt.datetime) -> None:
     """Raise what prevents a usage of a locked card at a partner of its network.
 
-    That is what `check_usable` and `check_accepts` raise, InvalidInput at `value`, NotSplittable or InsufficientBalance.
+    That is what `check_usable` and `check_accepts` raise, InsufficientBalance at `value`, or NotSplittable.
     """
     check_usable(card, now)
     check_accepts(partner, is_linked=partner.linked_to_ngc_settings, is_test=card.is_test)
-    if value <= 0:
-        raise InvalidInput.at("value", "Send more than 0.00.", "OUT_OF_RANGE")
     if value > card.remaining_amount:
         raise InsufficientBalance("value")
     if not card.is_splittable and value != card.remaining_amount:

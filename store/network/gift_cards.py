@@ -4,13 +4,15 @@ A network's gift card is a row of the table of gift cards: what holds, captures 
 both.
 """
 
-from sqlalchemy import ARRAY, CheckConstraint, Index, String
-from sqlmodel import Field
+from sqlalchemy import ARRAY, CheckConstraint, ColumnElement, Index, String
+from sqlmodel import Field, col, select
+from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.gift_card.gift_card import GiftCardGiftee, GiftCardGifter
 from schema.network.gift_card import NetworkGiftCard, NetworkGiftCardUsage
 from store.core.row import CreatedOn, InCurrency, PartnerOwned
 from store.database.views import VIEW
+from store.gift_card.gift_cards import GiftCardRow
 
 
 class NetworkGiftCardRow(InCurrency, CreatedOn, GiftCardGifter, GiftCardGiftee, NetworkGiftCard, table=True):
@@ -40,3 +42,11 @@ class NetworkGiftCardUsageRow(PartnerOwned, InCurrency, NetworkGiftCardUsage, ta
     fee_rule_id: int | None = Field(default=None, foreign_key="fee_rule.id")
     payout_request_id: int | None = Field(default=None)
     """The payout request that it is in. It is set, and read before a usage is cancelled, under the lock of the usage."""
+
+
+async def network_card(db: AsyncSession, *conditions: ColumnElement[bool], lock: bool = False) -> GiftCardRow | None:
+    """The one gift card of a network that meets these conditions, locked and read again if requested."""
+    query = select(GiftCardRow).where(col(GiftCardRow.partner_id).is_(None), *conditions)
+    if lock:
+        query = query.with_for_update().execution_options(populate_existing=True)
+    return (await db.exec(query)).one_or_none()

@@ -143,3 +143,9 @@ def _return_hosts(row: PartnerRow, today: dt.date) -> Problem | None:  # noqa: A
 
 
 CHECKS: Sequence[Check] = (_company_number, _vat_id, _phone, _birthday, _bank, _return_hosts)
+
+
+def check_freezing(partner: PartnerRow, date: dt.datetime | None) -> None:
+    """Raise InvalidInput if the partner may not choose the date that decides about a payout. Removing it is allowed."""
+    if date is not None and not partner.freeze_payout:
+        raise InvalidInput.at("freeze_payout_date", "This partner may not choose the date.")

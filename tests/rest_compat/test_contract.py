@@ -16,6 +16,7 @@ from rest_compat.resources import (
     coupon,
     gift_card,
     kyc,
+    network_gift_card,
     partner,
     payment,
     payment_changes,
@@ -55,15 +56,6 @@ OPTION = (
 
 NOT_YET = frozenset(
     [
-        "create_network_giftcard",
-        "get_network_giftcard_deprecated",
-        "get_network_giftcard",
-        "find_network_giftcards_by_email",
-        "get_network_giftcard_last_usage",
-        "list_network_giftcard_usages",
-        "use_network_giftcard_by_source_id",
-        "use_network_giftcard_by_partner_id",
-        "cancel_network_giftcard_usage",
         "list_boxes",
         "get_box",
         "list_box_offers",
@@ -144,6 +136,14 @@ DOCUMENTED: Mapping[ResourceShape, str] = {
     "offer_delivery_cost_clickandcollect print_at_home_reception_mode expedition_reception_mode "
     "giftee_email_reception_mode postal_mail_to_beneficiary_reception_mode on_site_expedition_mode partner",
     gift_card.GIFT_CARD: "id code status created_on expires_on value remaining_value gifter_first_name gifter_last_name",
+    network_gift_card.NETWORK_GIFT_CARD: "id code status value remaining_value creation_date activation_date expiration_date "
+    "is_active is_splittable gifter giftee from_gifter marketplace_uuid",
+    network_gift_card.GIFTER: "first_name last_name email",
+    network_gift_card.GIFTEE: "first_name last_name email",
+    network_gift_card.FOUND_NETWORK_GIFT_CARD: "id uuid code status creation_date expiration_date value remaining_value "
+    "order_uuid order_creation_date description short_description theme",
+    network_gift_card.NETWORK_GIFT_CARD_USAGE: "id network_giftcard partner value is_active comment reservation_id "
+    "partner_source_id freeze_payout_date",
     payment.PAYMENT: "id status currency payment_receipt_pdf_file customer origin payout_request_id payout_request_status "
     "payout_request_creation_date payout_request_validation_date partner partner_uuid created_on modified_on amount discount "
     "commission net_amount refunded_amount type product extra_source_amount extra_source_wallet extra_source_wallet_uuid "
@@ -164,6 +164,8 @@ DOCUMENTED: Mapping[ResourceShape, str] = {
 
 TOLD_OF: Mapping[ResourceShape, str] = {option.LINK: " option link", voucher.VOUCHER: " voucher"}
 """What the list calls the answer of a change, where it is not what the path names."""
+READ_AS: Mapping[ResourceShape, str] = {network_gift_card.FOUND_NETWORK_GIFT_CARD: " lookup shape"}
+"""What the list calls the answer of a look-up that has another shape than the creation."""
 
 
 @dataclass(frozen=True)
@@ -215,8 +217,11 @@ def success_of(route: RestRoute) -> str:
     if isinstance(route.status, ConditionalStatus):
         words = {201: "201 created", 200: "200 replaced"}
         return " / ".join(words[status] for status, _ in route.status.documented)
+    if route.deprecated is not None:
+        return f"{route.status} create shape (Deprecation header)"
+    read = " object (latest usage)" if route.through else READ_AS.get(route.shape, "")
     envelope = {
-        ResponseEnvelope.OBJECT: TOLD_OF.get(route.shape, "") if route.writes else "",
+        ResponseEnvelope.OBJECT: TOLD_OF.get(route.shape, "") if route.writes else read,
         ResponseEnvelope.PAGE: " page",
         ResponseEnvelope.ARRAY: " array",
         ResponseEnvelope.ARRAY_OF_ONE: " array of one",

@@ -62,6 +62,10 @@ def _contains_all(column: Column[Any], values: Any) -> Condition:
     return Condition.on_column(column, "has", (values,), (column.type,), lambda tested, bind: tested.contains(bind))
 
 
+def _contains_item(column: Column[Any], value: Any) -> Condition:
+    return _contains_all(column, [value])
+
+
 def _is_set(column: Column[Any], value: bool) -> Condition:
     return Condition.on_column(column, "set", (value,), (Boolean(),), lambda tested, bind: tested.is_not(None) == bind)
 
@@ -99,6 +103,7 @@ TESTS: Mapping[str, Callable[[Any, Any], Condition]] = {
     "in": _among,
     "contains": _contains,
     "has": _contains_all,
+    "item": _contains_item,
     "says": _contains_translated,
     "set": _is_set,
     "search": contains,
@@ -113,7 +118,7 @@ class Where:
     """How a filter field tests a column.
 
     The tests are `=`, `>=`, `<=`, `<`, `in` (a list), `contains` (text, ignoring case and accents), `has` (a list with
-    all of these items), `says` (a translated text that contains this in any language, ignoring case and accents), `set`
+    all of these items), `item` (a list with this item), `says` (a translated text that contains this in any language, ignoring case and accents), `set`
     (whether the column is not null), `search` (`contains` with the index of a column declared by
     `store.database.text_search.searched`), `partner` and `marketplace` (whether the column leads to the one with this
     uuid), `wallet` (whether a transfer is from or to the wallet with this uuid).
@@ -121,6 +126,10 @@ class Where:
 
     column: str
     test: str = "="
+
+    def condition(self, table: Any, value: Any) -> Condition:
+        """The condition that the column passes the test with this value."""
+        return TESTS[self.test](column(table, self.column), value)
 
     def check(self, table: Any) -> None:
         """Raise LookupError for an unknown column or test, and TypeError for a column type that the test does not
@@ -134,8 +143,8 @@ class Where:
             raise TypeError(f"{self.column!r} is not text, so it cannot be tested with `contains`.")
         if self.test == "search" and not is_searchable(column(table, self.column)):
             raise TypeError(f"{self.column!r} has no trigrams: declare it with `searched`, or test that it `contains`.")
-        if self.test == "has" and not isinstance(stored, ARRAY):
-            raise TypeError(f"{self.column!r} is not a list, so it cannot be tested with `has`.")
+        if self.test in ("has", "item") and not isinstance(stored, ARRAY):
+            raise TypeError(f"{self.column!r} is not a list, so it cannot be tested with `{self.test}`.")
         if self.test == "says" and not isinstance(kind, TextColumn):
             raise TypeError(f"{self.column!r} is not a translated text, so it cannot be tested with `says`.")
 
@@ -150,7 +159,7 @@ class Filter(SchemaModel):
     def where(self, table: Any) -> list[Condition]:
         """The conditions of the fields that are set; a field that is null has none."""
         given = ((w, getattr(self, n)) for n, w in self.tests().items())
-        return [TESTS[w.test](column(table, w.column), v) for w, v in given if v is not None]
+        return [w.condition(table, v) for w, v in given if v is not None]
 
 
 class OfMarketplace(Filter):

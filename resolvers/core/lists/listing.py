@@ -1,19 +1,19 @@
 """Lists and look-ups, declared as data and planned for a caller. The transport selects the columns to read."""
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Any, Generic, TypeVar
 
 from strawberry.utils.str_converters import to_snake_case
 
-from resolvers.core.brute_force import throttled_code_lookup
+from resolvers.core.brute_force import throttled_code_lookup, throttled_lookup
 from resolvers.core.caller import Caller
 from resolvers.core.context import Context
 from resolvers.core.instrumentation import ReadTimer, instrumented_plan
 from resolvers.core.lists.connection import Connection
-from resolvers.core.lists.filters import Filter
+from resolvers.core.lists.filters import Filter, Where
 from resolvers.core.lists.page_query import LazyRow, PageQuery
 from resolvers.core.scoping import visible_conditions
 from schema.core.errors import InvalidInput
@@ -73,14 +73,28 @@ def _position(order: KeysetOrder, name: str, cursor: str | None) -> Position | N
 
 
 @dataclass(frozen=True)
+class GuardedArgument:
+    """An argument of a list that only holders know: an e-mail address, matched ignoring case."""
+
+    name: str
+    where: Where
+    description: str
+
+
+@dataclass(frozen=True)
 class Listing(Generic[T]):
-    """A list declared as data: its resource, filter and orders (an enum of `column` and `-column`, default first)."""
+    """A list declared as data: its resource, filter and orders (an enum of `column` and `-column`, default first).
+
+    `guarded` is an argument that only holders know, such as an e-mail address: a page that it leaves empty counts as a miss
+    for the brute-force protection.
+    """
 
     resource: type[T]
     filter: type[Filter]
     order: type[enum.StrEnum]
     permission: RequiredAccess
     description: str
+    guarded: GuardedArgument | None = None
     table: Any = field(init=False)
     orders: Mapping[str, KeysetOrder] = field(init=False)
     name: str = field(init=False)
@@ -112,8 +126,10 @@ class Listing(Generic[T]):
         filter: Filter | RejectedInput | None = None,
         order: str | None = None,
         of: Mapping[str, Any] | None = None,
+        guarded: str | None = None,
     ) -> Connection[T]:
-        """Plan the list for a caller. `of` restricts it to rows with these values, such as those of one parent.
+        """Plan the list for a caller. `of` restricts it to rows with these values, such as those of one parent, and
+        `guarded` to those with this value of the guarded argument.
 
         `order` is one of the list's orders, or for numbered pages several of them, separated by commas.
         """
@@ -126,6 +142,8 @@ class Listing(Generic[T]):
             *(filter.where(self.table) if filter else []),
         ]
         tests += [Condition.equal(column(self.table, name), value) for name, value in (of or {}).items()]
+        if guarded is not None and self.guarded is not None:
+            tests.append(self.guarded.where.condition(self.table, guarded.strip().lower()))
         rows: PageQuery[T] = PageQuery(
             chosen,
             tuple(tests),
@@ -136,15 +154,22 @@ class Listing(Generic[T]):
             after=_position(chosen, "after", page.after),
             before=_position(chosen, "before", page.before),
             offset=((page.page or 1) - 1) * size,
+            fetch_guard=None if guarded is None else partial(throttled_lookup, context, self.thing),
         )
         return Connection(rows=rows)
+
+    @property
+    def thing(self) -> str:
+        """One of its rows in words, such as `network gift card`."""
+        return self.name.removesuffix("_list").replace("_", " ")
 
 
 @dataclass(frozen=True)
 class Lookup(Generic[T]):
     """One row by a unique column, declared as data. It is read with one statement of the selected columns.
 
-    If `by` is `normal_code`, codes match in any spelling, and a miss counts for the brute-force protection.
+    If `by` is `normal_code`, codes match in any spelling, and a miss counts for the brute-force protection. `visible` are
+    the conditions of the rows that a caller sees, if who knows the exact value sees more than lists show.
     """
 
     resource: type[T]
@@ -152,6 +177,7 @@ class Lookup(Generic[T]):
     thing: str
     permission: RequiredAccess
     description: str
+    visible: Callable[[Caller, Any], tuple[Condition, ...]] = _visible_conditions
     table: Any = field(init=False)
     order: KeysetOrder = field(init=False)
 
@@ -177,7 +203,7 @@ class Lookup(Generic[T]):
         context.require(self.permission)
         key = normalize(value) if self.by == NORMAL_CODE else value
         tests = (
-            *_visible_conditions(context.required_caller, self.table),
+            *self.visible(context.required_caller, self.table),
             Condition.equal(column(self.table, self.by), key),
         )
         rows: PageQuery[T] = PageQuery(self.order, tests, context.db, 1, instrumentation=ReadTimer(self.name, context))

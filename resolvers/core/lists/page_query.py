@@ -62,6 +62,8 @@ class PageQuery(Generic[T]):
     after: Position | None = None
     before: Position | None = None
     offset: int = 0
+    fetch_guard: FetchGuard | None = None
+    """Runs each statement, and counts one without rows as a miss for the brute-force protection. None: they run directly."""
     instrumentation: ReadTimer = field(kw_only=True)
     _objects_task: "asyncio.Task[PageSlice] | None" = field(default=None, init=False)
 
@@ -177,9 +179,12 @@ class PageQuery(Generic[T]):
         return await self._execute(key, build, values, (*self.tests, *ranges))
 
     async def _execute(self, key: Any, build: Any, values: dict[str, Any], tests: Sequence[Condition]) -> Sequence[Any]:
-        try:
+        async def fetch() -> Sequence[Any]:
             with self.instrumentation.start():
                 return await self.db.statements.rows(key, build, values, tests)
+
+        try:
+            return await (fetch() if self.fetch_guard is None else self.fetch_guard(fetch))
         except asyncpg.DataError as error:
             raise InvalidInput.at((), "A value of the filter or cursor is beyond what is stored.") from error
 
@@ -207,14 +212,15 @@ class PageQuery(Generic[T]):
         """Number of rows in the whole list."""
 
         def build(*conditions: ColumnElement[bool]) -> Statement:
-            return select(func.count()).select_from(self.table).where(*conditions)
+            return select(func.count()).select_from(self.table).where(*conditions).having(func.count() > 0)
 
         tests = self.tests
         if self._needs_filtered_page:
             sample = FilteredPage(self.order, self.order.columns, self.reverse, MANY_MATCHES, 0)
             if len(await self._scan_first(sample)) == MANY_MATCHES:
                 tests = tuple(test.fallback or test for test in tests)
-        return int((await self._execute(("count", self.table), build, {}, tests))[0][0])
+        counted = await self._execute(("count", self.table), build, {}, tests)
+        return int(counted[0][0]) if counted else 0
 
     async def has_next(self, more: bool) -> bool:
         """Whether a row of the list follows the page; `more` is `has_more` of the page."""
@@ -234,10 +240,12 @@ class PageQuery(Generic[T]):
         def build(*conditions: ColumnElement[bool]) -> Statement:
             own, rest = conditions[: len(self.tests)], iter(conditions[len(self.tests) :])
             rows: Any = select(literal_column("1")).select_from(self.table).where(*own)
-            return select(or_(*(exists(rows.where(*(next(rest) for _ in branch))) for branch in ranges)))
+            return select(literal_column("1")).where(
+                or_(*(exists(rows.where(*(next(rest) for _ in branch))) for branch in ranges))
+            )
 
         key = ("any", self.order, before, tuple(map(len, ranges)))
-        return bool((await self._execute_with_tests(key, build, {}, [t for r in ranges for t in r]))[0][0])
+        return bool(await self._execute_with_tests(key, build, {}, [t for r in ranges for t in r]))
 
     def cursor_of(self, row: Any) -> str:
         """The cursor of a row object."""

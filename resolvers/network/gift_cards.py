@@ -1,0 +1,140 @@
+"""Network gift cards and their usages: lists, look-ups and derived fields."""
+
+import datetime as dt
+from decimal import Decimal
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field
+from sqlmodel import col
+
+from resolvers.core.computed_fields import derives
+from resolvers.core.context import Context
+from resolvers.core.lists.filters import OfMarketplace, OfPartner, Where
+from resolvers.core.lists.listing import GuardedArgument, Listing, Lookup
+from resolvers.network.scoping import seen_by_code
+from schema.core.columns import DescribedEnum, graphql_enum
+from schema.core.inputs import graphql_input_for
+from schema.core.permission import Permission
+from schema.network.gift_card import NetworkGiftCard, NetworkGiftCardStatus, NetworkGiftCardUsage
+from store.core.codes import normalize
+from store.partner.partners import PartnerRow
+
+USABLE = (NetworkGiftCardStatus.PAID, NetworkGiftCardStatus.USING, NetworkGiftCardStatus.TEST)
+
+
+@graphql_enum
+class NetworkGiftCardSort(DescribedEnum):
+    """Sort order of network gift cards."""
+
+    NEWEST = "-created_on", "The newest first."
+    OLDEST = "created_on", "The oldest first."
+    ENDING = "expires_on", "Earliest expiry first; those without expiry last."
+    ENDING_DESCENDING = "-expires_on", "Latest expiry first; those without expiry before all others."
+
+
+@graphql_input_for(NetworkGiftCard)
+class NetworkGiftCardFilter(OfMarketplace):
+    """Filter for network gift cards. Periods include both ends."""
+
+    code: Annotated[str | None, AfterValidator(lambda sent: sent and normalize(sent)), Where("normal_code")] = Field(
+        default=None, description="Only the network gift card with this code, in any spelling."
+    )
+    status: Annotated[NetworkGiftCardStatus | None, Where("status")] = None
+    statuses: Annotated[list[NetworkGiftCardStatus] | None, Where("status", "in")] = Field(
+        default=None, description="Only network gift cards with one of these statuses."
+    )
+    created_from: Annotated[dt.datetime | None, Where("created_on", ">=")] = Field(
+        default=None, description="Only cards issued at or after this time."
+    )
+    created_until: Annotated[dt.datetime | None, Where("created_on", "<=")] = Field(
+        default=None, description="Only cards issued at or before this time."
+    )
+    expires_from: Annotated[dt.datetime | None, Where("expires_on", ">=")] = Field(
+        default=None, description="Only cards that expire at or after this time."
+    )
+    expires_until: Annotated[dt.datetime | None, Where("expires_on", "<=")] = Field(
+        default=None, description="Only cards that expire at or before this time."
+    )
+
+
+network_gift_cards = Listing(
+    NetworkGiftCard,
+    NetworkGiftCardFilter,
+    NetworkGiftCardSort,
+    Permission.USE_NETWORK_GIFT_CARD,
+    "The network gift cards visible to you, newest first. A partner's users see none here: they look a card up by its "
+    "code.",
+    guarded=GuardedArgument(
+        "email", Where("emails", "item"), "Only cards whose gifter or giftee has this e-mail address."
+    ),
+)
+network_gift_card = Lookup(
+    NetworkGiftCard,
+    "normal_code",
+    "network gift card",
+    Permission.USE_NETWORK_GIFT_CARD,
+    "A network gift card by its code, in any spelling, by its id or by its uuid. A partner that is linked to the gift cards "
+    "of its network sees them by their code.",
+    visible=seen_by_code(col(PartnerRow.linked_to_ngc_settings)),
+)
+network_gift_card_with_id = Lookup(
+    NetworkGiftCard, "id", "network gift card", Permission.USE_NETWORK_GIFT_CARD, "A network gift card by its id."
+)
+network_gift_card_with_uuid = Lookup(
+    NetworkGiftCard, "uuid", "network gift card", Permission.USE_NETWORK_GIFT_CARD, "A network gift card by its uuid."
+)
+
+
+@graphql_enum
+class NetworkGiftCardUsageSort(DescribedEnum):
+    """Sort order of usages."""
+
+    NEWEST = "-used_on", "The newest first."
+    OLDEST = "used_on", "The oldest first."
+
+
+@graphql_input_for(NetworkGiftCardUsage)
+class NetworkGiftCardUsageFilter(OfPartner):
+    """Filter for usages of network gift cards. Periods include both ends."""
+
+    gift_card_id: Annotated[int | None, Where("gift_card_id")] = None
+    is_active: Annotated[bool | None, Where("is_active")] = Field(
+        default=None, description="Only usages that count, or only cancelled ones."
+    )
+    used_from: Annotated[dt.datetime | None, Where("used_on", ">=")] = Field(
+        default=None, description="Only usages at or after this time."
+    )
+    used_until: Annotated[dt.datetime | None, Where("used_on", "<=")] = Field(
+        default=None, description="Only usages at or before this time."
+    )
+
+
+network_gift_card_usages = Listing(
+    NetworkGiftCardUsage,
+    NetworkGiftCardUsageFilter,
+    NetworkGiftCardUsageSort,
+    Permission.USE_NETWORK_GIFT_CARD,
+    "The usages of network gift cards visible to you, newest first: a partner's users see those at their partner.",
+)
+network_gift_card_usage = Lookup(
+    NetworkGiftCardUsage,
+    "id",
+    "usage",
+    Permission.USE_NETWORK_GIFT_CARD,
+    "A usage of a network gift card by its id.",
+)
+
+
+@derives(NetworkGiftCard, "is_usable")
+def _is_usable(
+    context: Context,
+    status: str,
+    is_active: bool,
+    starts_on: dt.datetime | None,
+    expires_on: dt.datetime | None,
+    remaining: Decimal,
+    frozen_on: Any,
+) -> bool:
+    now = context.services.clock.now()
+    begun, ended = starts_on is None or starts_on <= now, expires_on is not None and expires_on <= now
+    return status in USABLE and is_active and begun and not ended and remaining > 0 and frozen_on is None
