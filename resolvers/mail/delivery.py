@@ -11,7 +11,6 @@ from sqlmodel import col, select
 from resolvers.core.services import Services
 from schema.checkout.checkout import Brand
 from schema.mail import MailKind, MailState
-from schema.partner.partner import Partner
 from store.core.brand_colours import build_brand
 from store.core.mail_server import parse_sender
 from store.core.settings import Settings
@@ -22,7 +21,7 @@ from store.mail.message import Envelope, build_message
 from store.mail.outbox import schedule_delivery
 from store.mail.render import render_mail
 from store.mail.rows import MailRow
-from store.partner.brand import brand_of
+from store.partner.brand import DEFAULT_ACCENT, brand_of
 from store.partner.partners import PartnerRow
 
 log = structlog.get_logger(__name__)
@@ -108,9 +107,8 @@ async def _build_message(services: Services, mail: MailRow) -> MailMessage:
 
 def service_brand(settings: Settings, name: str) -> Brand:
     """The brand of the installation: its name, no logo, and the default accent colour of partners."""
-    accent = str(Partner.model_fields["accent_colour"].default)
     shown = name or settings.service_name.replace("_", " ").title()
-    return build_brand(shown, accent)
+    return build_brand(shown, DEFAULT_ACCENT)
 
 
 async def _record_sent(services: Services, mail: MailRow) -> None:
