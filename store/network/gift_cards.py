@@ -4,7 +4,8 @@ A network's gift card is a row of the table of gift cards: what holds, captures 
 both.
 """
 
-from sqlalchemy import ARRAY, CheckConstraint, ColumnElement, Index, String
+from sqlalchemy import CheckConstraint, ColumnElement, Index, String
+from sqlalchemy.dialects.postgresql import ARRAY
 from sqlmodel import Field, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 

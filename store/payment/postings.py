@@ -18,6 +18,7 @@ from store.providers.money import MinorAmount
 FEES_WALLET = LedgerAccount(Role.FEES_WALLET)
 COMMISSION = LedgerAccount(Role.COMMISSION)
 VAT = LedgerAccount(Role.VAT_ON_COMMISSION)
+OWED_BY_MARKETPLACE = LedgerAccount(Role.OWED_BY_MARKETPLACE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +89,20 @@ class CardAmounts:
 
 
 async def payin_journal(db: AsyncSession, payment: PaymentRow, payin: PaymentTransactionRow) -> Journal:
-    """A pay-in has succeeded. A refill makes good what is missing in the marketplace's wallet before it adds to its funds."""
+    """A pay-in has succeeded. A refill makes good what is missing in the marketplace's wallet, and pays what is owed for
+    gift cards and vouchers of the network, before it adds to the marketplace's funds.
+    """
     amounts, accounts = CardAmounts.of(payin), owner_accounts(payment)
     missing = await _lock_shortfall(db, payment, accounts) if payment.is_refill else 0
+    made_good = min(missing, amounts.wallet)
+    owed = await lock_balance(db, payment.book_id, OWED_BY_MARKETPLACE) if payment.is_refill else 0
+    settled = min(owed, amounts.wallet - made_good)
     entries = (
         debit(wallet_of(payment), amounts.wallet),
         debit(FEES_WALLET, amounts.fees),
-        credit(accounts.earnings, amounts.wallet - min(missing, amounts.wallet)),
-        credit(accounts.shortfall, min(missing, amounts.wallet)),
+        credit(accounts.earnings, amounts.wallet - made_good - settled),
+        credit(accounts.shortfall, made_good),
+        credit(OWED_BY_MARKETPLACE, settled),
         credit(COMMISSION, amounts.income),
         credit(VAT, amounts.vat),
     )

@@ -212,7 +212,12 @@ class PageQuery(Generic[T]):
         """Number of rows in the whole list."""
 
         def build(*conditions: ColumnElement[bool]) -> Statement:
-            return select(func.count()).select_from(self.table).where(*conditions).having(func.count() > 0)
+            return (
+                select(func.count())
+                .select_from(self.table)
+                .where(*conditions)
+                .having(func.count() > literal_column("0"))
+            )
 
         tests = self.tests
         if self._needs_filtered_page:

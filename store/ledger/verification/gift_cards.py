@@ -24,15 +24,15 @@ HOLDS = differences(
 RULES = (
     Rule(
         "cards_show_their_balance",
-        "The remaining amount of every gift card is the balance of its account.",
+        "The remaining amount of every gift card, as far as it is owed, is the balance of its account.",
         f"""
-        SELECT format('gift card %s: %s, in the ledger %s', c.id, c.remaining_amount,
+        SELECT format('gift card %s: %s, in the ledger %s', c.id, c.remaining_amount - c.unowed_amount,
             round(coalesce(-a.balance, 0) / 10::numeric ^ b.minor_digits, b.minor_digits)) AS offender
         FROM gift_card c JOIN ledger_book b ON b.id = c.book_id
         LEFT JOIN {ACCOUNTS} a ON (a.book_id, a.role, a.owner_id) = (c.book_id, 'card', c.id)
         WHERE (CAST(:books AS int[]) IS NULL OR c.book_id = ANY(CAST(:books AS int[])))
             AND (CAST(:since AS date) IS NULL OR a.id IS NOT NULL)
-            AND c.remaining_amount * 10::numeric ^ b.minor_digits <> coalesce(-a.balance, 0)
+            AND (c.remaining_amount - c.unowed_amount) * 10::numeric ^ b.minor_digits <> coalesce(-a.balance, 0)
         """,
     ),
     Rule(

@@ -5,18 +5,34 @@ from store.ledger.balances import BALANCE
 from store.ledger.verification.gift_card_payments import CAPTURED
 from store.ledger.verification.rule import ACCOUNTS, MINOR, Rule, differences, is_checked
 
+OWNER = "CASE WHEN {a}.role <> 'partner_network' THEN {a}.partner_id END"
+"""SQL: in whose wallet the money of an account lies. What partners earn in their network lies in the marketplace's."""
+WALLETS = "('wallet', 'partner_shortfall', 'funds_shortfall', 'owed_by_marketplace')"
+THEIRS = """(
+    'partner', 'partner_held', 'marketplace_funds', 'funds_held', 'refund_due', 'partner_network', 'network_voucher'
+)"""
+"""SQL: what belongs to owners; beside it, of a marketplace, what the gift cards of its network hold."""
+NETWORK_INCOME = """(
+    SELECT j.book_id, sum(e.amount)::bigint AS amount
+    FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id JOIN ledger_account a ON a.id = e.account_id
+    WHERE j.kind IN ('capture', 'reversal', 'breakage', 'breakage_reversal') AND a.role IN
+        ('commission', 'vat_on_commission', 'management_fees', 'promotion', 'breakage', 'owed_by_partner')
+    GROUP BY j.book_id
+)"""
+"""SQL: what a marketplace has earned by usages and breakage, debits positive: it stays in its wallet."""
 BACKING = f"""
     SELECT format('%s in book %s: its wallets hold %s, %s belongs to it or is promised',
         coalesce('partner:' || partner_id, 'the marketplace'), book_id, wallet, owed) AS offender
     FROM (
-        SELECT a.partner_id, a.book_id,
-            coalesce(sum({BALANCE.format(a="a")}) FILTER (WHERE a.role IN ('wallet', 'partner_shortfall', 'funds_shortfall')), 0)
-                AS wallet,
-            -coalesce(sum({BALANCE.format(a="a")}) FILTER (WHERE a.role IN
-                ('partner', 'partner_held', 'marketplace_funds', 'funds_held', 'refund_due')), 0) AS owed
-        FROM ledger_account a
-        WHERE (a.book_id, coalesce(a.partner_id, 0)) IN (SELECT m.book_id, coalesce(m.partner_id, 0) FROM {ACCOUNTS} m)
-        GROUP BY a.partner_id, a.book_id
+        SELECT {OWNER.format(a="a")} AS partner_id, a.book_id,
+            coalesce(sum({BALANCE.format(a="a")}) FILTER (WHERE a.role IN {WALLETS}), 0) AS wallet,
+            -coalesce(sum({BALANCE.format(a="a")}) FILTER (WHERE a.role IN {THEIRS}
+                OR a.role IN ('card', 'card_held') AND a.partner_id IS NULL), 0)
+                - coalesce(max(i.amount) FILTER (WHERE {OWNER.format(a="a")} IS NULL), 0) AS owed
+        FROM ledger_account a LEFT JOIN {NETWORK_INCOME} i ON i.book_id = a.book_id
+        WHERE (a.book_id, coalesce({OWNER.format(a="a")}, 0)) IN (
+            SELECT m.book_id, coalesce({OWNER.format(a="m")}, 0) FROM {ACCOUNTS} m)
+        GROUP BY 1, a.book_id
     ) owners WHERE wallet <> owed
 """
 POSTED = """(

@@ -19,7 +19,15 @@ from schema.ledger import LedgerAccountRole as Role
 from store.database.db import Database
 from store.ledger.accounts import LedgerAccount
 from store.ledger.rows import LedgerFindingRow
-from store.ledger.verification import balances, gift_card_payments, gift_cards, journals, owners, payments
+from store.ledger.verification import (
+    balances,
+    gift_card_payments,
+    gift_cards,
+    journals,
+    network_gift_cards,
+    owners,
+    payments,
+)
 from store.ledger.verification.rule import Rule, RuleResult
 
 ALL_RULES: tuple[Rule, ...] = (
@@ -29,6 +37,7 @@ ALL_RULES: tuple[Rule, ...] = (
     *owners.RULES,
     *payments.RULES,
     *gift_card_payments.RULES,
+    *network_gift_cards.RULES,
 )
 SAMPLE = 10
 """How many offenders of a rule are told in words."""

@@ -17,7 +17,7 @@ from store.document.source import document_source_of
 from store.gift_card.gift_cards import GiftCardRow
 from store.media.pictures import store_picture
 from tests.fixtures.document import UNTIL, colours, gift_card, picture, scanned, words
-from tests.fixtures.network import card_of, design_of
+from tests.fixtures.network_prints import card_of, design_of
 from tests.fixtures.shop import Shop
 
 KIND = DocumentKind.GIFT_CARD

@@ -15,7 +15,7 @@ from store.mail.network_usages import mail_usage
 from store.mail.rows import MailRow
 from store.network.gift_cards import NetworkGiftCardUsageRow
 from tests.fixtures.document import colours, words
-from tests.fixtures.network import card_of, design_of, usage_of
+from tests.fixtures.network_prints import card_of, design_of, usage_of
 from tests.fixtures.shop import Shop
 from tests.fixtures.tenants import Tenants
 from tests.resolvers.mail.test_attachments import BUYER, GIFTEE, deliver_queued, documents, plain_text

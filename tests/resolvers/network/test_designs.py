@@ -99,6 +99,7 @@ async def test_a_partner_reads_the_designs_of_its_network_and_writes_none(tenant
     query = "{ giftCardDesigns { totalCount nodes { id name { fr } marketplace { uuid } pictureUrl accentColour } } }"
     for who in EVERYBODY:
         answer = await tenants.graphql(who, query)
+        assert "errors" not in answer, answer
         assert {node["id"] for node in answer["data"]["giftCardDesigns"]["nodes"]} == {rows[of].id for of in SEES[who]}
         for of, row in rows.items():
             found = await gift_card_design(await tenants.context(who), row.id)
@@ -172,7 +173,7 @@ async def test_a_card_has_an_active_design_of_its_network(tenants: Tenants) -> N
 @pytest.mark.parametrize("status", GiftCardStatus)
 async def test_a_card_tells_its_design_and_its_document(tenants: Tenants, status: GiftCardStatus) -> None:
     design = await new_design(tenants)
-    card = await network_card(tenants.services.db, tenants.marketplaces["a"].id, design_id=design.id, status=status)
+    card = await network_card(tenants, design_id=design.id, status=status)
     (row,) = await tenants.rows("SELECT id, design_id, status, document_token FROM network_gift_card")
     assert tuple(row) == (card.id, design.id, status.value, card.document_token)
     context = await tenants.context("market a")
