@@ -23,6 +23,11 @@ class MailKind(DescribedEnum):
     IDENTITY_RENEWAL = "identity_renewal", "To a partner's legal representative: the identity must be verified again."
     VOUCHER = "voucher", "To a buyer or giftee: vouchers to print, or how they are delivered."
     GIFT_CARD = "gift_card", "To a buyer or giftee: gift cards to print, or how they are delivered."
+    NETWORK_GIFT_CARD = "network_gift_card", "To a buyer or giftee: gift cards of a network to print."
+    NETWORK_GIFT_CARD_USED = (
+        "network_card_used",
+        "To a network and to the beneficiary of its gift card: an amount was used at a partner.",
+    )
     PAYMENT_REQUEST = "payment_request", "To a customer: the link to pay an amount."
     PAYMENT_REQUEST_REMINDER = (
         "payment_reminder",

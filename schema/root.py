@@ -21,6 +21,7 @@ from resolvers.kyc import identity, levels
 from resolvers.mail import mails
 from resolvers.media import media as medias
 from resolvers.network import boxes as network_boxes
+from resolvers.network import designs
 from resolvers.network import gift_card_issuing as network_card_issuing
 from resolvers.network import gift_card_usages as network_card_usages
 from resolvers.network import gift_cards as network_cards
@@ -60,6 +61,8 @@ class Query:
     fee_rule = query_field(fees.fee_rule)
     fee_rules = query_field(fees.fee_rules)
     gift_card = query_field(gift_cards.gift_card, gift_cards.gift_card_with_code)
+    gift_card_design = query_field(designs.gift_card_design)
+    gift_card_designs = query_field(designs.gift_card_designs)
     gift_cards = query_field(gift_cards.gift_cards)
     job = query_field(jobs.job)
     jobs = query_field(jobs.jobs)
@@ -151,6 +154,7 @@ class Mutation:
     create_coupon = mutation_field(coupons.create_coupon)
     create_delivery_mode = mutation_field(deliveries.create_delivery_mode)
     create_environment = mutation_field(taxonomy.create_environment)
+    create_gift_card_design = mutation_field(designs.create_gift_card_design)
     create_marketplace = mutation_field(marketplaces.create_marketplace)
     create_media = mutation_field(medias.create_media)
     create_network_gift_card = mutation_field(network_card_issuing.create_network_gift_card)
@@ -219,6 +223,7 @@ class Mutation:
     update_coupon = mutation_field(coupons.update_coupon)
     update_delivery_mode = mutation_field(deliveries.update_delivery_mode)
     update_environment = mutation_field(taxonomy.update_environment)
+    update_gift_card_design = mutation_field(designs.update_gift_card_design)
     update_gift_card_offer = mutation_field(offers.update_gift_card_offer)
     update_marketplace = mutation_field(marketplaces.update_marketplace)
     update_media = mutation_field(medias.update_media)

@@ -45,6 +45,7 @@ from store.mail.rows import MailRow
 from store.media.media import MediaRow
 from store.media.pictures import PictureRow
 from store.network.boxes import BoxImageRow, BoxPartnerRow, BoxRow, OfferRow
+from store.network.designs import GiftCardDesignRow
 from store.network.gift_cards import NetworkGiftCardRow, NetworkGiftCardUsageRow
 from store.network.vouchers import NetworkVoucherRow, NetworkVoucherUsageRow
 from store.order.orders import (
@@ -88,6 +89,7 @@ ROW_CLASSES: tuple[type[SQLModel], ...] = (
     EnvironmentRow,
     EventRow,
     FeeRuleRow,
+    GiftCardDesignRow,
     GiftCardHoldRow,
     GiftCardMovementRow,
     GiftCardRow,

@@ -16,7 +16,7 @@ from resolvers.catalogue import option_categories, option_links, prototypes, tax
 from resolvers.catalogue import options as catalogue_options
 from resolvers.gift_card import holds, issuing, offers, spending
 from resolvers.network import boxes as network_boxes
-from resolvers.network import gift_card_issuing, gift_card_usages
+from resolvers.network import designs, gift_card_issuing, gift_card_usages
 from resolvers.network import offers as network_offers
 from resolvers.network import voucher_issuing as network_voucher_issuing
 from resolvers.network import voucher_usages as network_voucher_usages
@@ -40,6 +40,7 @@ from schema.partner.partner import PartnerStatus
 from schema.voucher.voucher import VoucherState
 from store.catalogue.catalogue import EnvironmentRow, PriceRangeRow, UniverseRow, VoucherOptionLinkRow
 from store.gift_card.gift_cards import GiftCardRow
+from store.network.designs import GiftCardDesignRow
 from tests.changes import Direct
 from tests.fixtures.box import new_box, new_offer
 from tests.fixtures.network import network_card
@@ -85,6 +86,7 @@ def rows_of_markets(tenants: Tenants) -> Mapping[str, Any]:
     return {
         "universe": UniverseRow(**of),
         "environment": EnvironmentRow(**of),
+        "design": GiftCardDesignRow(**of, short_description=Text(), description=Text()),
         "range": PriceRangeRow(**of, minimum_amount=Decimal(1), currency="EUR"),
     }
 
@@ -165,6 +167,12 @@ def _of_markets(tenants: Tenants, ids: Mapping[str, int]) -> Iterator[Case]:
     yield Case(taxonomy.update_price_range, "market a", changed, "name maximum ranking")
     fits_what_is_wrong = {"id": ids["range"], "name": NAME, "minimum": "-1", "maximum": "0.50", "ranking": -1}
     yield Case(taxonomy.update_price_range, "market a", fits_what_is_wrong, "minimum ranking")
+    look = {"picture_url": PICTURE, "accent_colour": "red", "ranking": -1}
+    told = "name picture_url accent_colour ranking"
+    yield Case(designs.create_gift_card_design, "market a", {"name": NAMELESS, **look}, told)
+    design = {**made, "accent_colour": "red"}
+    yield Case(designs.create_gift_card_design, "master", design, "marketplace_uuid name accent_colour ranking")
+    yield Case(designs.update_gift_card_design, "market a", {"id": ids["design"], **UNNAMED, **look}, told)
     fee = {"partner_uuid": UNKNOWN, "percentage": "101", "fixed": "-1"}
     yield Case(fees.create_fee_rule, "market a", fee, "partner_uuid percentage fixed")
     nowhere = {**fee, "marketplace_uuid": UNKNOWN}

@@ -7,23 +7,23 @@ import structlog
 from prometheus_client import Counter, Histogram
 from sqlalchemy import delete, update
 from sqlmodel import col, select
+from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.services import Services
 from schema.checkout.checkout import Brand
 from schema.mail import MailKind, MailState
-from schema.partner.partner import Partner
 from store.core.brand_colours import build_brand
 from store.core.mail_server import parse_sender
 from store.core.settings import Settings
 from store.mail.attachments import load_documents
-from store.mail.content import OrderContent, content_of
+from store.mail.content import Content, GiftContent, NetworkUsageContent, OrderContent, content_of
 from store.mail.mailer import MailDeferred, MailError, MailMessage, MailRefused
 from store.mail.message import Envelope, build_message
 from store.mail.outbox import schedule_delivery
 from store.mail.render import render_mail
 from store.mail.rows import MailRow
-from store.partner.brand import brand_of
-from store.partner.partners import PartnerRow
+from store.partner.brand import DEFAULT_ACCENT, brand_of, brand_of_marketplace
+from store.partner.partners import MarketplaceRow, PartnerRow
 
 log = structlog.get_logger(__name__)
 
@@ -90,27 +90,43 @@ async def _build_message(services: Services, mail: MailRow) -> MailMessage:
     about = content_of(mail.kind, mail.content)
     brought = await load_documents(services.db, settings, services.files, mail.kind, about)
     async with services.db.sessions() as db, db.begin():
-        partner = None if mail.partner_id is None else await db.get_one(PartnerRow, mail.partner_id)
-        # This mail is addressed to the partner, so it carries the brand of the service.
-        to_partner = mail.kind is MailKind.ENDPOINT_DISABLED
-        brand = service_brand(settings, own_name) if partner is None or to_partner else brand_of(partner)
+        brand = await _brand(db, settings, mail, about, own_name)
         addresses, attached = brought.addresses, brought.is_complete
         message = render_mail(mail.kind, about, mail.language, brand, settings.public_url, addresses, attached=attached)
         mail.message_id = mail.message_id or f"<{mail.uuid}@{sender.partition('@')[2]}>"
         mail.subject = message.subject
         noted = {"message_id": mail.message_id, "subject": mail.subject[:998]}
         await db.exec(update(MailRow).where(col(MailRow.id) == mail.id).values(noted))
-    answers = about.email if mail.kind is MailKind.NEW_ORDER and isinstance(about, OrderContent) else brand.email
+    answers = _replies_to(mail.kind, about, brand)
     written_on = services.clock.now()
     envelope = Envelope(mail.message_id, sender, brand.name, answers, mail.recipient, mail.language, written_on)
     return build_message(envelope, message, brought.files)
 
 
+async def _brand(db: AsyncSession, settings: Settings, mail: MailRow, about: Content, own_name: str) -> Brand:
+    """The brand that a message carries: the partner's, the network's, or that of the service."""
+    if isinstance(about, GiftContent | NetworkUsageContent) and mail.partner_id is None:
+        network = await db.get_one(MarketplaceRow, mail.marketplace_id)
+        return brand_of_marketplace(network, about.accent)
+    # What is addressed to the partner carries the brand of the service.
+    if mail.partner_id is None or mail.kind is MailKind.ENDPOINT_DISABLED:
+        return service_brand(settings, own_name)
+    return brand_of(await db.get_one(PartnerRow, mail.partner_id))
+
+
+def _replies_to(kind: MailKind, about: Content, brand: Brand) -> str:
+    """Where replies go: to the brand; of what a brand is told itself, to whom it is about."""
+    if kind is MailKind.NEW_ORDER and isinstance(about, OrderContent):
+        return about.email
+    if isinstance(about, NetworkUsageContent) and about.is_for_network:
+        return about.partner_email
+    return brand.email
+
+
 def service_brand(settings: Settings, name: str) -> Brand:
     """The brand of the installation: its name, no logo, and the default accent colour of partners."""
-    accent = str(Partner.model_fields["accent_colour"].default)
     shown = name or settings.service_name.replace("_", " ").title()
-    return build_brand(shown, accent)
+    return build_brand(shown, DEFAULT_ACCENT)
 
 
 async def _record_sent(services: Services, mail: MailRow) -> None:

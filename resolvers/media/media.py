@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from uuid import UUID, uuid4
 
 from pydantic import Field
-from sqlalchemy import exists
+from sqlalchemy import ColumnElement, exists
 from sqlmodel import col, select
 from starlette.datastructures import UploadFile
 
@@ -27,6 +27,7 @@ from schema.product.product import Product
 from store.catalogue.catalogue import PrototypeImageRow
 from store.media.media import CONTENT_TYPE, MediaRow, lock_media_for_use, media_key_of, media_path_of, parse_media_path
 from store.network.boxes import BoxImageRow
+from store.network.designs import GiftCardDesignRow
 from store.partner.partners import PartnerRow
 from store.product.products import ProductRow
 
@@ -119,7 +120,9 @@ async def _picture(file: UploadFile) -> "ProcessedPicture":
 
 @operation(Permission.MANAGE_CATALOGUE, exists=_media)
 async def update_media(call: Call, input: UpdateMedia) -> Media:
-    """Rename a picture. A picture in use by a product, a prototype, a box or a logo is refused with `MEDIA_IN_USE`."""
+    """Rename a picture. A picture in use by a product, a prototype, a box, a design or a logo is refused with
+    `MEDIA_IN_USE`.
+    """
     row = await _lock_unused(call, input.id)
     row.name = input.name
     await call.db.flush()
@@ -129,7 +132,7 @@ async def update_media(call: Call, input: UpdateMedia) -> Media:
 @operation(Permission.MANAGE_CATALOGUE, exists=_media)
 async def archive_media(call: Call, input: ArchiveMedia) -> Media:
     """Archive a picture, so that it can no longer be chosen. Existing orders still show it. A picture in use by a
-    product, a prototype, a box or a logo is refused with `MEDIA_IN_USE`.
+    product, a prototype, a box, a design or a logo is refused with `MEDIA_IN_USE`.
     """
     row = await _lock_unused(call, input.id)
     row.archived_on = row.archived_on or call.services.clock.now()
@@ -138,14 +141,15 @@ async def archive_media(call: Call, input: ArchiveMedia) -> Media:
 
 
 async def _lock_unused(call: Call, media_id: int) -> MediaRow:
-    """A picture, locked against new uses. Raises MediaInUse if a product, a prototype, a box or a logo uses it."""
+    """A picture, locked against new uses. Raises MediaInUse if a product, a prototype, a box, a design or a logo uses it."""
     row = await _media.find(call, media_id, lock=True)
     paths = [media_path_of(row.uuid, size) for size in MediaSize]
     image = exists().where(col(PrototypeImageRow.media_id) == row.id)
     boxed = exists().where(col(BoxImageRow.media_id) == row.id)
     shown = exists().where(col(ProductRow.partner_id) == row.partner_id, col(ProductRow.picture_url).in_(paths))
     logo = exists().where(col(PartnerRow.id) == row.partner_id, col(PartnerRow.logo_url).in_(paths))
-    if (await call.db.exec(select(image | boxed | shown | logo))).one():
+    design = exists().where(col(GiftCardDesignRow.picture_url).in_(paths))
+    if (await call.db.exec(select(image | boxed | shown | logo | design))).one():
         raise MediaInUse
     return row
 
@@ -165,8 +169,24 @@ async def path_of_picture(call: Call, partner_id: int, address: str, at: str = "
     Raises InvalidInput at the field `at` if the partner has no such picture or it is archived. Pictures of demo data
     have paths of another form, and are not checked.
     """
-    path = address.removeprefix(call.services.public_url)
-    shown = parse_media_path(path)
-    if path.startswith("http") or (shown is not None and not await lock_media_for_use(call.db, partner_id, shown[0])):
+    path = await _usable_path(call, address, col(MediaRow.partner_id) == partner_id)
+    if path is None:
         raise InvalidInput.at(at, "This partner has no usable picture with this URL.")
     return path
+
+
+async def path_of_network_picture(call: Call, marketplace_id: int, address: str) -> str:
+    """`path_of_picture` for a picture of any partner of a marketplace, which has no pictures of its own."""
+    partners = select(col(PartnerRow.id)).where(col(PartnerRow.marketplace_id) == marketplace_id)
+    path = await _usable_path(call, address, col(MediaRow.partner_id).in_(partners))
+    if path is None:
+        raise InvalidInput.at("picture_url", "No partner of this marketplace has a usable picture with this URL.")
+    return path
+
+
+async def _usable_path(call: Call, address: str, owners: ColumnElement[bool]) -> str | None:
+    """The stored path of a picture; None if no owner has it, and if it is archived."""
+    path = address.removeprefix(call.services.public_url)
+    shown = parse_media_path(path)
+    is_unusable = shown is not None and not await lock_media_for_use(call.db, owners, shown[0])
+    return None if path.startswith("http") or is_unusable else path

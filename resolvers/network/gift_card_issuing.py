@@ -31,6 +31,7 @@ from store.core.codes import format_code, normalize
 from store.gift_card.gift_cards import GiftCardRow
 from store.ledger.books import book_of_marketplace
 from store.network import issuing
+from store.network.designs import check_design
 from store.network.gift_cards import NetworkGiftCardRow, network_card
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.voucher.payment import end_of_validity
@@ -92,6 +93,8 @@ async def create_network_gift_card(call: Call, input: CreateNetworkGiftCard) -> 
         _check_value(input)
     with findings.collect():
         await check_new_code(call, input.code, "network gift card", col(GiftCardRow.normal_code))
+    with findings.collect():
+        await check_design(call.db, network.id, input.design_id)
     findings.raise_problems()
     card = _new_card(network, input, now)
     card.starts_on, card.expires_on = starts_on, expires_on
@@ -121,6 +124,7 @@ def _new_card(network: MarketplaceRow, input: CreateNetworkGiftCard, now: dt.dat
         giftee_email=(giftee and giftee.email) or None,
         message=input.message or None,
         language=input.language,
+        design_id=input.design_id,
     )
 
 

@@ -15,6 +15,7 @@ from schema.network.gift_card import NetworkGiftCardUsage
 from schema.network.gift_card_input import CancelNetworkGiftCardUsage, UseNetworkGiftCard
 from schema.validation.dates import moment_in
 from store.gift_card.gift_cards import GiftCardRow
+from store.mail.network_usages import mail_usage
 from store.network import gift_card_usages as usages
 from store.network.gift_cards import NetworkGiftCardUsageRow
 from store.partner.checks import check_freezing
@@ -54,7 +55,10 @@ async def use_network_gift_card(call: Call, input: UseNetworkGiftCard) -> Networ
         reservation_id=input.reservation_id,
         freeze_payout_date=moment_in(ZoneInfo(network.time_zone), input.freeze_payout_date),
     )
-    return await usages.use_card(call.db, network, card, partner, new, now)
+    usage = await usages.use_card(call.db, network, card, partner, new, now)
+    if input.send_usage_notification_email:
+        await mail_usage(call.db, card, usage, input.giftee_email)
+    return usage
 
 
 _usage = ById(NetworkGiftCardUsageRow, "usage")

@@ -1,13 +1,14 @@
 """Network gift cards and their usages: lists, look-ups and derived fields."""
 
 import datetime as dt
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 from sqlmodel import col
 
-from resolvers.core.computed_fields import derives
+from resolvers.core.computed_fields import computes, derives
 from resolvers.core.context import Context
 from resolvers.core.lists.filters import OfMarketplace, OfPartner, Where
 from resolvers.core.lists.listing import GuardedArgument, Listing, Lookup
@@ -15,8 +16,14 @@ from resolvers.network.scoping import seen_by_code
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
-from schema.network.gift_card import NetworkGiftCard, NetworkGiftCardStatus, NetworkGiftCardUsage
+from schema.network.gift_card import (
+    NetworkGiftCard,
+    NetworkGiftCardContent,
+    NetworkGiftCardStatus,
+    NetworkGiftCardUsage,
+)
 from store.core.codes import normalize
+from store.network.designs import content_of_cards
 from store.partner.partners import PartnerRow
 
 USABLE = (NetworkGiftCardStatus.PAID, NetworkGiftCardStatus.USING, NetworkGiftCardStatus.TEST)
@@ -123,6 +130,13 @@ network_gift_card_usage = Lookup(
     Permission.USE_NETWORK_GIFT_CARD,
     "A usage of a network gift card by its id.",
 )
+
+
+@computes(NetworkGiftCard, "content")
+async def network_gift_card_content(context: Context, ids: Sequence[int]) -> Mapping[int, NetworkGiftCardContent]:
+    """What the designs of cards say. Cards without a design are left out."""
+    async with context.db.read_sessions() as db:
+        return await content_of_cards(db, ids)
 
 
 @derives(NetworkGiftCard, "is_usable")

@@ -10,7 +10,7 @@ from resolvers.network.gift_card_usages import cancel_network_gift_card_usage, u
 from resolvers.network.gift_cards import network_gift_card, network_gift_cards
 from rest_compat.http.route import Deprecation, ResponseEnvelope, RestRoute
 from rest_compat.resources.gift_card import WALLET_LINK
-from rest_compat.shapes.keys import ConstantKey, FieldKey, number, same
+from rest_compat.shapes.keys import FieldKey, number, same
 from rest_compat.shapes.shape import Nested, ResourceShape
 from rest_compat.shapes.writers import DIGITS
 from schema.network.gift_card import NetworkGiftCard, NetworkGiftCardUsage
@@ -68,9 +68,9 @@ FOUND_NETWORK_GIFT_CARD = ResourceShape(
         "remaining_value": number("remaining_value.amount"),
         "order_uuid": "order.uuid",
         "order_creation_date": "order.created_on",
-        "description": ConstantKey("", {"type": "string"}, "The description of its design."),
-        "short_description": ConstantKey("", {"type": "string"}, "The short description of its design."),
-        "theme": ConstantKey("", {"type": "string"}, "The name of its design."),
+        "description": "content.description",
+        "short_description": "content.short_description",
+        "theme": "content.theme",
     },
     example={
         "id": 912,
@@ -83,9 +83,9 @@ FOUND_NETWORK_GIFT_CARD = ResourceShape(
         "remaining_value": 70.0,
         "order_uuid": "",
         "order_creation_date": "",
-        "description": "",
-        "short_description": "",
-        "theme": "",
+        "description": "A birthday card with a lake in the morning.",
+        "short_description": "For a birthday",
+        "theme": "Birthday",
     },
 )
 NETWORK_GIFT_CARD_USAGE = ResourceShape(
@@ -131,7 +131,7 @@ RENAMED_KEYS = {
     "expiration_date": "expires_on",
 }
 REQUIRED = ("marketplace_uuid", "status", "value", "gifter_details", "message", "starts_on", "expires_on")
-GRAPHQL_ONLY = ("is_splittable", "language", "code", "remaining_value")
+GRAPHQL_ONLY = ("is_splittable", "language", "code", "remaining_value", "design_id")
 USAGE: Mapping[str, Any] = {
     "creation_date": "2026-12-05T12:00:00",
     "value": "30.00",

@@ -11,8 +11,9 @@ from schema.core.columns import DescribedEnum, datetime_column, enum_column, gra
 from schema.core.derived import derived
 from schema.core.money import money, money_column
 from schema.core.ownership import marketplace_relation
-from schema.core.resource import SchemaModel, embedded, relation, relations
+from schema.core.resource import SchemaModel, computed, embedded, relation, relations
 from schema.gift_card.gift_card import GiftCardGiftee, GiftCardGifter, GiftCardMovement
+from schema.network.design import GiftCardDesign
 from schema.network.usage import NetworkUsage
 from schema.wallet import Wallet
 
@@ -36,6 +37,15 @@ class NetworkGiftCardUsage(NetworkUsage):
     gift_card = relation(
         "schema.network.gift_card:NetworkGiftCard", by="gift_card_id", description="The network gift card."
     )
+
+
+@strawberry.pydantic.type(description="What the design of a network gift card says, in the card's language.")
+class NetworkGiftCardContent(SchemaModel):
+    theme: str = Field(
+        description="The design's name. Each text is in English, else in any language, if the card's has none."
+    )
+    description: str = Field(description="The design's description.")
+    short_description: str = Field(description="The design's short description.")
 
 
 @strawberry.pydantic.type(description="Prepaid money that can be spent at the partners of a network.")
@@ -71,6 +81,15 @@ class NetworkGiftCard(SchemaModel):
     language: str = Field(default="en", max_length=2, description="The language of its mail and document.")
     order_id: int | None = Field(default=None, description="The id of the order it was sold with; null if none.")
     order = relation("schema.order:Order", by="order_id", description="The order it was sold with.", nullable=True)
+    design_id: int | None = Field(default=None, description="The id of its design; null if it has none.")
+    design = relation(GiftCardDesign, by="design_id", description="Its design; null if it has none.", nullable=True)
+    document_url = derived(
+        str | None,
+        ("status", "document_token"),
+        "The URL of its printable PDF document. The URL cannot be guessed; it needs no authentication. Null before it is "
+        "paid and after it was cancelled.",
+    )
+    content = computed(NetworkGiftCardContent, "What its design says; null without a design.")
     movements = relations(
         GiftCardMovement, by="gift_card_id", description="The movements of its balance, oldest first."
     )

@@ -82,6 +82,7 @@ class CreateNetworkGiftCard(SchemaModel):
     code: Annotated[str, line_up_to(40)] = Field(
         default="", description="The code that it has already, without `/`. Empty: a new one."
     )
+    design_id: RowId | None = Field(default=None, description="The id of its design; null for none.")
     remaining_value: MoneyAmount | None = Field(
         default=None, description="What is left of a card that comes from another system. Null: all of it."
     )

@@ -31,7 +31,8 @@ class Marketplace(SchemaModel):
     email: str = Field(
         default="",
         max_length=254,
-        description="The e-mail address that mail about its network products goes to; empty: none is sent.",
+        description="The e-mail address that mail about its network products goes to, and that documents and mail of its gift "
+        "cards name; empty: none.",
     )
     gift_card_settings = embedded(NetworkGiftCardSettings, "What holds for the gift cards of the network.")
     voucher_settings = embedded(NetworkVoucherSettings, "What holds for the vouchers of the network.")

@@ -13,6 +13,7 @@ from store.document.printable import BREAK, HYPHEN
 from store.document.rendering import render_pdf, renderer_version
 from store.document.source import DocumentSource
 from store.media.media import MediaRow, media_key_of
+from store.media.pictures import PictureRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +42,15 @@ async def get_or_render_document(source: DocumentSource, files: FileStore) -> Re
 
 def _digest(source: DocumentSource) -> str:
     """The digest of a document's content: its texts, its pictures and the renderer."""
-    logo = source.logo.digest if isinstance(source.logo, MediaRow) else source.logo and source.logo.name
-    pictures = (logo, source.cover and source.cover.digest)
+    pictures = (_picture_digest(source.logo), _picture_digest(source.cover))
     shown = (renderer_version(source.sheet.template), source.sheet.data(), source.sheet.scanned, pictures)
     return hashlib.sha256(orjson.dumps(shown)).hexdigest()
+
+
+def _picture_digest(picture: MediaRow | PictureRow | None) -> str | None:
+    if isinstance(picture, MediaRow):
+        return picture.digest
+    return None if picture is None else picture.name
 
 
 def _current_content(cached: bytes | None, digest: str) -> bytes | None:
@@ -58,12 +64,14 @@ def _current_content(cached: bytes | None, digest: str) -> bytes | None:
 
 
 async def _pictures(files: FileStore, source: DocumentSource) -> dict[str, bytes]:
-    cover = await files.get(media_key_of(source.cover.uuid, MediaSize.COVER)) if source.cover else None
-    if isinstance(source.logo, MediaRow):
-        logo = await files.get(media_key_of(source.logo.uuid, MediaSize.COVER))
-    else:
-        logo = None if source.logo is None else source.logo.content
-    return {name: content for name, content in (("cover", cover), ("logo", logo)) if content is not None}
+    found = {name: await _picture(files, getattr(source, name)) for name in ("cover", "logo")}
+    return {name: content for name, content in found.items() if content is not None}
+
+
+async def _picture(files: FileStore, picture: MediaRow | PictureRow | None) -> bytes | None:
+    if isinstance(picture, MediaRow):
+        return await files.get(media_key_of(picture.uuid, MediaSize.COVER))
+    return None if picture is None else picture.content
 
 
 def _file_name(source: DocumentSource) -> str:

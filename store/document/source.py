@@ -21,6 +21,7 @@ from store.document import words
 from store.document.addresses import DocumentKind
 from store.document.contact import contact_of
 from store.document.gift_names import SoldItem, giftee_name, gifter_name
+from store.document.network_source import read_network_gift_card
 from store.document.receipt_source import ReceiptReader
 from store.document.rich import blocks_of_html, blocks_of_text
 from store.document.sheet import Sheet, SheetBrand, SmallPrintSection
@@ -39,7 +40,7 @@ TABLES: dict[DocumentKind, Any] = {
     DocumentKind.GIFT_CARD: GiftCardRow,
     DocumentKind.RECEIPT: PaymentRow,
 }
-LOGO_PATH = re.compile(r"/media/([^/?]+)(?:\?.*)?")
+PICTURE_PATH = re.compile(r"/media/([^/?]+)(?:\?.*)?")
 UNPRINTABLE_STATES = frozenset({VoucherState.DRAFT, VoucherState.ERROR, GiftCardStatus.DRAFT, GiftCardStatus.CANCELLED})
 """States without a document: not paid, or taken back."""
 VOUCHER_MARKS = {
@@ -63,9 +64,9 @@ class DocumentSource:
     sheet: TypesetDocument
     rendered_on: dt.datetime
     """The creation time of the row, so that rendering again gives identical bytes."""
-    cover: MediaRow | None
+    cover: MediaRow | PictureRow | None
     logo: MediaRow | PictureRow | None
-    """A logo in our own storage, uploaded or from demo data; nothing is fetched from the network."""
+    """Pictures in our own storage, uploaded or from demo data; nothing is fetched from the network."""
 
 
 async def find_printable(db: AsyncSession, kind: DocumentKind, token: str) -> PrintableRow | None:
@@ -95,11 +96,15 @@ async def document_source_of(
     db: AsyncSession, settings: Settings, row: PrintableRow, now: dt.datetime
 ) -> DocumentSource:
     """The source of a document in its current state."""
+    if isinstance(row, GiftCardRow) and row.network_id is not None:
+        found = await read_network_gift_card(db, row, _stamp(row, now))
+        key = f"documents/{DocumentKind.GIFT_CARD}/{row.id}.pdf"
+        return DocumentSource(key, found.sheet, row.created_on, await _stored_picture(db, found.picture_url), None)
     query = select(PartnerRow, MarketplaceRow.time_zone).join(
         MarketplaceRow, col(MarketplaceRow.id) == col(PartnerRow.marketplace_id)
     )
     partner, time_zone = (await db.exec(query.where(col(PartnerRow.id) == row.partner_id))).one()
-    logo = await _logo(db, partner.logo_url)
+    logo = await _stored_picture(db, partner.logo_url)
     if isinstance(row, PaymentRow):
         receipt = await ReceiptReader(db, row, partner, time_zone).read()
         return DocumentSource(f"documents/{DocumentKind.RECEIPT}/{row.id}.pdf", receipt, row.created_on, None, logo)
@@ -204,11 +209,11 @@ async def _options(db: AsyncSession, row: VoucherRow) -> list[tuple[Text, int]]:
     ]
 
 
-async def _logo(db: AsyncSession, path: str) -> MediaRow | PictureRow | None:
-    """A partner's logo, if it is in our own storage."""
+async def _stored_picture(db: AsyncSession, path: str) -> MediaRow | PictureRow | None:
+    """The picture with a path, if it is in our own storage."""
     if uploaded := parse_media_path(path):
         return (await db.exec(select(MediaRow).where(col(MediaRow.uuid) == uploaded[0]))).one_or_none()
-    kept_here = LOGO_PATH.fullmatch(path)
+    kept_here = PICTURE_PATH.fullmatch(path)
     return await find_picture(db, kept_here[1]) if kept_here else None
 
 

@@ -29,6 +29,10 @@ def gift_card_labels(language: str, code: str) -> SheetLabels:
     return _labels(language, code, N_("Type this code when you pay, or show this gift card."))
 
 
+def network_gift_card_labels(language: str, code: str) -> SheetLabels:
+    return _labels(language, code, N_("Show this gift card when you pay, on paper or on a phone."))
+
+
 def _labels(language: str, code: str, hint: str) -> SheetLabels:
     said = TEXTS.translations(language)
     return SheetLabels(
@@ -53,12 +57,17 @@ def guests_text(language: str, of: GuestCounts) -> str:
     return " · ".join(text % {"count": count} for count, text in counted if count > 0)
 
 
-def validity_text(language: str, until: dt.datetime | None, time_zone: str) -> str:
-    """The sentence about the end of the validity."""
-    said = TEXTS.translations(language)
+def validity_text(
+    language: str, until: dt.datetime | None, time_zone: str, starts_on: dt.datetime | None = None
+) -> str:
+    """The sentence about the validity; `starts_on` is None if it has begun with the sale."""
+    said, formats = TEXTS.translations(language), Formats(language)
+    start = "" if starts_on is None else formats.date(starts_on, time_zone)
     if until is None:
-        return said.gettext("Valid without a time limit")
-    return said.gettext("Valid until %(date)s") % {"date": Formats(language).date(until, time_zone)}
+        text = said.gettext("Valid from %(start)s") if start else said.gettext("Valid without a time limit")
+        return text % {"start": start}
+    text = said.gettext("Valid from %(start)s to %(date)s") if start else said.gettext("Valid until %(date)s")
+    return text % {"start": start, "date": formats.date(until, time_zone)}
 
 
 def translate(language: str, text: str) -> str:
@@ -78,6 +87,14 @@ HOW_TO_USE = N_("How to use it")
 SPENDING = N_(
     "It pays for what you choose in our shop, at once or little by little. What is left stays on it until the last day of its validity."
 )
+WHERE_TO_USE = N_("Where to use it")
+NETWORK_SPENDING = N_(
+    "It pays at all partners of %(network)s that accept it, at once or little by little. What is left stays on it until the last day of its validity."
+)
+NETWORK_SPENDING_AT_ONCE = N_(
+    "It pays at one of the partners of %(network)s that accept it. It is used whole, in one payment."
+)
+WHERE_IT_IS_TAKEN = N_("The partners of %(network)s that accept it are listed at %(site)s.")
 USED = N_("Used")
 EXPIRED = N_("Expired")
 VOUCHER_USED = N_("This voucher has been used.")

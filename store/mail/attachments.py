@@ -17,7 +17,11 @@ from store.mail.message import Attachment
 
 MAX_ATTACHED_BYTES = 8_000_000
 """Maximum bytes of the attachments of one message: encoding adds a third, and many servers accept 10 MB."""
-DOCUMENT_KINDS = {MailKind.VOUCHER: DocumentKind.VOUCHER, MailKind.GIFT_CARD: DocumentKind.GIFT_CARD}
+DOCUMENT_KINDS = {
+    MailKind.VOUCHER: DocumentKind.VOUCHER,
+    MailKind.GIFT_CARD: DocumentKind.GIFT_CARD,
+    MailKind.NETWORK_GIFT_CARD: DocumentKind.GIFT_CARD,
+}
 ROLES_WITH_DOCUMENTS = frozenset({GiftRole.BOUGHT, GiftRole.FOR_GIFTEE, GiftRole.SENT_TO_GIFTEE})
 """Roles whose messages link the documents. Vouchers and cards that are posted or collected are not for printing."""
 

@@ -223,7 +223,7 @@ class GiftItem(Content):
 
     id: int
     name: Text
-    """The name of the voucher; empty for a gift card."""
+    """The name of the voucher; of a network's gift card, the theme of its design; empty if there is none."""
     value: Decimal | None = None
     """The value of a gift card; None for a voucher."""
     currency: str = ""
@@ -233,6 +233,8 @@ class GiftItem(Content):
     """The name of the giver; empty if none is given."""
     message: str
     expires_on: dt.datetime | None = None
+    picture: str = ""
+    """The path of the picture of its design; empty if there is none."""
 
 
 class GiftContent(Content):
@@ -245,6 +247,34 @@ class GiftContent(Content):
     """The address they were e-mailed to, in messages to the buyer; else empty."""
     time_zone: str
     items: tuple[GiftItem, ...]
+    accent: str = ""
+    """The colour of the design of a network's gift cards; empty for the shop's or the default one."""
+
+
+class NetworkUsageContent(Content):
+    """A usage of a network's gift card, for the network or for the beneficiary."""
+
+    is_for_network: bool
+    first_name: str
+    """The beneficiary's first name; empty if it is unknown, and for the network."""
+    holder: str
+    """Whose card it is, for the network; empty if unknown, and for the beneficiary."""
+    code_end: str
+    """The last characters of the code."""
+    partner: str
+    partner_email: str
+    used_on: dt.datetime
+    time_zone: str
+    amount: Decimal
+    remaining: Decimal
+    currency: str
+    expires_on: dt.datetime | None = None
+    reservation_id: str
+    """Empty if there is none."""
+    comment: str
+    """The partner's note, for the network; empty if there is none, and for the beneficiary."""
+    accent: str = ""
+    """The colour of the design of the card; empty for the default one."""
 
 
 CONTENTS: Mapping[MailKind, type[Content]] = {
@@ -258,6 +288,8 @@ CONTENTS: Mapping[MailKind, type[Content]] = {
     MailKind.IDENTITY_RENEWAL: RenewalContent,
     MailKind.VOUCHER: GiftContent,
     MailKind.GIFT_CARD: GiftContent,
+    MailKind.NETWORK_GIFT_CARD: GiftContent,
+    MailKind.NETWORK_GIFT_CARD_USED: NetworkUsageContent,
     MailKind.DISPUTE_OPENED: DisputeContent,
     MailKind.DISPUTE_ENDED: DisputeContent,
     MailKind.ENDPOINT_DISABLED: EndpointContent,

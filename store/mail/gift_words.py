@@ -30,11 +30,12 @@ class GiftTexts:
         return self._texts.gettext(text) % {"sender": sender, "shop": shop, "email": about.giftee_email}
 
     def name(self, item: GiftItem) -> str:
-        """The name of a voucher, or the value of a gift card."""
+        """The name of a voucher, or the value and the theme of a gift card."""
+        named = self._formats.translate(item.name)
         if item.value is None:
-            return self._formats.translate(item.name)
-        gift_card = self._texts.gettext("Gift card")
-        return f"{gift_card} · {self._formats.money(item.value, item.currency)}"
+            return named
+        parts = self._texts.gettext("Gift card"), self._formats.money(item.value, item.currency), named
+        return " · ".join(filter(None, parts))
 
     def people(self, item: GiftItem) -> str:
         """The giftee and the giver; empty if neither is named."""

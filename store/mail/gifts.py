@@ -1,6 +1,8 @@
 """Messages about vouchers and gift cards: one per addressee and role for the items of an order."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
@@ -8,13 +10,18 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from schema.core.text import Text
 from schema.coupon.coupon import ReceptionMode
 from schema.mail import MailKind
+from schema.media import MediaSize
+from store.database.loaders import is_any_of
 from store.document.gift_names import SoldItem, giftee_name, gifter_name
 from store.gift_card.gift_cards import GiftCardRow
 from store.mail.content import GiftContent, GiftItem, GiftRole
 from store.mail.outbox import enqueue_mail
+from store.media.media import media_path_of, parse_media_path
+from store.network.designs import GiftCardDesignRow
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.voucher.vouchers import VoucherRow
 
+S = TypeVar("S", bound=SoldItem)
 BUYER_ROLES = {
     ReceptionMode.EXPEDITION: GiftRole.POSTED,
     ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY: GiftRole.POSTED_TO_GIFTEE,
@@ -37,29 +44,86 @@ async def mail_gift_cards(db: AsyncSession, cards: Sequence[GiftCardRow]) -> Non
     await _mail_items(db, MailKind.GIFT_CARD, cards)
 
 
+async def mail_network_gift_cards(db: AsyncSession, cards: Sequence[GiftCardRow]) -> None:
+    """`mail_vouchers` for gift cards of one network: to the giftee, if the card names an e-mail address, else to the
+    gifter. The messages are the network's.
+    """
+    if not cards:
+        return
+    network = await db.get_one(MarketplaceRow, cards[0].network_id)
+    named = {card.design_id for card in cards if card.design_id is not None}
+    rows = (await db.exec(select(GiftCardDesignRow).where(is_any_of(col(GiftCardDesignRow.id), list(named))))).all()
+    designs: dict[int | None, GiftCardDesignRow] = {row.id: row for row in rows}
+    for group in _by_addressee(cards, network_addressees):
+        designed = [(card, designs.get(card.design_id)) for card in group.sold]
+        items = [_network_item(card, design) for card, design in designed]
+        accent = next((design.accent_colour for _, design in designed if design), "")
+        content = group.content(network.time_zone, items, accent)
+        await group.enqueue(db, MailKind.NETWORK_GIFT_CARD, content, None, network.id)
+
+
 async def _mail_items(db: AsyncSession, kind: MailKind, sold: Sequence[SoldItem]) -> None:
     if not sold:
         return
     partner_id = sold[0].partner_id
     zone = select(MarketplaceRow.time_zone).join(PartnerRow, col(PartnerRow.marketplace_id) == col(MarketplaceRow.id))
     time_zone = (await db.exec(zone.where(col(PartnerRow.id) == partner_id))).one()
-    together: dict[tuple[GiftRole, str, str, str], list[SoldItem]] = {}
-    for one in sold:
-        for role, to in addressees(one):
-            giftee = one.giftee_email or "" if role is GiftRole.SENT_TO_GIFTEE else ""
-            together.setdefault((role, to, giftee, one.language), []).append(one)
-    for (role, to, giftee, language), several in together.items():
-        content = GiftContent(
-            role=role,
-            first_name=(several[0].giftee_first_name or "")
-            if role is GiftRole.FOR_GIFTEE
-            else several[0].gifter_first_name,
-            giftee_email=giftee,
+    for group in _by_addressee(sold, addressees):
+        content = group.content(time_zone, [_item(one) for one in group.sold])
+        await group.enqueue(db, kind, content, partner_id)
+
+
+@dataclass(frozen=True)
+class _Group(Generic[S]):
+    """What one addressee gets in one message."""
+
+    role: GiftRole
+    to: str
+    giftee_email: str
+    language: str
+    sold: list[S] = field(default_factory=list)
+
+    def content(self, time_zone: str, items: Sequence[GiftItem], accent: str = "") -> GiftContent:
+        first, is_giftee = self.sold[0], self.role is GiftRole.FOR_GIFTEE
+        return GiftContent(
+            role=self.role,
+            first_name=(first.giftee_first_name or "") if is_giftee else first.gifter_first_name,
+            giftee_email=self.giftee_email,
             time_zone=time_zone,
-            items=tuple(_item(one) for one in several),
+            items=tuple(items),
+            accent=accent,
         )
-        once, about = f"{role}:{several[0].id}", content.model_dump()
-        await enqueue_mail(db, kind, to=to, language=language, partner_id=partner_id, about=about, unique_key=once)
+
+    async def enqueue(
+        self,
+        db: AsyncSession,
+        kind: MailKind,
+        content: GiftContent,
+        partner_id: int | None,
+        marketplace_id: int | None = None,
+    ) -> None:
+        """Queue the message, once."""
+        await enqueue_mail(
+            db,
+            kind,
+            to=self.to,
+            language=self.language,
+            partner_id=partner_id,
+            marketplace_id=marketplace_id,
+            about=content.model_dump(),
+            unique_key=f"{self.role}:{self.sold[0].id}",
+        )
+
+
+def _by_addressee(sold: Sequence[S], addressees_of: Callable[[S], Iterable[tuple[GiftRole, str]]]) -> list[_Group[S]]:
+    """What belongs into one message each: of one role, to one address, in one language."""
+    groups: dict[tuple[GiftRole, str, str, str], _Group[S]] = {}
+    for one in sold:
+        for role, to in addressees_of(one):
+            giftee = one.giftee_email or "" if role is GiftRole.SENT_TO_GIFTEE else ""
+            key = (role, to, giftee, one.language)
+            groups.setdefault(key, _Group(*key)).sold.append(one)
+    return list(groups.values())
 
 
 def addressees(sold: SoldItem) -> Iterable[tuple[GiftRole, str]]:
@@ -72,6 +136,24 @@ def addressees(sold: SoldItem) -> Iterable[tuple[GiftRole, str]]:
         yield GiftRole.SENT_TO_GIFTEE, sold.gifter_email
     else:
         yield GiftRole.BOUGHT, sold.gifter_email
+
+
+def network_addressees(card: GiftCardRow) -> Iterable[tuple[GiftRole, str]]:
+    """The addressees of a network's gift card, each with the role of the message. It is always sent by e-mail."""
+    giftee = (card.giftee_email or "").strip()
+    if giftee and giftee.lower() != card.gifter_email.lower():
+        yield GiftRole.FOR_GIFTEE, giftee
+        yield GiftRole.SENT_TO_GIFTEE, card.gifter_email
+    else:
+        yield GiftRole.BOUGHT, card.gifter_email
+
+
+def _network_item(card: GiftCardRow, design: GiftCardDesignRow | None) -> GiftItem:
+    if design is None:
+        return _item(card)
+    shown = parse_media_path(design.picture_url)
+    picture = media_path_of(shown[0], MediaSize.CARD) if shown else design.picture_url
+    return _item(card).model_copy(update={"name": design.name, "picture": picture})
 
 
 def _item(sold: SoldItem) -> GiftItem:

@@ -19,7 +19,7 @@ from store.mail.gift_words import GiftTexts
 from store.mail.subjects import subject_of
 
 TEXTS = Texts(Path(__file__).with_name("translations"))
-SUPPORTED_LOGO_TYPES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
+SUPPORTED_TYPES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 """Types that most mail clients show. In place of any other logo, such as an SVG, the shop's name is shown."""
 BLANK_LINES = re.compile(r"\n{3,}")
 
@@ -53,17 +53,18 @@ def render_mail(
         "about": about,
         "brand": brand,
         "subject": subject,
-        "logo": _logo(brand.logo_url, public_url),
+        "logo": _picture(brand.logo_url, public_url),
         "documents": documents or {},
+        "address_of": functools.partial(_picture, public_url=public_url),
         "attached": attached,
     }
     html, text = (_environment(language).get_template(f"{kind}.{form}").render(values) for form in ("html", "txt"))
     return RenderedMail(subject, html, BLANK_LINES.sub("\n\n", text).strip() + "\n")
 
 
-def _logo(url: str, public_url: str) -> str:
-    """The address of a logo that mail clients can show; empty for any other."""
-    if not url.partition("?")[0].lower().endswith(SUPPORTED_LOGO_TYPES):
+def _picture(url: str, public_url: str) -> str:
+    """The address of a picture that mail clients can show; empty for any other."""
+    if not url.partition("?")[0].lower().endswith(SUPPORTED_TYPES):
         return ""
     return f"{public_url}{url}" if url.startswith("/") else url
 

@@ -13,6 +13,7 @@ from store.mail.content import (
     EndpointContent,
     GiftContent,
     GiftRole,
+    NetworkUsageContent,
     OrderContent,
     OrderRefundContent,
     PaymentRequestContent,
@@ -38,6 +39,8 @@ SUBJECTS = {
     MailKind.IDENTITY_RENEWAL: N_("%(shop)s: verify your identity again by %(day)s"),
     MailKind.VOUCHER: N_("Your voucher from %(shop)s"),
     MailKind.GIFT_CARD: N_("Your gift card from %(shop)s"),
+    MailKind.NETWORK_GIFT_CARD: N_("Your gift card from %(shop)s"),
+    MailKind.NETWORK_GIFT_CARD_USED: N_("Your gift card: %(amount)s used at %(partner)s"),
     MailKind.DISPUTE_OPENED: N_("A bank disputes a payment of %(amount)s"),
     MailKind.DISPUTE_ENDED: N_("Dispute ended: %(amount)s"),
     MailKind.ENDPOINT_DISABLED: N_("Events are no longer sent to %(host)s"),
@@ -46,8 +49,10 @@ SUBJECTS = {
 PLURAL_SUBJECTS = {
     MailKind.VOUCHER: N_("Your vouchers from %(shop)s"),
     MailKind.GIFT_CARD: N_("Your gift cards from %(shop)s"),
+    MailKind.NETWORK_GIFT_CARD: N_("Your gift cards from %(shop)s"),
 }
 """For buyers of more than one."""
+USAGE_SUBJECT_FOR_NETWORK = N_("Gift card used: %(amount)s at %(partner)s")
 DISPUTE_SUBJECTS = {
     DisputeState.WON: N_("Dispute won: %(amount)s"),
     DisputeState.LOST: N_("Dispute lost: %(amount)s"),
@@ -84,6 +89,9 @@ def subject_of(
         gaps |= {"day": formats.days(about.renew_by)}
     elif isinstance(about, DisputeContent):
         text, gaps = _dispute_subject(MailKind(kind), about), {"amount": formats.money(about.amount, about.currency)}
+    elif isinstance(about, NetworkUsageContent):
+        text = USAGE_SUBJECT_FOR_NETWORK if about.is_for_network else text
+        gaps = {"amount": formats.money(about.amount, about.currency), "partner": about.partner}
     elif isinstance(about, GiftContent):
         text = _gift_subject(MailKind(kind), about)
         gaps |= {"sender": about.items[0].sender, "email": about.giftee_email}

@@ -53,13 +53,12 @@ async def known_media(db: AsyncSession, uuids: Collection[UUID]) -> set[UUID]:
     return set((await db.exec(select(col(MediaRow.uuid)).where(col(MediaRow.uuid).in_(uuids)))).all())
 
 
-async def lock_media_for_use(db: AsyncSession, partner_id: int, uuid: UUID) -> bool:
-    """True if the partner has this picture and it is not archived.
+async def lock_media_for_use(db: AsyncSession, owners: ColumnElement[bool], uuid: UUID) -> bool:
+    """True if one of the owners has this picture and it is not archived.
 
     It cannot be renamed or archived until the transaction ends.
     """
-    of_partner = (col(MediaRow.uuid) == uuid, col(MediaRow.partner_id) == partner_id)
-    usable = select(col(MediaRow.id)).where(*of_partner, col(MediaRow.archived_on).is_(None))
+    usable = select(col(MediaRow.id)).where(col(MediaRow.uuid) == uuid, owners, col(MediaRow.archived_on).is_(None))
     return (await db.exec(usable.with_for_update(read=True, key_share=True))).one_or_none() is not None
 
 

@@ -1,9 +1,13 @@
-"""The brand of a partner for customer pages, with accessible colours."""
+"""The brand of a partner, and of a network, for customer pages, with accessible colours."""
 
 from typing import Protocol
 
 from schema.checkout.checkout import Brand
+from schema.partner.partner import Partner
 from store.core.brand_colours import build_brand
+from store.partner.partners import MarketplaceRow
+
+DEFAULT_ACCENT = str(Partner.model_fields["accent_colour"].default)
 
 
 class BrandColumns(Protocol):
@@ -32,3 +36,9 @@ def brand_of(partner: BrandColumns) -> Brand:
         email=partner.agency_email,
         phone=partner.agency_phone,
     )
+
+
+def brand_of_marketplace(marketplace: MarketplaceRow, accent: str = "") -> Brand:
+    """The brand of a network, in the colour of a design or the default one."""
+    website = f"https://{marketplace.domain}" if marketplace.domain else ""
+    return build_brand(marketplace.name, accent or DEFAULT_ACCENT, website=website, email=marketplace.email)

@@ -59,6 +59,7 @@ ELSEWHERE = {
     "dispute": "payment/disputes/test_answering.py",
     "environment": "test_catalogue.py",
     "fee_rule": "payment/test_fees.py",
+    "gift_card_design": "network/test_designs.py",
     "gift_card": "behaviours/test_gift_cards.py",
     "job": "test_jobs.py",
     "ledger_journal": "test_ledger.py",

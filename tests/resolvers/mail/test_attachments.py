@@ -1,8 +1,6 @@
 """Mail of vouchers and gift cards: to whom, and with which documents, by how they are received."""
 
-import dataclasses
 import io
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -15,26 +13,15 @@ from schema.gift_card.gift_card import GiftCardStatus
 from schema.mail import MailKind
 from store.core.codes import document_token
 from store.core.files import FileStore
-from store.core.mail_server import parse_server
 from store.document.rendering import RenderingFailed
 from store.mail import attachments
 from store.mail.gifts import mail_gift_cards, mail_vouchers
-from store.mail.smtp import SmtpMailer
 from store.voucher.vouchers import VoucherRow
 from tests.fixtures.document import gift_card, prototype, voucher, words
 from tests.fixtures.shop import Shop
 from tests.servers.mail_servers import RealMailServer, Received
 
 BUYER, GIFTEE = "ada@example.com", "claire@example.com"
-
-
-@pytest.fixture
-async def mailing(shop: Shop, mail_server: RealMailServer) -> AsyncIterator[Shop]:
-    """A shop with a mail server."""
-    mailer = SmtpMailer(parse_server(mail_server.url))
-    shop.services = dataclasses.replace(shop.services, mailer=mailer)
-    yield shop
-    await mailer.aclose()
 
 
 async def queue_mails(shop: Shop, *vouchers: VoucherRow) -> None:

@@ -31,6 +31,7 @@ from store.catalogue.catalogue import EnvironmentRow, PriceRangeRow, PrototypeIm
 from store.core.clock import clock
 from store.media.media import MediaRow
 from store.network.boxes import BoxImageRow, BoxPartnerRow, BoxRow, OfferRow
+from store.network.designs import GiftCardDesignRow
 from store.payment.disputes import DisputeRow
 from store.payment.fees import FeeRuleRow
 from store.payment.payments import RefundRow
@@ -166,6 +167,8 @@ async def experienced(shop: Shop) -> None:
         )
     )
     await shop.add(EnvironmentRow(marketplace_id=marketplace, name=Text(en="The sea")))
+    texts: dict[str, Any] = {name: Text(en="A birthday") for name in ("name", "short_description", "description")}
+    await shop.add(GiftCardDesignRow(marketplace_id=marketplace, **texts))
     await shop.add(PriceRangeRow(marketplace_id=marketplace, name=Text(en="From 50"), minimum_amount=Decimal(50)))
     price, oil = Decimal("90.00"), NewVoucherOption(sold.rose.id, 1, Decimal("5.00"))
     row = VoucherRow(

@@ -22,6 +22,7 @@ from store.mail.content import (
     GiftContent,
     GiftItem,
     GiftRole,
+    NetworkUsageContent,
     OnboardingContent,
     OrderContent,
     OrderLineContent,
@@ -148,6 +149,25 @@ def dispute(state: DisputeState, **more: Any) -> DisputeContent:
     return DisputeContent(**known | more, state=state)
 
 
+USED = NetworkUsageContent(
+    is_for_network=False,
+    first_name="Claire",
+    holder="",
+    code_end="7K3P",
+    partner="Auberge du Lac",
+    partner_email="accueil@auberge.example",
+    used_on=dt.datetime(2026, 11, 20, 11, tzinfo=dt.UTC),
+    time_zone="Europe/Paris",
+    amount=Decimal("40.00"),
+    remaining=Decimal("110.00"),
+    currency="EUR",
+    expires_on=dt.datetime(2027, 8, 23, 21, 59, 59, tzinfo=dt.UTC),
+    reservation_id="R-2041",
+    comment="",
+)
+USED_FOR_NETWORK = USED.model_copy(
+    update={"is_for_network": True, "first_name": "", "holder": "Claire Dubois", "comment": "Dîner\nTable 7 <b>"}
+)
 ASKED = PaymentRequestContent(
     first_name="Ada",
     amount=Decimal("250.00"),
@@ -190,6 +210,8 @@ CONTENTS: Mapping[MailKind, Content] = {
     MailKind.PAYMENT_REQUEST_REMINDER: ASKED,
     MailKind.VOUCHER: gift(count=2),
     MailKind.GIFT_CARD: gift(GiftRole.BOUGHT, value="150.00"),
+    MailKind.NETWORK_GIFT_CARD: gift(GiftRole.BOUGHT, value="150.00"),
+    MailKind.NETWORK_GIFT_CARD_USED: USED,
     MailKind.DISPUTE_OPENED: dispute(DisputeState.NEEDS_RESPONSE),
     MailKind.DISPUTE_ENDED: dispute(DisputeState.LOST, lost="194.00"),
     MailKind.ENDPOINT_DISABLED: EndpointContent(url="https://shop.example/hooks", endpoint_id=12, days=3),

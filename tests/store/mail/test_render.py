@@ -20,7 +20,19 @@ from store.mail.content import CONTENTS as CLASSES
 from store.mail.content import EndpointContent, GiftRole, content_of
 from store.mail.render import TEXTS
 from store.mail.subjects import SUBJECTS, TEST_MAIL
-from tests.store.mail.examples import CONTENTS, KINDS, PUBLIC_URL, SHOP, delivery, example, gift, order
+from tests.store.mail.examples import (
+    CONTENTS,
+    KINDS,
+    PUBLIC_URL,
+    SHOP,
+    USED,
+    USED_FOR_NETWORK,
+    delivery,
+    everywhere,
+    example,
+    gift,
+    order,
+)
 
 ROOT = Path(__file__).parents[3]
 TRANSLATED = [language for language in LANGUAGES if language != "en"]
@@ -217,9 +229,9 @@ def test_an_endpoint_that_is_gone_is_told_so() -> None:
     assert "0 days" not in example(MailKind.ENDPOINT_DISABLED, content=gone).text
 
 
-@pytest.mark.parametrize("kind", [MailKind.VOUCHER, MailKind.GIFT_CARD])
+@pytest.mark.parametrize("kind", [MailKind.VOUCHER, MailKind.GIFT_CARD, MailKind.NETWORK_GIFT_CARD])
 def test_each_way_to_receive_it_has_its_words(kind: MailKind) -> None:
-    value = "150.00" if kind is MailKind.GIFT_CARD else None
+    value = None if kind is MailKind.VOUCHER else "150.00"
     subjects = set()
     for role in GiftRole:
         for language in LANGUAGES:
@@ -232,7 +244,7 @@ def test_each_way_to_receive_it_has_its_words(kind: MailKind) -> None:
         assert "Hello" not in given.text + given.html
     assert len(subjects) == len(GiftRole) * len(LANGUAGES)
     several = example(kind, "en", gift(GiftRole.BOUGHT, value=value, count=3))
-    assert several.subject.startswith(f"Your {kind.replace('_', ' ')}s from")
+    assert several.subject.startswith(f"Your {kind.removeprefix('network_').replace('_', ' ')}s from")
     assert several.text.count("Open and print: ") == 3
 
 
@@ -245,6 +257,50 @@ def test_who_gives_what_to_whom_is_told_in_the_language_of_the_message() -> None
         message = example(MailKind.GIFT_CARD, language, card)
         for text in (message.text, PageReader(message.html).text):
             assert all(each in " ".join(text.split()) for each in words)
+
+
+def test_a_networks_gift_card_shows_its_design_and_where_it_is_accepted() -> None:
+    kind, themed = (
+        MailKind.NETWORK_GIFT_CARD,
+        {"name": everywhere("Happy birthday"), "picture": "/media/abc/cover.webp"},
+    )
+    card = gift(value="150.00").items[0]
+    plain, designed = (
+        example(kind, "fr", gift(items=(item,), accent="#8a2846")) for item in (card, card.model_copy(update=themed))
+    )
+    for message in (plain, designed):
+        for text in (message.text, PageReader(message.html).text):
+            assert "Chez tous les partenaires de Maison Valserène qui l’acceptent." in text
+            assert "https://valserene.example/" in text
+    assert "Happy birthday (fr)" not in plain.html + plain.text
+    for text in (designed.text, PageReader(designed.html).text):
+        assert "Carte cadeau · 150,00 € · Happy birthday (fr)" in " ".join(text.split())
+    assert ["img" in PageReader(message.html).tags for message in (plain, designed)] == [False, True]
+    assert f"{PUBLIC_URL}/media/abc/cover.webp" in PageReader(designed.html).links
+    assert "Where to use it" not in example(MailKind.GIFT_CARD).text, "a shop's own card is used in the shop"
+    homeless = example(kind, brand=dataclasses.replace(SHOP, website="")).text
+    assert "At all partners of Maison Valserène that accept it." in homeless
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_usage_is_told_to_its_network_and_to_who_has_the_card(language: str) -> None:
+    kind = MailKind.NETWORK_GIFT_CARD_USED
+    theirs, own = example(kind, language), example(kind, language, USED_FOR_NETWORK)
+    assert theirs.subject != own.subject
+    for message in (theirs, own):
+        for text in (message.text, PageReader(message.html).text):
+            for said in ("Auberge du Lac", "7K3P", "40", "110", "R-2041", "2026"):
+                assert said in text, said
+            assert ("Claire Dubois" in text) is ("Table 7 <b>" in text) is (message is own)
+            assert (SHOP.phone in text) is (message is theirs), "the network does not write to itself"
+    anonymous = example(kind, "en", USED.model_copy(update={"first_name": "", "reservation_id": ""}))
+    assert "Hello" not in anonymous.text + anonymous.html
+    assert "Booking" not in anonymous.text + anonymous.html
+    used_up = example(kind, "en", USED.model_copy(update={"remaining": Decimal("0.00")}))
+    assert "Left on it: €0.00" in used_up.text
+    assert "Valid" not in used_up.text + used_up.html
+    unreachable = example(kind, "en", USED_FOR_NETWORK.model_copy(update={"partner_email": ""}))
+    assert "Reply" not in unreachable.text + unreachable.html
 
 
 def test_a_present_of_nobody_is_one_too() -> None:

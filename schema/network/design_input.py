@@ -1,0 +1,47 @@
+"""Inputs that create and update designs of gift cards."""
+
+from typing import Annotated
+from uuid import UUID
+
+import strawberry
+from pydantic import Field
+
+from schema.core.inputs import graphql_input_for, update_input_of
+from schema.core.ownership import MARKETPLACE_DESCRIPTION
+from schema.core.resource import SchemaModel
+from schema.core.text import TextInput
+from schema.core.text_input import line_per_language, text_per_language
+from schema.network.design import GiftCardDesign
+from schema.partner.input import Colour
+from schema.product.input import PicturePath
+from schema.validation.numbers import Ranking
+
+DesignName = Annotated[TextInput, line_per_language(120)]
+DesignLine = Annotated[TextInput, line_per_language(200)]
+DesignText = Annotated[TextInput, text_per_language(2000)]
+DESIGN_PICTURE_DESCRIPTION = (
+    "The URL of a picture of one of the network's partners (`Media.coverUrl`), with or without scheme and host; empty for "
+    "none: its documents then show a pattern in its colour."
+)
+
+
+@graphql_input_for(GiftCardDesign)
+class CreateGiftCardDesign(SchemaModel):
+    """Create a design of a network's gift cards."""
+
+    marketplace_uuid: UUID | None = Field(default=None, description=MARKETPLACE_DESCRIPTION)
+    name: DesignName
+    short_description: DesignLine | None = None
+    description: DesignText | None = None
+    picture_url: PicturePath = Field(default="", description=DESIGN_PICTURE_DESCRIPTION)
+    accent_colour: Colour = "#1f4e5f"
+    is_active: bool = True
+    ranking: Ranking = 1
+
+
+@update_input_of(CreateGiftCardDesign, without={"marketplace_uuid"})
+class UpdateGiftCardDesign(SchemaModel):
+    """Update a design. Omitted fields stay unchanged; null clears."""
+
+    id: int
+    picture_url: strawberry.Maybe[PicturePath] = Field(description=DESIGN_PICTURE_DESCRIPTION)
