@@ -158,6 +158,14 @@ def _list_serializer(write: Callable[[Any], Any], required: bool) -> Callable[[A
     return write_items
 
 
+def _nested_serializer(key: str, kind: GraphQLList[Any]) -> Callable[[Any], list[Any]]:
+    """The serializer of the inner lists of a list. Raises CannotCompile unless they hold plain values."""
+    item, item_required = unwrap_non_null(kind.of_type)
+    if not is_leaf_type(item):
+        raise CannotCompile(f"{key}: lists of lists of objects")
+    return _list_serializer(item.coerce_output_value, item_required)
+
+
 class SelectionCompiler:
     """Compiles selections for one execution. `collect` is graphql-core's and handles fragments and conditions."""
 
@@ -248,6 +256,10 @@ class SelectionCompiler:
         if is_leaf_type(item):
             write = _list_serializer(item.coerce_output_value, item_required)
             return ScalarField(key, path, write, required, in_rows=source.has_list(path, item))
+        if isinstance(item, GraphQLList):
+            return ScalarField(
+                key, path, _list_serializer(_nested_serializer(key, item), item_required), required, in_rows=False
+            )
         if not isinstance(item, GraphQLObjectType):
-            raise CannotCompile(f"{key}: lists of lists and of abstract types")
+            raise CannotCompile(f"{key}: lists of abstract types")
         return ListField(key, path, self.selected_fields(item, details, SelectionSource()), required, item_required)

@@ -101,7 +101,7 @@ def test_a_card_is_explained_by_code_by_id_and_by_its_wallet(run: Run, within: A
         f"2200 Gift cards, available gift_card:{card.id} 10.00 EUR 40.00 EUR",
     ):
         assert line in said, said
-    assert said.count("An amount of a gift card was spent.") == 1
+    assert said.count("An amount of a gift card was spent, or a network voucher was used.") == 1
     for arguments, refusal in (
         (("card", "NO-SUCH"), "no gift card"),
         (("wallet", "999999"), "no wallet"),

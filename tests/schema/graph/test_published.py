@@ -17,10 +17,12 @@ from schema.checkout.checkout import ProductChoice
 from schema.core.permission import GRANTABLE_PERMISSIONS
 from schema.core.text import Text
 from schema.delivery.delivery import DeliveryKind
+from schema.gift_card.gift_card import GiftCardStatus
 from schema.graph.pages import PagePlan
 from schema.graph.selection import is_published_by
 from schema.graph.server import GraphQLRequest, GraphQLServer
 from schema.network.box import OfferStatus
+from schema.network.voucher import NetworkVoucherStatus
 from schema.payment.dispute import DisputeKind
 from schema.payment.payment import RefundOrigin
 from schema.root import schema
@@ -29,9 +31,15 @@ from store.account.users import UserRow
 from store.bank_account import BankAccountRow
 from store.catalogue.catalogue import EnvironmentRow, PriceRangeRow, PrototypeImageRow
 from store.core.clock import clock
+from store.gift_card.gift_cards import GiftCardRow
+from store.ledger.books import book_of_marketplace
 from store.media.media import MediaRow
 from store.network.boxes import BoxImageRow, BoxPartnerRow, BoxRow, OfferRow
 from store.network.designs import GiftCardDesignRow
+from store.network.gift_cards import NetworkGiftCardUsageRow
+from store.network.issuing import issue_network_gift_card
+from store.network.voucher_issuing import copy_box, issue_network_voucher
+from store.network.vouchers import NetworkVoucherRow, NetworkVoucherUsageRow
 from store.payment.disputes import DisputeRow
 from store.payment.fees import FeeRuleRow
 from store.payment.payments import RefundRow
@@ -106,7 +114,7 @@ async def sold(shop: Shop) -> None:
         BankAccountRow(partner_id=shop.partner.id, account_id="user", iban=iban, iban_end="0143", holder="The Shop")
     )
     await experienced(shop)
-    await boxed(shop)
+    await networked(shop, await boxed(shop))
     await refunded(shop)
     changed = await answer(
         FAST, shop, f"mutation {{ updateProduct(input: {{ id: {honey.id}, ranking: 2 }}) {{ product {{ id }} }} }}"
@@ -128,7 +136,22 @@ async def refunded(shop: Shop) -> None:
     )
 
 
-async def boxed(shop: Shop) -> None:
+async def networked(shop: Shop, box: BoxRow) -> None:
+    """A gift card and a voucher of the network, each used at the shop."""
+    at, now, price = shop.partner.marketplace_id, clock.now(), Decimal("10.00")
+    of: dict[str, Any] = {"code": "", "normal_code": "", "created_on": now}
+    card = GiftCardRow(network_id=at, **of, status=GiftCardStatus.PAID, value_amount=price, remaining_amount=price)
+    voucher = NetworkVoucherRow(**of, status=NetworkVoucherStatus.PAID)
+    copy_box(voucher, box)
+    async with shop.services.db.sessions() as db, db.begin():
+        await issue_network_gift_card(db, card, await book_of_marketplace(db, at, is_live=True))
+        await issue_network_voucher(db, voucher)
+    used: dict[str, Any] = {"partner_id": shop.partner.id, "used_on": now, "recorded_on": now, "value_amount": price}
+    await shop.add(NetworkGiftCardUsageRow(gift_card_id=card.id, net_amount=price, **used))
+    await shop.add(NetworkVoucherUsageRow(network_voucher_id=voucher.id, net_amount=price, **used))
+
+
+async def boxed(shop: Shop) -> BoxRow:
     """A box with a picture, limited to the shop, and its accepted offer of an experience."""
     of: dict[str, Any] = {"marketplace_id": shop.partner.marketplace_id, "name": Text(en="Spa day")}
     await shop.execute("UPDATE partner SET linked_to_nv_settings = true")
@@ -151,6 +174,7 @@ async def boxed(shop: Shop) -> None:
             edited_on=clock.now(),
         )
     )
+    return box
 
 
 async def experienced(shop: Shop) -> None:
