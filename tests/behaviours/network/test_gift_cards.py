@@ -294,7 +294,7 @@ async def test_mail_of_a_usage_is_sent_when_it_is_asked_for(tenants: Tenants) ->
     assert (await use(transport, card.code, value="1.00")).done
     assert await tenants.rows(mails) == []
     assert (await use(transport, card.code, value="1.00", send_usage_notification_email=True)).done
-    other = {"send_usage_notification_email": True, "giftee_email": "other@example.com"}
+    other: dict[str, Any] = {"send_usage_notification_email": True, "giftee_email": "other@example.com"}
     assert (await use(transport, card.code, value="1.00", **other)).done
     told = [row[0] for row in await tenants.rows(mails)]
     assert told == ["office@network.example", "grace@example.com", "office@network.example", "other@example.com"]
