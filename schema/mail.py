@@ -28,6 +28,10 @@ class MailKind(DescribedEnum):
         "network_card_used",
         "To a network and to the beneficiary of its gift card: an amount was used at a partner.",
     )
+    NETWORK_VOUCHER_USED = (
+        "network_voucher_used",
+        "To a network and to the beneficiary of its voucher: it was used at a partner.",
+    )
     PAYMENT_REQUEST = "payment_request", "To a customer: the link to pay an amount."
     PAYMENT_REQUEST_REMINDER = (
         "payment_reminder",

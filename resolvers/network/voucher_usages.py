@@ -11,6 +11,7 @@ from schema.core.permission import Permission
 from schema.network.voucher import NetworkVoucherUsage
 from schema.network.voucher_input import CancelNetworkVoucherUsage, UseNetworkVoucher
 from schema.validation.dates import moment_in
+from store.mail.network_usages import mail_voucher_usage
 from store.network import voucher_usages as usages
 from store.network.vouchers import NetworkVoucherUsageRow
 from store.partner.checks import check_freezing
@@ -42,7 +43,10 @@ async def use_network_voucher(call: Call, input: UseNetworkVoucher) -> NetworkVo
         reservation_id=input.reservation_id,
         freeze_payout_date=moment_in(ZoneInfo(network.time_zone), input.freeze_payout_date),
     )
-    return await usages.use_voucher(call.db, network, voucher, partner, new, now)
+    usage = await usages.use_voucher(call.db, network, voucher, partner, new, now)
+    if input.send_usage_notification_email:
+        await mail_voucher_usage(call.db, voucher, usage, input.giftee_email)
+    return usage
 
 
 _usage = ById(NetworkVoucherUsageRow, "usage")

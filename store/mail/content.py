@@ -252,29 +252,44 @@ class GiftContent(Content):
 
 
 class NetworkUsageContent(Content):
-    """A usage of a network's gift card, for the network or for the beneficiary."""
+    """A usage of a network's gift card or voucher, for the network or for the beneficiary."""
 
     is_for_network: bool
     first_name: str
     """The beneficiary's first name; empty if it is unknown, and for the network."""
     holder: str
-    """Whose card it is, for the network; empty if unknown, and for the beneficiary."""
+    """Whose card or voucher it is, for the network; empty if unknown, and for the beneficiary."""
     code_end: str
     """The last characters of the code."""
     partner: str
     partner_email: str
     used_on: dt.datetime
     time_zone: str
-    amount: Decimal
-    remaining: Decimal
-    currency: str
     expires_on: dt.datetime | None = None
+    """Until when it can be used; None: no limit."""
     reservation_id: str
     """Empty if there is none."""
     comment: str
     """The partner's note, for the network; empty if there is none, and for the beneficiary."""
     accent: str = ""
     """The colour of the design of the card; empty for the default one."""
+
+
+class CardUsageContent(NetworkUsageContent):
+    """A usage of a network's gift card."""
+
+    amount: Decimal
+    remaining: Decimal
+    currency: str
+
+
+class VoucherUsageContent(NetworkUsageContent):
+    """A usage of a network voucher."""
+
+    box: Text
+    offer: Text
+    """The name of the offer that was used; empty if unknown."""
+    usages_left: int
 
 
 CONTENTS: Mapping[MailKind, type[Content]] = {
@@ -289,7 +304,8 @@ CONTENTS: Mapping[MailKind, type[Content]] = {
     MailKind.VOUCHER: GiftContent,
     MailKind.GIFT_CARD: GiftContent,
     MailKind.NETWORK_GIFT_CARD: GiftContent,
-    MailKind.NETWORK_GIFT_CARD_USED: NetworkUsageContent,
+    MailKind.NETWORK_GIFT_CARD_USED: CardUsageContent,
+    MailKind.NETWORK_VOUCHER_USED: VoucherUsageContent,
     MailKind.DISPUTE_OPENED: DisputeContent,
     MailKind.DISPUTE_ENDED: DisputeContent,
     MailKind.ENDPOINT_DISABLED: EndpointContent,

@@ -8,16 +8,17 @@ from schema.mail import MailKind
 from schema.payment.dispute import DisputeState
 from store.core.localization.formats import Formats
 from store.mail.content import (
+    CardUsageContent,
     Content,
     DisputeContent,
     EndpointContent,
     GiftContent,
     GiftRole,
-    NetworkUsageContent,
     OrderContent,
     OrderRefundContent,
     PaymentRequestContent,
     RenewalContent,
+    VoucherUsageContent,
 )
 
 
@@ -41,6 +42,7 @@ SUBJECTS = {
     MailKind.GIFT_CARD: N_("Your gift card from %(shop)s"),
     MailKind.NETWORK_GIFT_CARD: N_("Your gift card from %(shop)s"),
     MailKind.NETWORK_GIFT_CARD_USED: N_("Your gift card: %(amount)s used at %(partner)s"),
+    MailKind.NETWORK_VOUCHER_USED: N_("Your voucher: %(box)s, used at %(partner)s"),
     MailKind.DISPUTE_OPENED: N_("A bank disputes a payment of %(amount)s"),
     MailKind.DISPUTE_ENDED: N_("Dispute ended: %(amount)s"),
     MailKind.ENDPOINT_DISABLED: N_("Events are no longer sent to %(host)s"),
@@ -52,7 +54,10 @@ PLURAL_SUBJECTS = {
     MailKind.NETWORK_GIFT_CARD: N_("Your gift cards from %(shop)s"),
 }
 """For buyers of more than one."""
-USAGE_SUBJECT_FOR_NETWORK = N_("Gift card used: %(amount)s at %(partner)s")
+USAGE_SUBJECTS_FOR_NETWORK = {
+    MailKind.NETWORK_GIFT_CARD_USED: N_("Gift card used: %(amount)s at %(partner)s"),
+    MailKind.NETWORK_VOUCHER_USED: N_("Voucher used: %(box)s at %(partner)s"),
+}
 DISPUTE_SUBJECTS = {
     DisputeState.WON: N_("Dispute won: %(amount)s"),
     DisputeState.LOST: N_("Dispute lost: %(amount)s"),
@@ -89,13 +94,19 @@ def subject_of(
         gaps |= {"day": formats.days(about.renew_by)}
     elif isinstance(about, DisputeContent):
         text, gaps = _dispute_subject(MailKind(kind), about), {"amount": formats.money(about.amount, about.currency)}
-    elif isinstance(about, NetworkUsageContent):
-        text = USAGE_SUBJECT_FOR_NETWORK if about.is_for_network else text
-        gaps = {"amount": formats.money(about.amount, about.currency), "partner": about.partner}
+    elif isinstance(about, CardUsageContent | VoucherUsageContent):
+        text = (USAGE_SUBJECTS_FOR_NETWORK if about.is_for_network else SUBJECTS)[MailKind(kind)]
+        gaps = {"partner": about.partner, **_what_was_used(about, formats)}
     elif isinstance(about, GiftContent):
         text = _gift_subject(MailKind(kind), about)
         gaps |= {"sender": about.items[0].sender, "email": about.giftee_email}
     return texts.gettext(text) % gaps
+
+
+def _what_was_used(about: CardUsageContent | VoucherUsageContent, formats: Formats) -> dict[str, str]:
+    if isinstance(about, VoucherUsageContent):
+        return {"box": formats.translate(about.box)}
+    return {"amount": formats.money(about.amount, about.currency)}
 
 
 def _dispute_subject(kind: MailKind, about: DisputeContent) -> str:

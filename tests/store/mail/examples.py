@@ -14,6 +14,7 @@ from schema.payment.dispute import DisputeState
 from schema.validation.languages import LANGUAGES
 from store.core.brand_colours import build_brand
 from store.mail.content import (
+    CardUsageContent,
     Content,
     DeductionContent,
     DeliveryContent,
@@ -22,7 +23,6 @@ from store.mail.content import (
     GiftContent,
     GiftItem,
     GiftRole,
-    NetworkUsageContent,
     OnboardingContent,
     OrderContent,
     OrderLineContent,
@@ -31,6 +31,7 @@ from store.mail.content import (
     RefundContent,
     RenewalContent,
     VatContent,
+    VoucherUsageContent,
 )
 from store.mail.render import RenderedMail, render_mail
 from store.mail.subjects import TEST_MAIL
@@ -149,7 +150,7 @@ def dispute(state: DisputeState, **more: Any) -> DisputeContent:
     return DisputeContent(**known | more, state=state)
 
 
-USED = NetworkUsageContent(
+USED = CardUsageContent(
     is_for_network=False,
     first_name="Claire",
     holder="",
@@ -166,6 +167,15 @@ USED = NetworkUsageContent(
     comment="",
 )
 USED_FOR_NETWORK = USED.model_copy(
+    update={"is_for_network": True, "first_name": "", "holder": "Claire Dubois", "comment": "Dîner\nTable 7 <b>"}
+)
+VOUCHER_USED = VoucherUsageContent(
+    **USED.model_dump(exclude={"amount", "remaining", "currency"}),
+    box=everywhere("Spa day for two"),
+    offer=everywhere("A massage"),
+    usages_left=2,
+)
+VOUCHER_USED_FOR_NETWORK = VOUCHER_USED.model_copy(
     update={"is_for_network": True, "first_name": "", "holder": "Claire Dubois", "comment": "Dîner\nTable 7 <b>"}
 )
 ASKED = PaymentRequestContent(
@@ -212,6 +222,7 @@ CONTENTS: Mapping[MailKind, Content] = {
     MailKind.GIFT_CARD: gift(GiftRole.BOUGHT, value="150.00"),
     MailKind.NETWORK_GIFT_CARD: gift(GiftRole.BOUGHT, value="150.00"),
     MailKind.NETWORK_GIFT_CARD_USED: USED,
+    MailKind.NETWORK_VOUCHER_USED: VOUCHER_USED,
     MailKind.DISPUTE_OPENED: dispute(DisputeState.NEEDS_RESPONSE),
     MailKind.DISPUTE_ENDED: dispute(DisputeState.LOST, lost="194.00"),
     MailKind.ENDPOINT_DISABLED: EndpointContent(url="https://shop.example/hooks", endpoint_id=12, days=3),

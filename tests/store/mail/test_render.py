@@ -12,6 +12,7 @@ import pytest
 from babel.messages.catalog import Message
 from babel.messages.extract import extract_from_dir
 
+from schema.core.text import Text
 from schema.delivery.delivery import DeliveryKind
 from schema.mail import MailKind
 from schema.validation.languages import LANGUAGES
@@ -27,6 +28,8 @@ from tests.store.mail.examples import (
     SHOP,
     USED,
     USED_FOR_NETWORK,
+    VOUCHER_USED,
+    VOUCHER_USED_FOR_NETWORK,
     delivery,
     everywhere,
     example,
@@ -301,6 +304,25 @@ def test_a_usage_is_told_to_its_network_and_to_who_has_the_card(language: str) -
     assert "Valid" not in used_up.text + used_up.html
     unreachable = example(kind, "en", USED_FOR_NETWORK.model_copy(update={"partner_email": ""}))
     assert "Reply" not in unreachable.text + unreachable.html
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_usage_of_a_voucher_is_told_to_its_network_and_to_who_has_it(language: str) -> None:
+    kind = MailKind.NETWORK_VOUCHER_USED
+    theirs, own = example(kind, language), example(kind, language, VOUCHER_USED_FOR_NETWORK)
+    assert theirs.subject != own.subject
+    for message in (theirs, own):
+        assert f"Spa day for two ({language})" in message.subject
+        for text in (message.text, PageReader(message.html).text):
+            for said in ("Auberge du Lac", "7K3P", f"A massage ({language})", "R-2041", "2026", "2027"):
+                assert said in text, said
+            assert ("Claire Dubois" in text) is ("Table 7 <b>" in text) is (message is own)
+    unknown = example(kind, "en", VOUCHER_USED.model_copy(update={"offer": Text()}))
+    assert "Offer" not in unknown.text + unknown.html
+    used_up = example(kind, "en", VOUCHER_USED.model_copy(update={"usages_left": 0}))
+    assert "Usages left: 0" in used_up.text
+    assert "Valid" not in used_up.text + used_up.html
+    assert "Valid until" in example(kind).text
 
 
 def test_a_present_of_nobody_is_one_too() -> None:
