@@ -32,7 +32,7 @@ async def mail_usage(
     network = await db.get_one(MarketplaceRow, card.network_id)
     design = None if card.design_id is None else await db.get_one(GiftCardDesignRow, card.design_id)
     content = CardUsageContent(
-        **await _shared(db, network, card, usage),
+        **await _common_content(db, network, card, usage),
         amount=usage.value_amount,
         remaining=card.remaining_amount,
         currency=card.currency,
@@ -51,7 +51,7 @@ async def mail_voucher_usage(
     offer = None if usage.offer_id is None else await db.get_one(OfferRow, usage.offer_id)
     ends = [moment for moment in (voucher.expires_on, voucher.usable_until) if moment is not None]
     content = VoucherUsageContent(
-        **await _shared(db, network, voucher, usage),
+        **await _common_content(db, network, voucher, usage),
         box=box.name,
         offer=offer.name if offer else Text(),
         usages_left=voucher.max_usages - voucher.usage_count,
@@ -102,7 +102,7 @@ class _Shared(TypedDict):
     comment: str
 
 
-async def _shared(
+async def _common_content(
     db: AsyncSession,
     network: MarketplaceRow,
     sold: GiftCardRow | NetworkVoucherRow,

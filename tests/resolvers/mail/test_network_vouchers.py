@@ -119,7 +119,7 @@ async def test_where_the_beneficiary_is_told(
 
 
 @pytest.mark.parametrize(
-    ("language", "subject", "own_subject", "told"),
+    ("language", "subject", "own_subject", "lines"),
     [
         (
             "en",
@@ -143,7 +143,7 @@ async def test_what_it_tells_in_the_language_of_the_voucher(
     language: str,
     subject: str,
     own_subject: str,
-    told: tuple[str, ...],
+    lines: tuple[str, ...],
 ) -> None:
     people = {"giftee_email": GIFTEE, "giftee_first_name": "Claire", "giftee_last_name": "Dubois"}
     voucher = await network_voucher(tenants, box, language=language, expires_on=EXPIRES_ON, **people)
@@ -156,7 +156,7 @@ async def test_what_it_tells_in_the_language_of_the_voucher(
     assert subjects == [subject.format(partner), own_subject.format(partner)]
     for received in (giftee, network):
         assert received.message["Content-Language"] == language
-        for said in (*told, partner, "R-2041", voucher.normal_code[-4:]):
+        for said in (*lines, partner, "R-2041", voucher.normal_code[-4:]):
             assert said in spoken(received), said
         assert voucher.code not in spoken(received)
         assert ("Table 7" in spoken(received)) is ("Claire Dubois" in spoken(received)) is (received is network)

@@ -56,7 +56,9 @@ def test_a_message_reads_back_as_it_was_rendered(kind: str, language: str) -> No
     assert [p.get_content_type() for p in message.iter_parts()] == ["text/plain", "text/html"]
     assert part(message, "plain") == rendered.text
     assert part(message, "html").rstrip("\n") == rendered.html.rstrip("\n")
-    assert message["Subject"] == " ".join(rendered.subject.split())
+    assert message["Subject"].strip() == " ".join(
+        rendered.subject.split()
+    )  # a line of 78 characters is folded before it
     assert message["Content-Language"] == language
     lines = sent.data.split(b"\r\n")
     assert max(map(len, lines)) <= 998
