@@ -9,20 +9,27 @@ from resolvers.core.operation import Call
 from schema.core.errors import AlreadyTaken, InvalidInput
 from store.core.codes import is_mistyped, normalize
 
+SHORTEST_CODE = 3
+"""Of an own code, in letters and digits."""
 
-async def check_new_code(call: Call, code: str, thing: str, codes: Any) -> None:
-    """Raise InvalidInput or AlreadyTaken for a code that a new gift card or voucher cannot have; an empty one is left to be
-    drawn. `codes` is the column of the codes as they are matched. A code that is taken counts as a guess.
-    """
+
+def check_code_form(code: str) -> None:
+    """Raise InvalidInput for a code that a new gift card or voucher cannot have; an empty one is left to be drawn."""
     if not code:
         return
-    if not normalize(code) or "/" in code:
-        raise InvalidInput.at("code", "Send a code with letters or digits, without `/`.")
+    if len(normalize(code)) < SHORTEST_CODE or "/" in code:
+        raise InvalidInput.at("code", f"Send a code with at least {SHORTEST_CODE} letters or digits, without `/`.")
     if is_mistyped(code):
         raise InvalidInput.at("code", "This code is mistyped: its last character does not fit the others.")
+
+
+async def check_new_code(call: Call, code: str, thing: str, codes: Any) -> None:
+    """Raise AlreadyTaken for the code of an input without other problems, so that nothing else answers who tries codes.
+    `codes` is the column of the codes as they are matched. A code that is taken counts as a guess.
+    """
 
     async def is_free() -> bool:
         return (await call.db.exec(select(codes).where(codes == normalize(code)))).first() is None
 
-    if not await throttled_lookup(call.context, thing, is_free):
+    if code and not await throttled_lookup(call.context, thing, is_free):
         raise AlreadyTaken("code", what="code")

@@ -11,7 +11,7 @@ from resolvers.core.brute_force import throttled_code_lookup
 from resolvers.core.input_mapping import apply, check_later_expiry, collect_marketplace, id_from_input
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible, require_marketplace
-from resolvers.network.codes import check_new_code
+from resolvers.network.codes import check_code_form, check_new_code
 from resolvers.network.scoping import visible_by_code
 from schema.core.errors import InvalidInput, NotFound
 from schema.core.input_errors import ProblemCollector
@@ -35,6 +35,9 @@ from store.network.designs import check_design
 from store.network.gift_cards import NetworkGiftCardRow, network_card
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.voucher.payment import end_of_validity
+
+WHOLE = (NetworkGiftCardStatus.DRAFT, NetworkGiftCardStatus.PAID)
+"""The statuses of new cards with all of their value."""
 
 
 async def find_card_by_code(call: Call, code: str, *, lock: bool = False) -> GiftCardRow:
@@ -92,10 +95,11 @@ async def create_network_gift_card(call: Call, input: CreateNetworkGiftCard) -> 
     with findings.collect():
         _check_value(input)
     with findings.collect():
-        await check_new_code(call, input.code, "network gift card", col(GiftCardRow.normal_code))
+        check_code_form(input.code)
     with findings.collect():
         await check_design(call.db, network.id, input.design_id)
     findings.raise_problems()
+    await check_new_code(call, input.code, "network gift card", col(GiftCardRow.normal_code))
     card = _new_card(network, input, now)
     card.starts_on, card.expires_on = starts_on, expires_on
     is_live = input.status is not NetworkGiftCardStatus.TEST
@@ -149,7 +153,7 @@ def _check_value(input: CreateNetworkGiftCard) -> None:
         return
     if left > input.value:
         raise InvalidInput.at("remaining_value", "Send at most the value.", "OUT_OF_RANGE")
-    if not left or (left < input.value and input.status is NetworkGiftCardStatus.PAID):
+    if not left or (left < input.value and input.status in WHOLE):
         raise InvalidInput.at(
             "remaining_value", "A card with a part of its value is `USING`; used ones are not created."
         )
@@ -161,7 +165,7 @@ async def activate_network_gift_card(call: Call, input: ActivateNetworkGiftCard)
     unchanged.
     """
     card = await _lock_own(call, input)
-    await issuing.activate(call.db, card)
+    await issuing.activate(call.db, card, call.services.clock.now())
     return await read_card(call, card.id)
 
 

@@ -42,7 +42,7 @@ async def use_network_gift_card(call: Call, input: UseNetworkGiftCard) -> Networ
     with findings.collect():
         partner = await partner_of_usage(call, input, network.id)
     with findings.collect():
-        used_on = check_used_on(network, input.used_on, card.starts_on, now)
+        used_on = check_used_on(network, input.used_on, card.starts_on or card.created_on, now)
     with findings.collect():
         check_freezing(partner, input.freeze_payout_date)
     with findings.collect():

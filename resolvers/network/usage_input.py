@@ -57,7 +57,7 @@ async def partner_of_usage(call: Call, input: NamesPartner, marketplace_id: int)
 
 
 def check_used_on(
-    network: MarketplaceRow, moment: dt.datetime | None, starts_on: dt.datetime | None, now: dt.datetime
+    network: MarketplaceRow, moment: dt.datetime | None, starts_on: dt.datetime, now: dt.datetime
 ) -> dt.datetime:
     """When something is used, in UTC. Raises InvalidInput for a time more than a day in the future, or on a day before it
     is valid.
@@ -66,6 +66,6 @@ def check_used_on(
     used_on = moment_in(zone, moment) or now
     if used_on > now + LATEST:
         raise InvalidInput.at("used_on", "Send a time that is not more than a day in the future.", "OUT_OF_RANGE")
-    if starts_on is not None and used_on.astimezone(zone).date() < starts_on.astimezone(zone).date():
+    if used_on.astimezone(zone).date() < starts_on.astimezone(zone).date():
         raise InvalidInput.at("used_on", "Send a day on which it was valid already.", "OUT_OF_RANGE")
     return used_on

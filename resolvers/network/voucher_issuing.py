@@ -11,7 +11,7 @@ from resolvers.core.brute_force import throttled_code_lookup
 from resolvers.core.input_mapping import apply, check_later_expiry, id_from_input, values_of
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible, require_marketplace, visible_conditions
-from resolvers.network.codes import check_new_code
+from resolvers.network.codes import check_code_form, check_new_code
 from resolvers.network.scoping import visible_by_code
 from schema.core.errors import InvalidInput, NotFound
 from schema.core.input_errors import ProblemCollector, already_reported
@@ -130,8 +130,9 @@ async def import_network_voucher(call: Call, input: ImportNetworkVoucher) -> Net
     with findings.collect():
         _check_price(input)
     with findings.collect():
-        await check_new_code(call, input.code, "network voucher", col(NetworkVoucherRow.normal_code))
+        check_code_form(input.code)
     findings.raise_problems()
+    await check_new_code(call, input.code, "network voucher", col(NetworkVoucherRow.normal_code))
     voucher = _new_voucher(input, box, period)
     voucher.code, voucher.normal_code = format_code(input.code), normalize(input.code)
     _copy_usages(voucher, input, ZoneInfo(network.time_zone))
@@ -232,7 +233,7 @@ async def activate_network_voucher(call: Call, input: ActivateNetworkVoucher) ->
     unchanged.
     """
     voucher = await _lock_own(call, input)
-    await issuing.activate_voucher(call.db, voucher)
+    await issuing.activate_voucher(call.db, voucher, call.services.clock.now())
     return voucher
 
 

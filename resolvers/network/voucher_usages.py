@@ -30,7 +30,7 @@ async def use_network_voucher(call: Call, input: UseNetworkVoucher) -> NetworkVo
     with findings.collect():
         partner = await partner_of_usage(call, input, network.id)
     with findings.collect():
-        used_on = check_used_on(network, input.used_on, voucher.starts_on, now)
+        used_on = check_used_on(network, input.used_on, voucher.starts_on or voucher.created_on, now)
     with findings.collect():
         check_freezing(partner, input.freeze_payout_date)
     with findings.collect():

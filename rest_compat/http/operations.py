@@ -175,7 +175,7 @@ class LookupEndpoint(Endpoint):
     def last_response(self, everything: Sequence[Any]) -> RestResponse:
         """The last resource. Raises NotFound if there is none."""
         if not everything:
-            raise NotFound(thing=self.route.shape.name)
+            raise NotFound(thing=self.route.through.removesuffix("s"))
         return RestResponse(orjson.dumps(everything[-1]))
 
     def list_response(self, request: Request, everything: Sequence[Any]) -> RestResponse:

@@ -94,5 +94,5 @@ class NetworkGiftCard(SchemaModel):
         GiftCardMovement, by="gift_card_id", description="The movements of its balance, oldest first."
     )
     usages = relations(NetworkGiftCardUsage, by="gift_card_id", description="Its usages, oldest first.")
-    wallet = relation(Wallet, by="wallet_id", description="Its wallet, which payments can be taken from.")
+    wallet = relation(Wallet, by="wallet_id", description="Its wallet.")
     marketplace = marketplace_relation("The network that issued it.")

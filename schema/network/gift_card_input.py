@@ -13,12 +13,13 @@ from schema.gift_card.gift_card import GiftCardGiftee, GiftCardGifter
 from schema.network.gift_card import NetworkGiftCard, NetworkGiftCardStatus, NetworkGiftCardUsage
 from schema.partner.input import AllowedStatuses, SourceIdLookup
 from schema.validation.characters import line_up_to, multiline_up_to
-from schema.validation.contact import Email
+from schema.validation.contact import Email, NoneToEmpty
 from schema.validation.dates import LastMoment, Moment
 from schema.validation.languages import Language
 from schema.validation.numbers import MoneyAmount, RowId
 from schema.voucher.input import LongText, Name
 
+Note = Annotated[str, multiline_up_to(500), NoneToEmpty]
 Code = Annotated[str, Field(min_length=1, max_length=80)]
 
 
@@ -134,8 +135,8 @@ class NewUsageFields(SchemaModel):
     partner_source_id: PartnerSourceId | None = Field(
         default=None, description="The partner's id in the network's own systems. Send one of the three."
     )
-    comment: Annotated[str, multiline_up_to(500)] = ""
-    reservation_id: Annotated[str, line_up_to(80)] = ""
+    comment: Note = ""
+    reservation_id: Annotated[str, line_up_to(80), NoneToEmpty] = ""
     freeze_payout_date: Moment | None = Field(
         default=None,
         description="Decides about the payout instead of `usedOn`, if the partner may choose the date.",
@@ -167,6 +168,4 @@ class CancelNetworkGiftCardUsage(SchemaModel):
     """Cancel a usage of a network gift card."""
 
     id: RowId
-    comment: Annotated[str, multiline_up_to(500)] = Field(
-        default="", description="Why; it replaces the comment of the usage unless it is empty."
-    )
+    comment: Note = Field(default="", description="Why; it replaces the comment of the usage unless it is empty.")

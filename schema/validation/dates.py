@@ -4,11 +4,12 @@ import datetime as dt
 import re
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator
+from pydantic import AfterValidator, BeforeValidator
 from pydantic_core import PydanticCustomError
 
 from schema.validation.contact import EmptyToNone
 
+FIRST_YEAR, LAST_YEAR = 1000, 9998
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 
@@ -32,7 +33,14 @@ def _require_written_time(value: Any) -> Any:
     raise PydanticCustomError("moment", "Send a time, such as 2030-12-31T12:00:00Z.")
 
 
-Moment = Annotated[dt.datetime, BeforeValidator(_require_written_time)]
+def _require_calendar_year(moment: dt.datetime) -> dt.datetime:
+    """Reject times that have no counterpart in every time zone, as GraphQL does."""
+    if not FIRST_YEAR <= moment.year <= LAST_YEAR:
+        raise PydanticCustomError("moment", "Send a time of the years 1000 to 9998.")
+    return moment
+
+
+Moment = Annotated[dt.datetime, BeforeValidator(_require_written_time), AfterValidator(_require_calendar_year)]
 """A time, or a date for its beginning. Without an offset it is in the marketplace's time zone: see `moment_in`."""
 
 

@@ -44,9 +44,9 @@ async def fee_terms(db: AsyncSession, network: MarketplaceRow, partner_id: int, 
     """The terms for a usage at a partner: those of the most specific fee rule that names `product`, else the settings
     of the network. Who pays is a setting.
     """
-    rule, own = await find_rule(db, partner_id, product, ""), f"{product}_"
+    rule, own = await find_rule(db, partner_id, product, "", is_named=True), f"{product}_"
     paid_by: UsageFeePayer = getattr(network, f"{own}fees_paid_by")
-    if rule is not None and rule.product == product:
+    if rule is not None:
         return FeeTerms(rule.fixed_amount, rule.percentage, rule.vat_rate, paid_by, rule.id)
     fee, rate, vat = (
         getattr(network, f"{own}{name}") for name in ("management_fee_amount", "commission_rate", "vat_rate")

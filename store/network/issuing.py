@@ -23,7 +23,18 @@ from store.network.postings import (
     issue_journal,
     void_journal,
 )
-from store.network.states import CANCELLED, DRAFT, EXPIRED, PAID, USABLE, status_by_balance, transition
+from store.network.states import (
+    CANCELLED,
+    DRAFT,
+    EXPIRED,
+    PAID,
+    TRANSITIONS,
+    USABLE,
+    check_activatable,
+    check_not_over,
+    status_by_balance,
+    transition,
+)
 from store.partner.partners import MarketplaceRow
 
 EXTENDABLE = (DRAFT, *USABLE, EXPIRED)
@@ -52,10 +63,15 @@ async def issue_network_gift_card(db: AsyncSession, card: GiftCardRow, book_id: 
     await emit_network_card_event(db, EventType.NETWORK_GIFT_CARD_ISSUED, card)
 
 
-async def activate(db: AsyncSession, card: GiftCardRow) -> bool:
-    """Let a locked draft be used, since it is paid; returns False if it is paid already. Raises InvalidTransition."""
-    if card.status in USABLE or not transition(card, PAID):
+async def activate(db: AsyncSession, card: GiftCardRow, now: dt.datetime) -> bool:
+    """Let a locked draft be used, since it is paid; returns False if it is paid already. Raises InvalidTransition for other
+    statuses, Expired for a draft whose end is past.
+    """
+    if card.status in USABLE:
         return False
+    check_activatable(TRANSITIONS, card.status, DRAFT, PAID)
+    check_not_over(card.expires_on, now)
+    transition(card, PAID)
     card.unowed_amount = NOTHING
     await post(db, [await issue_journal(db, liability_of(card), card.remaining_amount)])
     await emit_network_card_event(db, EventType.NETWORK_GIFT_CARD_ACTIVATED, card)

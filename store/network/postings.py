@@ -16,6 +16,7 @@ from store.ledger.posting import Entry, Journal, credit, debit
 from store.providers.money import MinorAmount
 
 FUNDS, OWED = LedgerAccount(Role.MARKETPLACE_FUNDS), LedgerAccount(Role.OWED_BY_MARKETPLACE)
+SHORTFALL = LedgerAccount(Role.FUNDS_SHORTFALL)
 COMMISSION, MANAGEMENT_FEES = LedgerAccount(Role.COMMISSION), LedgerAccount(Role.MANAGEMENT_FEES)
 VAT, PROMOTION = LedgerAccount(Role.VAT_ON_COMMISSION), LedgerAccount(Role.PROMOTION)
 BREAKAGE = LedgerAccount(Role.BREAKAGE)
@@ -69,16 +70,19 @@ async def issue_journal(db: AsyncSession, liability: NetworkLiability, amount: D
 
 async def void_journal(db: AsyncSession, liability: NetworkLiability, amount: Decimal) -> Journal:
     """A network owes it no more: it has so much less to pay in, and what it had paid in are its funds again."""
-    value, (unpaid, returned) = liability.minor(amount), await settle_debt(db, liability, amount)
-    return liability.journal(Kind.VOID, (debit(liability.account, value), unpaid, returned))
+    value, released = liability.minor(amount), await _release(db, liability, amount)
+    return liability.journal(Kind.VOID, (debit(liability.account, value), *released))
 
 
-async def settle_debt(db: AsyncSession, liability: NetworkLiability, amount: Decimal) -> tuple[Entry, Entry]:
-    """The entries of money that comes to a network: it reduces what the network has to pay in, and the rest are funds."""
+async def _release(db: AsyncSession, liability: NetworkLiability, amount: Decimal) -> tuple[Entry, Entry, Entry]:
+    """The entries of what a network owes no more: it makes good what is missing in its wallet, then what it has to pay in,
+    as a refill does, and the rest are its funds.
+    """
     value = liability.minor(amount)
     await lock_balance(db, liability.book_id, FUNDS)
-    paid = min(value, await lock_balance(db, liability.book_id, OWED))
-    return credit(OWED, paid), credit(FUNDS, value - paid)
+    made_good = min(value, await lock_balance(db, liability.book_id, SHORTFALL))
+    paid = min(value - made_good, await lock_balance(db, liability.book_id, OWED))
+    return credit(SHORTFALL, made_good), credit(OWED, paid), credit(FUNDS, value - made_good - paid)
 
 
 def breakage_journal(liability: NetworkLiability, amount: Decimal, expired_on: dt.datetime) -> Journal:

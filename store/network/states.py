@@ -1,11 +1,12 @@
 """Status transitions of network gift cards, and what each status and date of a gift card or voucher allow."""
 
 import datetime as dt
+import enum
 from decimal import Decimal
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, TypeVar
 
-from schema.core.errors import PartnerInactive
+from schema.core.errors import InvalidTransition, PartnerInactive
 from schema.gift_card.gift_card import GiftCardStatus
 from schema.network.errors import Deactivated, Expired, LiveMoneyRefused, NotUsable, NotYetValid, PartnerNotLinked
 from schema.network.gift_card import NetworkGiftCardStatus
@@ -29,6 +30,7 @@ TRANSITIONS = StateMachine(
     },
     asked_for=True,
 )
+S = TypeVar("S", bound=enum.StrEnum)
 USABLE = (PAID, USING)
 READY = frozenset({"paid", "using", "test"})
 """The published statuses of what can be used."""
@@ -47,6 +49,18 @@ def status_by_balance(remaining: Decimal, value: Decimal) -> GiftCardStatus:
     if not remaining:
         return USED
     return PAID if remaining == value else USING
+
+
+def check_activatable(states: StateMachine[S], old: S, draft: S, paid: S) -> None:
+    """Raise InvalidTransition for what is no draft: used and expired ones come back by other ways only."""
+    if old is not draft:
+        raise InvalidTransition(thing=states.thing, old=old, new=paid)
+
+
+def check_not_over(expires_on: dt.datetime | None, now: dt.datetime) -> None:
+    """Raise Expired for what has ended, even if its status does not say so yet."""
+    if expires_on is not None and expires_on <= now:
+        raise Expired
 
 
 def shown_status(card: GiftCardRow) -> NetworkGiftCardStatus:

@@ -23,6 +23,7 @@ from store.network.postings import (
     issue_journal,
     void_journal,
 )
+from store.network.states import check_activatable, check_not_over
 from store.network.voucher_events import emit_network_voucher_event
 from store.network.voucher_states import (
     CANCELLED,
@@ -30,6 +31,7 @@ from store.network.voucher_states import (
     EXPIRED,
     PAID,
     TEST,
+    TRANSITIONS,
     USABLE,
     status_by_usages,
     transition,
@@ -72,10 +74,15 @@ async def issue_network_voucher(db: AsyncSession, voucher: NetworkVoucherRow) ->
     await emit_network_voucher_event(db, EventType.NETWORK_VOUCHER_ISSUED, voucher)
 
 
-async def activate_voucher(db: AsyncSession, voucher: NetworkVoucherRow) -> bool:
-    """Let a locked draft be used, since it is paid; returns False if it is paid already. Raises InvalidTransition."""
-    if voucher.status in USABLE or not transition(voucher, PAID):
+async def activate_voucher(db: AsyncSession, voucher: NetworkVoucherRow, now: dt.datetime) -> bool:
+    """Let a locked draft be used, since it is paid; returns False if it is paid already. Raises InvalidTransition for other
+    statuses, Expired for a draft whose end is past.
+    """
+    if voucher.status in USABLE:
         return False
+    check_activatable(TRANSITIONS, voucher.status, DRAFT, PAID)
+    check_not_over(voucher.expires_on, now)
+    transition(voucher, PAID)
     voucher.unowed_amount = NOTHING
     await post(db, [await issue_journal(db, liability_of(voucher), voucher.left_amount)])
     await emit_network_voucher_event(db, EventType.NETWORK_VOUCHER_ACTIVATED, voucher)

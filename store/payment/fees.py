@@ -62,8 +62,12 @@ async def commission_of(
     return Commission() if rule is None else commission_by(rule, card_amount)
 
 
-async def find_rule(db: AsyncSession, partner_id: int, product: str, origin: str) -> FeeRuleRow | None:
-    """The rule that counts for a payment: partner (4), product (2) and origin (1) are summed, the largest sum wins."""
+async def find_rule(
+    db: AsyncSession, partner_id: int, product: str, origin: str, *, is_named: bool = False
+) -> FeeRuleRow | None:
+    """The rule that counts for a payment: partner (4), product (2) and origin (1) are summed, the largest sum wins. With
+    `is_named`, among the rules that name the product only.
+    """
     rule = FeeRuleRow
     weight = (
         case((col(rule.partner_id).is_not(None), 4), else_=0)
@@ -75,14 +79,16 @@ async def find_rule(db: AsyncSession, partner_id: int, product: str, origin: str
         col(rule.is_active),
         col(rule.marketplace_id) == marketplace,
         or_(col(rule.partner_id).is_(None), col(rule.partner_id) == partner_id),
-        or_(col(rule.product).is_(None), col(rule.product) == product),
+        col(rule.product) == product if is_named else or_(col(rule.product).is_(None), col(rule.product) == product),
         or_(col(rule.origin).is_(None), col(rule.origin) == origin),
     )
     return (await db.exec(fitting.order_by(weight.desc()).limit(1))).first()
 
 
 def commission_by(rule: FeeRuleRow, card_amount: Decimal) -> Commission:
-    """The commission by one rule. At least the smallest unit of `card_amount` is the partner's: the provider refunds nothing that is commission alone."""
+    """The commission by one rule. At least the smallest unit of `card_amount` is the partner's: the provider refunds nothing
+    that is commission alone.
+    """
     unit = smallest_unit(rule.currency)
     net = card_amount * rule.percentage / 100 + rule.fixed_amount
     return Commission(*fee_with_vat(net, rule.vat_rate, unit, most=card_amount - unit), rule.id)

@@ -117,11 +117,11 @@ TESTS: Mapping[str, Callable[[Any, Any], Condition]] = {
 class Where:
     """How a filter field tests a column.
 
-    The tests are `=`, `>=`, `<=`, `<`, `in` (a list), `contains` (text, ignoring case and accents), `has` (a list with
-    all of these items), `item` (a list with this item), `says` (a translated text that contains this in any language, ignoring case and accents), `set`
-    (whether the column is not null), `search` (`contains` with the index of a column declared by
-    `store.database.text_search.searched`), `partner` and `marketplace` (whether the column leads to the one with this
-    uuid), `wallet` (whether a transfer is from or to the wallet with this uuid).
+    The tests are `=`, `>=`, `<=`, `<`, `in` (a list), `contains` (text, ignoring case and accents), `has` (a list
+    with all of these items), `item` (a list with this item), `says` (a translated text that contains this in any
+    language, ignoring case and accents), `set` (whether the column is not null), `search` (`contains` with the
+    index of a column declared by `store.database.text_search.searched`), `partner` and `marketplace` (whether the
+    column leads to the one with this uuid), `wallet` (whether a transfer is from or to the wallet with this uuid).
     """
 
     column: str

@@ -26,6 +26,7 @@ from store.ledger.verification import (
     journals,
     network_gift_cards,
     network_vouchers,
+    networks,
     owners,
     payments,
 )
@@ -39,6 +40,7 @@ ALL_RULES: tuple[Rule, ...] = (
     *payments.RULES,
     *gift_card_payments.RULES,
     *network_gift_cards.RULES,
+    *networks.RULES,
     *network_vouchers.RULES,
 )
 SAMPLE = 10

@@ -148,7 +148,17 @@ def upgrade() -> None:
         op.create_index(f'network_gift_card_usage_{name}', 'network_gift_card_usage', columns)
 
 
+REFUSE = """
+    DO $$ BEGIN
+        IF EXISTS (SELECT FROM gift_card WHERE partner_id IS NULL) THEN
+            RAISE EXCEPTION 'There are network gift cards, which the ledger counts: this revision cannot be undone.';
+        END IF;
+    END $$
+"""
+
+
 def downgrade() -> None:
+    op.execute(REFUSE)
     op.drop_table('network_gift_card_usage')
     op.execute("DELETE FROM webhook_delivery d USING event e WHERE e.id = d.event_id AND e.partner_id IS NULL")
     op.execute("DELETE FROM event WHERE partner_id IS NULL")

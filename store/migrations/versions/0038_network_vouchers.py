@@ -126,6 +126,16 @@ def upgrade() -> None:
     op.create_index('network_voucher_emails_idx', 'network_voucher', ('emails',), postgresql_using='gin')
 
 
+REFUSE = """
+    DO $$ BEGIN
+        IF EXISTS (SELECT FROM network_voucher) THEN
+            RAISE EXCEPTION 'There are network vouchers, which the ledger counts: this revision cannot be undone.';
+        END IF;
+    END $$
+"""
+
+
 def downgrade() -> None:
+    op.execute(REFUSE)
     op.drop_table('network_voucher_usage')
     op.drop_table('network_voucher')

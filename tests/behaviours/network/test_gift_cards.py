@@ -108,6 +108,7 @@ async def test_what_is_created_is_answered(transport: Transport) -> None:
         ({"status": "used"}, "status"),
         ({"gifter": {**ADA, "email": "nobody"}}, "gifter.email"),
         ({"expiration_date": "2020-01-01T00:00:00Z"}, "expiration_date"),
+        ({"activation_date": "0001-01-01T00:00:00Z"}, "activation_date"),
         ({"marketplace_uuid": "00000000-0000-4000-8000-000000000000"}, "marketplace_uuid"),
     ],
 )
@@ -277,6 +278,8 @@ async def test_what_is_refused_changes_nothing(transport: Transport) -> None:
         (card.code, {"value": "0"}, 400, ""),
         (card.code, {"value": "1.005"}, 400, ""),
         (card.code, {"partner_source_id": 4711}, 400, ""),
+        (card.code, {"creation_date": "0001-01-01T00:00:00Z"}, 400, ""),
+        (card.code, {"creation_date": "9999-12-31T23:59:59-14:00"}, 400, ""),
         (card.code, {"partner_id": tenants.partners["b1"].id}, 400, ""),
         (card.code, {"creation_date": (clock.now() + dt.timedelta(days=3)).isoformat()}, 400, ""),
     ):

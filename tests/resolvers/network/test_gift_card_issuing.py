@@ -16,8 +16,12 @@ from resolvers.network.gift_card_issuing import (
 )
 from resolvers.network.gift_card_usages import use_network_gift_card
 from schema.gift_card.gift_card import GiftCardStatus
+from schema.ledger import LedgerAccountRole as Role
+from schema.ledger import LedgerJournalKind as Kind
 from store.core.clock import clock
 from store.core.codes import generate_code
+from store.ledger.accounts import LedgerAccount
+from store.ledger.posting import Journal, credit, debit, post
 from tests.changes import Direct, Transport
 from tests.fixtures.network import balances, card_balance, is_proved, link, network_card, set_terms, status_and_rest
 from tests.fixtures.tenants import Tenants
@@ -104,6 +108,7 @@ async def test_what_cannot_be_created(tenants: Tenants, ask: Transport) -> None:
         ({"code": taken.code}, ("code", "ALREADY_TAKEN")),
         ({"remaining_value": "100.01"}, ("remaining_value", "OUT_OF_RANGE")),
         ({"remaining_value": "50.00"}, ("remaining_value", "INVALID")),
+        ({"remaining_value": "50.00", "status": "DRAFT"}, ("remaining_value", "INVALID")),
     ):
         assert (await created(ask, **changes)).wrong == {wrong}, changes
     assert await tenants.snapshot() == before
@@ -140,6 +145,49 @@ async def test_a_draft_is_owed_once_it_is_paid(tenants: Tenants, ask: Transport)
         assert (await ask.change("market a", activate_network_gift_card, id=card.id)).done
         assert (await status_and_rest(tenants, card), await card_balance(tenants, card)) == (("paid", "100.00"), 10000)
     assert await is_proved(tenants)
+
+
+async def test_what_is_no_draft_cannot_be_activated(tenants: Tenants, ask: Transport) -> None:
+    """A used or expired card comes back by a cancelled usage or an extension only."""
+    past = clock.now() - dt.timedelta(days=1)
+    for books in (False, True):
+        await set_terms(tenants, books_breakage=books)
+        card = await network_card(tenants, expires_on=past)
+        assert await expire_gift_cards(tenants.services) == 1
+        wrong = {("", "INVALID_TRANSITION")}
+        assert (await ask.change("market a", activate_network_gift_card, id=card.id)).wrong == wrong
+        assert await status_and_rest(tenants, card) == ("exprd", "100.00")
+    await link(tenants, "a1")
+    used = await network_card(tenants)
+    whole = {"code": used.code, "value": "100.00", "partner_id": tenants.partners["a1"].id}
+    assert (await ask.change("a1", use_network_gift_card, **whole)).done
+    assert (await ask.change("market a", activate_network_gift_card, id=used.id)).wrong == {("", "INVALID_TRANSITION")}
+    late = await network_card(tenants, status=GiftCardStatus.DRAFT, expires_on=past)
+    assert (await ask.change("market a", activate_network_gift_card, id=late.id)).wrong == {("", "EXPIRED")}
+    assert await is_proved(tenants)
+
+
+async def test_codes_are_looked_up_last(tenants: Tenants, ask: Transport) -> None:
+    """An input with other problems tells nothing of a code."""
+    taken = await network_card(tenants)
+    assert (await created(ask, code=taken.code, value="0.00")).wrong == {("value", "OUT_OF_RANGE")}
+    assert (await created(ask, code="A B")).wrong == {("code", "INVALID")}
+
+
+async def test_cancelling_makes_good_what_is_missing_in_the_wallet(tenants: Tenants, ask: Transport) -> None:
+    card = await network_card(tenants)
+    funds, shortfall = LedgerAccount(Role.MARKETPLACE_FUNDS), LedgerAccount(Role.FUNDS_SHORTFALL)
+    owed = LedgerAccount(Role.OWED_BY_MARKETPLACE)
+    entries = debit(shortfall, 6000), credit(owed, 6000)
+    missing = Journal(
+        book_id=card.book_id, kind=Kind.REFUND, source_kind="test", source_id="shortfall", entries=entries
+    )
+    async with tenants.services.db.sessions() as db, db.begin():
+        await post(db, [missing])
+    assert (await ask.change("market a", cancel_network_gift_card, id=card.id)).done
+    found = await balances(tenants)
+    assert {"funds_shortfall", "owed_by_marketplace", "card"}.isdisjoint(found.keys() - {"card"})
+    assert funds.role.value not in found
 
 
 async def test_cancelling_ends_what_is_owed(tenants: Tenants, ask: Transport) -> None:

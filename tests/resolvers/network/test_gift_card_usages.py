@@ -93,12 +93,12 @@ async def test_fees_take_no_more_than_there_is(tenants: Tenants) -> None:
 
 async def test_a_fee_rule_that_names_the_product_counts(tenants: Tenants) -> None:
     await set_terms(tenants, commission_rate=10)
-    for product, percentage in (("network_gift_card", 4), (None, 50)):
+    for product, percentage in (("network_gift_card", 4), (None, 50)):  # the second one names the partner
         await tenants.execute(
             "INSERT INTO fee_rule (marketplace_id, partner_id, product, percentage, fixed_amount, vat_rate, is_active, currency, "
             "created_on) VALUES (:market, :partner, :product, :percentage, 0, 0, true, 'EUR', now())",
             market=tenants.marketplaces["a"].id,
-            partner=tenants.partners["a1"].id if product else None,
+            partner=None if product else tenants.partners["a1"].id,
             product=product,
             percentage=percentage,
         )

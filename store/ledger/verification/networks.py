@@ -1,0 +1,41 @@
+# ruff: noqa: S608 - statements are made of SQL in this package
+"""Rules of networks: their money moves with the gift card or voucher that it is of, and with nothing else."""
+
+from store.ledger.verification.journals import NAMED as JOURNAL
+from store.ledger.verification.rule import JOURNALS, Rule
+
+USAGES = "('network_gift_card_usage', 'network_voucher_usage')"
+LIABILITIES = "('gift_card', 'network_voucher')"
+"""SQL: the kinds of sources of journals about a gift card or voucher as a whole."""
+MOVED = f"""(
+    SELECT j.*, e.amount, a.role, a.owner_id FROM {JOURNALS} j
+    JOIN ledger_entry e ON e.journal_id = j.id JOIN ledger_account a ON a.id = e.account_id
+)"""
+RULES = (
+    Rule(
+        "network_earnings_are_of_usages",
+        "Partners earn in their network by usages only, and lose it by cancelled ones.",
+        f"""
+        SELECT DISTINCT format('%s: moves what a partner has earned in the network', {JOURNAL}) AS offender
+        FROM {MOVED} j WHERE j.role = 'partner_network'
+            AND (j.source_kind NOT IN {USAGES} OR j.kind NOT IN ('capture', 'reversal'))
+        """,
+    ),
+    Rule(
+        "network_liabilities_move_alone",
+        "What is issued, ended or booked as breakage of a network's gift card or voucher moves that one, and the funds, the "
+        "debt and the income of its network.",
+        f"""
+        SELECT format('%s: of %s accounts of gift cards and vouchers', {JOURNAL}, j.owners) AS offender FROM (
+            SELECT j.id, j.book_id, j.kind, j.source_kind, j.source_id,
+                count(*) FILTER (WHERE j.role IN ('card', 'network_voucher')) AS owners,
+                bool_and(j.role IN ('marketplace_funds', 'owed_by_marketplace', 'funds_shortfall', 'breakage')
+                    OR j.role = CASE j.source_kind WHEN 'gift_card' THEN 'card' ELSE 'network_voucher' END
+                        AND j.owner_id::text = split_part(j.source_id, ':', 1)) AS is_own
+            FROM {MOVED} j WHERE j.kind IN ('issue', 'void', 'breakage', 'breakage_reversal') AND j.source_kind IN {LIABILITIES}
+                AND j.partner_id IS NULL
+            GROUP BY j.id, j.book_id, j.kind, j.source_kind, j.source_id
+        ) j WHERE j.owners <> 1 OR NOT j.is_own
+        """,
+    ),
+)
