@@ -83,7 +83,7 @@ async def copy_gift_cards(
     await _copy(db, WalletRow, [{**kind, "id": wallet_id, "uuid": uuid4()} for wallet_id in wallets])
     cards, journals = [], []
     for id_, wallet_id, (columns, spent) in zip(ids, wallets, generated, strict=True):
-        row = {**of, "id": id_, "wallet_id": wallet_id, "document_token": document_token(), **columns}
+        row = {**of, "id": id_, "uuid": uuid4(), "wallet_id": wallet_id, "document_token": document_token(), **columns}
         cards.append(row)
         card = GiftCardRow(**row)
         journals.append(issue_value(card))

@@ -29,7 +29,14 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 GRAPH = schema._schema
 NEVER_KEPT = {"obtainToken"}
 """Each log-in makes a new token."""
-OF_MARKETPLACES = {"acceptOffer", "createBox", "rejectOffer", "updateBox"}
+OF_MARKETPLACES = {
+    "acceptOffer",
+    "createBox",
+    "createGiftCardDesign",
+    "rejectOffer",
+    "updateBox",
+    "updateGiftCardDesign",
+}
 """What no user of a partner may do."""
 _numbers = itertools.count()
 

@@ -40,14 +40,14 @@ async def store_message(
     files: Sequence[Attachment] = (),
 ) -> str:
     """A message in the folder; answers its name."""
-    message_id = f"<{UUID[:-1]}{number:x}@coffret.test>"
+    message_id = f"<{UUID[:-2]}{number:02x}@coffret.test>"
     envelope = Envelope(message_id, "mail@coffret.test", "Maison Valserène", "b@v.example", to, "fr", clock.now())
     await FolderMailer(folder).send(build_message(envelope, message, files))
     return message_name(folder, number)
 
 
 def message_name(folder: pathlib.Path, number: int) -> str:
-    return next(folder.glob(f"*{UUID[:-1]}{number:x}.eml")).stem
+    return next(folder.glob(f"*{UUID[:-2]}{number:02x}.eml")).stem
 
 
 # ---- from an order to the page

@@ -284,8 +284,8 @@ async def test_when_it_is_used(tenants: Tenants, ask: Transport) -> None:
 
 async def test_the_days_after_the_first_usage(tenants: Tenants, ask: Transport) -> None:
     box = await offered_box(tenants, "a1", max_usages=4, max_days_after_first_usage=3)
-    voucher = await network_voucher(tenants, box)
     now = clock.now()
+    voucher = await network_voucher(tenants, box, starts_on=now - DAY)
     assert (await use(ask, voucher, used_on=(now - DAY).isoformat())).done
     row = await stored(tenants, voucher)
     assert row.usable_until is not None
