@@ -100,7 +100,9 @@ async def open_rows(databases: Databases, folder: pathlib.Path) -> AsyncIterator
             "/api/voucher_option_links/": await tenants.one("SELECT max(id) FROM voucher_option_link"),
             "/api/voucher_option_categories/": own.voucher_option_category,
             "/api/giftcards/": own.gift_card,
-            "/api/giftcards_by_code/": await tenants.one("SELECT max(code) FROM gift_card"),
+            "/api/giftcards_by_code/": await tenants.one(
+                "SELECT max(code) FROM gift_card WHERE partner_id IS NOT NULL"
+            ),
             "/api/networkgiftcards/": card.code,
             "/api/networkgiftcards_by_code/": card.code,
             "/api/networkgiftcards_by_email/": card.gifter_email,

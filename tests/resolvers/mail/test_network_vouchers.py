@@ -146,7 +146,8 @@ async def test_what_it_tells_in_the_language_of_the_voucher(
     lines: tuple[str, ...],
 ) -> None:
     people = {"giftee_email": GIFTEE, "giftee_first_name": "Claire", "giftee_last_name": "Dubois"}
-    voucher = await network_voucher(tenants, box, language=language, expires_on=EXPIRES_ON, **people)
+    dates = {"starts_on": USED_ON, "expires_on": EXPIRES_ON}
+    voucher = await network_voucher(tenants, box, language=language, **dates, **people)
     about = {"used_on": USED_ON.isoformat(), "comment": "Table 7", "reservation_id": "R-2041"}
     assert (await use(Direct(tenants), voucher, send_usage_notification_email=True, **about)).done
     giftee, network = await deliver(services, mail_server)
