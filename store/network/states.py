@@ -1,7 +1,6 @@
 """Status transitions of network gift cards, and what each status and date of a gift card or voucher allow."""
 
 import datetime as dt
-import enum
 from decimal import Decimal
 from enum import StrEnum
 from typing import Protocol, TypeVar
@@ -30,7 +29,7 @@ TRANSITIONS = StateMachine(
     },
     asked_for=True,
 )
-S = TypeVar("S", bound=enum.StrEnum)
+S = TypeVar("S", bound=StrEnum)
 USABLE = (PAID, USING)
 READY = frozenset({"paid", "using", "test"})
 """The published statuses of what can be used."""
