@@ -83,8 +83,8 @@ async def _lock_own(call: Call, input: NetworkGiftCardIdOrCode) -> GiftCardRow:
 @operation(Permission.CREATE_NETWORK_GIFT_CARD)
 async def create_network_gift_card(call: Call, input: CreateNetworkGiftCard) -> NetworkGiftCard:
     """Issue a network gift card: one that was paid elsewhere, one to try with, or one that comes from another system.
-    Nothing is charged, and no mail is sent. The network owes its value until a refill pays it in, and from then on to the
-    partners where it is used.
+    Nothing is charged, and no mail is sent. The network owes its value to the holder, and after a usage to the partner; a
+    refill pays it into the network's wallet.
     """
     require_marketplace(call.caller)
     now, findings = call.services.clock.now(), ProblemCollector()
