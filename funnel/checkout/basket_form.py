@@ -9,8 +9,11 @@ from decimal import Decimal
 from funnel.core.forms import Form
 from schema.checkout.basket import (
     BasketChoice,
+    BoxChoice,
     GiftCardChoice,
     Giftee,
+    NetworkChoice,
+    NetworkGiftCardChoice,
     OfferedOptionCategory,
     OfferedPrototype,
     VoucherChoice,
@@ -174,6 +177,8 @@ def form_values_of(choice: BasketChoice, categories: tuple[OfferedOptionCategory
     typed |= {f"giftee-{name}": getattr(choice.giftee, name) for name in GIFTEE}
     if isinstance(choice, GiftCardChoice):
         return typed | {"value": str(choice.value), "other": str(choice.value) if choice.value else ""}
+    if isinstance(choice, NetworkGiftCardChoice | BoxChoice):
+        return typed | _network_values(choice)
     typed |= {name: getattr(choice, name) for name in NAMES_ON_IT}
     typed |= {name: str(getattr(choice, name)) for name in COUNTED}
     typed |= {f"option-{id}": str(count) for id, count in choice.options.items()}
@@ -181,6 +186,14 @@ def form_values_of(choice: BasketChoice, categories: tuple[OfferedOptionCategory
         chosen = [option.id for option in category.options if choice.options.get(option.id)]
         typed[f"category-{category.id}"] = str(chosen[0]) if chosen and picks_one(category) else ""
     return typed
+
+
+def _network_values(choice: NetworkChoice) -> dict[str, str]:
+    typed = {"quantity": str(choice.quantity), "send_on": choice.send_on.isoformat() if choice.send_on else ""}
+    if isinstance(choice, BoxChoice):
+        return typed
+    amount = str(choice.amount)
+    return typed | {"value": amount, "other": amount if choice.amount else "", "design": str(choice.design_id or "")}
 
 
 def _read_giftee(form: Form) -> tuple[bool, Giftee, str]:

@@ -1,4 +1,4 @@
-"""The shops of vouchers and gift cards: show, fill a basket, choose how it is received.
+"""The shops of vouchers, gift cards and network products: show, fill a basket, choose how it is received.
 
 Buyer, codes and payment are the same for every kind of shop: see `resolvers.checkout.steps` and
 `resolvers.payment.checkout.payment`; the `CheckoutKey` has the kind.
@@ -15,8 +15,17 @@ from resolvers.checkout.giftee import clean_choice
 from resolvers.checkout.steps import change_customer, check_quantity_limit, load_basket_session, partner_of
 from resolvers.core.operation import Call, operation
 from resolvers.partner.selling import require_selling
-from schema.checkout.basket import BasketCheckout, BasketChoice, GiftCardChoice, OfferedPrototype
+from schema.checkout.basket import (
+    BasketCheckout,
+    BasketChoice,
+    BoxChoice,
+    GiftCardChoice,
+    NetworkChoice,
+    NetworkGiftCardChoice,
+    OfferedPrototype,
+)
 from schema.checkout.checkout import CheckoutKey, ShopKind
+from schema.checkout.network_offer import OfferedBox
 from schema.core.errors import GiftCardsNotSold, InvalidInput, NotFound, Problem
 from schema.core.permission import AccessRule
 from schema.coupon.coupon import ReceptionMode
@@ -25,6 +34,8 @@ from store.catalogue.offers import ShopPrototype, load_prototypes
 from store.checkout.basket_lines import gift_card_problems, voucher_problems
 from store.checkout.baskets import BasketEdits
 from store.checkout.customer_state import CustomerSession
+from store.checkout.network_lines import network_card_problems, quantity_problems, sending_problems
+from store.checkout.network_offers import NetworkShop, load_boxes, load_network_cards
 from store.database.transaction_reader import DatabaseReader
 from store.voucher.payment import zone_of
 
@@ -173,9 +184,32 @@ async def _problems(
 ) -> Sequence[Problem]:
     if isinstance(choice, GiftCardChoice):
         return gift_card_problems(choice, session.gift_cards) if session.gift_cards else [NOT_SOLD]
+    if isinstance(choice, NetworkGiftCardChoice | BoxChoice):
+        return await _network_problems(call, db, session, choice)
     async with db.read_sessions() as reading:
         sold = await _find_sold_prototype(call, reading, session.shop.partner_id, choice.prototype_id)
     return voucher_problems(choice, sold) if sold and session.key.kind is ShopKind.VOUCHERS else [NOT_SOLD]
+
+
+async def _network_problems(
+    call: Call, db: DatabaseReader, session: BasketCheckoutSession, choice: NetworkChoice
+) -> Sequence[Problem]:
+    if session.key.kind is not ShopKind.NETWORK:
+        return [NOT_SOLD]
+    problems = list(sending_problems(choice, call.services.clock.now().astimezone(session.zone).date()))
+    async with db.read_sessions() as reading:
+        if isinstance(choice, BoxChoice):
+            is_sold = bool(await find_sold_box(reading, session.shop.network, choice.box_id))
+            return [*problems, *(quantity_problems(choice) if is_sold else [NOT_SOLD])]
+        cards = await load_network_cards(reading, session.shop.network)
+    return [*problems, *(network_card_problems(choice, cards) if cards else [NOT_SOLD])]
+
+
+async def find_sold_box(db: AsyncSession, shop: NetworkShop, box_id: int) -> OfferedBox | None:
+    """The box, if the shop sells it; else None."""
+    if not 0 < box_id <= LARGEST_ID:
+        return None
+    return (await load_boxes(db, shop, [box_id])).get(box_id)
 
 
 async def _find_sold_prototype(

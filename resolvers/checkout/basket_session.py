@@ -1,19 +1,23 @@
-"""The checkout session of a basket of vouchers or gift cards."""
+"""The checkout session of a basket of vouchers, gift cards or network products."""
 
 from dataclasses import dataclass
 
 from resolvers.checkout.session import CheckoutSession, shared_view
 from resolvers.core.operation import Call
-from schema.checkout.basket import BasketCheckout, OfferedGiftCards, VoucherChoice
+from schema.checkout.basket import BasketCheckout, BoxChoice, OfferedGiftCards, VoucherChoice
 from schema.checkout.checkout import ShopKind
+from schema.checkout.network_offer import OfferedBox, OfferedNetworkCards
 from store.catalogue.offers import ShopPrototype, load_prototypes
 from store.checkout.basket_pricing import BasketPricingInput, price_basket
 from store.checkout.baskets import BasketEdits
 from store.checkout.customer_state import CustomerSession
+from store.checkout.network_offers import load_boxes, load_network_cards
 from store.checkout.offers import load_deliveries
 from store.checkout.placement import CheckoutSource
 from store.checkout.quotes import BasketQuote
+from store.coupon.coupons import CouponRow
 from store.database.transaction_reader import DatabaseReader
+from store.gift_card.gift_cards import UsableCard
 
 
 @dataclass(frozen=True)
@@ -37,8 +41,14 @@ class BasketCheckoutSession(CheckoutSession):
 
     @property
     def gift_cards(self) -> OfferedGiftCards | None:
-        """The gift card offer; None in the voucher shop, and if the partner sells no gift cards."""
+        """The gift card offer; None in other shops, and if the partner sells no gift cards."""
         return self.shop.gift_cards if self.key.kind is ShopKind.GIFT_CARDS else None
+
+    async def find_usable_codes(self, call: Call, db: DatabaseReader, codes: list[str]) -> list[CouponRow | UsableCard]:
+        """Coupons on network products are those of the network's own shop: the network bears them."""
+        if self.key.kind is ShopKind.NETWORK and not self.shop.network.is_own:
+            return []
+        return await super().find_usable_codes(call, db, codes)
 
     async def prototypes(self, call: Call, db: DatabaseReader) -> dict[int, ShopPrototype]:
         """The prototypes in the basket, by id; empty in the gift card shop."""
@@ -49,7 +59,17 @@ class BasketCheckoutSession(CheckoutSession):
         async with db.read_sessions() as session:
             return await load_prototypes(session, self.shop.partner_id, today, sorted(ids))
 
+    async def network_offer(self, db: DatabaseReader) -> tuple[OfferedNetworkCards | None, dict[int, OfferedBox]]:
+        """The network's gift cards, and the boxes in the basket by id; nothing in the other shops."""
+        if self.key.kind is not ShopKind.NETWORK:
+            return None, {}
+        ids = {c.box_id for c in self.edits.lines.values() if isinstance(c, BoxChoice)}
+        async with db.read_sessions() as session:
+            cards = await load_network_cards(session, self.shop.network)
+            return cards, await load_boxes(session, self.shop.network, sorted(ids))
+
     async def quote(self, call: Call, db: DatabaseReader) -> BasketQuote:
+        network_cards, boxes = await self.network_offer(db)
         basket = BasketPricingInput(
             kind=self.key.kind,
             choices=self.edits.lines,
@@ -62,6 +82,8 @@ class BasketCheckoutSession(CheckoutSession):
             email=self.email,
             codes=await self.codes(call, db),
             currency=self.currency,
+            network_cards=network_cards,
+            boxes=boxes,
         )
         return BasketQuote.from_priced(basket, price_basket(basket))
 
@@ -78,4 +100,5 @@ class BasketCheckoutSession(CheckoutSession):
             receptions=priced.receptions,
             reception=chosen,
             gift_cards=quote.pricing_input.gift_cards,
+            network_cards=quote.pricing_input.network_cards,
         )

@@ -3,12 +3,12 @@
 import dataclasses
 
 from resolvers.checkout.buyer import CONTACT_LENGTHS, clean_field, clean_person
-from schema.checkout.basket import BasketChoice, GiftCardChoice, Giftee, VoucherChoice
+from schema.checkout.basket import BasketChoice, Giftee, VoucherChoice
 from schema.core.errors import Problem
 
 LENGTHS = CONTACT_LENGTHS
 TEXT_LENGTHS = {"to_giftee": 160, "from_gifter": 160, "message": 1000}
-"""Personal texts of a voucher. A gift card has only the message."""
+"""Personal texts of a voucher. Gift cards and boxes have only the message."""
 
 
 def clean_choice(choice: BasketChoice, region: str) -> tuple[BasketChoice, list[Problem]]:
@@ -18,7 +18,7 @@ def clean_choice(choice: BasketChoice, region: str) -> tuple[BasketChoice, list[
     """
     cleaned, problems = clean_person(dataclasses.asdict(choice.giftee), LENGTHS, region)
     problems = [dataclasses.replace(problem, path=("giftee", *problem.path)) for problem in problems]
-    names = ["message"] if isinstance(choice, GiftCardChoice) else list(TEXT_LENGTHS)
+    names = list(TEXT_LENGTHS) if isinstance(choice, VoucherChoice) else ["message"]
     written = {name: clean_field(getattr(choice, name), name) for name in names}
     problems += [
         Problem((name,), "TOO_LONG", f"Use at most {TEXT_LENGTHS[name]} characters.")
@@ -26,9 +26,9 @@ def clean_choice(choice: BasketChoice, region: str) -> tuple[BasketChoice, list[
         if len(text) > TEXT_LENGTHS[name]
     ]
     giftee = Giftee(**cleaned)
-    if isinstance(choice, GiftCardChoice):
-        return dataclasses.replace(choice, giftee=giftee, message=written["message"]), problems
-    return _voucher(choice, giftee, written), problems
+    if isinstance(choice, VoucherChoice):
+        return _voucher(choice, giftee, written), problems
+    return dataclasses.replace(choice, giftee=giftee, message=written["message"]), problems
 
 
 def _voucher(choice: VoucherChoice, giftee: Giftee, written: dict[str, str]) -> VoucherChoice:

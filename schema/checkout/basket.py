@@ -1,4 +1,6 @@
-"""The basket of vouchers or gift cards in the checkout: plain values without database rows. Amounts are decimals."""
+"""The basket of vouchers, gift cards or network products in the checkout: plain values without database rows. Amounts are
+decimals.
+"""
 
 import datetime as dt
 import uuid
@@ -10,6 +12,7 @@ from typing import TypeAlias
 
 from schema.catalogue.prototype import VoucherPrototypeType
 from schema.checkout.checkout import Checkout, Contact, DeliveryOption
+from schema.checkout.network_offer import OfferedBox, OfferedDesign, OfferedNetworkCards
 from schema.core.text import Text
 from schema.coupon.coupon import ReceptionMode
 from schema.media import ResponsivePicture
@@ -141,7 +144,36 @@ class GiftCardChoice:
     message: str = ""
 
 
-BasketChoice: TypeAlias = VoucherChoice | GiftCardChoice
+@dataclass(frozen=True, slots=True)
+class NetworkGiftCardChoice:
+    """Gift cards of the network as chosen by the customer, `quantity` alike."""
+
+    amount: Decimal
+    """The value of each."""
+    design_id: int | None = None
+    quantity: int = 1
+    self_gifted: bool = False
+    giftee: Giftee = Giftee()
+    message: str = ""
+    send_on: dt.date | None = None
+    """The day on which they are e-mailed to the giftee; None for at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoxChoice:
+    """Boxes of the network as chosen by the customer, `quantity` alike. Each is one network voucher."""
+
+    box_id: int
+    quantity: int = 1
+    self_gifted: bool = False
+    giftee: Giftee = Giftee()
+    message: str = ""
+    send_on: dt.date | None = None
+    """The day on which they are e-mailed to the giftee; None for at once."""
+
+
+NetworkChoice: TypeAlias = NetworkGiftCardChoice | BoxChoice
+BasketChoice: TypeAlias = VoucherChoice | GiftCardChoice | NetworkChoice
 
 
 class BasketProblem(StrEnum):
@@ -168,7 +200,9 @@ class PricedOption:
 
 @dataclass(frozen=True, slots=True)
 class BasketLine:
-    """One voucher or gift card of a basket, priced by the shop. It costs 0 if a problem prevents pricing."""
+    """One voucher or gift card of a basket, or several network products alike, priced by the shop. It costs 0 if a problem
+    prevents pricing.
+    """
 
     id: uuid.UUID
     choice: BasketChoice
@@ -177,13 +211,22 @@ class BasketLine:
     nights: int
     """The nights of the voucher: chosen, or fixed by the experience."""
     base_price: Decimal
-    """The price of the experience for these persons and nights, or the value of a gift card."""
+    """The price of the experience for these persons and nights, the value of a gift card, or the price of one box."""
     options: tuple[PricedOption, ...]
     total: Decimal
-    """base_price + options, before coupons."""
+    """base_price + options, times the quantity, before coupons."""
     value: Decimal
-    """The value: the total plus what coupons add."""
+    """The value of all of the line: the total plus what coupons add."""
     problem: BasketProblem | None = None
+    box: OfferedBox | None = None
+    """The box; None for anything else, and if the shop does not sell it."""
+    design: OfferedDesign | None = None
+    """The design of a network gift card; None for anything else, and for one without a design."""
+
+    @property
+    def quantity(self) -> int:
+        """How many alike; 1 for anything but network products."""
+        return self.choice.quantity if isinstance(self.choice, NetworkGiftCardChoice | BoxChoice) else 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +245,7 @@ class ReceptionOption:
 
 @dataclass(frozen=True, slots=True)
 class BasketCheckout(Checkout):
-    """The data of any step of the checkout of vouchers or gift cards. `lines` and `offered_products` are empty; the
+    """The data of any step of the checkout of vouchers, gift cards or network products. `lines` and `offered_products` are empty; the
     basket is in `basket_lines`.
 
     `deliveries` contains only the chosen delivery, so that shared templates can show it.
@@ -213,4 +256,6 @@ class BasketCheckout(Checkout):
     reception: ReceptionOption | None = None
     """The chosen reception, as long as it is available."""
     gift_cards: OfferedGiftCards | None = None
-    """The gift cards on sale; None in the voucher shop, and if none are on sale."""
+    """The gift cards on sale; None in the other shops, and if none are on sale."""
+    network_cards: OfferedNetworkCards | None = None
+    """The network's gift cards on sale; None in the other shops, and if none are on sale."""

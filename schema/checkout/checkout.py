@@ -20,6 +20,7 @@ class ShopKind(DescribedEnum):
     PRODUCTS = "products", "Goods, from a cart that a shop creates over the API."
     VOUCHERS = "vouchers", "Experiences, from a basket that the customer fills in the checkout."
     GIFT_CARDS = "gift_cards", "Prepaid money, from a basket that the customer fills in the checkout."
+    NETWORK = "network", "Gift cards and boxes of the network, from a basket or from a multi-product cart."
 
 
 @dataclass(frozen=True, slots=True)

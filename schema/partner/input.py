@@ -197,6 +197,7 @@ class NetworkLinksInput(SchemaModel):
 
     vouchers: strawberry.Maybe[bool]
     gift_cards: strawberry.Maybe[bool]
+    is_shop: strawberry.Maybe[bool]
 
 
 @graphql_input_for(Partner)

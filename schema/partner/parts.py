@@ -109,7 +109,7 @@ class PayoutSettings(EmbeddedColumns):
 
 @embedded_type(
     "Which products of its network a partner takes part in.",
-    names={"linked_to_nv_settings": "vouchers", "linked_to_ngc_settings": "gift_cards"},
+    names={"linked_to_nv_settings": "vouchers", "linked_to_ngc_settings": "gift_cards", "is_network_shop": "is_shop"},
 )
 class NetworkLinks(EmbeddedColumns):
     linked_to_nv_settings: bool = Field(
@@ -117,6 +117,11 @@ class NetworkLinks(EmbeddedColumns):
     )
     linked_to_ngc_settings: bool = Field(
         default=False, description="Whether it takes part in the gift cards of its network."
+    )
+    is_network_shop: bool = Field(
+        default=False,
+        description="Whether the network sells its own products in the name of this partner, on its site domain, with its "
+        "look, its delivery modes and its coupons. At most one partner of a marketplace.",
     )
 
 

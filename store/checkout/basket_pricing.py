@@ -1,25 +1,29 @@
-"""Pricing of a basket of vouchers or gift cards. Pure functions."""
+"""Pricing of a basket of vouchers, gift cards or network products. Pure functions."""
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from schema.checkout.basket import (
     BasketChoice,
     BasketLine,
     BasketProblem,
+    BoxChoice,
     Giftee,
+    NetworkGiftCardChoice,
     OfferedGiftCards,
     ReceptionOption,
     VoucherChoice,
 )
 from schema.checkout.checkout import AppliedCode, DeliveryOption, ShopKind, Totals
+from schema.checkout.network_offer import OfferedBox, OfferedNetworkCards
 from schema.core.text import Text
-from schema.coupon.coupon import ReceptionMode
+from schema.coupon.coupon import CouponTarget, ReceptionMode
 from schema.delivery.delivery import DeliveryKind
 from store.catalogue.offers import ShopPrototype
 from store.checkout.basket_lines import gift_card_line, voucher_line
+from store.checkout.network_lines import box_line, network_card_line
 from store.checkout.offers import ShopDelivery
 from store.checkout.pricing import (
     PricedLine,
@@ -45,6 +49,7 @@ MODES_BY_DELIVERY_KIND = {
 ADDRESS_FIELDS = ("address_line_1", "address_line_2", "postal_code", "city", "country")
 REQUIRED_ADDRESS_FIELDS = ("first_name", "last_name", "address_line_1", "postal_code", "city", "country")
 """Fields of a giftee that postal delivery requires."""
+_TARGETS = {NetworkGiftCardChoice: CouponTarget.NETWORK_GIFT_CARDS, BoxChoice: CouponTarget.NETWORK_VOUCHERS}
 UNPRICED_PROBLEMS = frozenset({BasketProblem.NOT_SOLD, BasketProblem.CHOICE_CHANGED, BasketProblem.TOO_MUCH})
 
 
@@ -64,6 +69,9 @@ class BasketPricingInput:
     email: str
     codes: Sequence[CouponRow | UsableCard]
     currency: str
+    network_cards: OfferedNetworkCards | None = None
+    """None if the shop sells no gift cards of its network."""
+    boxes: Mapping[int, OfferedBox] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +127,10 @@ def _lines(pricing_input: BasketPricingInput) -> list[BasketLine]:
 def _line(id: uuid.UUID, choice: BasketChoice, pricing_input: BasketPricingInput) -> BasketLine:
     if isinstance(choice, VoucherChoice):
         return voucher_line(id, choice, pricing_input.prototypes.get(choice.prototype_id))
+    if isinstance(choice, NetworkGiftCardChoice):
+        return network_card_line(id, choice, pricing_input.network_cards)
+    if isinstance(choice, BoxChoice):
+        return box_line(id, choice, pricing_input.boxes.get(choice.box_id))
     return gift_card_line(id, choice, pricing_input.gift_cards)
 
 
@@ -137,7 +149,9 @@ def _with_reception_problem(line: BasketLine, reception: ReceptionMode | None) -
 
 
 def _discountable_line(line: BasketLine) -> DiscountableLine:
-    return DiscountableLine(line.prototype.id if line.prototype else None, line.total, line.total)
+    target = _TARGETS.get(type(line.choice))
+    unit_price = line.total if target is None else line.base_price
+    return DiscountableLine(line.prototype.id if line.prototype else None, unit_price, line.total, target)
 
 
 def _vat_rate(line: BasketLine, pricing_input: BasketPricingInput) -> Decimal | None:
@@ -180,11 +194,19 @@ def _receptions(
 def _shipments(
     mode: ReceptionMode, pricing_input: BasketPricingInput, lines: Sequence[BasketLine]
 ) -> Sequence[Shipment]:
-    """One shipment to the buyer, or one to each distinct giftee address. Paper counts as 0 grams."""
+    """One shipment to the buyer, or one to each distinct giftee address. Paper counts as 0 grams; a box has a weight."""
     if mode is not ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY:
-        return [Shipment(pricing_input.country, 0)]
-    addresses = dict.fromkeys(_address(line.choice.giftee) for line in lines)
-    return [Shipment(address[-1], 0) for address in addresses] or [Shipment("", 0)]
+        return [Shipment(pricing_input.country, sum(map(_weight, lines)))]
+    addresses: dict[tuple[str, ...], int] = {}
+    for line in lines:
+        address = _address(line.choice.giftee)
+        addresses[address] = addresses.get(address, 0) + _weight(line)
+    return [Shipment(address[-1], grams) for address, grams in addresses.items()] or [Shipment("", 0)]
+
+
+def _weight(line: BasketLine) -> int:
+    """The weight of a line in grams."""
+    return line.box.weight_grams * line.quantity if line.box else 0
 
 
 def _address(giftee: Giftee) -> tuple[str, ...]:

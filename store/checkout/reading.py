@@ -23,6 +23,9 @@ from store.gift_card.modes import IN_MODE
 from store.gift_card.states import is_spendable
 from store.payment.attempts import LIVE, AttemptRow, AttemptState
 
+PAID_BY_GIFT_CARD = frozenset({ShopKind.PRODUCTS, ShopKind.VOUCHERS})
+"""What can be paid for with gift cards."""
+
 
 def session_digest(session_id: str) -> str:
     """The SHA-256 of the session id.
@@ -155,7 +158,7 @@ async def usable_codes(
 ) -> list[CouponRow | UsableCard]:
     """The usable coupons and gift cards for these codes, in the order of the codes.
 
-    Gift cards cannot pay for gift cards: each purchase would restart the validity of the money.
+    Gift cards cannot pay for gift cards, nor for boxes: each purchase would restart the validity of the money.
     """
     normal_codes = [normalize(code) for code in codes]
     if not normal_codes:
@@ -169,7 +172,7 @@ async def usable_codes(
     for card in cards:
         held = own.cards.get(card.id, Decimal("0.00"))
         remaining = card.remaining_amount + held
-        if kind is not ShopKind.GIFT_CARDS and is_spendable(card, now, held=held > 0) and remaining > 0:
+        if kind in PAID_BY_GIFT_CARD and is_spendable(card, now, held=held > 0) and remaining > 0:
             usable[card.normal_code] = UsableCard(card.id, card.code, remaining)
     for coupon in coupons:
         if is_running(coupon, now, own_uses=int(coupon.id in own.coupons), kind=kind):

@@ -11,6 +11,7 @@ from sqlmodel import col
 from schema.checkout.basket import OfferedGiftCards
 from schema.checkout.checkout import Brand, CheckoutKey
 from schema.partner.partner import PartnerStatus
+from store.checkout.network_offers import NetworkShop
 from store.checkout.reading import latest_attempt_query, latest_attempt_values, load_attempt
 from store.database.statement_cache import Statement
 from store.database.transaction_reader import DatabaseReader
@@ -30,6 +31,7 @@ class CheckoutShop:
     brand: Brand
     gift_cards: OfferedGiftCards | None
     """None if it sells no gift cards at the moment."""
+    network: NetworkShop
     takes_cards: bool
     """True if it can receive card payments."""
     currency: str
@@ -55,6 +57,10 @@ class _PartnerColumns(NamedTuple):
     gift_card_offer_minimum: Decimal
     gift_card_offer_maximum: Decimal
     gift_card_offer_validity_months: int
+    marketplace_id: int
+    is_network_shop: bool
+    linked_to_ngc_settings: bool
+    linked_to_nv_settings: bool
 
 
 async def load_shop(
@@ -64,22 +70,25 @@ async def load_shop(
     rows = await db.statements.rows("shop of a checkout", _shop_statement, latest_attempt_values(partner_id, key))
     if not rows:
         return None
-    *columns, currency, time_zone, attempt_id = rows[0]
-    shop = _checkout_shop(_PartnerColumns(*columns), currency, time_zone)
+    *columns, currency, time_zone, network_months, attempt_id = rows[0]
+    shop = _checkout_shop(_PartnerColumns(*columns), currency, time_zone, network_months)
     return shop, None if attempt_id is None else await load_attempt(db, attempt_id)
 
 
 def _shop_statement() -> Statement:
     columns = [getattr(PartnerRow, name) for name in _PartnerColumns._fields]
+    settings = [
+        getattr(MarketplaceRow, name) for name in ("currency", "time_zone", "network_gift_card_validity_months")
+    ]
     attempt = latest_attempt_query().with_only_columns(col(AttemptRow.id)).scalar_subquery()
     return (
-        select(*columns, col(MarketplaceRow.currency), col(MarketplaceRow.time_zone), attempt)
+        select(*columns, *settings, attempt)
         .join(MarketplaceRow, col(MarketplaceRow.id) == col(PartnerRow.marketplace_id))
         .where(col(PartnerRow.id) == bindparam("partner_id"))
     )
 
 
-def _checkout_shop(row: _PartnerColumns, currency: str, time_zone: str) -> CheckoutShop:
+def _checkout_shop(row: _PartnerColumns, currency: str, time_zone: str, network_months: int) -> CheckoutShop:
     return CheckoutShop(
         partner_id=row.id,
         status=PartnerStatus(row.status),
@@ -93,6 +102,16 @@ def _checkout_shop(row: _PartnerColumns, currency: str, time_zone: str) -> Check
         )
         if row.gift_card_offer_enabled
         else None,
+        network=NetworkShop(
+            marketplace_id=row.marketplace_id,
+            is_own=row.is_network_shop,
+            sells_gift_cards=row.is_network_shop or row.linked_to_ngc_settings,
+            sells_boxes=row.is_network_shop or row.linked_to_nv_settings,
+            suggested=tuple(row.gift_card_offer_suggested),
+            minimum=row.gift_card_offer_minimum,
+            maximum=row.gift_card_offer_maximum,
+            validity_months=network_months,
+        ),
         takes_cards=row.payments_active and bool(row.provider_wallet_id),
         currency=currency,
         time_zone=time_zone,

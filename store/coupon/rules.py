@@ -24,6 +24,7 @@ TARGETS = {
     ShopKind.PRODUCTS: frozenset({CouponTarget.ECOMMERCE, CouponTarget.CLICK_AND_COLLECT}),
     ShopKind.VOUCHERS: frozenset({CouponTarget.VOUCHERS}),
     ShopKind.GIFT_CARDS: frozenset({CouponTarget.GIFT_CARDS}),
+    ShopKind.NETWORK: frozenset({CouponTarget.NETWORK_GIFT_CARDS, CouponTarget.NETWORK_VOUCHERS}),
 }
 """A coupon is usable in a kind of shop if it has at least one of these targets."""
 
@@ -38,6 +39,8 @@ class DiscountableLine:
     id: int | None
     unit_price: Decimal
     total: Decimal
+    target: CouponTarget | None = None
+    """What a coupon must be for; None if all of the shop's lines are alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +220,10 @@ def _fits_buyer(coupon: CouponRow, email: str) -> bool:
 
 
 def _in_scope(coupon: CouponRow, line: DiscountableLine, context: CouponContext) -> bool:
+    if line.target is not None and line.target not in coupon.targets:
+        return False
+    if line.target is CouponTarget.NETWORK_VOUCHERS and coupon.increases_value:
+        return False  # the value of a box is its content
     scope = {ShopKind.PRODUCTS: coupon.product_ids, ShopKind.VOUCHERS: coupon.voucher_prototype_ids}.get(context.kind)
     return not scope or line.id in scope
 

@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from sqlalchemy import CheckConstraint, Index, Numeric, UniqueConstraint
+from sqlalchemy import CheckConstraint, Index, Numeric, UniqueConstraint, text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlmodel import Field, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
@@ -62,6 +62,7 @@ class PartnerRow(
         Index("partner_source_id_list_idx", "marketplace_id", "source_id", "id"),
         Index("partner_siret_number_idx", "marketplace_id", "siret_number"),
         Index("partner_tags_idx", "tags", postgresql_using="gin"),
+        Index("partner_network_shop_key", "marketplace_id", unique=True, postgresql_where=text("is_network_shop")),
         CheckConstraint(
             "gift_card_offer_minimum > 0 AND gift_card_offer_minimum <= gift_card_offer_maximum",
             name="gift_card_offer_bounds",
@@ -88,6 +89,9 @@ class PartnerRow(
 
 
 CONSTRAINT_ERRORS["partner_site_domain_key"] = lambda: AlreadyTaken("site_domain", what="site domain")
+CONSTRAINT_ERRORS["partner_network_shop_key"] = lambda: AlreadyTaken(
+    "network_links", "is_shop", what="place of the network's shop"
+)
 CONSTRAINT_ERRORS["partner_source_id_key"] = lambda: AlreadyTaken("source_id", what="source id")
 
 

@@ -52,7 +52,11 @@ INTERVALS = CheckIntervals(
 )
 NOTIFIED_AGES = tuple(dt.timedelta(minutes=age) for age in (1, 3, 8, 16, 30, 45))
 """When a pay-in is checked that the provider notifies about. Its link ends after 15 minutes."""
-SHOP_PATHS = {ShopKind.VOUCHERS: "/vouchers/shop/", ShopKind.GIFT_CARDS: "/giftcards/shop/"}
+SHOP_PATHS = {
+    ShopKind.VOUCHERS: "/vouchers/shop/",
+    ShopKind.GIFT_CARDS: "/giftcards/shop/",
+    ShopKind.NETWORK: "/network/shop/",
+}
 
 
 def next_check(attempt: AttemptRow, now: dt.datetime) -> dt.datetime:

@@ -49,6 +49,16 @@ SHOP_KIND_NAMES: Mapping[ShopKind, Text] = {
         ca="Targetes regal",
         pt="Cartões-presente",
     ),
+    ShopKind.NETWORK: Text(
+        en="Gift cards and boxes",
+        fr="Cartes et coffrets cadeaux",
+        es="Tarjetas y cofres regalo",
+        it="Carte e cofanetti regalo",
+        de="Geschenkkarten und Boxen",
+        nl="Cadeaukaarten en boxen",
+        ca="Targetes i capses regal",
+        pt="Cartões e caixas-presente",
+    ),
 }
 """The heading of the list of what a storefront of this kind sells."""
 

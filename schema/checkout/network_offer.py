@@ -1,0 +1,56 @@
+"""What a shop sells of its network, as its customers see it: plain values without database rows. Amounts are decimals."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from schema.core.text import Text
+from schema.media import ResponsivePicture
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedDesign:
+    """A design of the network's gift cards. `picture_url` is a path on this service; empty if it has no picture."""
+
+    id: int
+    name: Text
+    short_description: Text
+    description: Text
+    picture_url: str
+    accent_colour: str
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedBox:
+    """A box of the network on sale."""
+
+    id: int
+    name: Text
+    short_description: Text
+    long_description: Text
+    is_highlight: bool
+    price: Decimal
+    price_scope: int
+    """The number of persons included in the price."""
+    weight_grams: int
+    max_usages: int
+    max_days_after_first_usage: int
+    """0 for any number."""
+    partners_count: int
+    """How many partners accept its vouchers now."""
+    pictures: tuple[ResponsivePicture, ...]
+    """The cover is first."""
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedNetworkCards:
+    """The network's gift cards that the shop sells: suggested values, the range of other values, and the designs."""
+
+    suggested: tuple[Decimal, ...]
+    minimum: Decimal
+    maximum: Decimal
+    validity_months: int
+    designs: tuple[OfferedDesign, ...]
+
+    def design(self, id: int | None) -> OfferedDesign | None:
+        """The design with this id, if it can be chosen."""
+        return next((design for design in self.designs if design.id == id), None)

@@ -1,0 +1,64 @@
+"""Validation and pricing of lines of network products. Pure functions."""
+
+import datetime as dt
+import uuid
+from collections.abc import Sequence
+
+from schema.checkout.basket import BasketLine, BasketProblem, BoxChoice, NetworkChoice, NetworkGiftCardChoice
+from schema.checkout.network_offer import OfferedBox, OfferedNetworkCards
+from schema.core.errors import Problem
+from store.coupon.rules import CENT, ZERO
+
+MAX_QUANTITY = 100
+"""The most network products alike."""
+LATEST_SENDING = dt.timedelta(days=365)
+"""How far in the future a gift can be sent."""
+
+
+def network_card_line(id: uuid.UUID, choice: NetworkGiftCardChoice, offer: OfferedNetworkCards | None) -> BasketLine:
+    """A line of network gift cards; `offer` is None if the shop sells none."""
+    if offer is None:
+        return BasketLine(id, choice, None, 0, ZERO, (), ZERO, ZERO, BasketProblem.NOT_SOLD)
+    design = offer.design(choice.design_id)
+    if network_card_problems(choice, offer):
+        return BasketLine(id, choice, None, 0, ZERO, (), ZERO, ZERO, BasketProblem.CHOICE_CHANGED, design=design)
+    price = choice.amount.quantize(CENT)
+    total = price * choice.quantity
+    return BasketLine(id, choice, None, 0, price, (), total, total, design=design)
+
+
+def box_line(id: uuid.UUID, choice: BoxChoice, box: OfferedBox | None) -> BasketLine:
+    """A line of boxes; `box` is None if the shop does not sell it."""
+    if box is None:
+        return BasketLine(id, choice, None, 0, ZERO, (), ZERO, ZERO, BasketProblem.NOT_SOLD)
+    if quantity_problems(choice):
+        return BasketLine(id, choice, None, 0, ZERO, (), ZERO, ZERO, BasketProblem.CHOICE_CHANGED, box=box)
+    total = box.price * choice.quantity
+    return BasketLine(id, choice, None, 0, box.price, (), total, total, box=box)
+
+
+def network_card_problems(choice: NetworkGiftCardChoice, offer: OfferedNetworkCards) -> Sequence[Problem]:
+    """Problems with the amount, the design and the quantity of network gift cards."""
+    problems = list(quantity_problems(choice))
+    amount = choice.amount
+    if not amount.is_finite() or not offer.minimum <= amount <= offer.maximum:
+        problems.append(Problem(("amount",), "OUT_OF_RANGE", f"Choose from {offer.minimum} to {offer.maximum}."))
+    elif amount != amount.quantize(CENT):
+        problems.append(Problem(("amount",), "NOT_CENTS", "Use at most two decimals."))
+    if choice.design_id is not None and offer.design(choice.design_id) is None:
+        problems.append(Problem(("design_id",), "NOT_OFFERED", "This is not offered here."))
+    return problems
+
+
+def quantity_problems(choice: NetworkChoice) -> Sequence[Problem]:
+    """Problems with the quantity of a line."""
+    if 1 <= choice.quantity <= MAX_QUANTITY:
+        return []
+    return [Problem(("quantity",), "OUT_OF_RANGE", f"Choose from 1 to {MAX_QUANTITY}.")]
+
+
+def sending_problems(choice: NetworkChoice, today: dt.date) -> Sequence[Problem]:
+    """Problems with the day of sending. `today` is the current day in the marketplace's time zone."""
+    if choice.send_on is None or today <= choice.send_on <= today + LATEST_SENDING:
+        return []
+    return [Problem(("send_on",), "OUT_OF_RANGE", f"Choose a day within {LATEST_SENDING.days} days.")]

@@ -1,0 +1,109 @@
+"""The gift cards and boxes of its network that a shop offers, with designs and pictures."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from sqlalchemy import distinct, func
+from sqlmodel import col, select
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from schema.checkout.network_offer import OfferedBox, OfferedDesign, OfferedNetworkCards
+from schema.media import ResponsivePicture
+from store.database.loaders import is_any_of
+from store.media.media import MediaRow
+from store.network.boxes import BoxImageRow, BoxRow, OfferRow
+from store.network.designs import GiftCardDesignRow
+from store.network.offers import is_accepted, is_admitted
+from store.partner.partners import PartnerRow
+
+MOST_BOXES = 200
+"""How many boxes a shop shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkShop:
+    """What a shop may sell of its network."""
+
+    marketplace_id: int
+    is_own: bool
+    """True for the network's own shop, whose coupons apply."""
+    sells_gift_cards: bool
+    sells_boxes: bool
+    suggested: tuple[Decimal, ...]
+    minimum: Decimal
+    maximum: Decimal
+    validity_months: int
+    """The validity of new gift cards of the network in months."""
+
+
+async def load_network_cards(db: AsyncSession, shop: NetworkShop) -> OfferedNetworkCards | None:
+    """The network's gift cards on sale, with the active designs by ranking; None if the shop sells none."""
+    if not shop.sells_gift_cards:
+        return None
+    table = GiftCardDesignRow
+    query = select(table).where(col(table.marketplace_id) == shop.marketplace_id, col(table.is_active))
+    rows = (await db.exec(query.order_by(col(table.ranking), col(table.id)))).all()
+    designs = tuple(
+        OfferedDesign(row.id, row.name, row.short_description, row.description, row.picture_url, row.accent_colour)
+        for row in rows
+    )
+    return OfferedNetworkCards(shop.suggested, shop.minimum, shop.maximum, shop.validity_months, designs)
+
+
+async def load_boxes(
+    db: AsyncSession, shop: NetworkShop, box_ids: Sequence[int] | None = None
+) -> dict[int, OfferedBox]:
+    """The boxes on sale by id, highlights first, then by ranking; with `box_ids`, only these.
+
+    A box is on sale if it is active and a partner accepts its vouchers.
+    """
+    if not shop.sells_boxes or (box_ids is not None and not box_ids):
+        return {}
+    query = (
+        select(BoxRow, func.count(distinct(col(OfferRow.partner_id))))
+        .join(OfferRow, col(OfferRow.box_id) == col(BoxRow.id))
+        .join(PartnerRow, col(PartnerRow.id) == col(OfferRow.partner_id))
+        .where(col(BoxRow.marketplace_id) == shop.marketplace_id, col(BoxRow.is_active), is_accepted(), is_admitted())
+        .group_by(col(BoxRow.id))
+        .order_by(col(BoxRow.is_highlight).desc(), col(BoxRow.ranking), col(BoxRow.id))
+        .limit(MOST_BOXES)
+    )
+    if box_ids is not None:
+        query = query.where(is_any_of(col(BoxRow.id), box_ids))
+    rows = (await db.exec(query)).all()
+    pictures = await _pictures(db, [row.id for row, _ in rows])
+    return {row.id: _offered_box(row, partners, pictures[row.id]) for row, partners in rows}
+
+
+def _offered_box(row: BoxRow, partners: int, pictures: Sequence[ResponsivePicture]) -> OfferedBox:
+    return OfferedBox(
+        id=row.id,
+        name=row.name,
+        short_description=row.short_description,
+        long_description=row.long_description,
+        is_highlight=row.is_highlight,
+        price=row.price_amount,
+        price_scope=row.price_scope,
+        weight_grams=row.weight_grams,
+        max_usages=row.max_usages,
+        max_days_after_first_usage=row.max_days_after_first_usage,
+        partners_count=partners,
+        pictures=tuple(pictures),
+    )
+
+
+async def _pictures(db: AsyncSession, boxes: Sequence[int]) -> Mapping[int, list[ResponsivePicture]]:
+    """The pictures of each box, the cover first."""
+    image = BoxImageRow
+    query = (
+        select(image.box_id, MediaRow)
+        .join(MediaRow, col(MediaRow.id) == col(image.media_id))
+        .where(is_any_of(col(image.box_id), boxes))
+        .order_by(col(image.is_cover).desc(), col(image.position))
+    )
+    pictures: defaultdict[int, list[ResponsivePicture]] = defaultdict(list)
+    for box_id, media in await db.exec(query):
+        pictures[box_id].append(ResponsivePicture(media.uuid, media.width, media.height))
+    return pictures
