@@ -11,7 +11,7 @@ from sqlmodel import col
 from schema.checkout.basket import OfferedGiftCards
 from schema.checkout.checkout import Brand, CheckoutKey
 from schema.partner.partner import PartnerStatus
-from store.checkout.network_offers import NetworkShop
+from store.checkout.network_offers import NetworkShop, network_shop_of
 from store.checkout.reading import latest_attempt_query, latest_attempt_values, load_attempt
 from store.database.statement_cache import Statement
 from store.database.transaction_reader import DatabaseReader
@@ -102,16 +102,7 @@ def _checkout_shop(row: _PartnerColumns, currency: str, time_zone: str, network_
         )
         if row.gift_card_offer_enabled
         else None,
-        network=NetworkShop(
-            marketplace_id=row.marketplace_id,
-            is_own=row.is_network_shop,
-            sells_gift_cards=row.is_network_shop or row.linked_to_ngc_settings,
-            sells_boxes=row.is_network_shop or row.linked_to_nv_settings,
-            suggested=tuple(row.gift_card_offer_suggested),
-            minimum=row.gift_card_offer_minimum,
-            maximum=row.gift_card_offer_maximum,
-            validity_months=network_months,
-        ),
+        network=network_shop_of(row, network_months),
         takes_cards=row.payments_active and bool(row.provider_wallet_id),
         currency=currency,
         time_zone=time_zone,

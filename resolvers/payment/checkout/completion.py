@@ -246,6 +246,9 @@ async def _shop_url(services: Services, db: AsyncSession, attempt: AttemptRow) -
 
 async def delete_ordered_cart(services: Services, attempt: AttemptRow) -> None:
     """Delete the cart that an attempt has ordered. The job does so if the cart store is not available."""
+    if attempt.state is AttemptState.COMPLETED and attempt.kind is ShopKind.NETWORK:
+        with suppress(Unavailable):
+            await services.multi_product_carts.delete(attempt.partner_id, attempt.cart_id)
     if attempt.state is AttemptState.COMPLETED and attempt.kind is ShopKind.PRODUCTS:
         with suppress(Unavailable):
             await delete_cart(services, attempt.partner_id, attempt.cart_id, attempt.cart_last_modified)
