@@ -194,6 +194,7 @@ BACK = N_("Back to the shop")
 START_LINK_TEXTS = {
     ShopKind.VOUCHERS: N_("See all experiences"),
     ShopKind.GIFT_CARDS: N_("Choose a gift card"),
+    ShopKind.NETWORK: N_("See all gifts"),
 }
 """The link to the start page of a storefront."""
 

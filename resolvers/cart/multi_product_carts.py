@@ -45,7 +45,9 @@ async def create_multi_product_cart(call: Call, input: CreateMultiProductCart) -
         partner, network = await _seller(call, input.partner_uuid)
     with findings.collect():
         content = _content_of(input)
-        await _check_content(call, network_shop_of(partner, network.network_gift_card_validity_months), content)
+        await _check_content(
+            call, network_shop_of(partner, network.network_gift_card_validity_months, network.currency), content
+        )
     findings.raise_problems()
     if not may_sell(call.services, partner.status):
         raise PartnerInactive
