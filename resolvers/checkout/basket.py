@@ -41,6 +41,7 @@ from store.voucher.payment import zone_of
 
 MOST_LINES = 20
 NOT_SOLD = Problem(("prototype_id",), "NOT_OFFERED", "This is not sold here.")
+BOX_NOT_SOLD = Problem(("box_id",), NOT_SOLD.code, NOT_SOLD.message)
 
 
 @operation(AccessRule.CUSTOMER, transaction=False)
@@ -204,7 +205,7 @@ async def _network_problems(
     async with db.read_sessions() as reading:
         if isinstance(choice, BoxChoice):
             is_sold = bool(await find_sold_box(reading, session.shop.network, choice.box_id))
-            return [*problems, *(quantity_problems(choice) if is_sold else [NOT_SOLD])]
+            return [*problems, *(quantity_problems(choice) if is_sold else [BOX_NOT_SOLD])]
         cards = await load_network_cards(reading, session.shop.network)
     return [*problems, *(network_card_problems(choice, cards) if cards else [NOT_SOLD])]
 
