@@ -12,6 +12,8 @@ from schema.voucher.voucher import VoucherState
 from store.gift_card.gift_cards import GiftCardRow
 from store.gift_card.holds import cancel_card
 from store.gift_card.locks import card_ids_of_order, lock_cards
+from store.network.card_payments import is_of_network
+from store.network.issuing import cancel as cancel_network_card
 from store.network.vouchers import NetworkVoucherRow, lock_network_vouchers_of_order
 from store.order.orders import lock_order
 from store.order.refunds import OrderRefund, take_back_order_refund
@@ -80,7 +82,7 @@ async def withdraw(
         if voucher.state in UNUSED:
             await move_voucher(db, voucher, VoucherState.ERROR, now)
     for card in cards:
-        await cancel_card(db, card, now)
+        await (cancel_network_card(db, card) if is_of_network(card) else cancel_card(db, card, now))
 
 
 def goods_of(goods: SoldGoods, refund: OrderRefund) -> tuple[Mapping[int, GiftCardRow], Mapping[int, VoucherRow]]:
