@@ -16,6 +16,14 @@ CHECKS = {
     'returns_by_payment': 'payment_id IS NOT NULL OR returned_amount = 0',
 }
 
+REFUSE = """
+    DO $$ BEGIN
+        IF EXISTS (SELECT FROM network_gift_card_usage WHERE payment_id IS NOT NULL) THEN
+            RAISE EXCEPTION 'Network gift cards have paid, which the ledger counts: this revision cannot be undone.';
+        END IF;
+    END $$
+"""
+
 
 def upgrade() -> None:
     op.add_column(USAGE, sa.Column('payment_id', sa.Uuid(), nullable=True))
@@ -32,6 +40,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
+    op.execute(REFUSE)
     for name in CHECKS:
         op.drop_constraint(op.f(f'{USAGE}_{name}'), USAGE)
     op.drop_index(f'{USAGE}_payment_key', USAGE)
