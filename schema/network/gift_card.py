@@ -43,7 +43,9 @@ class NetworkGiftCardUsage(NetworkUsage):
         description="The id of the payment that it is a part of; null for a usage over the API.",
     )
     returned_amount: Decimal = money_column(default=NOTHING)
-    returned = money("returned_amount", description="The part of `value` that refunds of the payment gave back to the card.")
+    returned = money(
+        "returned_amount", description="The part of `value` that refunds of the payment gave back to the card."
+    )
     returned_net_amount: Decimal = money_column(default=NOTHING)
     returned_net = money("returned_net_amount", description="The part of `net` that the partner gave back with it.")
 

@@ -21,9 +21,9 @@ from store.network.events import emit_usage_event
 from store.network.fees import part_to_return
 from store.network.gift_card_usages import NewUsage, check_accepted, check_use, record_usage
 from store.network.gift_cards import NetworkGiftCardUsageRow
-from store.network.issuing import cancel, liability_of
+from store.network.issuing import liability_of
 from store.network.postings import part_return_journal, void_journal
-from store.network.states import CANCELLED, EXPIRED, USED, USING, status_by_balance, transition
+from store.network.states import CANCELLED, EXPIRED, USING, status_by_balance, transition
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.payment.payments import PaymentRow
 
@@ -35,9 +35,7 @@ def is_of_network(card: GiftCardRow) -> bool:
     return card.partner_id is None
 
 
-def usable_card(
-    card: GiftCardRow, partner: PartnerRow | None, now: dt.datetime, *, held: Decimal
-) -> UsableCard | None:
+def usable_card(card: GiftCardRow, partner: PartnerRow | None, now: dt.datetime, *, held: Decimal) -> UsableCard | None:
     """What a gift card can pay now at a partner, with the amount that the customer holds of it already; None if nothing.
     `partner` is read for cards of networks.
     """

@@ -78,7 +78,7 @@ class ReturnedUsage(WithFees, Protocol):
     returned_amount: Decimal
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class UsagePart:
     """A part of a usage with its fees: what is given back of it."""
 

@@ -13,7 +13,9 @@ from store.ledger.rows import LedgerJournalRow
 from store.payment.disputes import DisputeRow
 from store.payment.payments import RefundRow
 
-USAGES = text("SELECT payment_id, id FROM network_gift_card_usage WHERE payment_id = ANY(CAST(:ids AS uuid[])) ORDER BY id")
+USAGES = text(
+    "SELECT payment_id, id FROM network_gift_card_usage WHERE payment_id = ANY(CAST(:ids AS uuid[])) ORDER BY id"
+)
 """The usages of networks' gift cards that are parts of payments."""
 
 

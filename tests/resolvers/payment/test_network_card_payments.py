@@ -4,12 +4,13 @@ import asyncio
 import datetime as dt
 import random
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
 from resolvers.network.gift_card_usages import cancel_network_gift_card_usage, use_network_gift_card
 from resolvers.payment.creation import cancel_payment, create_payment, update_payment
-from resolvers.payment.page.process import end_payment, sync_payin
+from resolvers.payment.page.process import end_payment, handle_payin_notification, sync_payin
 from resolvers.payment.refunds.refunds import preview_refund, refund_payment
 from schema.core.errors import AppError, GiftCardNotSpendable, InsufficientBalance, InvalidInput, PartnerInactive
 from schema.gift_card.gift_card import GiftCardStatus
@@ -50,7 +51,7 @@ async def linked(shop: Shop) -> None:
     await take_part(shop)
 
 
-async def from_card(shop: Shop, card: GiftCardRow, amount: str) -> dict[str, object]:
+async def from_card(shop: Shop, card: GiftCardRow, amount: str) -> dict[str, Any]:
     """What a shop sends so that a card pays an amount."""
     return {"extra_source_wallet_uuid": await wallet_uuid(shop, card), "extra_source_amount": amount}
 
@@ -155,7 +156,7 @@ async def test_a_cancelled_payment_that_is_paid_late_takes_the_card_again(shop: 
     if is_spent:
         await use(shop, card, "1.00")
     await paid_at_provider(shop, payin)
-    await sync_payin(shop.services, payin.id)
+    await handle_payin_notification(shop.services, payin.provider_id)
     assert len([usage for usage in await usages(shop) if usage.payment_id]) == int(not is_spent)
     assert await shown(shop, card) == (("using", "29.00") if is_spent else ("used", "0.00"))
     assert await shop.one("SELECT refunded_amount FROM payment") == (70 if is_spent else 0)
@@ -283,7 +284,9 @@ async def test_nothing_is_spent_twice(shop: Shop) -> None:
     wallet = await from_card(shop, card, "7.00")
     spent = (create_payment(shop.manager, payment_input(shop, "7.00", **wallet)) for _ in range(25))
     held = (create_payment(shop.manager, payment_input(shop, "9.00", **wallet)) for _ in range(25))
-    outcomes = await asyncio.gather(*spent, *held, *(use(shop, card, "7.00") for _ in range(25)), return_exceptions=True)
+    outcomes = await asyncio.gather(
+        *spent, *held, *(use(shop, card, "7.00") for _ in range(25)), return_exceptions=True
+    )
     refused = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
     assert (len(outcomes) - len(refused), {type(each) for each in refused}) == (14, {InsufficientBalance})
     assert await shown(shop, card) == ("using" if await usages(shop) else "paid", "2.00")

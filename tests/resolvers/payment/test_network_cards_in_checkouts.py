@@ -1,5 +1,6 @@
 """Network gift cards in the checkout: accepted, held, captured as usages, released, refunded; every cent in the books."""
 
+import asyncio
 import datetime as dt
 from decimal import Decimal
 from typing import Any
@@ -7,15 +8,22 @@ from typing import Any
 import pytest
 
 from resolvers.checkout import steps
-from resolvers.network.gift_card_usages import cancel_network_gift_card_usage
+from resolvers.network.gift_card_usages import cancel_network_gift_card_usage, use_network_gift_card
 from resolvers.payment.checkout import payment, polling
 from schema.cart.cart import CartItem
-from schema.checkout.checkout import AgreedTotals, CodeKind, CodeProblem, PaymentAttemptStatus, ProductChoice
-from schema.core.errors import CheckoutChanged
+from schema.checkout.checkout import (
+    AgreedTotals,
+    CodeKind,
+    CodeProblem,
+    PaymentAttemptStatus,
+    ProductChoice,
+    StartedPayment,
+)
+from schema.core.errors import CheckoutChanged, InsufficientBalance
 from schema.delivery.delivery import DeliveryKind
 from schema.gift_card.gift_card import GiftCardStatus
-from schema.network.errors import UsageOfPayment
-from schema.network.gift_card_input import CancelNetworkGiftCardUsage
+from schema.network.errors import NotUsable, UsageOfPayment
+from schema.network.gift_card_input import CancelNetworkGiftCardUsage, UseNetworkGiftCard
 from store.core.clock import clock
 from store.core.codes import format_code
 from store.gift_card.gift_cards import GiftCardRow
@@ -34,7 +42,9 @@ async def linked(shop: Shop) -> None:
     await take_part(shop)
 
 
-async def bought(shop: Shop, price: str, *cards: GiftCardRow, codes: tuple[str, ...] = (), by: str | None = None) -> Any:
+async def bought(
+    shop: Shop, price: str, *cards: GiftCardRow, codes: tuple[str, ...] = (), by: str | None = None
+) -> Any:
     """An order of something at a price, paid with these codes, and by bank card if something is left."""
     product = await shop.product(price)
     key, seen = await shop.ready(ProductChoice(product.id, 1), codes=(*codes, *(card.code for card in cards)))
@@ -142,7 +152,9 @@ async def test_a_test_card_pays_in_a_test_checkout(shop: Shop) -> None:
     card = await card_of_network(shop, is_test=True)
     assert (await bought(shop, "30.00", card)).status is COMPLETED
     assert await shown(shop, card) == ("test", "70.00")
-    assert await shop.one("SELECT bool_or(is_live) FROM ledger_journal j JOIN ledger_book b ON b.id = j.book_id") is False
+    assert (
+        await shop.one("SELECT bool_or(is_live) FROM ledger_journal j JOIN ledger_book b ON b.id = j.book_id") is False
+    )
     await books_balance(shop)
 
 
@@ -257,3 +269,31 @@ async def test_a_usage_of_an_order_is_not_cancelled_but_refunded(shop: Shop) -> 
     assert await usages(shop) == [usage]
     assert await shown(shop, card) == ("using", "70.00")
     await books_balance(shop)
+
+
+async def test_a_hot_card_is_never_spent_twice(shop: Shop) -> None:
+    """Checkouts that it pays wholly and in part, and usages over the API, all at once."""
+    await take_fees(shop)
+    card = await card_of_network(shop)
+    cheap, dear = await shop.product("7.00"), await shop.product("107.00")
+    of_code = {"code": card.code, "value": "7.00", "partner_id": shop.partner.id}
+    used = UseNetworkGiftCard.model_validate(of_code)
+    ready = [await shop.ready(ProductChoice(cheap.id, 1), codes=(card.code,)) for _ in range(20)]
+    large = [await shop.ready(ProductChoice(dear.id, 1), codes=(card.code,)) for _ in range(2)]
+    outcomes = await asyncio.gather(
+        *(shop.start(key, seen) for key, seen in [*ready, *large]),
+        *(use_network_gift_card(shop.manager, used) for _ in range(20)),
+        return_exceptions=True,
+    )
+    refused = {type(outcome) for outcome in outcomes if isinstance(outcome, BaseException)}
+    assert refused <= {CheckoutChanged, InsufficientBalance, NotUsable}
+    taken = sum((usage.value_amount for usage in await usages(shop)), Decimal(0))
+    held = Decimal((await balances(shop)).get("card_held", 0)) / 100
+    assert await shown(shop, card) == ("using" if taken else "paid", str(Decimal("100.00") - taken - held))
+    assert taken + held > 90
+    await books_balance(shop)
+    for started in [each for each in outcomes if isinstance(each, StartedPayment) and each.redirect_url]:
+        await shop.pay(started)
+        await asyncio.gather(*(polling.CHECKS.poll(shop.services, started.attempt_id) for _ in range(3)))
+    await books_balance(shop)
+    await wallets_agree(shop)
