@@ -82,8 +82,14 @@ async def forge(
 ) -> set[str]:
     """Post a reversal by a refund that nothing has caused; the rules that then do not hold."""
     entries = debit(debited, 100), credit(credited, 100)
-    of = {"book_id": card.book_id, "partner_id": shop.partner.id}
-    forged = Journal(**of, kind=Kind.REVERSAL, source_kind="refund", source_id=source, entries=entries)
+    forged = Journal(
+        book_id=card.book_id,
+        partner_id=shop.partner.id,
+        kind=Kind.REVERSAL,
+        source_kind="refund",
+        source_id=source,
+        entries=entries,
+    )
     async with shop.services.db.sessions() as db, db.begin():
         await post(db, [forged])
     return await broken(shop)
