@@ -213,6 +213,23 @@ async def test_refunds_give_back_value_and_fees_in_proportion(shop: Shop, payer:
     assert await usages(shop) == before
 
 
+async def test_the_example_of_the_documentation(shop: Shop) -> None:
+    """30.00 are paid, and 10.00 go back: `docs/network-gift-cards.md` says what of it is whose."""
+    await take_fees(shop)
+    card = await card_of_network(shop)
+    payment = await paid(shop, "30.00", **await from_card(shop, card, "30.00"))
+    before = await balances(shop)
+    await refund(shop, payment, "10.00")
+    after = await balances(shop)
+    assert {role: before[role] - after[role] for role in before if before[role] != after[role]} == {
+        "partner_network": 840,
+        "commission": 100,
+        "management_fees": 33,
+        "vat_on_commission": 27,
+        "card": -1000,
+    }
+
+
 async def test_many_small_refunds_of_awkward_fees_sum_to_nothing(shop: Shop) -> None:
     chance = random.Random(7)
     for rate, fixed, value in (("99.60", "0.01", "3.00"), ("33.33", "0.17", "1.00"), ("100.00", "5.00", "0.50")):
