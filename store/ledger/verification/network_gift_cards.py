@@ -9,7 +9,7 @@ FEES = "('partner_network', 'owed_by_partner', 'commission', 'management_fees', 
 PARTS = "payment_id, gift_card_id, partner_id, value, net, commission, fee, vat, promotion"
 
 
-def _returned(amount: str) -> str:
+def _returned_part(amount: str) -> str:
     """SQL: the part of an amount of a usage that belongs to all that went back of it, in minor units."""
     return f"round(({amount}) * 10::numeric ^ b.minor_digits * u.returned_amount / u.value_amount)::bigint"
 
@@ -29,11 +29,11 @@ RETURNS = differences(
             CASE fees_paid_by WHEN 'marketplace' THEN fees ELSE 0 END AS promotion, is_checked
         FROM (
             SELECT u.payment_id::text AS payment_id, u.gift_card_id::bigint AS gift_card_id, u.partner_id, u.fees_paid_by,
-                {_returned("u.value_amount")} AS value,
+                {_returned_part("u.value_amount")} AS value,
                 (u.returned_net_amount * 10::numeric ^ b.minor_digits)::bigint AS net,
-                {_returned("u.commission_amount + u.management_fee_amount")} AS fees,
-                {_returned("u.commission_amount")} AS commission, {_returned("u.commission_vat_amount")} AS commission_vat,
-                {_returned("u.management_fee_vat_amount")} AS fee_vat,
+                {_returned_part("u.commission_amount + u.management_fee_amount")} AS fees,
+                {_returned_part("u.commission_amount")} AS commission, {_returned_part("u.commission_vat_amount")} AS commission_vat,
+                {_returned_part("u.management_fee_vat_amount")} AS fee_vat,
                 {is_checked("c.book_id", "p.modified_on")} AS is_checked
             FROM network_gift_card_usage u JOIN gift_card c ON c.id = u.gift_card_id JOIN ledger_book b ON b.id = c.book_id
             JOIN payment p ON p.id = u.payment_id WHERE u.returned_amount > 0
