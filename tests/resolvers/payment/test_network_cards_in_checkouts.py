@@ -158,6 +158,20 @@ async def test_a_test_card_pays_in_a_test_checkout(shop: Shop) -> None:
     await books_balance(shop)
 
 
+async def test_a_test_card_that_was_held_pays_no_live_order(shop: Shop) -> None:
+    """The partner becomes live while the customer types the number of a bank card: no order, and all goes back."""
+    await shop.execute("UPDATE partner SET status = 't'")
+    card = await card_of_network(shop, "20.00", is_test=True)
+    key, seen = await shop.ready(ProductChoice((await shop.product("30.00")).id, 1), codes=(card.code,))
+    started = await shop.start(key, seen)
+    await shop.execute("UPDATE partner SET status = 'a'")
+    await shop.pay(started)
+    outcome = await payment.settle_payment(shop.context, key.session_id, started.attempt_id)
+    assert outcome.status is PaymentAttemptStatus.REFUNDED
+    assert (await shown(shop, card), await shop.count("shop_order"), await usages(shop)) == (("test", "20.00"), 0, [])
+    await books_balance(shop)
+
+
 async def test_it_pays_for_no_gift_card(shop: Shop) -> None:
     card = await card_of_network(shop)
     key, _ = await shop.ready(ProductChoice((await shop.product()).id, 1))
