@@ -82,13 +82,11 @@ async def release(db: AsyncSession, holder: Holder, parts: Sequence[CardPart]) -
     """Release what a checkout or payment holds. What comes back to a network's card that was cancelled meanwhile is owed no
     more.
     """
-    journals: list[Journal] = []
+    await post(db, [_restore(card, holder, amount) for card, amount in parts])
     for card, amount in parts:
-        journals.append(_restore(card, holder, amount))
         if is_of_network(card) and card.status is CANCELLED:
             card.unowed_amount += amount
-            journals.append(await void_journal(db, liability_of(card), amount, hold_id(holder)))
-    await post(db, journals)
+            await post(db, [await void_journal(db, liability_of(card), amount, hold_id(holder))])
 
 
 def _restore(card: GiftCardRow, holder: Holder, amount: Decimal) -> Journal:

@@ -66,7 +66,8 @@ async def promise_refund(
     parts = [(source, amount) for source in locked.sources if (amount := amounts.get(source.id))]
     if any(source.kind is CARD for source, _ in parts):  # before what is earned in the network, as everywhere
         await lock_balance(db, payment.book_id, owner_accounts(payment).earnings)
-    await post(db, [await _refund_part(db, locked, source, refund, amount, now) for source, amount in parts])
+    for source, amount in parts:  # one by one: what one takes of the partner's earnings, the next has no more
+        await post(db, [await _refund_part(db, locked, source, refund, amount, now)])
     await emit_refund_event(db, EventType.REFUND_CREATED, refund, is_of_amount=of_order is None)
     if all(source.kind is not CARD for source, _ in parts):  # the bank card's part is never done at once
         await finish_if_done(db, payment, refund, now)

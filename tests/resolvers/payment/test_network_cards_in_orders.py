@@ -12,7 +12,7 @@ from schema.payment.input import RefundOrder, RefundOrderLine
 from schema.payment.payment import RefundState
 from store.core.clock import clock
 from store.gift_card.gift_cards import GiftCardRow
-from store.network.issuing import expire_network_cards, extend
+from store.network.issuing import cancel, expire_network_cards, extend
 from tests.fixtures.basket import Experiences, bought, for_two
 from tests.fixtures.ledger import broken_rules
 from tests.fixtures.payment.api_payment import balances, books_balance, fee_rule, wallets_agree
@@ -139,3 +139,30 @@ async def test_a_card_that_is_extended_while_it_is_held_is_whole_again(shop: Sho
     await polling.CHECKS.poll(shop.services, started.attempt_id)
     assert await shown(shop, card) == ("paid", "40.00")
     await books_balance(shop)
+
+
+async def test_two_cards_that_the_partner_no_longer_has_the_money_of(shop: Shop) -> None:
+    """What the partner has left covers one of two returns and a part of the other; the rest it owes."""
+    await take_fees(shop, "0", "0.00")
+    cards = [await card_of_network(shop, "20.00") for _ in range(2)]
+    await paid_order(shop, *(card.code for card in cards))
+    await shop.execute("UPDATE ledger_account SET balance = -3000 WHERE role = 'partner_network'")
+    await refunded(shop, 0, 1)
+    assert [await shown(shop, card) for card in cards] == [("paid", "20.00")] * 2
+    assert (await balances(shop))["owed_by_partner"] == 1000
+
+
+async def test_two_cards_that_are_cancelled_while_they_are_held(shop: Shop) -> None:
+    """The network has paid in a part of what it owed for them: that part are its funds again."""
+    cards = [await card_of_network(shop, "20.00") for _ in range(2)]
+    lines = ProductChoice((await shop.product("100.00")).id, 1)
+    key, seen = await shop.ready(lines, codes=tuple(card.code for card in cards))
+    await shop.start(key, seen)
+    await shop.execute("UPDATE ledger_account SET balance = 3000 WHERE role = 'owed_by_marketplace'")
+    for card in cards:
+        async with shop.services.db.sessions() as db, db.begin():
+            await cancel(db, await db.get_one(GiftCardRow, card.id, with_for_update=True))
+    await payment.cancel_payment(shop.context, key)
+    assert [await shown(shop, card) for card in cards] == [("cncld", "20.00")] * 2
+    assert await shop.one("SELECT balance FROM ledger_account WHERE role = 'owed_by_marketplace'") == 0
+    assert (await balances(shop))["marketplace_funds"] == 1000
