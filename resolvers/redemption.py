@@ -135,7 +135,7 @@ async def _card(context: Context, card: GiftCardRow) -> RedeemableCard:
     lately = select(table).where(col(table.gift_card_id) == card.id, col(table.state).in_(SPENT_STATES))
     async with context.services.db.sessions() as db:
         taken = (await db.exec(lately.order_by(col(table.id).desc()).limit(RECENT_LIMIT))).all()
-        in_mode = await are_in_mode(db, [card.id])
+        in_mode = await are_in_mode(db, [card.id], card.issuing_partner_id)
     return RedeemableCard(
         card,
         is_spendable(card, now) and card.remaining_amount > 0 and in_mode,

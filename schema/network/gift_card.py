@@ -14,7 +14,7 @@ from schema.core.ownership import marketplace_relation
 from schema.core.resource import SchemaModel, computed, embedded, relation, relations
 from schema.gift_card.gift_card import GiftCardGiftee, GiftCardGifter, GiftCardMovement
 from schema.network.design import GiftCardDesign
-from schema.network.usage import NetworkUsage
+from schema.network.usage import NOTHING, NetworkUsage
 from schema.wallet import Wallet
 
 
@@ -37,6 +37,17 @@ class NetworkGiftCardUsage(NetworkUsage):
     gift_card = relation(
         "schema.network.gift_card:NetworkGiftCard", by="gift_card_id", description="The network gift card."
     )
+    payment_id: UUID | None = Field(
+        default=None,
+        foreign_key="payment.id",
+        description="The id of the payment that it is a part of; null for a usage over the API.",
+    )
+    returned_amount: Decimal = money_column(default=NOTHING)
+    returned = money(
+        "returned_amount", description="The part of `value` that refunds of the payment gave back to the card."
+    )
+    returned_net_amount: Decimal = money_column(default=NOTHING)
+    returned_net = money("returned_net_amount", description="The part of `net` that the partner gave back with it.")
 
 
 @strawberry.pydantic.type(description="What the design of a network gift card says, in the card's language.")

@@ -111,6 +111,9 @@ class UsableCard:
     id: int
     code: str
     remaining: Decimal
+    is_of_network: bool = False
+    is_whole: bool = False
+    """True if it pays all of that or nothing."""
 
 
 class GiftCardHoldRow(PartnerIndexed, CreatedOn, GiftCardHold, table=True):

@@ -1,7 +1,7 @@
 """The journals of a network's gift cards and vouchers: what the network owes for them, and what partners earn."""
 
 import datetime as dt
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Protocol
 
@@ -68,10 +68,12 @@ async def issue_journal(db: AsyncSession, liability: NetworkLiability, amount: D
     )
 
 
-async def void_journal(db: AsyncSession, liability: NetworkLiability, amount: Decimal) -> Journal:
+async def void_journal(
+    db: AsyncSession, liability: NetworkLiability, amount: Decimal, discriminator: str = ""
+) -> Journal:
     """A network owes it no more: it has so much less to pay in, and what it had paid in are its funds again."""
     value, released = liability.minor(amount), await _release(db, liability, amount)
-    return liability.journal(Kind.VOID, (debit(liability.account, value), *released))
+    return liability.journal(Kind.VOID, (debit(liability.account, value), *released), discriminator)
 
 
 async def _release(db: AsyncSession, liability: NetworkLiability, amount: Decimal) -> tuple[Entry, Entry, Entry]:
@@ -122,6 +124,14 @@ async def usage_reversal_journal(db: AsyncSession, liability: NetworkLiability, 
         credit(liability.account, liability.minor(usage.value_amount)),
     )
     return _of_usage(liability, usage, Kind.REVERSAL, entries)
+
+
+async def part_return_journal(
+    db: AsyncSession, liability: NetworkLiability, part: PostedUsage, refund_part: str
+) -> Journal:
+    """A part of a usage goes back with a refund of its payment. The refund's part is the source."""
+    reversal = await usage_reversal_journal(db, liability, part)
+    return replace(reversal, source_kind="refund", source_id=refund_part)
 
 
 def _fees(liability: NetworkLiability, usage: PostedUsage) -> tuple[Entry, ...]:

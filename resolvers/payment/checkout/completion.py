@@ -23,7 +23,12 @@ from schema.event import EventType
 from schema.payment.payment import RefundOrigin
 from store.checkout.placement import paying_cards, write_order
 from store.checkout.reading import lock_attempt, lock_checkout
-from store.checkout.reservations import consume_reservations, release_reservations, reserve
+from store.checkout.reservations import (
+    consume_reservations,
+    release_reservations,
+    reserve,
+    spend_on_networks,
+)
 from store.core.provider_process import CheckIntervals
 from store.job.jobs import JobKind, enqueue_job
 from store.order import events
@@ -224,6 +229,7 @@ async def _place_order(
     if attempt.total_amount:
         cards = await paying_cards(db, attempt)
         payment = await record_checkout_payment(db, attempt, payin, now, order_id=order.id, gift_cards=cards)
+        await spend_on_networks(db, attempt, payment, now)
         await emit_payment_event(db, EventType.PAYMENT_SUCCEEDED, payment)
     await mails.queue_order_mails(db, order, attempt)
     await events.emit_order_events(db, order, attempt)

@@ -12,6 +12,9 @@ from schema.voucher.voucher import VoucherState
 from store.gift_card.gift_cards import GiftCardRow
 from store.gift_card.holds import cancel_card
 from store.gift_card.locks import card_ids_of_order, lock_cards
+from store.network.card_payments import is_of_network
+from store.network.issuing import cancel as cancel_network_card
+from store.network.voucher_issuing import cancel_voucher
 from store.network.vouchers import NetworkVoucherRow, lock_network_vouchers_of_order
 from store.order.orders import lock_order
 from store.order.refunds import OrderRefund, take_back_order_refund
@@ -73,14 +76,14 @@ async def release_vouchers(db: AsyncSession, reopened: OrderRefund | None) -> No
 async def withdraw(
     db: AsyncSession, cards: Iterable[GiftCardRow], vouchers: Iterable[VoucherRow], now: dt.datetime
 ) -> None:
-    """Withdraw what was bought: unused vouchers become ERROR, gift cards are cancelled with what is left of them. Used
-    vouchers stay as they are.
+    """Withdraw what was bought: unused vouchers become ERROR, gift cards, also those of networks, are cancelled with what is
+    left of them. Used vouchers stay as they are.
     """
     for voucher in vouchers:
         if voucher.state in UNUSED:
             await move_voucher(db, voucher, VoucherState.ERROR, now)
     for card in cards:
-        await cancel_card(db, card, now)
+        await (cancel_network_card(db, card) if is_of_network(card) else cancel_card(db, card, now))
 
 
 def goods_of(goods: SoldGoods, refund: OrderRefund) -> tuple[Mapping[int, GiftCardRow], Mapping[int, VoucherRow]]:
@@ -95,8 +98,14 @@ def goods_of(goods: SoldGoods, refund: OrderRefund) -> tuple[Mapping[int, GiftCa
 
 
 async def withdraw_refunded(db: AsyncSession, goods: SoldGoods, refund: OrderRefund, now: dt.datetime) -> None:
-    """Withdraw what was bought with the lines of a refund. Used vouchers cannot be used further."""
+    """Withdraw what was bought with the lines of a refund. Used vouchers cannot be used further.
+
+    Vouchers of networks are those of the order and of no line: they are withdrawn with the whole payment.
+    """
     cards, vouchers = goods_of(goods, refund)
     await withdraw(db, cards.values(), vouchers.values(), now)
     for voucher in vouchers.values():
         voucher.refunded_on = now
+    if goods.payment.refunded_amount == goods.payment.payment_amount:
+        for sold in goods.network_vouchers:
+            await cancel_voucher(db, sold)

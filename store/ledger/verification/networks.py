@@ -14,11 +14,12 @@ MOVED = f"""(
 RULES = (
     Rule(
         "network_earnings_are_of_usages",
-        "Partners earn in their network by usages only, and lose it by cancelled ones.",
+        "Partners earn in their network by usages only, and lose it by cancelled ones and by refunds of payments.",
         f"""
         SELECT DISTINCT format('%s: moves what a partner has earned in the network', {JOURNAL}) AS offender
         FROM {MOVED} j WHERE j.role = 'partner_network'
             AND (j.source_kind NOT IN {USAGES} OR j.kind NOT IN ('capture', 'reversal'))
+            AND (j.source_kind, j.kind) <> ('refund', 'reversal')
         """,
     ),
     Rule(
