@@ -7,12 +7,12 @@ from typing import TypeAlias
 
 from funnel.core.messages import ERRORS, FIELD_ERRORS, LINE_PROBLEMS, N_
 from resolvers.checkout.giftee import LENGTHS, TEXT_LENGTHS
-from schema.cart.multi_product_cart import MOST_ALIKE
 from schema.catalogue.prototype import VoucherPrototypeType
 from schema.checkout.basket import BasketProblem, OfferedGiftCards, OfferedOptionCategory, OfferedPrototype
 from schema.checkout.checkout import LineProblem
 from schema.checkout.network_offer import OfferedNetworkCards
 from schema.coupon.coupon import ReceptionMode
+from schema.network.multi_product_cart import MOST_ALIKE
 from store.core.localization.formats import Formats
 
 

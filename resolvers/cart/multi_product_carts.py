@@ -10,18 +10,18 @@ from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import visible_conditions
 from resolvers.partner.selling import may_sell
 from schema.cart.ecommerce_cart import CART_LIFETIME, EPOCH
-from schema.cart.multi_product_cart import (
+from schema.checkout.basket import BoxChoice, NetworkGiftCardChoice
+from schema.core.errors import InvalidInput, PartnerInactive, Problem
+from schema.core.input_errors import ProblemCollector, already_reported, raise_if_problems
+from schema.core.money import Money
+from schema.core.permission import Permission
+from schema.network.multi_product_cart import (
     CreateMultiProductCart,
     MultiProductBox,
     MultiProductCart,
     MultiProductGiftCard,
     MultiProductItems,
 )
-from schema.checkout.basket import BoxChoice, NetworkGiftCardChoice
-from schema.core.errors import InvalidInput, PartnerInactive, Problem
-from schema.core.input_errors import ProblemCollector, already_reported, raise_if_problems
-from schema.core.money import Money
-from schema.core.permission import Permission
 from store.cart.multi_product_carts import MultiProductContent, StoredMultiProductCart
 from store.checkout.network_lines import network_card_problems
 from store.checkout.network_offers import NetworkShop, load_boxes, load_network_cards, network_shop_of

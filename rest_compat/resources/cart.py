@@ -12,7 +12,7 @@ from rest_compat.shapes.shape import Nested, ResourceShape
 from rest_compat.shapes.writers import MILLISECONDS, ValueWriter
 from schema.cart.ecommerce_cart import AttributeChoice, EcommerceCart, EcommerceCartItem
 from schema.cart.input import MOST_ITEMS, CartItemInput, SaveEcommerceCart
-from schema.cart.multi_product_cart import (
+from schema.network.multi_product_cart import (
     MOST_LINES,
     CreateMultiProductCart,
     MultiProductBox,

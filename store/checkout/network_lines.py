@@ -4,10 +4,10 @@ import datetime as dt
 import uuid
 from collections.abc import Sequence
 
-from schema.cart.multi_product_cart import MOST_ALIKE
 from schema.checkout.basket import BasketLine, BasketProblem, BoxChoice, NetworkChoice, NetworkGiftCardChoice
 from schema.checkout.network_offer import OfferedBox, OfferedNetworkCards
 from schema.core.errors import Problem
+from schema.network.multi_product_cart import MOST_ALIKE
 from store.coupon.rules import CENT, ZERO
 
 LATEST_SENDING = dt.timedelta(days=365)
