@@ -71,5 +71,6 @@ async def cancel_network_gift_card_usage(call: Call, input: CancelNetworkGiftCar
     """
     found = await _usage.find(call, input.id)
     card, usage = await usages.lock_usage(call.db, found.id)
-    await usages.cancel_usage(call.db, card, usage, input.comment, call.services.clock.now())
+    network = await call.db.get_one(MarketplaceRow, card.network_id)
+    await usages.cancel_usage(call.db, network, card, usage, input.comment, call.services.clock.now())
     return usage

@@ -51,6 +51,7 @@ async def issue_network_gift_card(db: AsyncSession, card: GiftCardRow, book_id: 
     gets a random one.
     """
     await open_accounts_in(db, book_id, [card])
+    card.used_elsewhere_amount = card.value_amount - card.remaining_amount
     if card.status in (DRAFT, CANCELLED):
         card.unowed_amount = card.remaining_amount
     if card.code:

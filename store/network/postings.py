@@ -85,11 +85,14 @@ async def _release(db: AsyncSession, liability: NetworkLiability, amount: Decima
     return credit(SHORTFALL, made_good), credit(OWED, paid), credit(FUNDS, value - made_good - paid)
 
 
-def breakage_journal(liability: NetworkLiability, amount: Decimal, expired_on: dt.datetime) -> Journal:
-    """What has expired is booked as income."""
+def breakage_journal(
+    liability: NetworkLiability, amount: Decimal, expired_on: dt.datetime, usage: PostedUsage | None = None
+) -> Journal:
+    """What has expired is booked as income; or what was returned since by a cancelled usage."""
     value = liability.minor(amount)
     entries = (debit(liability.account, value), credit(BREAKAGE, value))
-    return liability.journal(Kind.BREAKAGE, entries, _at(expired_on))
+    at = _at(expired_on)
+    return liability.journal(Kind.BREAKAGE, entries, at if usage is None else f"{at}:{usage.id}")
 
 
 def breakage_reversal_journal(liability: NetworkLiability, amount: Decimal, expired_on: dt.datetime) -> Journal:
