@@ -68,15 +68,15 @@ def _voucher_page(request: RedemptionRequest, voucher: RedeemableVoucher, flash:
     )
 
 
-def _card_page(request: RedemptionRequest, found: RedeemableCard, flash: Flash) -> Response:
+def _card_page(request: RedemptionRequest, card: RedeemableCard, flash: Flash) -> Response:
     return request.render(
         "redemption/gift_card.html",
-        found=found,
-        card=found.card,
-        verdict=verdict_of_card(found),
+        found=card,
+        card=card.card,
+        verdict=verdict_of_card(card),
         states=CARD_STATES,
         flash=flash,
-        last=next((hold for hold in found.payments if str(hold.id) == flash.fields.get("hold")), None),
+        last=next((hold for hold in card.payments if str(hold.id) == flash.fields.get("hold")), None),
     )
 
 

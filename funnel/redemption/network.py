@@ -55,29 +55,29 @@ REFUSALS = (
 """What the page says as soon as it is loaded again: something has changed since staff have seen it."""
 
 
-def show_card(request: RedemptionRequest, found: RedeemableNetworkCard, flash: Flash) -> Response:
+def show_card(request: RedemptionRequest, redeemable: RedeemableNetworkCard, flash: Flash) -> Response:
     """Show what is left of a network gift card, and the usages here."""
     return request.render(
         "redemption/network_gift_card.html",
-        found=found,
-        card=found.card,
-        verdict=verdict_of_network_card(found),
+        found=redeemable,
+        card=redeemable.card,
+        verdict=verdict_of_network_card(redeemable),
         states=NETWORK_CARD_STATES,
         flash=flash,
-        last=_last(found, flash),
+        last=_last(redeemable, flash),
     )
 
 
-def show_voucher(request: RedemptionRequest, found: RedeemableNetworkVoucher, flash: Flash) -> Response:
+def show_voucher(request: RedemptionRequest, redeemable: RedeemableNetworkVoucher, flash: Flash) -> Response:
     """Show what a network voucher is of, the offers of this partner for it, and the usages here."""
     return request.render(
         "redemption/network_voucher.html",
-        found=found,
-        voucher=found.voucher,
-        verdict=verdict_of_network_voucher(found),
+        found=redeemable,
+        voucher=redeemable.voucher,
+        verdict=verdict_of_network_voucher(redeemable),
         states=NETWORK_VOUCHER_STATES,
         flash=flash,
-        last=_last(found, flash),
+        last=_last(redeemable, flash),
     )
 
 
@@ -175,6 +175,6 @@ def _reference(request: RedemptionRequest) -> str:
     return " ".join(request.form.get("reference", "").split())[:LONGEST_REFERENCE]
 
 
-def _last(found: RedeemableNetworkCard | RedeemableNetworkVoucher, flash: Flash) -> object:
+def _last(redeemable: RedeemableNetworkCard | RedeemableNetworkVoucher, flash: Flash) -> object:
     """The usage that was just recorded or cancelled; None if there is none."""
-    return next((usage for usage in found.usages if str(usage.id) == flash.fields.get("usage")), None)
+    return next((usage for usage in redeemable.usages if str(usage.id) == flash.fields.get("usage")), None)

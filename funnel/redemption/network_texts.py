@@ -56,7 +56,7 @@ def verdict_of_network_card(subject: RedeemableNetworkCard) -> Verdict:
         return Verdict(True, N_("Can be used"), text)
     if isinstance(subject.refusal, NotYetValid):
         return Verdict(False, CANNOT, N_("The card works from %(date)s on."), card.starts_on)
-    return _refused(subject.refusal, card.status, card.expires_on)
+    return _verdict_of_refusal(subject.refusal, card.status, card.expires_on)
 
 
 def verdict_of_network_voucher(subject: RedeemableNetworkVoucher) -> Verdict:
@@ -73,10 +73,10 @@ def verdict_of_network_voucher(subject: RedeemableNetworkVoucher) -> Verdict:
         return Verdict(False, CANNOT, N_("It works from %(date)s on."), voucher.starts_on)
     if voucher.status is NetworkVoucherStatus.CANCELLED:
         return Verdict(False, CANNOT, N_("The voucher was cancelled."))
-    return _refused(subject.refusal, voucher.status, voucher.expires_on)
+    return _verdict_of_refusal(subject.refusal, voucher.status, voucher.expires_on)
 
 
-def _refused(refusal: Exception, status: str, expires_on: dt.datetime | None) -> Verdict:
+def _verdict_of_refusal(refusal: Exception, status: str, expires_on: dt.datetime | None) -> Verdict:
     if isinstance(refusal, Expired):
         over = N_("Its time was over on %(date)s.") if expires_on else N_("Its time is over.")
         return Verdict(False, CANNOT, over, expires_on)

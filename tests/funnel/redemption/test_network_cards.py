@@ -3,6 +3,7 @@
 import asyncio
 import datetime as dt
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -228,7 +229,7 @@ async def test_two_hundred_usages_at_once_on_the_page_and_over_the_api(
     card = await network_card(venue.shop)
     staff, token = await venue.staff(card.code), await api_token(venue)
     partner = {"code": card.code, "value": "7.00", "partnerId": venue.shop.partner.id}
-    outcomes = await asyncio.gather(
+    outcomes: list[set[Any]] = await asyncio.gather(
         *(
             network_use(staff, token, "GiftCard", partner)
             if n % 2

@@ -2,6 +2,7 @@
 
 import asyncio
 import datetime as dt
+from typing import Any
 
 import pytest
 
@@ -182,7 +183,7 @@ async def test_a_hundred_uses_at_once_on_the_page_and_over_the_api(
     voucher = await network_voucher(venue.shop, box)
     staff, token = await venue.staff(voucher.code), await api_token(venue)
     of = {"code": voucher.code, "partnerId": venue.shop.partner.id}
-    outcomes = await asyncio.gather(
+    outcomes: list[set[Any]] = await asyncio.gather(
         *(
             network_use(staff, token, "Voucher", of)
             if n % 2
