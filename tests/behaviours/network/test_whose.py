@@ -7,12 +7,14 @@ import pytest_asyncio
 
 from resolvers.network.gift_card_usages import use_network_gift_card
 from resolvers.network.voucher_usages import use_network_voucher
+from schema.core.permission import Permission
 from store.gift_card.gift_cards import GiftCardRow
 from store.network.vouchers import NetworkVoucherRow
 from tests.changes import Direct
 from tests.fixtures.network import link, network_card, set_terms
 from tests.fixtures.network_voucher import network_voucher, offered_box
 from tests.fixtures.tenants import Tenants
+from tests.fixtures.voucher import holder
 from tests.transports import OverGraphQL, OverRest, Transport
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -147,3 +149,11 @@ async def test_the_link_to_a_wallet_is_for_who_can_open_it(tenants: Tenants, use
         )
         opened = await tenants.client.get(f"/api/wallets/{wallet}/transfers/", headers=rest.headers(who))
         assert opened.status_code == status, who
+
+
+async def test_the_link_to_a_wallet_needs_its_permission(tenants: Tenants) -> None:
+    viewer = await holder(tenants, "a1", Permission.VIEW_GIFT_CARD)
+    path, rest = f"/api/giftcards/{tenants.owned['a1'].gift_card}/", OverRest(tenants)
+    for who, is_sent in (("a1", True), (viewer, False)):
+        answer = await tenants.client.get(path, headers=rest.headers(who))
+        assert (answer.status_code, 'rel="wallet"' in answer.headers.get("link", "")) == (200, is_sent)
