@@ -173,7 +173,7 @@ async def test_what_is_in_a_payout_stays_used(venue: Venue) -> None:
     assert await voucher_state(venue.shop, voucher) == ("used", 1)
 
 
-async def test_a_hundred_uses_at_once_on_the_page_and_over_the_api(
+async def test_two_hundred_uses_at_once_on_the_page_and_over_the_api(
     venue: Venue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As many happen as the voucher has."""
