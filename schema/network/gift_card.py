@@ -14,7 +14,7 @@ from schema.core.ownership import marketplace_relation
 from schema.core.resource import SchemaModel, computed, embedded, relation, relations
 from schema.gift_card.gift_card import GiftCardGiftee, GiftCardGifter, GiftCardMovement
 from schema.network.design import GiftCardDesign
-from schema.network.usage import NOTHING, NetworkUsage
+from schema.network.usage import NOTHING, OF_NETWORK, NetworkUsage
 from schema.wallet import Wallet
 
 
@@ -34,8 +34,9 @@ class NetworkGiftCardStatus(DescribedEnum):
 @strawberry.pydantic.type(description="A usage of a network gift card at a partner.")
 class NetworkGiftCardUsage(NetworkUsage):
     gift_card_id: int = Field(foreign_key="gift_card.id", index=True, description="The id of the network gift card.")
-    gift_card = relation(
-        "schema.network.gift_card:NetworkGiftCard", by="gift_card_id", description="The network gift card."
+    gift_card = computed(
+        "schema.network.gift_card:NetworkGiftCard",
+        "The network gift card; null for partners that are no longer linked to the gift cards of the network.",
     )
     payment_id: UUID | None = Field(
         default=None,
@@ -91,7 +92,13 @@ class NetworkGiftCard(SchemaModel):
     message: str | None = Field(default=None, max_length=1000, description="The gifter's message; null if none.")
     language: str = Field(default="en", max_length=2, description="The language of its mail and document.")
     order_id: int | None = Field(default=None, description="The id of the order it was sold with; null if none.")
-    order = relation("schema.order:Order", by="order_id", description="The order it was sold with.", nullable=True)
+    order = relation(
+        "schema.order:Order",
+        by="order_id",
+        description="The order it was sold with; null if none, and for partners.",
+        nullable=True,
+        field_permission=OF_NETWORK,
+    )
     design_id: int | None = Field(default=None, description="The id of its design; null if it has none.")
     design = relation(GiftCardDesign, by="design_id", description="Its design; null if it has none.", nullable=True)
     document_url = derived(

@@ -14,7 +14,7 @@ from schema.core.ownership import marketplace_relation
 from schema.core.resource import SchemaModel, computed, embedded, relation, relations
 from schema.gift_card.gift_card import GiftCardGiftee, GiftCardGifter
 from schema.network.box import Box, Offer
-from schema.network.usage import NOTHING, NetworkUsage
+from schema.network.usage import NOTHING, OF_NETWORK, NetworkUsage
 
 
 @graphql_enum
@@ -38,8 +38,9 @@ class NetworkVoucherUsage(NetworkUsage):
     offer_id: int | None = Field(
         default=None, foreign_key="offer.id", description="The id of the offer that was used; null if unknown."
     )
-    network_voucher = relation(
-        "schema.network.voucher:NetworkVoucher", by="network_voucher_id", description="The network voucher."
+    network_voucher = computed(
+        "schema.network.voucher:NetworkVoucher",
+        "The network voucher; null for partners that are no longer linked to the vouchers of the network.",
     )
     offer = relation(Offer, by="offer_id", description="The offer that was used; null if unknown.", nullable=True)
 
@@ -118,7 +119,13 @@ class NetworkVoucher(SchemaModel):
         index=True,
         description="The id of the order it was sold with; null if none.",
     )
-    order = relation("schema.order:Order", by="order_id", description="The order it was sold with.", nullable=True)
+    order = relation(
+        "schema.order:Order",
+        by="order_id",
+        description="The order it was sold with; null if none, and for partners.",
+        nullable=True,
+        field_permission=OF_NETWORK,
+    )
     usages = relations(
         NetworkVoucherUsage,
         by="network_voucher_id",

@@ -21,7 +21,7 @@ from store.network.events import emit_usage_event
 from store.network.fees import part_to_return
 from store.network.gift_card_usages import NewUsage, check_accepted, check_use, record_usage
 from store.network.gift_cards import NetworkGiftCardUsageRow
-from store.network.issuing import liability_of
+from store.network.issuing import liability_of, returned_breakage
 from store.network.postings import part_return_journal, void_journal
 from store.network.states import CANCELLED, EXPIRED, USING, status_by_balance, transition
 from store.partner.partners import MarketplaceRow, PartnerRow
@@ -80,13 +80,15 @@ async def check_can_pay(
 
 async def release(db: AsyncSession, holder: Holder, parts: Sequence[CardPart]) -> None:
     """Release what a checkout or payment holds. What comes back to a network's card that was cancelled meanwhile is owed no
-    more.
+    more; nor is what comes back to an expired one, if its network books breakage.
     """
     await post(db, [_restore(card, holder, amount) for card, amount in parts])
     for card, amount in parts:
         if is_of_network(card) and card.status is CANCELLED:
             card.unowed_amount += amount
             await post(db, [await void_journal(db, liability_of(card), amount, hold_id(holder))])
+        elif is_of_network(card):
+            await post(db, await returned_breakage(db, card, amount, hold_id(holder)))
 
 
 def _restore(card: GiftCardRow, holder: Holder, amount: Decimal) -> Journal:
@@ -121,10 +123,10 @@ async def capture_of_networks(
 
 async def return_to_card(
     db: AsyncSession, card: GiftCardRow, payment: PaymentRow, amount: Decimal, source_id: str, now: dt.datetime
-) -> Journal:
+) -> Sequence[Journal]:
     """Give back to a card what a refund returns of what it has paid. `source_id` names the part of the refund."""
     if not is_of_network(card):
-        return return_spent(card, amount, "refund", source_id, now)
+        return [return_spent(card, amount, "refund", source_id, now)]
     table = NetworkGiftCardUsageRow
     query = select(table).where(col(table.payment_id) == payment.id, col(table.gift_card_id) == card.id)
     usage = (await db.exec(query.with_for_update().execution_options(populate_existing=True))).one()
@@ -137,7 +139,8 @@ async def return_to_card(
     if card.status is not EXPIRED:
         transition(card, status_by_balance(card.remaining_amount, card.value_amount))
     await emit_usage_event(db, EventType.NETWORK_GIFT_CARD_USAGE_RETURNED, card, usage)
-    return await part_return_journal(db, liability_of(card), part, source_id)
+    journal = await part_return_journal(db, liability_of(card), part, source_id)
+    return [journal, *await returned_breakage(db, card, amount, source_id)]
 
 
 async def move_payout_date(db: AsyncSession, payment: PaymentRow) -> None:

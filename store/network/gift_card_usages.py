@@ -17,7 +17,7 @@ from store.ledger.posting import post
 from store.network.events import emit_usage_event
 from store.network.fees import GIFT_CARD_USAGE, apply_fees, fee_terms
 from store.network.gift_cards import NetworkGiftCardUsageRow
-from store.network.issuing import liability_of
+from store.network.issuing import liability_of, returned_breakage
 from store.network.postings import usage_journal, usage_reversal_journal
 from store.network.states import (
     EXPIRED,
@@ -116,12 +116,16 @@ async def lock_usage(db: AsyncSession, id: int) -> tuple[GiftCardRow, NetworkGif
 
 
 async def cancel_usage(
-    db: AsyncSession, card: GiftCardRow, usage: NetworkGiftCardUsageRow, comment: str, now: dt.datetime
+    db: AsyncSession,
+    card: GiftCardRow,
+    usage: NetworkGiftCardUsageRow,
+    comment: str,
+    now: dt.datetime,
 ) -> bool:
     """Cancel a locked usage: its value is on the card again. Returns False, without change, if it is cancelled already.
 
-    An expired card stays expired. Raises UsageOfPayment for a part of a payment, UsageInPayout, or NotUsable if the card
-    was cancelled.
+    An expired card stays expired; if its network books breakage, the value is booked too. Raises UsageOfPayment for a part
+    of a payment, UsageInPayout, or NotUsable if the card was cancelled.
     """
     if not usage.is_active:
         return False
@@ -133,8 +137,10 @@ async def cancel_usage(
         raise NotUsable(status=shown_status(card))
     usage.is_active, usage.cancelled_on, usage.comment = False, now, comment or usage.comment
     card.remaining_amount += usage.value_amount
+    journals = [await usage_reversal_journal(db, liability_of(card), usage)]
     if card.status is not EXPIRED:
         transition(card, status_by_balance(card.remaining_amount, card.value_amount))
-    await post(db, [await usage_reversal_journal(db, liability_of(card), usage)])
+    journals += await returned_breakage(db, card, usage.value_amount, str(usage.id))
+    await post(db, journals)
     await emit_usage_event(db, EventType.NETWORK_GIFT_CARD_USAGE_CANCELLED, card, usage)
     return True

@@ -87,11 +87,14 @@ async def _release(db: AsyncSession, liability: NetworkLiability, amount: Decima
     return credit(SHORTFALL, made_good), credit(OWED, paid), credit(FUNDS, value - made_good - paid)
 
 
-def breakage_journal(liability: NetworkLiability, amount: Decimal, expired_on: dt.datetime) -> Journal:
-    """What has expired is booked as income."""
+def breakage_journal(
+    liability: NetworkLiability, amount: Decimal, expired_on: dt.datetime, returned_by: str = ""
+) -> Journal:
+    """What has expired is booked as income; or what has come back since, by what `returned_by` names."""
     value = liability.minor(amount)
     entries = (debit(liability.account, value), credit(BREAKAGE, value))
-    return liability.journal(Kind.BREAKAGE, entries, _at(expired_on))
+    at = _at(expired_on)
+    return liability.journal(Kind.BREAKAGE, entries, f"{at}:{returned_by}" if returned_by else at)
 
 
 def breakage_reversal_journal(liability: NetworkLiability, amount: Decimal, expired_on: dt.datetime) -> Journal:

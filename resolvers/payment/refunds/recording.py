@@ -67,7 +67,7 @@ async def promise_refund(
     if any(source.kind is CARD for source, _ in parts):  # before what is earned in the network, as everywhere
         await lock_balance(db, payment.book_id, owner_accounts(payment).earnings)
     for source, amount in parts:  # one by one: what one takes of the partner's earnings, the next has no more
-        await post(db, [await _refund_part(db, locked, source, refund, amount, now)])
+        await post(db, await _refund_part(db, locked, source, refund, amount, now))
     await emit_refund_event(db, EventType.REFUND_CREATED, refund, is_of_amount=of_order is None)
     if all(source.kind is not CARD for source, _ in parts):  # the bank card's part is never done at once
         await finish_if_done(db, payment, refund, now)
@@ -81,7 +81,7 @@ async def _refund_part(
     refund: RefundRow,
     amount: Decimal,
     now: dt.datetime,
-) -> Journal:
+) -> Sequence[Journal]:
     payment, by_card = locked.payment, source.kind is CARD
     if by_card and await was_refunded_today(db, source, amount, now):
         refund.detail = SAME_AMOUNT_TODAY
@@ -109,7 +109,7 @@ async def _refund_part(
     await db.flush()
     if by_card:
         await enqueue_job(db, JobKind.SEND_REFUND, {"id": part.id}, unique_key=str(part.id))
-        return refund_journal(payment, part)
+        return [refund_journal(payment, part)]
     assert source.gift_card_id is not None
     db.add(await transfer_of(db, payment, source, amount, TransferType.REVERSAL, now))
     card = locked.cards[source.gift_card_id]

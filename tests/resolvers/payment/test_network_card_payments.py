@@ -27,7 +27,7 @@ from schema.payment.input import CancelPayment, PreviewRefund, RefundPayment, Up
 from schema.payment.payment import PaymentStatus
 from store.core.clock import clock
 from store.gift_card.gift_cards import GiftCardRow
-from store.network.issuing import cancel
+from store.network.issuing import cancel, expire_network_cards, extend
 from store.payment.payments import PaymentRow
 from tests.fixtures.payment.api_payment import (
     balances,
@@ -282,6 +282,26 @@ async def test_refunds_to_cards_that_have_ended(shop: Shop, status: str, rest: t
     else:
         await refund(shop, payment, "100.00")
     assert await shown(shop, card) == rest
+    await books_balance(shop)
+
+
+async def test_refunds_to_an_expired_card_of_a_network_that_books_breakage(shop: Shop) -> None:
+    await shop.execute("UPDATE marketplace SET network_gift_card_books_breakage = true")
+    card = await card_of_network(shop)
+    payment = await paid(shop, **await from_card(shop, card, "30.00"))
+    await shop.execute("UPDATE gift_card SET expires_on = :now", now=clock.now())
+    async with shop.services.db.sessions() as db, db.begin():
+        assert await expire_network_cards(db, clock.now(), 10) == 1
+    await refund(shop, payment, "50.00")
+    assert await shown(shop, card) == ("exprd", "85.00")
+    await books_balance(shop)
+    await refund(shop, payment, "50.00")
+    await books_balance(shop)
+    async with shop.services.db.sessions() as db, db.begin():
+        await extend(
+            db, await db.get_one(GiftCardRow, card.id, with_for_update=True), clock.now() + dt.timedelta(days=9)
+        )
+    assert await shown(shop, card) == ("paid", "100.00")
     await books_balance(shop)
 
 
