@@ -10,7 +10,7 @@ from tests.fixtures.network import is_proved, link, network_card
 from tests.fixtures.tenants import open_tenants
 from tests.store.migrations.revisions import at
 
-BEFORE = "0039"
+BEFORE = "0041"
 ELSEWHERE = "SELECT id, used_elsewhere_amount::text FROM gift_card ORDER BY id"
 
 
