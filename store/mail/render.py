@@ -2,7 +2,6 @@
 
 import functools
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from store.core.compiled_templates import compiled_templates
 from store.core.localization.formats import Formats
 from store.core.localization.sale_texts import SHOP_KIND_NAMES
 from store.core.localization.translations import Texts
+from store.mail.attachments import MailDocuments
 from store.mail.content import Content
 from store.mail.gift_words import GiftTexts
 from store.mail.subjects import subject_of
@@ -39,24 +39,20 @@ def render_mail(
     language: str,
     brand: Brand,
     public_url: str,
-    documents: Mapping[int, str] | None = None,
-    *,
-    attached: bool = False,
+    documents: MailDocuments | None = None,
 ) -> RenderedMail:
-    """Render a message. Pictures are referenced by their address below `public_url`.
-
-    `documents` are the addresses of the documents, by the id of their voucher or gift card; `attached` says whether all
-    of them are attached.
-    """
+    """Render a message, with links to its documents. Pictures are referenced by their address below `public_url`."""
+    links = documents or MailDocuments()
     subject = subject_of(kind, about, brand, Formats(language), TEXTS.translations(language))
     values = {
         "about": about,
         "brand": brand,
         "subject": subject,
         "logo": _picture(brand.logo_url, public_url),
-        "documents": documents or {},
+        "documents": links.addresses,
+        "pages": links.pages,
         "address_of": functools.partial(_picture, public_url=public_url),
-        "attached": attached,
+        "attached": links.is_complete,
     }
     html, text = (_environment(language).get_template(f"{kind}.{form}").render(values) for form in ("html", "txt"))
     return RenderedMail(subject, html, BLANK_LINES.sub("\n\n", text).strip() + "\n")
