@@ -91,7 +91,7 @@ async def _build_message(services: Services, mail: MailRow) -> MailMessage:
     brought = await load_documents(services.db, settings, services.files, mail.kind, about)
     async with services.db.sessions() as db, db.begin():
         brand = await _brand(db, settings, mail, about, own_name)
-        message = render_mail(mail.kind, about, mail.language, brand, settings.public_url, brought)
+        message = render_mail(mail.kind, about, mail.language, brand, settings.public_url, brought.links)
         mail.message_id = mail.message_id or f"<{mail.uuid}@{sender.partition('@')[2]}>"
         mail.subject = message.subject
         noted = {"message_id": mail.message_id, "subject": mail.subject[:998]}

@@ -121,7 +121,7 @@ def _voucher_terms(network: MarketplaceRow, voucher: NetworkVoucherRow) -> list[
         SmallPrintSection(
             words.translate(language, words.HOW_TO_USE), [TextBlock([TextRun(text)]) for text in (how, limits)]
         ),
-        *_where(network, language, network_name),
+        *_where(network, language, words.WHERE_THEY_ARE_LISTED),
     ]
 
 
@@ -131,14 +131,14 @@ def _terms(network: MarketplaceRow, card: GiftCardRow) -> list[SmallPrintSection
     spending = words.NETWORK_SPENDING if card.is_splittable else words.NETWORK_SPENDING_AT_ONCE
     how = TextBlock([TextRun(words.translate(language, spending) % {"network": name})])
     sections = [SmallPrintSection(words.translate(language, words.HOW_TO_USE), [how])]
-    return [*sections, *_where(network, language, name)]
+    return [*sections, *_where(network, language, words.WHERE_IT_IS_TAKEN)]
 
 
-def _where(network: MarketplaceRow, language: str, name: str) -> list[SmallPrintSection]:
+def _where(network: MarketplaceRow, language: str, text: str) -> list[SmallPrintSection]:
     """Where the partners that accept it are listed, if the network has a site."""
     if not network.domain:
         return []
-    before, _, after = words.translate(language, words.WHERE_IT_IS_TAKEN).partition("%(site)s")
-    site = TextRun(network.domain, link=f"https://{network.domain}/")
-    where = TextBlock([TextRun(before % {"network": name}), site, TextRun(after % {"network": name})])
+    before, _, after = words.translate(language, text).partition("%(site)s")
+    name, site = {"network": printable(network.name)}, TextRun(network.domain, link=f"https://{network.domain}/")
+    where = TextBlock([TextRun(before % name), site, TextRun(after % name)])
     return [SmallPrintSection(words.translate(language, words.WHERE_TO_USE), [where])]

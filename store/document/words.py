@@ -117,6 +117,7 @@ NETWORK_SPENDING_AT_ONCE = N_(
 NETWORK_VOUCHER_USE = N_(
     "The partners of %(network)s that have an offer for it accept it. Choose one, and book there before you come."
 )
+WHERE_THEY_ARE_LISTED = N_("All partners with an offer are listed at %(site)s.")
 WHERE_IT_IS_TAKEN = N_("The partners of %(network)s that accept it are listed at %(site)s.")
 USED = N_("Used")
 EXPIRED = N_("Expired")

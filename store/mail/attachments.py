@@ -1,6 +1,6 @@
 """The attached documents of messages. They are rendered when a message is sent and are not stored with it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from schema.mail import MailKind
@@ -14,6 +14,7 @@ from store.document.source import DocumentSource, document_source_of, find_print
 from store.mail.content import Content, GiftContent, GiftRole
 from store.mail.mailer import MailRefused
 from store.mail.message import Attachment
+from store.mail.render import MailLinks
 from store.network.holder.links import HeldKind, holder_url
 from store.voucher.vouchers import VoucherRow
 
@@ -33,18 +34,10 @@ ROLES_WITH_DOCUMENTS = frozenset({GiftRole.BOUGHT, GiftRole.FOR_GIFTEE, GiftRole
 
 @dataclass(frozen=True, slots=True)
 class MailDocuments:
-    """The documents of a message: their addresses, and the attached files."""
+    """The documents of a message: what links to them, and the attached files."""
 
-    addresses: Mapping[int, str] = field(default_factory=dict)
-    """The addresses of the documents, by the id of the voucher or gift card."""
-    pages: Mapping[int, str] = field(default_factory=dict)
-    """The addresses of the pages for holders of a network's gift cards and vouchers."""
+    links: MailLinks = field(default_factory=MailLinks)
     files: Sequence[Attachment] = ()
-
-    @property
-    def is_complete(self) -> bool:
-        """True if there are documents and all of them are attached."""
-        return 0 < len(self.addresses) == len(self.files)
 
 
 async def load_documents(

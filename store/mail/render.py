@@ -2,7 +2,8 @@
 
 import functools
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
@@ -13,7 +14,6 @@ from store.core.compiled_templates import compiled_templates
 from store.core.localization.formats import Formats
 from store.core.localization.sale_texts import SHOP_KIND_NAMES
 from store.core.localization.translations import Texts
-from store.mail.attachments import MailDocuments
 from store.mail.content import Content
 from store.mail.gift_words import GiftTexts
 from store.mail.subjects import subject_of
@@ -22,6 +22,16 @@ TEXTS = Texts(Path(__file__).with_name("translations"))
 SUPPORTED_TYPES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 """Types that most mail clients show. In place of any other logo, such as an SVG, the shop's name is shown."""
 BLANK_LINES = re.compile(r"\n{3,}")
+
+
+@dataclass(frozen=True, slots=True)
+class MailLinks:
+    """The addresses of the documents of a message and of the pages for their holders, by the id of what they are of."""
+
+    documents: Mapping[int, str] = field(default_factory=dict)
+    pages: Mapping[int, str] = field(default_factory=dict)
+    is_attached: bool = False
+    """True if all documents are attached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,20 +49,20 @@ def render_mail(
     language: str,
     brand: Brand,
     public_url: str,
-    documents: MailDocuments | None = None,
+    links: MailLinks | None = None,
 ) -> RenderedMail:
     """Render a message, with links to its documents. Pictures are referenced by their address below `public_url`."""
-    links = documents or MailDocuments()
+    links = links or MailLinks()
     subject = subject_of(kind, about, brand, Formats(language), TEXTS.translations(language))
     values = {
         "about": about,
         "brand": brand,
         "subject": subject,
         "logo": _picture(brand.logo_url, public_url),
-        "documents": links.addresses,
+        "documents": links.documents,
         "pages": links.pages,
         "address_of": functools.partial(_picture, public_url=public_url),
-        "attached": links.is_complete,
+        "attached": links.is_attached,
     }
     html, text = (_environment(language).get_template(f"{kind}.{form}").render(values) for form in ("html", "txt"))
     return RenderedMail(subject, html, BLANK_LINES.sub("\n\n", text).strip() + "\n")

@@ -13,7 +13,7 @@ from schema.order import OrderStatus
 from schema.payment.dispute import DisputeState
 from schema.validation.languages import LANGUAGES
 from store.core.brand_colours import build_brand
-from store.mail.attachments import HELD_KINDS, MailDocuments
+from store.mail.attachments import HELD_KINDS
 from store.mail.content import (
     CardUsageContent,
     Content,
@@ -34,8 +34,7 @@ from store.mail.content import (
     VatContent,
     VoucherUsageContent,
 )
-from store.mail.message import Attachment
-from store.mail.render import RenderedMail, render_mail
+from store.mail.render import MailLinks, RenderedMail, render_mail
 from store.mail.subjects import TEST_MAIL
 
 PUBLIC_URL = "https://api.shop.example"
@@ -241,5 +240,6 @@ def example(
     items = about.items if isinstance(about, GiftContent) else ()
     documents = {item.id: f"{PUBLIC_URL}/documents/vouchers/token-{item.id}.pdf" for item in items}
     pages = {id: f"{PUBLIC_URL}/network/token-{id}/" for id in documents} if kind in HELD_KINDS else {}
-    files = [Attachment("Document.pdf", "application/pdf", b"%PDF")] * len(documents)
-    return render_mail(kind, about, language, brand, PUBLIC_URL, MailDocuments(documents, pages, files))
+    return render_mail(
+        kind, about, language, brand, PUBLIC_URL, MailLinks(documents, pages, is_attached=bool(documents))
+    )
