@@ -1,6 +1,7 @@
 """The page of the holder of a network's gift card or voucher: what it shows in each state, and that it tells no more."""
 
 import uuid
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -43,8 +44,7 @@ def told(customer: Customer) -> str:
 
 def partners(customer: Customer) -> list[str]:
     """The partners that the page lists."""
-    (listed,) = customer.page.all("ul", class_="partners") or [None]
-    return [] if listed is None else [each.text for each in listed.all("h3")]
+    return [each.text for listed in customer.page.all("ul", class_="partners") for each in listed.all("h3")]
 
 
 async def partner(shop: Shop, name: str, city: str = "Lyon", **more: Any) -> PartnerRow:
@@ -101,15 +101,16 @@ async def test_a_voucher_shows_its_box_and_the_offers_but_no_price(shop: Shop, c
     box = await box_of(shop)
     voucher = await voucher_of(shop, box)
     offer = await offer_of(shop, box, (await partner(shop, "Thermes du Lac")).id, name=Text(en="The baths"))
-    usage = {"value_amount": "40.00", "net_amount": "40.00", "used_on": voucher.created_on}
+    amounts: dict[str, Any] = {"value_amount": Decimal("40.00"), "net_amount": Decimal("40.00")}
     await shop.add(
         NetworkVoucherUsageRow(
             network_voucher_id=voucher.id,
             partner_id=offer.partner_id,
             offer_id=offer.id,
             currency="EUR",
+            used_on=voucher.created_on,
             recorded_on=voucher.created_on,
-            **usage,
+            **amounts,
         )
     )
     await shop.execute(
