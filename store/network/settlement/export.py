@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Final
 
+from store.core.csv_cells import safe_cell
 from store.core.settings import Settings
 from store.core.signed_links import BadLink, read_link, sign_link
 from store.network.settlement.statements import ProductFigures, Settlement, SettlementPeriod, UsageFigures
@@ -25,7 +26,6 @@ COLUMNS = (
     *(f"usages_{name}" for name in FIGURES), *(f"cancelled_{name}" for name in FIGURES), "owed_back", "settled", "closing",
 )  # fmt: skip
 """The header. `product` is `network_gift_card`, `network_voucher`, or `all` in the line with the balances."""
-FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def csv_url(settings: Settings, period: SettlementPeriod, now: dt.datetime) -> str:
@@ -61,11 +61,6 @@ def csv_of(
         whose = (str(each.partner_id), *map(safe_cell, partners.get(each.partner_id, ("", ""))))
         writer.writerows((*days, each.currency, *whose, *line) for line in _lines(each))
     return file.getvalue().encode("utf-8-sig")
-
-
-def safe_cell(text: str) -> str:
-    """A text that no spreadsheet takes for a formula."""
-    return f"'{text}" if text.startswith(FORMULA_STARTS) else text
 
 
 def _lines(settlement: Settlement) -> Iterator[tuple[str, ...]]:

@@ -19,11 +19,12 @@ from schema.gift_card.gift_card import GiftCardStatus
 from schema.ledger import LedgerAccountRole as Role
 from schema.ledger import LedgerJournalKind as Kind
 from schema.network.settlement import SettlementStatement
+from store.core.csv_cells import safe_cell
 from store.core.signed_links import sign_link
 from store.ledger.accounts import LedgerAccount, network_earnings
 from store.ledger.books import book_of_marketplace
 from store.ledger.posting import Journal, credit, debit, post
-from store.network.settlement.export import COLUMNS, PURPOSE, safe_cell
+from store.network.settlement.export import COLUMNS, PURPOSE
 from store.network.settlement.statements import STATEMENTS, SettlementPeriod, settlements_of
 from tests.changes import Direct
 from tests.fixtures.network import link, network_card, set_terms
