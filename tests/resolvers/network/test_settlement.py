@@ -18,7 +18,7 @@ from schema.core.permission import GRANTABLE_PERMISSIONS, Permission
 from schema.gift_card.gift_card import GiftCardStatus
 from schema.ledger import LedgerAccountRole as Role
 from schema.ledger import LedgerJournalKind as Kind
-from schema.network.settlement import SettlementStatement
+from schema.network.settlement import CurrencySettlement, PartnerSettlement, SettlementStatement
 from store.core.csv_cells import safe_cell
 from store.core.signed_links import sign_link
 from store.ledger.accounts import LedgerAccount, network_earnings
@@ -30,6 +30,7 @@ from tests.changes import Direct
 from tests.fixtures.network import link, network_card, set_terms
 from tests.fixtures.network_voucher import network_voucher, offered_box
 from tests.fixtures.tenants import Tenants
+from tests.statements import executed
 
 DAY = dt.date(2020, 11, 10)
 BEFORE, AFTER = dt.date(2020, 11, 9), dt.date(2020, 11, 11)
@@ -164,7 +165,8 @@ async def test_opening_and_movements_are_the_closing_and_the_ledgers_balance(
     partner_id = None if only is None else history.partners[only].id
     found = await state(history, "market a", first, last, partner_id=partner_id)
     for currency in found.currencies:
-        for own in (currency, *currency.partners):
+        both: list[CurrencySettlement | PartnerSettlement] = [currency, *currency.partners]
+        for own in both:
             moved = sum(
                 (each.usages.net.amount - each.cancelled.net.amount + each.owed_back.amount for each in own.products),
                 Decimal(0),
@@ -174,9 +176,9 @@ async def test_opening_and_movements_are_the_closing_and_the_ledgers_balance(
                 for of in (each.usages, each.cancelled):
                     fees = of.commission.amount + of.management_fees.amount - of.paid_by_network.amount
                     assert of.net.amount == of.value.amount - fees
-        for own in currency.partners:
-            for amount, day in ((own.opening, first - dt.timedelta(days=1)), (own.closing, last)):
-                assert amount.amount == await ledger_balance(history, own.partner_id, day)
+        for each_partner in currency.partners:
+            for amount, day in ((each_partner.opening, first - dt.timedelta(days=1)), (each_partner.closing, last)):
+                assert amount.amount == await ledger_balance(history, each_partner.partner_id, day)
 
 
 async def ledger_balance(tenants: Tenants, partner_id: int, day: dt.date) -> Decimal:
@@ -316,8 +318,8 @@ async def test_the_file_has_the_same_numbers(history: Tenants) -> None:
             assert (line["usages_net"], line["usages_count"]) == (str(each.usages.net.amount), str(each.usages.count))
             assert line["cancelled_commission"] == str(each.cancelled.commission.amount)
     assert by_partner[history.partners["a1"].id, "all"]["partner"] == "'=1+1;\"é"
-    own = await lines_of(history, (await state(history, "a2", DAY, DAY)).csv_url)
-    assert {line["partner_id"] for line in own} == {str(history.partners["a2"].id)}
+    of_partner = await lines_of(history, (await state(history, "a2", DAY, DAY)).csv_url)
+    assert {line["partner_id"] for line in of_partner} == {str(history.partners["a2"].id)}
 
 
 async def test_the_address_ends_and_cannot_be_forged(history: Tenants) -> None:
@@ -356,15 +358,20 @@ ENTRIES = """
         (SELECT * FROM ledger_entry WHERE journal_id = (SELECT id FROM ledger_journal WHERE kind = 'capture' LIMIT 1)) e
     WHERE j.source_kind = 'elsewhere'
 """
+USAGES = """
+    INSERT INTO network_gift_card_usage
+    SELECT (jsonb_populate_record(u, jsonb_build_object('id', 100000 + n))).*
+    FROM (SELECT usage AS u FROM network_gift_card_usage usage LIMIT 1) u, generate_series(1, 5000) n
+"""
 
 
 @pytest.mark.parametrize("only", [None, "a1"])
 async def test_large_tables_are_read_along_an_index(history: Tenants, only: str | None) -> None:
     async with history.services.db.engine.begin() as connection:
         await connection.exec_driver_sql("SET LOCAL session_replication_role = replica")
-        for statement in (MANY, ENTRIES):
-            await connection.exec_driver_sql(statement)
-    await history.execute("ANALYZE ledger_journal, ledger_entry, ledger_account")
+        for laid in (MANY, ENTRIES, USAGES):
+            await connection.exec_driver_sql(laid)
+    await history.execute("ANALYZE ledger_journal, ledger_entry, ledger_account, network_gift_card_usage")
     network, partner = history.marketplaces["a"].id, only and history.partners[only].id
     values: dict[str, Any] = {
         "marketplace_id": network,
@@ -374,16 +381,17 @@ async def test_large_tables_are_read_along_an_index(history: Tenants, only: str 
     }
     for statement in STATEMENTS[partner is not None]:
         own = values | ({"partner_id": partner} if partner else {})
-        literal = str(statement)
-        for name, value in own.items():
-            shown = "ARRAY['network_gift_card_usage']" if name == "usages" else f"'{value}'"
-            literal = literal.replace(f":{name}", shown)
-        plan = "\n".join(row[0] for row in await history.rows(f"EXPLAIN {literal}"))
-        for table in ("ledger_journal", "ledger_entry"):
+        rows = await history.rows(f"EXPLAIN {statement}", **own)
+        plan = "\n".join(row[0] for row in rows)
+        for table in ("ledger_journal", "ledger_entry", "network_gift_card_usage"):
             assert f"Seq Scan on {table} " not in plan, plan
 
 
 async def test_a_statement_takes_two_statements_however_many_partners(history: Tenants) -> None:
-    period = SettlementPeriod(marketplace_id=history.marketplaces["a"].id, partner_id=None, first=DAY, last=DAY)
-    async with history.services.db.sessions() as db:
-        assert len(await settlements_of(db, period)) == 2
+    network, own = history.marketplaces["a"].id, history.partners["a1"].id
+    for partner_id, partners in ((None, 2), (own, 1)):
+        period = SettlementPeriod(marketplace_id=network, partner_id=partner_id, first=DAY, last=DAY)
+        with executed(history.services.db) as statements:
+            async with history.services.db.sessions() as db:
+                assert len(await settlements_of(db, period)) == partners
+        assert len(statements) == 2
