@@ -28,9 +28,9 @@ from store.database.loaders import is_any_of
 from store.network.settlement.export import csv_of, csv_url, period_of_token
 from store.network.settlement.statements import (
     ProductFigures,
-    Settlement,
     SettlementPeriod,
     UsageFigures,
+    UsageSettlement,
     settlements_of,
     totals_of,
 )
@@ -60,7 +60,7 @@ async def settlement_statement(
     found = await settlements_of(call.db, period)
     if len(found) > MOST_PARTNERS:
         raise InvalidInput.at("partner_id", f"There are more than {MOST_PARTNERS} partners: name one of them.")
-    totals = totals_of(found) or [Settlement(currency=network.currency, partner_id=None)]
+    totals = totals_of(found) or [UsageSettlement(currency=network.currency, partner_id=None)]
     return SettlementStatement(
         marketplace_id=network.id,
         first_day=first_day,
@@ -107,7 +107,7 @@ async def _names(db: AsyncSession, partner_ids: Sequence[int]) -> Mapping[int, t
 # ---- as it is published
 
 
-def _currency(total: Settlement, partners: Sequence[Settlement]) -> CurrencySettlement:
+def _currency(total: UsageSettlement, partners: Sequence[UsageSettlement]) -> CurrencySettlement:
     currency = total.currency
     return CurrencySettlement(
         currency=currency,
@@ -119,7 +119,7 @@ def _currency(total: Settlement, partners: Sequence[Settlement]) -> CurrencySett
     )
 
 
-def _partner(settlement: Settlement, partner_id: int) -> PartnerSettlement:
+def _partner(settlement: UsageSettlement, partner_id: int) -> PartnerSettlement:
     return PartnerSettlement(
         partner_id=partner_id,
         opening=_money(settlement.opening, settlement.currency),
@@ -129,7 +129,7 @@ def _partner(settlement: Settlement, partner_id: int) -> PartnerSettlement:
     )
 
 
-def _products(settlement: Settlement) -> list[ProductSettlement]:
+def _products(settlement: UsageSettlement) -> list[ProductSettlement]:
     return [_product(key, figures, settlement.currency) for key, figures in settlement.products.items()]
 
 

@@ -13,7 +13,7 @@ from typing import Final
 from store.core.csv_cells import safe_cell
 from store.core.settings import Settings
 from store.core.signed_links import BadLink, read_link, sign_link
-from store.network.settlement.statements import ProductFigures, Settlement, SettlementPeriod, UsageFigures
+from store.network.settlement.statements import ProductFigures, SettlementPeriod, UsageFigures, UsageSettlement
 
 PURPOSE: Final = "settlement"
 VALIDITY: Final = dt.timedelta(minutes=10)
@@ -49,7 +49,7 @@ def period_of_token(settings: Settings, token: str, now: dt.datetime) -> Settlem
 
 
 def csv_of(
-    period: SettlementPeriod, settlements: Sequence[Settlement], partners: Mapping[int, tuple[str, str]]
+    period: SettlementPeriod, settlements: Sequence[UsageSettlement], partners: Mapping[int, tuple[str, str]]
 ) -> bytes:
     """The file. `partners` has the source id and the name of each partner."""
     file = io.StringIO(newline="")
@@ -63,7 +63,7 @@ def csv_of(
     return file.getvalue().encode("utf-8-sig")
 
 
-def _lines(settlement: Settlement) -> Iterator[tuple[str, ...]]:
+def _lines(settlement: UsageSettlement) -> Iterator[tuple[str, ...]]:
     """A line for each product, and one with the balances and the sums."""
     everything = ProductFigures()
     for product, figures in settlement.products.items():

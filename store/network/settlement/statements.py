@@ -127,7 +127,7 @@ class ProductFigures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settlement:
+class UsageSettlement:
     """The balances around a period in one currency, and what moved them, of a partner or of all."""
 
     currency: str
@@ -142,7 +142,7 @@ class Settlement:
         return not (self.opening or self.settled or self.closing or self.products)
 
 
-async def settlements_of(db: AsyncSession, period: SettlementPeriod) -> Sequence[Settlement]:
+async def settlements_of(db: AsyncSession, period: SettlementPeriod) -> Sequence[UsageSettlement]:
     """The statements of the partners with a balance or a movement, by currency and partner, with two statements."""
     connection, values = await db.connection(), _values(period)
     balances_of, movements_of = STATEMENTS[period.partner_id is not None]
@@ -160,14 +160,14 @@ async def settlements_of(db: AsyncSession, period: SettlementPeriod) -> Sequence
     return [each for each in found if not each.is_empty]
 
 
-def totals_of(settlements: Sequence[Settlement]) -> Sequence[Settlement]:
+def totals_of(settlements: Sequence[UsageSettlement]) -> Sequence[UsageSettlement]:
     """The totals by currency."""
-    totals: dict[str, Settlement] = {}
+    totals: dict[str, UsageSettlement] = {}
     for each in settlements:
-        total = totals.get(each.currency, Settlement(currency=each.currency, partner_id=None))
+        total = totals.get(each.currency, UsageSettlement(currency=each.currency, partner_id=None))
         named = [product for product in SettledProduct if product in total.products or product in each.products]
         nothing = ProductFigures()
-        totals[each.currency] = Settlement(
+        totals[each.currency] = UsageSettlement(
             currency=each.currency,
             partner_id=None,
             opening=total.opening + each.opening,
@@ -193,12 +193,12 @@ def _figures(row: Any) -> ProductFigures:
 
 def _settlement(
     partner_id: int, currency: str, balance: Any, products: Mapping[SettledProduct, ProductFigures]
-) -> Settlement:
+) -> UsageSettlement:
     opening, settled, closing = (
         NOTHING if balance is None else MinorAmount(currency, getattr(balance, name)).decimal
         for name in ("opening", "settled", "closing")
     )
     in_order = {product: products[product] for product in SettledProduct if product in products}
-    return Settlement(
+    return UsageSettlement(
         currency=currency, partner_id=partner_id, opening=opening, settled=settled, closing=closing, products=in_order
     )

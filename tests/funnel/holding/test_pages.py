@@ -37,7 +37,7 @@ def path(shop: Shop, held: GiftCardRow | NetworkVoucherRow) -> str:
     return holder_path(shop.services.settings, kind, held.uuid)
 
 
-def told(customer: Customer) -> str:
+def main_text(customer: Customer) -> str:
     """What the page says, with plain spaces."""
     return customer.page.one("main").text.replace("\xa0", " ").replace("\N{NARROW NO-BREAK SPACE}", " ")
 
@@ -73,7 +73,7 @@ async def test_a_gift_card_shows_what_is_left_and_where_it_went(shop: Shop, cust
     await shop.execute("UPDATE gift_card SET remaining_amount = 110, status = 'using' WHERE id = :id", id=card.id)
     await customer.open(path(shop, card))
     assert customer.h1 == "Your gift card"
-    shown = told(customer)
+    shown = main_text(customer)
     for said in (
         "€110.00 of €150.00",
         "Happy birthday",
@@ -118,7 +118,7 @@ async def test_a_voucher_shows_its_box_and_the_offers_but_no_price(shop: Shop, c
     )
     await customer.open(path(shop, voucher))
     assert customer.h1 == "Spa day for two"
-    shown = told(customer)
+    shown = main_text(customer)
     for said in (
         "2 of 3",
         "A day of calm.",
@@ -149,10 +149,10 @@ async def test_it_speaks_the_language_of_the_card_and_another_one_if_chosen(
         await customer.open(path(shop, held))
         assert customer.page.one("html").attributes["lang"] == language
         assert customer.response.headers["content-language"] == language
-        assert ("Where you can use it" in told(customer)) is (language == "en")
+        assert ("Where you can use it" in main_text(customer)) is (language == "en")
         await customer.send("/network/language/", language="fr")
         assert customer.path == path(shop, held)
-        assert "Où l’utiliser" in told(customer)
+        assert "Où l’utiliser" in main_text(customer)
         customer.http.cookies.clear()
 
 
@@ -217,7 +217,7 @@ async def test_partners_are_searched_by_name_and_place(shop: Shop, customer: Cus
     await customer.open(f"{start}?name=%3Cscript%3Ealert(1)&place=%22onload%3D")
     assert "<script>alert" not in customer.response.text
     assert 'value="&#34;onload=' in customer.response.text
-    assert "No partner matches" in told(customer)
+    assert "No partner matches" in main_text(customer)
 
 
 async def test_many_partners_are_in_pages(shop: Shop, customer: Customer) -> None:
@@ -232,7 +232,7 @@ async def test_many_partners_are_in_pages(shop: Shop, customer: Customer) -> Non
         await customer.open(following[0].attributes["href"])
         seen += partners(customer)
     assert seen == [f"Partner {number:02}" for number in range(44)]
-    assert "Page 3 of 3" in told(customer)
+    assert "Page 3 of 3" in main_text(customer)
     for page in ("0", "-1", "x", "99999999999999999999", "²"):
         await customer.open(f"{start}?page={page}")
         assert (customer.response.status_code, len(partners(customer))) == (200, 20), page

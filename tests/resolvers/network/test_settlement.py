@@ -121,9 +121,9 @@ async def state(tenants: Tenants, who: str, first: dt.date, last: dt.date, **mor
     return await settlement_statement(await tenants.context(who), first, last, **more)
 
 
-def balance_of(found: SettlementStatement, partner_id: int) -> tuple[Decimal, Decimal, Decimal]:
+def balance_of(statement: SettlementStatement, partner_id: int) -> tuple[Decimal, Decimal, Decimal]:
     """Opening, settled and closing of a partner."""
-    (currency,) = found.currencies
+    (currency,) = statement.currencies
     (own,) = [each for each in currency.partners if each.partner_id == partner_id]
     return own.opening.amount, own.settled.amount, own.closing.amount
 
