@@ -122,7 +122,7 @@ def routes_of(settings: Settings, sandbox: ASGIApp | None = None) -> list[HostRo
         (HostScope.ANY, media.ROUTES),
         (HostScope.ANY, funnel.static_routes),
         (HostScope.ANY, funnel.shop_routes),
-        (HostScope.ANY, funnel.payment_routes),
+        (HostScope.ANY, funnel.link_routes),
         (HostScope.ANY, health.ROUTES),
         (HostScope.API, provider_notifications.ROUTES),
         (HostScope.API, reference),

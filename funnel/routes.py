@@ -13,6 +13,7 @@ from funnel.core.messages import ErrorPage
 from funnel.core.page_handler import PageEndpoint
 from funnel.core.pages import PageTemplates
 from funnel.core.static_files import PREFIX, colours, colours_path
+from funnel.holding.routes import routes as holding_routes
 from funnel.onboarding import provider_return
 from funnel.onboarding.routes import routes as onboarding_routes
 from funnel.paying.routes import routes as paying_routes
@@ -41,8 +42,8 @@ class FunnelRoutes:
     """The endpoint of the 404 page."""
     static_routes: list[BaseRoute]
     """On all hosts: static files."""
-    payment_routes: list[BaseRoute]
-    """On all hosts: the pages of payments and payment requests."""
+    link_routes: list[BaseRoute]
+    """On all hosts: the pages of payments and payment requests, and those of the holders of gift cards and vouchers."""
     service_routes: list[BaseRoute]
     """On the service's own host: pages for link holders."""
 
@@ -81,7 +82,7 @@ def routes(settings: Settings, pages: PageTemplates) -> FunnelRoutes:
             Route(f"{PREFIX}{{name:str}}", pages.assets.serve),
             Route(colours_path("{accent:str}"), colours),
         ],
-        payment_routes=paying_routes(settings, pages),
+        link_routes=[*paying_routes(settings, pages), *holding_routes(settings, pages)],
         service_routes=[*onboarding_routes(settings, pages), *provider_return.routes(settings, pages)],
     )
 

@@ -24,6 +24,7 @@ class MailKind(DescribedEnum):
     VOUCHER = "voucher", "To a buyer or giftee: vouchers to print, or how they are delivered."
     GIFT_CARD = "gift_card", "To a buyer or giftee: gift cards to print, or how they are delivered."
     NETWORK_GIFT_CARD = "network_gift_card", "To a buyer or giftee: gift cards of a network to print."
+    NETWORK_VOUCHER = "network_voucher", "To a buyer or giftee: vouchers of a network to print."
     NETWORK_GIFT_CARD_USED = (
         "network_card_used",
         "To a network and to the beneficiary of its gift card: an amount was used at a partner.",

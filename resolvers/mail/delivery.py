@@ -5,7 +5,7 @@ import time
 
 import structlog
 from prometheus_client import Counter, Histogram
-from sqlalchemy import delete, update
+from sqlalchemy import and_, delete, func, update
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
@@ -91,8 +91,7 @@ async def _build_message(services: Services, mail: MailRow) -> MailMessage:
     brought = await load_documents(services.db, settings, services.files, mail.kind, about)
     async with services.db.sessions() as db, db.begin():
         brand = await _brand(db, settings, mail, about, own_name)
-        addresses, attached = brought.addresses, brought.is_complete
-        message = render_mail(mail.kind, about, mail.language, brand, settings.public_url, addresses, attached=attached)
+        message = render_mail(mail.kind, about, mail.language, brand, settings.public_url, brought.links)
         mail.message_id = mail.message_id or f"<{mail.uuid}@{sender.partition('@')[2]}>"
         mail.subject = message.subject
         noted = {"message_id": mail.message_id, "subject": mail.subject[:998]}
@@ -168,7 +167,9 @@ async def sweep(services: Services) -> None:
 
 
 async def prune(services: Services) -> int:
-    """Delete messages, with their addresses, after `mail_days`; returns their number."""
-    oldest = services.clock.now() - dt.timedelta(days=services.settings.mail_days)
+    """Delete messages, with their addresses, after `mail_days`; returns their number. What is to be sent later stays."""
+    now = services.clock.now()
+    old = col(MailRow.created_on) < now - dt.timedelta(days=services.settings.mail_days)
+    later = and_(col(MailRow.state) == MailState.QUEUED, func.coalesce(col(MailRow.due_on), now) > now)
     async with services.db.sessions() as db, db.begin():
-        return (await db.exec(delete(MailRow).where(col(MailRow.created_on) < oldest))).rowcount
+        return (await db.exec(delete(MailRow).where(old, ~later))).rowcount

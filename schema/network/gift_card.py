@@ -89,6 +89,12 @@ class NetworkGiftCard(SchemaModel):
         "The URL of its printable PDF document. The URL cannot be guessed; it needs no authentication. Null before it is "
         "paid and after it was cancelled.",
     )
+    holder_url = derived(
+        str | None,
+        ("status", "uuid"),
+        "The URL of the page for its holder, which needs no authentication and contains no code: what is left, where it can "
+        "be used, and its document. Null before it is paid, after it was cancelled, and for users of a partner.",
+    )
     content = computed(NetworkGiftCardContent, "What its design says; null without a design.")
     movements = relations(
         GiftCardMovement, by="gift_card_id", description="The movements of its balance, oldest first."

@@ -111,6 +111,18 @@ class NetworkVoucher(SchemaModel):
     language: str = Field(default="en", max_length=2, description="The language of its mail and document.")
     box_id: int = Field(foreign_key="box.id", index=True, description="The id of its box.")
     box = relation(Box, by="box_id", description="Its box.")
+    document_url = derived(
+        str | None,
+        ("status", "document_token"),
+        "The URL of its printable PDF document. The URL cannot be guessed; it needs no authentication. Null before it is "
+        "paid and after it was cancelled.",
+    )
+    holder_url = derived(
+        str | None,
+        ("status", "uuid"),
+        "The URL of the page for its holder, which needs no authentication and contains no code: what is left, where it can "
+        "be used, and its document. Null before it is paid, after it was cancelled, and for users of a partner.",
+    )
     content = computed(NetworkVoucherContent, "What its holder can get.")
     order_id: int | None = Field(
         default=None,

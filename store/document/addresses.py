@@ -10,6 +10,7 @@ class DocumentKind(enum.StrEnum):
 
     VOUCHER = "vouchers"
     GIFT_CARD = "gift-cards"
+    NETWORK_VOUCHER = "network-vouchers"
     RECEIPT = "receipts"
 
 

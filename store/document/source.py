@@ -11,6 +11,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.core.text import Text
 from schema.gift_card.gift_card import GiftCardStatus
+from schema.network.voucher import NetworkVoucherStatus
 from schema.payment.payment import PaymentStatus
 from schema.voucher.voucher import VoucherState
 from store.catalogue.catalogue import PrototypeImageRow, VoucherPrototypeRow
@@ -21,7 +22,7 @@ from store.document import words
 from store.document.addresses import DocumentKind
 from store.document.contact import contact_of
 from store.document.gift_names import SoldItem, giftee_name, gifter_name
-from store.document.network_source import read_network_gift_card
+from store.document.network_source import read_network_gift_card, read_network_voucher
 from store.document.receipt_source import ReceiptReader
 from store.document.rich import blocks_of_html, blocks_of_text
 from store.document.sheet import Sheet, SheetBrand, SmallPrintSection
@@ -29,19 +30,28 @@ from store.document.typeset import TypesetDocument
 from store.gift_card.gift_cards import GiftCardRow
 from store.media.media import MediaRow, parse_media_path
 from store.media.pictures import PictureRow, find_picture
+from store.network.vouchers import NetworkVoucherRow
 from store.partner.brand import brand_of
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.payment.payments import PaymentRow
 from store.voucher.vouchers import VoucherChosenOptionRow, VoucherIncludedOptionRow, VoucherRow
 
-PrintableRow: TypeAlias = SoldItem | PaymentRow
+PrintableItem: TypeAlias = SoldItem | NetworkVoucherRow
+PrintableRow: TypeAlias = PrintableItem | PaymentRow
 TABLES: dict[DocumentKind, Any] = {
     DocumentKind.VOUCHER: VoucherRow,
     DocumentKind.GIFT_CARD: GiftCardRow,
+    DocumentKind.NETWORK_VOUCHER: NetworkVoucherRow,
     DocumentKind.RECEIPT: PaymentRow,
 }
 PICTURE_PATH = re.compile(r"/media/([^/?]+)(?:\?.*)?")
-UNPRINTABLE_STATES = frozenset({VoucherState.DRAFT, VoucherState.ERROR, GiftCardStatus.DRAFT, GiftCardStatus.CANCELLED})
+UNPRINTABLE_STATES = frozenset(
+    {
+        *(VoucherState.DRAFT, VoucherState.ERROR),
+        *(GiftCardStatus.DRAFT, GiftCardStatus.CANCELLED),
+        *(NetworkVoucherStatus.DRAFT, NetworkVoucherStatus.CANCELLED),
+    }
+)
 """States without a document: not paid, or taken back."""
 VOUCHER_MARKS = {
     VoucherState.USED: (words.USED, words.VOUCHER_USED),
@@ -50,6 +60,10 @@ VOUCHER_MARKS = {
 GIFT_CARD_MARKS = {
     GiftCardStatus.USED: (words.USED, words.GIFT_CARD_USED),
     GiftCardStatus.EXPIRED: (words.EXPIRED, words.GIFT_CARD_EXPIRED),
+}
+NETWORK_VOUCHER_MARKS = {
+    NetworkVoucherStatus.USED: (words.USED, words.VOUCHER_USED),
+    NetworkVoucherStatus.EXPIRED: (words.EXPIRED, words.VOUCHER_EXPIRED),
 }
 """The stamp, and its explanation, on documents that can no longer be used."""
 TOKEN = re.compile(r"[\w-]{20,64}", re.ASCII)
@@ -78,7 +92,7 @@ async def find_printable(db: AsyncSession, kind: DocumentKind, token: str) -> Pr
     return row if row is not None and is_printable(row) else None
 
 
-async def find_printables(db: AsyncSession, kind: DocumentKind, ids: Sequence[int]) -> list[SoldItem]:
+async def find_printables(db: AsyncSession, kind: DocumentKind, ids: Sequence[int]) -> list[PrintableItem]:
     """The vouchers or gift cards with these ids that have a document, ordered by id."""
     table = TABLES[kind]
     rows = await db.exec(select(table).where(is_any_of(col(table.id), list(ids))).order_by(col(table.id)))
@@ -100,6 +114,10 @@ async def document_source_of(
         found = await read_network_gift_card(db, row, _stamp(row, now))
         key = f"documents/{DocumentKind.GIFT_CARD}/{row.id}.pdf"
         return DocumentSource(key, found.sheet, row.created_on, await _stored_picture(db, found.picture_url), None)
+    if isinstance(row, NetworkVoucherRow):
+        found = await read_network_voucher(db, row, _stamp(row, now))
+        key = f"documents/{DocumentKind.NETWORK_VOUCHER}/{row.id}.pdf"
+        return DocumentSource(key, found.sheet, row.created_on, found.cover, None)
     query = select(PartnerRow, MarketplaceRow.time_zone).join(
         MarketplaceRow, col(MarketplaceRow.id) == col(PartnerRow.marketplace_id)
     )
@@ -138,12 +156,16 @@ def _shared_fields(
     }
 
 
-def _stamp(row: SoldItem, now: dt.datetime) -> tuple[str, str]:
+def _stamp(row: PrintableItem, now: dt.datetime) -> tuple[str, str]:
     """The stamp of a document and its explanation; empty if it can be used.
 
     The end of the validity counts by itself, since the job that records expiry runs once a day.
     """
     over = row.expires_on is not None and row.expires_on < now
+    if isinstance(row, NetworkVoucherRow):
+        over = over or (row.usable_until is not None and row.usable_until < now)
+        none = NETWORK_VOUCHER_MARKS[NetworkVoucherStatus.EXPIRED] if over else ("", "")
+        return NETWORK_VOUCHER_MARKS.get(row.status, none)
     if isinstance(row, VoucherRow):
         if row.refunded_on is not None:
             return words.REFUNDED, words.VOUCHER_REFUNDED

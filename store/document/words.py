@@ -57,6 +57,26 @@ def guests_text(language: str, of: GuestCounts) -> str:
     return " · ".join(text % {"count": count} for count, text in counted if count > 0)
 
 
+def persons_text(language: str, count: int) -> str:
+    """`for 2 persons`."""
+    said = TEXTS.translations(language)
+    return said.ngettext("for %(count)s person", "for %(count)s persons", count) % {"count": count}
+
+
+def usages_text(language: str, count: int, days: int) -> str:
+    """How often a network's voucher can be used, and how many days after the first usage; 0 for any number."""
+    said = TEXTS.translations(language)
+    text = said.ngettext("It can be used once.", "It can be used %(count)s times.", count) % {"count": count}
+    if count < 2 or not days:
+        return text
+    within = said.ngettext(
+        "The last usage is at most %(days)s day after the first.",
+        "The last usage is at most %(days)s days after the first.",
+        days,
+    )
+    return f"{text} {within % {'days': days}}"
+
+
 def validity_text(
     language: str, until: dt.datetime | None, time_zone: str, starts_on: dt.datetime | None = None
 ) -> str:
@@ -94,6 +114,10 @@ NETWORK_SPENDING = N_(
 NETWORK_SPENDING_AT_ONCE = N_(
     "It pays at one of the partners of %(network)s that accept it. It is used whole, in one payment."
 )
+NETWORK_VOUCHER_USE = N_(
+    "The partners of %(network)s that have an offer for it accept it. Choose one, and book there before you come."
+)
+WHERE_THEY_ARE_LISTED = N_("All partners with an offer are listed at %(site)s.")
 WHERE_IT_IS_TAKEN = N_("The partners of %(network)s that accept it are listed at %(site)s.")
 USED = N_("Used")
 EXPIRED = N_("Expired")

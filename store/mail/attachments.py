@@ -1,6 +1,6 @@
 """The attached documents of messages. They are rendered when a message is sent and are not stored with it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from schema.mail import MailKind
@@ -14,6 +14,9 @@ from store.document.source import DocumentSource, document_source_of, find_print
 from store.mail.content import Content, GiftContent, GiftRole
 from store.mail.mailer import MailRefused
 from store.mail.message import Attachment
+from store.mail.render import MailLinks
+from store.network.holder.links import HeldKind, holder_url
+from store.voucher.vouchers import VoucherRow
 
 MAX_ATTACHED_BYTES = 8_000_000
 """Maximum bytes of the attachments of one message: encoding adds a third, and many servers accept 10 MB."""
@@ -21,23 +24,20 @@ DOCUMENT_KINDS = {
     MailKind.VOUCHER: DocumentKind.VOUCHER,
     MailKind.GIFT_CARD: DocumentKind.GIFT_CARD,
     MailKind.NETWORK_GIFT_CARD: DocumentKind.GIFT_CARD,
+    MailKind.NETWORK_VOUCHER: DocumentKind.NETWORK_VOUCHER,
 }
+HELD_KINDS = {MailKind.NETWORK_GIFT_CARD: HeldKind.GIFT_CARD, MailKind.NETWORK_VOUCHER: HeldKind.VOUCHER}
+"""What has a page for its holder."""
 ROLES_WITH_DOCUMENTS = frozenset({GiftRole.BOUGHT, GiftRole.FOR_GIFTEE, GiftRole.SENT_TO_GIFTEE})
 """Roles whose messages link the documents. Vouchers and cards that are posted or collected are not for printing."""
 
 
 @dataclass(frozen=True, slots=True)
 class MailDocuments:
-    """The documents of a message: their addresses, and the attached files."""
+    """The documents of a message: what links to them, and the attached files."""
 
-    addresses: Mapping[int, str] = field(default_factory=dict)
-    """The addresses of the documents, by the id of the voucher or gift card."""
+    links: MailLinks = field(default_factory=MailLinks)
     files: Sequence[Attachment] = ()
-
-    @property
-    def is_complete(self) -> bool:
-        """True if there are documents and all of them are attached."""
-        return 0 < len(self.addresses) == len(self.files)
 
 
 async def load_documents(
@@ -51,14 +51,17 @@ async def load_documents(
     if not isinstance(about, GiftContent) or about.role not in ROLES_WITH_DOCUMENTS:
         return MailDocuments()
     addresses: dict[int, str] = {}
+    pages: dict[int, str] = {}
     sources: list[DocumentSource] = []
     async with database.sessions() as db:
         for row in await find_printables(db, DOCUMENT_KINDS[kind], [item.id for item in about.items]):
             addresses[row.id] = document_url(settings, DOCUMENT_KINDS[kind], row.document_token)
+            if kind in HELD_KINDS and not isinstance(row, VoucherRow):
+                pages[row.id] = holder_url(settings, HELD_KINDS[kind], row.uuid)
             sources.append(await document_source_of(db, settings, row, clock.now()))
     if not sources:
         raise MailRefused("Its vouchers or gift cards were taken back or deleted.")
-    return MailDocuments(addresses, await _attachments(files, sources) if about.role.attaches_documents else ())
+    return MailDocuments(addresses, pages, await _attachments(files, sources) if about.role.attaches_documents else ())
 
 
 async def _attachments(files: FileStore, sources: Sequence[DocumentSource]) -> list[Attachment]:

@@ -223,7 +223,7 @@ class GiftItem(Content):
 
     id: int
     name: Text
-    """The name of the voucher; of a network's gift card, the theme of its design; empty if there is none."""
+    """The name of the voucher or of its box; of a network's gift card, the theme of its design; empty if there is none."""
     value: Decimal | None = None
     """The value of a gift card; None for a voucher."""
     currency: str = ""
@@ -234,7 +234,7 @@ class GiftItem(Content):
     message: str
     expires_on: dt.datetime | None = None
     picture: str = ""
-    """The path of the picture of its design; empty if there is none."""
+    """The path of the picture of its design or box; empty if there is none."""
 
 
 class GiftContent(Content):
@@ -304,6 +304,7 @@ CONTENTS: Mapping[MailKind, type[Content]] = {
     MailKind.VOUCHER: GiftContent,
     MailKind.GIFT_CARD: GiftContent,
     MailKind.NETWORK_GIFT_CARD: GiftContent,
+    MailKind.NETWORK_VOUCHER: GiftContent,
     MailKind.NETWORK_GIFT_CARD_USED: CardUsageContent,
     MailKind.NETWORK_VOUCHER_USED: VoucherUsageContent,
     MailKind.DISPUTE_OPENED: DisputeContent,

@@ -37,6 +37,12 @@ class GiftTexts:
         parts = self._texts.gettext("Gift card"), self._formats.money(item.value, item.currency), named
         return " · ".join(filter(None, parts))
 
+    def page(self, item: GiftItem) -> str:
+        """The link to the page for the holder of a network's gift card or voucher."""
+        if item.value is None:
+            return self._texts.gettext("See who accepts it, and how often it can still be used")
+        return self._texts.gettext("See what is left, and where it can be used")
+
     def people(self, item: GiftItem) -> str:
         """The giftee and the giver; empty if neither is named."""
         texts = self._texts

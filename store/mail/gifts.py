@@ -1,9 +1,12 @@
 """Messages about vouchers and gift cards: one per addressee and role for the items of an order."""
 
-from collections.abc import Callable, Iterable, Sequence
+import datetime as dt
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
+from uuid import UUID
 
+from sqlalchemy.dialects.postgresql import distinct_on
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
@@ -13,15 +16,18 @@ from schema.mail import MailKind
 from schema.media import MediaSize
 from store.database.loaders import is_any_of
 from store.document.gift_names import SoldItem, giftee_name, gifter_name
+from store.document.source import PrintableItem
 from store.gift_card.gift_cards import GiftCardRow
 from store.mail.content import GiftContent, GiftItem, GiftRole
 from store.mail.outbox import enqueue_mail
-from store.media.media import media_path_of, parse_media_path
+from store.media.media import MediaRow, media_path_of, parse_media_path
+from store.network.boxes import BoxImageRow, BoxRow
 from store.network.designs import GiftCardDesignRow
+from store.network.vouchers import NetworkVoucherRow
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.voucher.vouchers import VoucherRow
 
-S = TypeVar("S", bound=SoldItem)
+S = TypeVar("S", bound=PrintableItem)
 BUYER_ROLES = {
     ReceptionMode.EXPEDITION: GiftRole.POSTED,
     ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY: GiftRole.POSTED_TO_GIFTEE,
@@ -44,9 +50,11 @@ async def mail_gift_cards(db: AsyncSession, cards: Sequence[GiftCardRow]) -> Non
     await _mail_items(db, MailKind.GIFT_CARD, cards)
 
 
-async def mail_network_gift_cards(db: AsyncSession, cards: Sequence[GiftCardRow]) -> None:
+async def mail_network_gift_cards(
+    db: AsyncSession, cards: Sequence[GiftCardRow], *, send_on: dt.datetime | None = None
+) -> None:
     """`mail_vouchers` for gift cards of one network: to the giftee, if the card names an e-mail address, else to the
-    gifter. The messages are the network's.
+    gifter. The messages are the network's. With `send_on`, none is sent before that moment.
     """
     if not cards:
         return
@@ -59,7 +67,36 @@ async def mail_network_gift_cards(db: AsyncSession, cards: Sequence[GiftCardRow]
         items = [_network_item(card, design) for card, design in designed]
         accent = next((design.accent_colour for _, design in designed if design), "")
         content = group.content(network.time_zone, items, accent)
-        await group.enqueue(db, MailKind.NETWORK_GIFT_CARD, content, None, network.id)
+        await group.enqueue(db, MailKind.NETWORK_GIFT_CARD, content, marketplace_id=network.id, send_on=send_on)
+
+
+async def mail_network_vouchers(
+    db: AsyncSession, vouchers: Sequence[NetworkVoucherRow], *, send_on: dt.datetime | None = None
+) -> None:
+    """`mail_network_gift_cards` for the vouchers of one network."""
+    if not vouchers:
+        return
+    network = await db.get_one(MarketplaceRow, vouchers[0].marketplace_id)
+    named = sorted({voucher.box_id for voucher in vouchers})
+    rows = (await db.exec(select(BoxRow).where(is_any_of(col(BoxRow.id), named)))).all()
+    boxes, covers = {row.id: row for row in rows}, await _covers(db, named)
+    for group in _by_addressee(vouchers, network_addressees):
+        items = [_voucher_item(voucher, boxes[voucher.box_id], covers) for voucher in group.sold]
+        content = group.content(network.time_zone, items)
+        await group.enqueue(db, MailKind.NETWORK_VOUCHER, content, marketplace_id=network.id, send_on=send_on)
+
+
+async def _covers(db: AsyncSession, box_ids: Sequence[int]) -> Mapping[int, UUID]:
+    """The cover of each box, else its first picture."""
+    image = BoxImageRow
+    query = (
+        select(image.box_id, MediaRow.uuid)
+        .join(MediaRow, col(MediaRow.id) == col(image.media_id))
+        .where(is_any_of(col(image.box_id), box_ids))
+        .ext(distinct_on(col(image.box_id)))
+        .order_by(col(image.box_id), col(image.is_cover).desc(), col(image.position))
+    )
+    return dict((await db.exec(query)).all())
 
 
 async def _mail_items(db: AsyncSession, kind: MailKind, sold: Sequence[SoldItem]) -> None:
@@ -70,7 +107,7 @@ async def _mail_items(db: AsyncSession, kind: MailKind, sold: Sequence[SoldItem]
     time_zone = (await db.exec(zone.where(col(PartnerRow.id) == partner_id))).one()
     for group in _by_addressee(sold, addressees):
         content = group.content(time_zone, [_item(one) for one in group.sold])
-        await group.enqueue(db, kind, content, partner_id)
+        await group.enqueue(db, kind, content, partner_id=partner_id)
 
 
 @dataclass(frozen=True)
@@ -94,24 +131,16 @@ class _Group(Generic[S]):
             accent=accent,
         )
 
-    async def enqueue(
-        self,
-        db: AsyncSession,
-        kind: MailKind,
-        content: GiftContent,
-        partner_id: int | None,
-        marketplace_id: int | None = None,
-    ) -> None:
-        """Queue the message, once."""
+    async def enqueue(self, db: AsyncSession, kind: MailKind, content: GiftContent, **more: Any) -> None:
+        """Queue the message, once. `more` is whose it is, and when it may be sent, as `enqueue_mail` takes it."""
         await enqueue_mail(
             db,
             kind,
             to=self.to,
             language=self.language,
-            partner_id=partner_id,
-            marketplace_id=marketplace_id,
             about=content.model_dump(),
             unique_key=f"{self.role}:{self.sold[0].id}",
+            **{"partner_id": None, **more},
         )
 
 
@@ -138,14 +167,14 @@ def addressees(sold: SoldItem) -> Iterable[tuple[GiftRole, str]]:
         yield GiftRole.BOUGHT, sold.gifter_email
 
 
-def network_addressees(card: GiftCardRow) -> Iterable[tuple[GiftRole, str]]:
-    """The addressees of a network's gift card, each with the role of the message. It is always sent by e-mail."""
-    giftee = (card.giftee_email or "").strip()
-    if giftee and giftee.lower() != card.gifter_email.lower():
+def network_addressees(held: GiftCardRow | NetworkVoucherRow) -> Iterable[tuple[GiftRole, str]]:
+    """The addressees of a network's gift card or voucher, each with the role of the message. It is always sent by e-mail."""
+    giftee = (held.giftee_email or "").strip()
+    if giftee and giftee.lower() != held.gifter_email.lower():
         yield GiftRole.FOR_GIFTEE, giftee
-        yield GiftRole.SENT_TO_GIFTEE, card.gifter_email
+        yield GiftRole.SENT_TO_GIFTEE, held.gifter_email
     else:
-        yield GiftRole.BOUGHT, card.gifter_email
+        yield GiftRole.BOUGHT, held.gifter_email
 
 
 def _network_item(card: GiftCardRow, design: GiftCardDesignRow | None) -> GiftItem:
@@ -156,7 +185,16 @@ def _network_item(card: GiftCardRow, design: GiftCardDesignRow | None) -> GiftIt
     return _item(card).model_copy(update={"name": design.name, "picture": picture})
 
 
-def _item(sold: SoldItem) -> GiftItem:
+def _voucher_item(voucher: NetworkVoucherRow, box: BoxRow, covers: Mapping[int, UUID]) -> GiftItem:
+    """The item of a voucher, without its price. It ends at the earlier of its two ends."""
+    picture = media_path_of(covers[box.id], MediaSize.CARD) if box.id in covers else ""
+    ends = [end for end in (voucher.expires_on, voucher.usable_until) if end is not None]
+    return _item(voucher).model_copy(
+        update={"name": box.name, "picture": picture, "expires_on": min(ends, default=None)}
+    )
+
+
+def _item(sold: PrintableItem) -> GiftItem:
     item = GiftItem(
         id=sold.id,
         name=Text(),
@@ -167,4 +205,6 @@ def _item(sold: SoldItem) -> GiftItem:
     )
     if isinstance(sold, VoucherRow):
         return item.model_copy(update={"name": sold.prototype_name})
+    if isinstance(sold, NetworkVoucherRow):
+        return item
     return item.model_copy(update={"value": sold.value_amount, "currency": sold.currency})

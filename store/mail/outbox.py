@@ -27,17 +27,20 @@ async def enqueue_mail(
     about: Mapping[str, Any],
     unique_key: str | None = None,
     marketplace_id: int | None = None,
+    send_on: dt.datetime | None = None,
 ) -> None:
     """Queue a message, which is sent after the commit of the session's transaction; a rollback discards it.
 
     `about` is the content in the form of the kind's class in `store.mail.content`. `unique_key` deduplicates: of each
     kind there is one message per key, however often it is queued. With an empty `to` nothing is queued. A message is
-    visible to its partner and to that partner's marketplace; without a partner, to `marketplace_id`.
+    visible to its partner and to that partner's marketplace; without a partner, to `marketplace_id`. It is not sent before
+    `send_on`.
     """
     content = content_of(kind, about).model_dump(mode="json", exclude_none=True)
     if not to:
         return
     now = clock.now()
+    due = now if send_on is None else max(now, send_on)
     marketplace = select(col(PartnerRow.marketplace_id)).where(col(PartnerRow.id) == partner_id).scalar_subquery()
     row = {
         "partner_id": partner_id,
@@ -48,12 +51,12 @@ async def enqueue_mail(
         "content": content,
         "once": unique_key and f"{kind}:{unique_key}",
         "created_on": now,
-        "due_on": now,
+        "due_on": due,
     }
     written = await db.exec(insert(MailRow).values(row).on_conflict_do_nothing().returning(col(MailRow.id)))
     mail_id = written.scalar_one_or_none()
     if mail_id is not None:
-        await schedule_delivery(db, mail_id, 0)
+        await schedule_delivery(db, mail_id, 0, due - now if due > now else None)
 
 
 async def schedule_delivery(

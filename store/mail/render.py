@@ -3,7 +3,7 @@
 import functools
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
@@ -25,6 +25,16 @@ BLANK_LINES = re.compile(r"\n{3,}")
 
 
 @dataclass(frozen=True, slots=True)
+class MailLinks:
+    """The addresses of the documents of a message and of the pages for their holders, by the id of what they are of."""
+
+    documents: Mapping[int, str] = field(default_factory=dict)
+    pages: Mapping[int, str] = field(default_factory=dict)
+    is_attached: bool = False
+    """True if all documents are attached."""
+
+
+@dataclass(frozen=True, slots=True)
 class RenderedMail:
     """A rendered message."""
 
@@ -39,24 +49,20 @@ def render_mail(
     language: str,
     brand: Brand,
     public_url: str,
-    documents: Mapping[int, str] | None = None,
-    *,
-    attached: bool = False,
+    links: MailLinks | None = None,
 ) -> RenderedMail:
-    """Render a message. Pictures are referenced by their address below `public_url`.
-
-    `documents` are the addresses of the documents, by the id of their voucher or gift card; `attached` says whether all
-    of them are attached.
-    """
+    """Render a message, with links to its documents. Pictures are referenced by their address below `public_url`."""
+    links = links or MailLinks()
     subject = subject_of(kind, about, brand, Formats(language), TEXTS.translations(language))
     values = {
         "about": about,
         "brand": brand,
         "subject": subject,
         "logo": _picture(brand.logo_url, public_url),
-        "documents": documents or {},
+        "documents": links.documents,
+        "pages": links.pages,
         "address_of": functools.partial(_picture, public_url=public_url),
-        "attached": attached,
+        "attached": links.is_attached,
     }
     html, text = (_environment(language).get_template(f"{kind}.{form}").render(values) for form in ("html", "txt"))
     return RenderedMail(subject, html, BLANK_LINES.sub("\n\n", text).strip() + "\n")

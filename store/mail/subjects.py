@@ -41,6 +41,7 @@ SUBJECTS = {
     MailKind.VOUCHER: N_("Your voucher from %(shop)s"),
     MailKind.GIFT_CARD: N_("Your gift card from %(shop)s"),
     MailKind.NETWORK_GIFT_CARD: N_("Your gift card from %(shop)s"),
+    MailKind.NETWORK_VOUCHER: N_("Your voucher from %(shop)s"),
     MailKind.NETWORK_GIFT_CARD_USED: N_("Your gift card: %(amount)s used at %(partner)s"),
     MailKind.NETWORK_VOUCHER_USED: N_("Your voucher: %(box)s, used at %(partner)s"),
     MailKind.DISPUTE_OPENED: N_("A bank disputes a payment of %(amount)s"),
@@ -52,6 +53,7 @@ PLURAL_SUBJECTS = {
     MailKind.VOUCHER: N_("Your vouchers from %(shop)s"),
     MailKind.GIFT_CARD: N_("Your gift cards from %(shop)s"),
     MailKind.NETWORK_GIFT_CARD: N_("Your gift cards from %(shop)s"),
+    MailKind.NETWORK_VOUCHER: N_("Your vouchers from %(shop)s"),
 }
 """For buyers of more than one."""
 USAGE_SUBJECTS_FOR_NETWORK = {

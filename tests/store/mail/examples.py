@@ -13,6 +13,7 @@ from schema.order import OrderStatus
 from schema.payment.dispute import DisputeState
 from schema.validation.languages import LANGUAGES
 from store.core.brand_colours import build_brand
+from store.mail.attachments import HELD_KINDS
 from store.mail.content import (
     CardUsageContent,
     Content,
@@ -33,7 +34,7 @@ from store.mail.content import (
     VatContent,
     VoucherUsageContent,
 )
-from store.mail.render import RenderedMail, render_mail
+from store.mail.render import MailLinks, RenderedMail, render_mail
 from store.mail.subjects import TEST_MAIL
 
 PUBLIC_URL = "https://api.shop.example"
@@ -221,6 +222,7 @@ CONTENTS: Mapping[MailKind, Content] = {
     MailKind.VOUCHER: gift(count=2),
     MailKind.GIFT_CARD: gift(GiftRole.BOUGHT, value="150.00"),
     MailKind.NETWORK_GIFT_CARD: gift(GiftRole.BOUGHT, value="150.00"),
+    MailKind.NETWORK_VOUCHER: gift(count=2),
     MailKind.NETWORK_GIFT_CARD_USED: USED,
     MailKind.NETWORK_VOUCHER_USED: VOUCHER_USED,
     MailKind.DISPUTE_OPENED: dispute(DisputeState.NEEDS_RESPONSE),
@@ -237,4 +239,7 @@ def example(
     about = content or (CONTENTS[kind] if isinstance(kind, MailKind) else None)
     items = about.items if isinstance(about, GiftContent) else ()
     documents = {item.id: f"{PUBLIC_URL}/documents/vouchers/token-{item.id}.pdf" for item in items}
-    return render_mail(kind, about, language, brand, PUBLIC_URL, documents, attached=bool(documents))
+    pages = {id: f"{PUBLIC_URL}/network/token-{id}/" for id in documents} if kind in HELD_KINDS else {}
+    return render_mail(
+        kind, about, language, brand, PUBLIC_URL, MailLinks(documents, pages, is_attached=bool(documents))
+    )

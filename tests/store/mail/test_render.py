@@ -136,7 +136,9 @@ def test_a_message_says_the_same_in_both_parts(kind: str, language: str) -> None
     title = html.tags.count("h1")
     assert title == 1
     for line in message.text.splitlines():
-        words = re.sub(r"https://\S+/documents/\S+", "", line).strip().lstrip("123. ")  # behind a button in HTML
+        words = (
+            re.sub(r"https://\S+/(documents|network)/\S+", "", line).strip().lstrip("123. ")
+        )  # behind a button in HTML
         if line.strip() not in {"", "--"} and "×" not in line and "·" not in line:
             for word in re.findall(r"[^\W\d_]{4,}", words):
                 assert word in html.text, (word, line)
@@ -369,7 +371,7 @@ def test_nothing_is_loaded_from_elsewhere_and_nothing_runs(kind: str) -> None:
         link.startswith(
             (
                 "https://valserene.example/",
-                *(f"{PUBLIC_URL}/{page}/" for page in ("onboarding", "documents", "pay")),
+                *(f"{PUBLIC_URL}/{page}/" for page in ("onboarding", "documents", "network", "pay")),
                 *("mailto:", "tel:"),
             )
         )

@@ -1,0 +1,1 @@
+"""What the page of the holder of a gift card or voucher is made of."""
