@@ -56,10 +56,12 @@ class Context:
             self._loaders = Loaders(self.db, self, table_of)
         return self._loaders
 
-    def is_visible(self, guard: FieldPermission, owner: tuple[()] | tuple[int | None, int | None]) -> bool:
-        """Whether the caller sees a value of this partner and marketplace. Raises Forbidden without the permission."""
+    def is_visible(self, guard: FieldPermission, owner: tuple[int | None, ...]) -> bool:
+        """Whether the caller sees a value of this partner and marketplace, or of this marketplace alone. Raises Forbidden
+        without the permission.
+        """
         self.require(Permission(guard.permission))
-        return not owner or self.required_caller.sees(*owner)
+        return not owner or self.required_caller.sees(owner[0] if len(owner) > 1 else None, owner[-1])
 
     async def compute(self, value: Computed, ids: Sequence[int], **arguments: Any) -> Mapping[int, Any]:
         """The values of a computed field by object id. Raises LookupError if the field has no function."""

@@ -9,8 +9,10 @@ from sqlmodel import Field
 
 from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
 from schema.core.derived import derived
+from schema.core.field_permission import FieldPermission
 from schema.core.money import money, money_column
 from schema.core.ownership import marketplace_relation
+from schema.core.permission import Permission
 from schema.core.resource import SchemaModel, computed, embedded, relation, relations
 from schema.gift_card.gift_card import GiftCardGiftee, GiftCardGifter, GiftCardMovement
 from schema.network.design import GiftCardDesign
@@ -80,7 +82,14 @@ class NetworkGiftCard(SchemaModel):
     message: str | None = Field(default=None, max_length=1000, description="The gifter's message; null if none.")
     language: str = Field(default="en", max_length=2, description="The language of its mail and document.")
     order_id: int | None = Field(default=None, description="The id of the order it was sold with; null if none.")
-    order = relation("schema.order:Order", by="order_id", description="The order it was sold with.", nullable=True)
+    order = relation(
+        "schema.order:Order",
+        by="order_id",
+        description="The order it was sold with; null if none, and for users of a partner. Requires "
+        "`permissions.view_order`.",
+        nullable=True,
+        field_permission=FieldPermission(Permission.VIEW_ORDER, owner_columns=("marketplace_id",)),
+    )
     design_id: int | None = Field(default=None, description="The id of its design; null if it has none.")
     design = relation(GiftCardDesign, by="design_id", description="Its design; null if it has none.", nullable=True)
     document_url = derived(

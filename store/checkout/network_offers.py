@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Protocol
 
 from sqlalchemy import distinct, func
 from sqlmodel import col, select
@@ -36,6 +37,48 @@ class NetworkShop:
     maximum: Decimal
     validity_months: int
     """The validity of new gift cards of the network in months."""
+
+
+class NetworkSeller(Protocol):
+    """The columns of a partner that say what it sells of its network."""
+
+    @property
+    def marketplace_id(self) -> int: ...
+
+    @property
+    def is_network_shop(self) -> bool: ...
+
+    @property
+    def linked_to_ngc_settings(self) -> bool: ...
+
+    @property
+    def linked_to_nv_settings(self) -> bool: ...
+
+    @property
+    def gift_card_offer_suggested(self) -> Sequence[Decimal]: ...
+
+    @property
+    def gift_card_offer_minimum(self) -> Decimal: ...
+
+    @property
+    def gift_card_offer_maximum(self) -> Decimal: ...
+
+
+def network_shop_of(partner: NetworkSeller, validity_months: int) -> NetworkShop:
+    """What a partner sells of its network: the network's own shop everything, other partners what they take part in.
+
+    The values of gift cards are those of the partner's own offer.
+    """
+    return NetworkShop(
+        marketplace_id=partner.marketplace_id,
+        is_own=partner.is_network_shop,
+        sells_gift_cards=partner.is_network_shop or partner.linked_to_ngc_settings,
+        sells_boxes=partner.is_network_shop or partner.linked_to_nv_settings,
+        suggested=tuple(partner.gift_card_offer_suggested),
+        minimum=partner.gift_card_offer_minimum,
+        maximum=partner.gift_card_offer_maximum,
+        validity_months=validity_months,
+    )
 
 
 async def load_network_cards(db: AsyncSession, shop: NetworkShop) -> OfferedNetworkCards | None:

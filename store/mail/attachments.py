@@ -61,7 +61,8 @@ async def load_documents(
             sources.append(await document_source_of(db, settings, row, clock.now()))
     if not sources:
         raise MailRefused("Its vouchers or gift cards were taken back or deleted.")
-    return MailDocuments(addresses, pages, await _attachments(files, sources) if about.role.attaches_documents else ())
+    attached = await _attachments(files, sources) if about.role.attaches_documents else []
+    return MailDocuments(MailLinks(addresses, pages, is_attached=len(attached) == len(sources)), attached)
 
 
 async def _attachments(files: FileStore, sources: Sequence[DocumentSource]) -> list[Attachment]:
