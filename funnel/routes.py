@@ -5,10 +5,19 @@ from dataclasses import dataclass
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from funnel.checkout import basket, catalogue_page, customization, information, language, payment, summary
+from funnel.checkout import (
+    basket,
+    catalogue_page,
+    customization,
+    information,
+    language,
+    network_page,
+    payment,
+    summary,
+)
 from funnel.checkout.handler import CheckoutSite
 from funnel.checkout.request import CheckoutRequest
-from funnel.checkout.storefronts import PRODUCTS, STOREFRONTS
+from funnel.checkout.storefronts import NETWORK, PRODUCTS, STOREFRONTS
 from funnel.core.messages import ErrorPage
 from funnel.core.page_handler import PageEndpoint
 from funnel.core.pages import PageTemplates
@@ -26,7 +35,9 @@ RouteTable = list[tuple[str, str, PageEndpoint]]
 
 
 async def not_found(request: CheckoutRequest) -> Response:
-    """Any other path of a shop."""
+    """Any other path of a shop. The network's own shop begins at its window."""
+    if request.shop.is_network_shop and request.http_request.url.path == "/":
+        return request.redirect(NETWORK.start_path)
     return request.render_error(ErrorPage.NOT_FOUND, 404)
 
 
@@ -58,6 +69,7 @@ def routes(settings: Settings, pages: PageTemplates) -> FunnelRoutes:
         ShopKind.PRODUCTS: product_routes(sites[ShopKind.PRODUCTS]),
         ShopKind.VOUCHERS: voucher_routes(sites[ShopKind.VOUCHERS]),
         ShopKind.GIFT_CARDS: gift_card_routes(sites[ShopKind.GIFT_CARDS]),
+        ShopKind.NETWORK: network_routes(sites[ShopKind.NETWORK]),
     }
     served: list[BaseRoute] = []
     for kind, site in sites.items():
@@ -104,6 +116,11 @@ def voucher_routes(site: CheckoutSite) -> RouteTable:
 def gift_card_routes(site: CheckoutSite) -> RouteTable:
     """The first step for gift cards, which is also their start page."""
     return [("GET", "", site.page(basket.begin)), *basket_routes(site)]
+
+
+def network_routes(site: CheckoutSite) -> RouteTable:
+    """The window of the network's gift cards and boxes, and the first step for them."""
+    return [("GET", "", site.page(network_page.show)), *basket_routes(site)]
 
 
 def basket_routes(site: CheckoutSite) -> RouteTable:

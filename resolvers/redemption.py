@@ -1,4 +1,6 @@
-"""The redeem page for staff at a venue: a voucher or gift card by its code, and the allowed actions."""
+"""The redeem page for staff at a venue: what is redeemed by its code, of the partner or its network, and the allowed
+actions.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,6 +11,14 @@ from sqlmodel import col, select
 from resolvers.core.brute_force import throttled_code_lookup
 from resolvers.core.context import Context
 from resolvers.gift_card.gift_cards import gift_card_with_code
+from resolvers.network.gift_cards import network_gift_card
+from resolvers.network.redemption import (
+    RedeemableNetworkCard,
+    RedeemableNetworkVoucher,
+    redeemable_network_card,
+    redeemable_network_voucher,
+)
+from resolvers.network.vouchers import network_voucher
 from resolvers.voucher.vouchers import voucher
 from schema.catalogue.prototype import VoucherPrototypeType
 from schema.core.errors import NotFound
@@ -21,6 +31,8 @@ from store.gift_card.modes import are_in_mode
 from store.gift_card.reversals import is_reversible
 from store.gift_card.states import is_over as is_card_over
 from store.gift_card.states import is_spendable, takes_money_back
+from store.network.gift_cards import NetworkGiftCardRow
+from store.network.vouchers import NetworkVoucherRow
 from store.voucher.rules import is_over, is_usable
 from store.voucher.states import TRANSITIONS
 from store.voucher.vouchers import VoucherChosenOptionRow, VoucherIncludedOptionRow, VoucherRentalRow, VoucherRow
@@ -64,18 +76,20 @@ class RedeemableCard:
     """Ids of the payments that the caller can reverse."""
 
 
-Redeemable = RedeemableVoucher | RedeemableCard
+Redeemable = RedeemableVoucher | RedeemableCard | RedeemableNetworkCard | RedeemableNetworkVoucher
+LOOKUPS = (voucher, gift_card_with_code, network_gift_card, network_voucher)
+"""In the order in which a code is looked up: a partner's own things first."""
 
 
 async def find_redeemable(context: Context, code: str) -> Redeemable:
-    """The voucher or gift card of a code, with the permissions of the list queries.
+    """The voucher or gift card of a code, of the partner or of its network, with the permissions of the look-ups.
 
-    Raises NotFound for an unknown code and for a code outside the caller's tenant; both count as a miss for brute-force
-    protection. Raises Forbidden if the caller may view neither vouchers nor gift cards.
+    Raises NotFound for an unknown code, and for a code outside the caller's tenant or of a network that the partner is not
+    linked to; all count as a miss for brute-force protection. Raises Forbidden if the caller may view nothing of it.
     """
-    caller, lookups = context.required_caller, (voucher, gift_card_with_code)
+    caller = context.required_caller
     allowed = [
-        lookup for lookup in lookups if isinstance(lookup.permission, Permission) and caller.may(lookup.permission)
+        lookup for lookup in LOOKUPS if isinstance(lookup.permission, Permission) and caller.may(lookup.permission)
     ]
     if not allowed:
         context.require(voucher.permission)
@@ -88,7 +102,15 @@ async def find_redeemable(context: Context, code: str) -> Redeemable:
         raise NotFound(thing="code")
 
     row = await throttled_code_lookup(context, "code", code, look)
-    return await (_voucher(context, row) if isinstance(row, VoucherRow) else _card(context, row))
+    match row:
+        case VoucherRow():
+            return await _voucher(context, row)
+        case NetworkGiftCardRow():
+            return await redeemable_network_card(context, row)
+        case NetworkVoucherRow():
+            return await redeemable_network_voucher(context, row)
+        case _:
+            return await _card(context, row)
 
 
 async def _voucher(context: Context, row: VoucherRow) -> RedeemableVoucher:
@@ -135,7 +157,7 @@ async def _card(context: Context, card: GiftCardRow) -> RedeemableCard:
     lately = select(table).where(col(table.gift_card_id) == card.id, col(table.state).in_(SPENT_STATES))
     async with context.services.db.sessions() as db:
         taken = (await db.exec(lately.order_by(col(table.id).desc()).limit(RECENT_LIMIT))).all()
-        in_mode = await are_in_mode(db, [card.id])
+        in_mode = await are_in_mode(db, [card.id], card.issuing_partner_id)
     return RedeemableCard(
         card,
         is_spendable(card, now) and card.remaining_amount > 0 and in_mode,

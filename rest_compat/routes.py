@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from resolvers.account.tokens import me, obtain_token
 from resolvers.activation.activation import activate_payments
 from resolvers.cart.carts import ecommerce_cart, save_ecommerce_cart
+from resolvers.cart.multi_product_carts import create_multi_product_cart
 from resolvers.catalogue.option_categories import (
     create_voucher_option_category,
     update_voucher_option_category,
@@ -144,6 +145,17 @@ GROUPS: Mapping[str, Sequence[RestRoute]] = {
             example=cart.NEW_CART,
         ),
         RestRoute("GET", "/api/v2/ecommerce/cart/{id}/", ecommerce_cart, cart.CART, missing=CartNotFound),
+        RestRoute(
+            "POST",
+            "/api/multi_product_cart/",
+            create_multi_product_cart,
+            cart.MULTI_PRODUCT_CART,
+            status=201,
+            body=cart.MultiProductCartBody,
+            renamed={"data": "items"},
+            links=(cart.CHECKOUT_LINK,),
+            example=cart.NEW_MULTI_PRODUCT_CART,
+        ),
     ),
     "Media": (
         RestRoute("POST", "/api/medias/", create_media, MEDIA, status=201, accepts=Accepts.UPLOAD),

@@ -53,6 +53,10 @@ class EventType(DescribedEnum):
         "network_gift_card.usage_cancelled",
         "A usage of a network gift card was cancelled; its value is back on the card.",
     )
+    NETWORK_GIFT_CARD_USAGE_RETURNED = (
+        "network_gift_card.usage_returned",
+        "A refund gave back to a network gift card what it had paid, in full or in part.",
+    )
     NETWORK_GIFT_CARD_USED = "network_gift_card.used", "A network gift card was used at a partner."
     NETWORK_VOUCHER_ACTIVATED = "network_voucher.activated", "A draft network voucher was paid and can be used."
     NETWORK_VOUCHER_CANCELLED = "network_voucher.cancelled", "A network voucher was cancelled."

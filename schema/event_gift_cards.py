@@ -25,7 +25,8 @@ _NETWORK_KEYS = {
 _USAGE_KEYS = {
     **_NETWORK_KEYS,
     "usage": "The usage: `id`, `partner_id`, `used_on`, `value`, `net` (what the partner earns), `reservation_id` (empty if "
-    "none), `is_active` (false once cancelled).",
+    "none), `is_active` (false once cancelled, or returned in full), `payment_id` (of the payment that it is a part of; null "
+    "over the API), `returned` (what refunds of the payment gave back to the card).",
 }
 GIFT_CARD_EVENT_KEYS: Mapping[str, Mapping[str, str]] = {
     "gift_card.activated": _GIFT_CARD_KEYS,
@@ -53,6 +54,7 @@ GIFT_CARD_EVENT_KEYS: Mapping[str, Mapping[str, str]] = {
     "network_gift_card.extended": {**_NETWORK_KEYS, "old_expires_on": "When it would have expired before."},
     "network_gift_card.issued": _NETWORK_KEYS,
     "network_gift_card.usage_cancelled": _USAGE_KEYS,
+    "network_gift_card.usage_returned": _USAGE_KEYS,
     "network_gift_card.used": _USAGE_KEYS,
 }
 
@@ -86,6 +88,8 @@ _USAGE = {
     "net": {"amount": "27.00", "currency": "EUR"},
     "reservation_id": "R-2043",
     "is_active": True,
+    "payment_id": None,
+    "returned": {"amount": "0.00", "currency": "EUR"},
 }
 GIFT_CARD_EVENT_EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "gift_card.activated": {**_GIFT_CARD, "remaining_value": {"amount": "55.00", "currency": "EUR"}},
@@ -134,6 +138,16 @@ GIFT_CARD_EVENT_EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     },
     "network_gift_card.issued": _NETWORK_GIFT_CARD,
     "network_gift_card.usage_cancelled": {**_NETWORK_GIFT_CARD, "usage": {**_USAGE, "is_active": False}},
+    "network_gift_card.usage_returned": {
+        **_NETWORK_GIFT_CARD,
+        "status": "using",
+        "remaining_value": {"amount": "80.00", "currency": "EUR"},
+        "usage": {
+            **_USAGE,
+            "payment_id": "0d2f4a7c-9b1e-4c55-8a53-2f1f0b7f6b10",
+            "returned": {"amount": "10.00", "currency": "EUR"},
+        },
+    },
     "network_gift_card.used": {
         **_NETWORK_GIFT_CARD,
         "status": "using",

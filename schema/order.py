@@ -11,7 +11,7 @@ from sqlmodel import Field
 from schema.checkout.checkout import ShopKind
 from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
 from schema.core.derived import derived
-from schema.core.field_permission import FieldPermission
+from schema.core.field_permission import NOBODY, FieldPermission
 from schema.core.money import money, money_column
 from schema.core.ownership import partner_relation
 from schema.core.permission import Permission
@@ -71,7 +71,7 @@ class OrderProduct(SchemaModel):
         description="The issued gift card of the network; null for other lines, and for users of a partner. Requires "
         "`permissions.use_network_giftcard_api`.",
         nullable=True,
-        field_permission=FieldPermission(Permission.USE_NETWORK_GIFT_CARD, owner_columns=("network_id",)),
+        field_permission=FieldPermission(Permission.USE_NETWORK_GIFT_CARD, owner_columns=(NOBODY, "network_id")),
     )
     network_voucher = relation(
         "schema.network.voucher:NetworkVoucher",
@@ -79,7 +79,7 @@ class OrderProduct(SchemaModel):
         description="The issued voucher of the network; null for other lines, and for users of a partner. Requires "
         "`permissions.view_network_voucher`.",
         nullable=True,
-        field_permission=FieldPermission(Permission.VIEW_NETWORK_VOUCHER, owner_columns=("network_id",)),
+        field_permission=FieldPermission(Permission.VIEW_NETWORK_VOUCHER, owner_columns=(NOBODY, "network_id")),
     )
     name: Text = translated_text_column("The name at the time of the order.")
     quantity: int = Field(description="The quantity.")

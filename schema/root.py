@@ -11,7 +11,7 @@ from resolvers import product as products
 from resolvers import wallet as wallets
 from resolvers.account import tokens, users
 from resolvers.activation import activation, resolution
-from resolvers.cart import carts
+from resolvers.cart import carts, multi_product_carts
 from resolvers.catalogue import option_categories, option_links, options, prototypes, taxonomy
 from resolvers.gift_card import gift_cards, holds, offers, spending
 from resolvers.gift_card import issuing as gift_card_issuing
@@ -214,6 +214,7 @@ class Mutation:
     rotate_return_secret = mutation_field(return_secrets.rotate_return_secret)
     rotate_webhook_secret = mutation_field(webhooks.rotate_webhook_secret)
     save_ecommerce_cart = mutation_field(carts.save_ecommerce_cart)
+    create_multi_product_cart = mutation_field(multi_product_carts.create_multi_product_cart)
     send_onboarding_link = mutation_field(onboarding.send_onboarding_link)
     settle_activation = mutation_field(resolution.settle_activation)
     spend_gift_card = mutation_field(spending.spend_gift_card)

@@ -11,7 +11,7 @@ from resolvers import coupon as coupons
 from resolvers import delivery
 from resolvers import product as products
 from resolvers.account import users
-from resolvers.cart import carts
+from resolvers.cart import carts, multi_product_carts
 from resolvers.catalogue import option_categories, option_links, prototypes, taxonomy
 from resolvers.catalogue import options as catalogue_options
 from resolvers.gift_card import holds, issuing, offers, spending
@@ -150,6 +150,12 @@ def _of_shops(tenants: Tenants) -> Iterator[Case]:
     lines = [{"sku": "nothing", "quantity": 1}, {"product_id": own.product, "quantity": -1}]
     cart = {"items": lines, "return_url": "ftp://shop.example"}
     yield Case(carts.save_ecommerce_cart, "a1", cart, "items.0.sku items.1.quantity return_url")
+    network = {
+        "partner_uuid": UNKNOWN,
+        "items": {"gift_cards": [{"amount": "0.00"}], "boxes": [{"box_id": 1, "quantity": 0}]},
+    }
+    told = "partner_uuid items.gift_cards.0.amount items.boxes.0.quantity"
+    yield Case(multi_product_carts.create_multi_product_cart, "market a", network, told)
 
 
 def _of_markets(tenants: Tenants, ids: Mapping[str, int]) -> Iterator[Case]:

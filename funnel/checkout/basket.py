@@ -1,4 +1,4 @@
-"""The first step for vouchers and gift cards: the form of one line, or the list of lines."""
+"""The first step for vouchers, gift cards and network products: the form of one line, or the list of lines."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -9,31 +9,36 @@ from starlette.responses import Response
 from funnel.checkout import basket_form
 from funnel.checkout.basket_form import Problems, apply_quantity_button, country_of, pressed_button, reception_of
 from funnel.checkout.catalogue_page import current_basket
+from funnel.checkout.network_form import opened_choice, read_network_choice
 from funnel.checkout.request import CheckoutRequest
-from funnel.core.basket_messages import BASKET_PROBLEMS, basket_error_text, number_fields_of
+from funnel.core.basket_messages import BASKET_PROBLEMS, Offered, basket_error_text, number_fields_of
 from funnel.core.flash import Flash
 from funnel.core.forms import Form
 from funnel.core.messages import ErrorPage
 from funnel.core.page_request import FieldError
 from resolvers.checkout import basket
 from resolvers.checkout.giftee import LENGTHS, TEXT_LENGTHS
+from resolvers.checkout.network_shop import open_box
 from schema.checkout.basket import (
     BasketCheckout,
     BasketChoice,
     BasketLine,
     BasketProblem,
+    BoxChoice,
     GiftCardChoice,
-    OfferedGiftCards,
     OfferedPrototype,
     VoucherChoice,
 )
 from schema.checkout.checkout import CheckoutStep, ShopKind
+from schema.checkout.network_offer import OfferedBox
 from schema.core.errors import CartNotFound, InvalidInput, NotFound
 from store.core.localization.formats import Formats
 
 STEP = CheckoutStep.CUSTOMIZATION
 CHANGE = "CHANGE"
 """The error code of a line that must be corrected in its own form."""
+BEGINNINGS = {"prototype", "new", "box", "design"}
+"""Query parameters that begin a new line."""
 MISSING = {"REQUIRED"}
 """Error codes that a preview does not show: the customer may still fill in the field."""
 FIELDS = {
@@ -41,6 +46,8 @@ FIELDS = {
     BasketProblem.GIFTEE_ADDRESS_MISSING: "giftee-address_line_1",
 }
 """The form field where a line's problem can be corrected."""
+FIELD_OF = {"reception": "delivery", "amount": "value", "design_id": "design"}
+"""The form field of a field of the choice, where their names differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +56,11 @@ class OpenLineForm:
 
     line_id: uuid.UUID
     prototype: OfferedPrototype | None
-    """The voucher prototype; None for a gift card."""
+    """The voucher prototype; None for anything else."""
     choice: BasketChoice
     problems: Problems = ()
+    box: OfferedBox | None = None
+    """The box of the network; None for anything else."""
 
 
 async def show(request: CheckoutRequest) -> Response:
@@ -62,7 +71,7 @@ async def show(request: CheckoutRequest) -> Response:
     try:
         view = await basket.open_basket(request.context, request.key)
     except CartNotFound:
-        if not {"prototype", "new"} & opened_by.keys():
+        if not BEGINNINGS & opened_by.keys():
             raise
         return request.redirect(request.storefront_url(STEP, **opened_by, cart=uuid.uuid4()))
     flash = await request.take_flash()
@@ -123,6 +132,8 @@ async def _open_form(request: CheckoutRequest, checkout: BasketCheckout, form: F
     query = request.http_request.query_params
     line_id = basket_form.line_id_of(form) or basket_form.line_id_of(query)
     line = next((line for line in checkout.basket_lines if line.id == line_id), None)
+    if request.storefront.kind is ShopKind.NETWORK:
+        return await _network_form(request, checkout, line, form, line_id)
     if request.storefront.kind is ShopKind.GIFT_CARDS:
         return _gift_card_form(checkout, line, form, line_id, begun="new" in query)
     prototype_id = line.choice.prototype_id if line and isinstance(line.choice, VoucherChoice) else None
@@ -150,6 +161,20 @@ def _gift_card_form(
     assert checkout.gift_cards is not None, "open_basket refuses shops that sell no gift cards"
     suggested = checkout.gift_cards.suggested or (checkout.gift_cards.minimum,)
     return OpenLineForm(uuid.uuid4(), None, GiftCardChoice(suggested[len(suggested) // 2]))
+
+
+async def _network_form(
+    request: CheckoutRequest, checkout: BasketCheckout, line: BasketLine | None, form: Form, line_id: uuid.UUID | None
+) -> OpenLineForm | None:
+    """The network product whose form is open."""
+    problems: Problems = ()
+    choice = opened_choice(checkout, line, request.http_request.query_params)
+    if "line" in form:
+        choice, problems = read_network_choice(form)
+    if choice is None:
+        return None
+    box = await open_box(request.context, choice.box_id) if isinstance(choice, BoxChoice) else None
+    return OpenLineForm(line_id or uuid.uuid4(), None, choice, problems, box)
 
 
 # ---- storing the form ------------------------------------------------------------------------------------------------
@@ -188,8 +213,8 @@ def problem_fields(error: InvalidInput) -> Problems:
 def _field_id(path: Sequence[object]) -> str:
     within = {"options": "option", "categories": "category", "giftee": "giftee"}
     first = str(path[0]) if path else ""
-    if first == "reception":
-        return "delivery"
+    if first in FIELD_OF:
+        return FIELD_OF[first]
     return f"{within[first]}-{path[1]}" if first in within and len(path) > 1 else first
 
 
@@ -217,9 +242,7 @@ async def _redirect_to_form(request: CheckoutRequest, flash: Flash, query: Mappi
 
 def _form_query(request: CheckoutRequest) -> Mapping[str, str]:
     """The query parameters that determine which form is open."""
-    return {
-        name: value for name, value in request.http_request.query_params.items() if name in {"prototype", "line", "new"}
-    }
+    return {name: value for name, value in request.http_request.query_params.items() if name in {*BEGINNINGS, "line"}}
 
 
 def _redirect_to_add(request: CheckoutRequest) -> Response:
@@ -241,8 +264,8 @@ async def _page(
 ) -> Response:
     shown, wrong = await _price(request, checkout, opened, flash.fields) if opened or flash.fields else (checkout, ())
     problems = flash.problems or tuple(problem for problem in wrong if flash.fields and problem[1] not in MISSING)
-    offered: OfferedPrototype | OfferedGiftCards | None = opened.prototype if opened else None
-    offered = offered or checkout.gift_cards
+    offered: Offered | None = opened.prototype if opened else None
+    offered = offered or checkout.gift_cards or checkout.network_cards
     formats = Formats(request.language)
     errors = [
         _error(shown, place, code, formats, offered)
@@ -306,7 +329,7 @@ def _error(
     place: str,
     code: str,
     formats: Formats,
-    offered: OfferedPrototype | OfferedGiftCards | None,
+    offered: Offered | None,
 ) -> FieldError:
     if code == CHANGE:
         line = checkout.basket_lines[int(place.removeprefix("line-"))]

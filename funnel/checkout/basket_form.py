@@ -56,7 +56,7 @@ def apply_quantity_button(form: Form) -> Form:
     button = pressed_button(form)
     if button.name not in {"more", "less"}:
         return form
-    number, _ = _read_number(form, button.of, 0)
+    number, _ = read_number(form, button.of, 0)
     return {**form, button.of: str(min(max(number + (1 if button.name == "more" else -1), 0), LARGEST_NUMBER))}
 
 
@@ -119,7 +119,7 @@ def read_voucher(form: Form, prototype: OfferedPrototype) -> tuple[VoucherChoice
     mistyped: list[tuple[str, str]] = []
     counts: dict[str, int] = {}
     for name, number in (("adults", before.adults), ("children", 0), ("babies", 0), ("nights", before.nights)):
-        counts[name], wrong = _read_number(form, name, number)
+        counts[name], wrong = read_number(form, name, number)
         mistyped += wrong
     options: dict[int, int] = {}
     for category in prototype.categories:
@@ -128,11 +128,11 @@ def read_voucher(form: Form, prototype: OfferedPrototype) -> tuple[VoucherChoice
             options |= {option.id: 1 for option in category.options if chosen == str(option.id)}
             continue
         for option in category.options:
-            number, wrong = _read_number(form, f"option-{option.id}", 0)
+            number, wrong = read_number(form, f"option-{option.id}", 0)
             mistyped += wrong
             if number:
                 options[option.id] = number
-    own, giftee, message = _read_giftee(form)
+    own, giftee, message = read_giftee(form)
     to_giftee, from_gifter = (form.get(name, "")[:LONGEST_TYPED] for name in NAMES_ON_IT)
     choice = VoucherChoice(
         prototype.id,
@@ -157,18 +157,23 @@ def picks_one(category: OfferedOptionCategory) -> bool:
 
 def read_gift_card(form: Form) -> tuple[GiftCardChoice, Problems]:
     """The gift card of a form, with errors."""
+    value, problems = read_amount(form)
+    own, giftee, message = read_giftee(form)
+    return GiftCardChoice(value, own, giftee, message=message), problems
+
+
+def read_amount(form: Form) -> tuple[Decimal, Problems]:
+    """The value of a gift card: one of those suggested, or another. An unreadable one counts as zero."""
     chosen = form.get("value", "")
     typed = form.get("other", "") if chosen in {"", OTHER_VALUE} else chosen
     plain = "".join(c for c in typed if not c.isspace() and c not in "€'").replace(",", ".")
     good = AMOUNT.fullmatch(plain) is not None
-    value = Decimal(plain) if good else Decimal(0)
     missing = "REQUIRED" if not plain else "AMOUNT"
     place = "other" if chosen == OTHER_VALUE else "value"
-    own, giftee, message = _read_giftee(form)
-    return GiftCardChoice(value, own, giftee, message=message), () if good else ((place, missing),)
+    return Decimal(plain) if good else Decimal(0), () if good else ((place, missing),)
 
 
-# ---- both ------------------------------------------------------------------------------------------------------------
+# ---- all ------------------------------------------------------------------------------------------------------------
 
 
 def form_values_of(choice: BasketChoice, categories: tuple[OfferedOptionCategory, ...] = ()) -> Mapping[str, str]:
@@ -176,9 +181,9 @@ def form_values_of(choice: BasketChoice, categories: tuple[OfferedOptionCategory
     typed = {"for": SELF if choice.self_gifted else "gift", "message": choice.message}
     typed |= {f"giftee-{name}": getattr(choice.giftee, name) for name in GIFTEE}
     if isinstance(choice, GiftCardChoice):
-        return typed | {"value": str(choice.value), "other": str(choice.value) if choice.value else ""}
+        return {**typed, **_amount_values(choice.value)}
     if isinstance(choice, NetworkGiftCardChoice | BoxChoice):
-        return typed | _network_values(choice)
+        return {**typed, **_network_values(choice)}
     typed |= {name: getattr(choice, name) for name in NAMES_ON_IT}
     typed |= {name: str(getattr(choice, name)) for name in COUNTED}
     typed |= {f"option-{id}": str(count) for id, count in choice.options.items()}
@@ -188,21 +193,25 @@ def form_values_of(choice: BasketChoice, categories: tuple[OfferedOptionCategory
     return typed
 
 
-def _network_values(choice: NetworkChoice) -> dict[str, str]:
+def _network_values(choice: NetworkChoice) -> Mapping[str, str]:
     typed = {"quantity": str(choice.quantity), "send_on": choice.send_on.isoformat() if choice.send_on else ""}
     if isinstance(choice, BoxChoice):
         return typed
-    amount = str(choice.amount)
-    return typed | {"value": amount, "other": amount if choice.amount else "", "design": str(choice.design_id or "")}
+    return {**typed, "design": str(choice.design_id or ""), **_amount_values(choice.amount)}
 
 
-def _read_giftee(form: Form) -> tuple[bool, Giftee, str]:
+def _amount_values(amount: Decimal) -> Mapping[str, str]:
+    return {"value": str(amount), "other": str(amount) if amount else ""}
+
+
+def read_giftee(form: Form) -> tuple[bool, Giftee, str]:
     """Returns (true if it is for the buyer, the giftee, the message)."""
     own = form.get("for", "") == SELF
     giftee = Giftee(**{name: form.get(f"giftee-{name}", "")[:LONGEST_TYPED] for name in GIFTEE})
     return own, Giftee() if own else giftee, form.get("message", "")[:LONGEST_TYPED]
 
 
-def _read_number(form: Form, name: str, otherwise: int) -> tuple[int, Problems]:
+def read_number(form: Form, name: str, otherwise: int) -> tuple[int, Problems]:
+    """The number of a field, with an error if it is none."""
     typed = form.get(name, "").strip() or str(otherwise)
     return (int(typed), ()) if NUMBER.fullmatch(typed) else (0, ((name, "NUMBER"),))

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from starlette.responses import Response
 
-from funnel.checkout.storefronts import GIFT_CARDS, VOUCHERS, Storefront
+from funnel.checkout.storefronts import GIFT_CARDS, NETWORK, VOUCHERS, Storefront
 from funnel.core.flash import Flash, Flashes
 from funnel.core.messages import BACK, ERROR_PAGES, REOPEN_ORDER, START_LINK_TEXTS, ErrorPage
 from funnel.core.page_request import PageLink, PageRequest
@@ -155,7 +155,8 @@ class CheckoutRequest(PageRequest):
         if self.shop.brand.website:
             ways.append(PageLink(self.shop.brand.website, BACK))
         if not ways and ending is ErrorPage.NOT_FOUND:
-            ways.append(PageLink(VOUCHERS.start_path, START_LINK_TEXTS[VOUCHERS.kind]))
+            start = NETWORK if self.shop.is_network_shop else VOUCHERS
+            ways.append(PageLink(start.start_path, START_LINK_TEXTS[start.kind]))
         return self.render_message(ERROR_PAGES[ending], ways, status)
 
 

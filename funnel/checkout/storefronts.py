@@ -1,4 +1,4 @@
-"""The storefronts of a shop: products, vouchers and gift cards, with their paths and templates."""
+"""The storefronts of a shop: products, vouchers, gift cards and network products, with their paths and templates."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,6 +29,7 @@ class Storefront:
 PRODUCTS: Final = Storefront(ShopKind.PRODUCTS, "/ecommerce/shop", "cart", "products")
 VOUCHERS: Final = Storefront(ShopKind.VOUCHERS, "/vouchers/shop", "vouchers", "basket", has_start_page=True)
 GIFT_CARDS: Final = Storefront(ShopKind.GIFT_CARDS, "/giftcards/shop", "giftcards", "basket", has_start_page=True)
+NETWORK: Final = Storefront(ShopKind.NETWORK, "/network/shop", "network", "basket", has_start_page=True)
 STOREFRONTS: Final[Mapping[ShopKind, Storefront]] = {
-    storefront.kind: storefront for storefront in (PRODUCTS, VOUCHERS, GIFT_CARDS)
+    storefront.kind: storefront for storefront in (PRODUCTS, VOUCHERS, GIFT_CARDS, NETWORK)
 }

@@ -1,15 +1,18 @@
-"""Texts of the pages for vouchers and gift cards: receptions, rules and errors."""
+"""Texts of the pages for vouchers, gift cards and network products: receptions, rules and errors."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from gettext import NullTranslations
+from typing import TypeAlias
 
 from funnel.core.messages import ERRORS, FIELD_ERRORS, LINE_PROBLEMS, N_
 from resolvers.checkout.giftee import LENGTHS, TEXT_LENGTHS
 from schema.catalogue.prototype import VoucherPrototypeType
 from schema.checkout.basket import BasketProblem, OfferedGiftCards, OfferedOptionCategory, OfferedPrototype
 from schema.checkout.checkout import LineProblem
+from schema.checkout.network_offer import OfferedNetworkCards
 from schema.coupon.coupon import ReceptionMode
+from schema.network.multi_product_cart import MOST_ALIKE
 from store.core.localization.formats import Formats
 
 
@@ -59,6 +62,7 @@ BASKET_PROBLEMS: Mapping[BasketProblem, str] = {
 BASKET_ERRORS = {
     "NUMBER": N_("Enter a whole number."),
     "AMOUNT": N_("Enter an amount like 50 or 49.90."),
+    "DATE": N_("Choose a day."),
     "TOO_FEW_PERSONS": N_("Choose at least %(least)s persons."),
     "TOO_MANY_PERSONS": N_("Choose at most %(most)s persons."),
     "CANNOT_BE_ADDED": N_("This is not offered for so many. Choose fewer."),
@@ -78,12 +82,17 @@ BASKET_FIELD_ERRORS: Mapping[tuple[str, str], str] = {
     ("other", "REQUIRED"): N_("Enter a value."),
     ("value", "OUT_OF_RANGE"): N_("Choose a value from %(minimum)s to %(maximum)s."),
     ("other", "OUT_OF_RANGE"): N_("Choose a value from %(minimum)s to %(maximum)s."),
+    ("quantity", "OUT_OF_RANGE"): N_("Choose from 1 to %(most_alike)s."),
+    ("send_on", "OUT_OF_RANGE"): N_("Choose a day from today on, within a year."),
 }
 """More specific texts for some fields."""
 
 
+Offered: TypeAlias = OfferedPrototype | OfferedGiftCards | OfferedNetworkCards
+
+
 def basket_error_text(
-    place: str, code: str, formats: Formats, currency: str, offered: OfferedPrototype | OfferedGiftCards | None
+    place: str, code: str, formats: Formats, currency: str, offered: Offered | None
 ) -> tuple[str, dict[str, object]]:
     """The error text of a form field, and the values of its placeholders."""
     known = BASKET_ERRORS | {problem.name: text for problem, text in BASKET_PROBLEMS.items()}
@@ -94,8 +103,11 @@ def basket_error_text(
         or ERRORS.get(code)
         or ERRORS["INVALID"]
     )
-    details: dict[str, object] = {"limit": (LENGTHS | TEXT_LENGTHS).get(place.removeprefix("giftee-"), 0)}
-    if isinstance(offered, OfferedGiftCards):
+    details: dict[str, object] = {
+        "limit": (LENGTHS | TEXT_LENGTHS).get(place.removeprefix("giftee-"), 0),
+        "most_alike": MOST_ALIKE,
+    }
+    if isinstance(offered, OfferedGiftCards | OfferedNetworkCards):
         details |= {
             "minimum": formats.money(offered.minimum, currency),
             "maximum": formats.money(offered.maximum, currency),

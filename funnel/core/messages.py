@@ -47,6 +47,7 @@ COUPON_PROBLEMS = {
     CodeProblem.MINIMUM_PAYMENT: N_("From %(amount)s left to pay for products."),
     CodeProblem.NOTHING_LEFT: N_("There is nothing left for it to take off."),
     CodeProblem.TOO_MUCH: N_("It would raise the value beyond what is possible."),
+    CodeProblem.USED_WHOLE: N_("This gift card can only be used whole, and more is left on it than there is to pay."),
 }
 """Why a coupon has no effect."""
 FIXABLE_LINE_PROBLEMS = frozenset(
@@ -194,6 +195,7 @@ BACK = N_("Back to the shop")
 START_LINK_TEXTS = {
     ShopKind.VOUCHERS: N_("See all experiences"),
     ShopKind.GIFT_CARDS: N_("Choose a gift card"),
+    ShopKind.NETWORK: N_("See all gifts"),
 }
 """The link to the start page of a storefront."""
 

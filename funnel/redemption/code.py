@@ -3,10 +3,12 @@
 from starlette.responses import Response
 
 from funnel.core.flash import Flash
+from funnel.redemption import network
 from funnel.redemption.bookings import removable_bookings
 from funnel.redemption.request import ROOT, RedemptionRequest
 from funnel.redemption.texts import CARD_STATES, DONE, MOVES, STATES, UNDOES, verdict_of_card, verdict_of_voucher
-from resolvers.redemption import RedeemableVoucher, find_redeemable
+from resolvers.network.redemption import RedeemableNetworkCard, RedeemableNetworkVoucher
+from resolvers.redemption import RedeemableCard, RedeemableVoucher, find_redeemable
 from schema.core.errors import NotFound
 from schema.voucher.voucher import VoucherState
 from store.core.codes import is_mistyped
@@ -21,17 +23,15 @@ async def show(request: RedemptionRequest) -> Response:
     except NotFound:
         return _code_page(request, 404, "MISTYPED" if is_mistyped(request.code) else "UNKNOWN")
     flash = await request.take_flash()
-    if isinstance(redeemable, RedeemableVoucher):
-        return _voucher_page(request, redeemable, flash)
-    return request.render(
-        "redemption/gift_card.html",
-        found=redeemable,
-        card=redeemable.card,
-        verdict=verdict_of_card(redeemable),
-        states=CARD_STATES,
-        flash=flash,
-        last=next((hold for hold in redeemable.payments if str(hold.id) == flash.fields.get("hold")), None),
-    )
+    match redeemable:
+        case RedeemableVoucher():
+            return _voucher_page(request, redeemable, flash)
+        case RedeemableCard():
+            return _card_page(request, redeemable, flash)
+        case RedeemableNetworkCard():
+            return network.show_card(request, redeemable, flash)
+        case RedeemableNetworkVoucher():
+            return network.show_voucher(request, redeemable, flash)
 
 
 def _problem_without_code(text: str | None) -> tuple[int, str]:
@@ -65,6 +65,18 @@ def _voucher_page(request: RedemptionRequest, voucher: RedeemableVoucher, flash:
         moves=MOVES,
         undoes=UNDOES,
         said=DONE,
+    )
+
+
+def _card_page(request: RedemptionRequest, card: RedeemableCard, flash: Flash) -> Response:
+    return request.render(
+        "redemption/gift_card.html",
+        found=card,
+        card=card.card,
+        verdict=verdict_of_card(card),
+        states=CARD_STATES,
+        flash=flash,
+        last=next((hold for hold in card.payments if str(hold.id) == flash.fields.get("hold")), None),
     )
 
 

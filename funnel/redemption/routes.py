@@ -6,7 +6,7 @@ from starlette.routing import BaseRoute, Route
 from funnel.core.messages import ErrorPage
 from funnel.core.page_handler import PageEndpoint
 from funnel.core.pages import PageTemplates
-from funnel.redemption import actions, code, log_in
+from funnel.redemption import actions, code, log_in, network
 from funnel.redemption.handler import RedemptionSite
 from funnel.redemption.request import ROOT, RedemptionRequest
 from store.core.settings import Settings
@@ -23,6 +23,10 @@ def routes(settings: Settings, pages: PageTemplates) -> list[BaseRoute]:
         ("POST", "voucher", site.staff_form(actions.change_voucher_state)),
         ("POST", "gift-card", site.staff_form(actions.spend)),
         ("POST", "gift-card/back", site.staff_form(actions.reverse_spending)),
+        ("POST", "network-gift-card", site.staff_form(network.use_card)),
+        ("POST", "network-gift-card/back", site.staff_form(network.cancel_card_usage)),
+        ("POST", "network-voucher", site.staff_form(network.use_voucher)),
+        ("POST", "network-voucher/back", site.staff_form(network.cancel_voucher_usage)),
     ]
     return [
         *(

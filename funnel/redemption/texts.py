@@ -41,6 +41,10 @@ FIELD_ERRORS = {
     ("card", "CHANGED"): N_(
         "Somebody else has just changed this gift card. Nothing was taken: this is how it stands now."
     ),
+    ("card", "PAID_OUT"): N_("This cannot be put back any more: it is in a payout."),
+    ("voucher", "PAID_OUT"): N_("This cannot be undone any more: it is in a payout."),
+    ("offer", "REQUIRED"): N_("Choose what the guest takes."),
+    ("offer", "GONE"): N_("This offer is no longer there. Nothing was done: choose another one."),
     ("card", "TOO_LATE"): N_(
         "This cannot be put back any more: it was put back already, or more than 24 hours have gone by."
     ),

@@ -12,6 +12,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from resolvers.checkout.basket_session import BasketCheckoutSession
 from resolvers.checkout.buyer import chosen_country
 from resolvers.checkout.giftee import clean_choice
+from resolvers.checkout.network_shop import find_sold_box
 from resolvers.checkout.steps import change_customer, check_quantity_limit, load_basket_session, partner_of
 from resolvers.core.operation import Call, operation
 from resolvers.partner.selling import require_selling
@@ -25,7 +26,6 @@ from schema.checkout.basket import (
     OfferedPrototype,
 )
 from schema.checkout.checkout import CheckoutKey, ShopKind
-from schema.checkout.network_offer import OfferedBox
 from schema.core.errors import GiftCardsNotSold, InvalidInput, NotFound, Problem
 from schema.core.permission import AccessRule
 from schema.coupon.coupon import ReceptionMode
@@ -35,12 +35,13 @@ from store.checkout.basket_lines import gift_card_problems, voucher_problems
 from store.checkout.baskets import BasketEdits
 from store.checkout.customer_state import CustomerSession
 from store.checkout.network_lines import network_card_problems, quantity_problems, sending_problems
-from store.checkout.network_offers import NetworkShop, load_boxes, load_network_cards
+from store.checkout.network_offers import load_network_cards
 from store.database.transaction_reader import DatabaseReader
 from store.voucher.payment import zone_of
 
 MOST_LINES = 20
 NOT_SOLD = Problem(("prototype_id",), "NOT_OFFERED", "This is not sold here.")
+BOX_NOT_SOLD = Problem(("box_id",), NOT_SOLD.code, NOT_SOLD.message)
 
 
 @operation(AccessRule.CUSTOMER, transaction=False)
@@ -155,10 +156,14 @@ async def choose_reception(
 
 
 async def _load_open_session(call: Call, db: DatabaseReader, key: CheckoutKey) -> BasketCheckoutSession:
-    """The basket session. Raises GiftCardsNotSold in a gift card shop that sells none."""
+    """The basket session. Raises GiftCardsNotSold in a gift card shop that sells none, and NotFound in the shop of a
+    network that sells nothing of it.
+    """
     session = await load_basket_session(call, db, key)
     if key.kind is ShopKind.GIFT_CARDS and session.gift_cards is None:
         raise GiftCardsNotSold
+    if key.kind is ShopKind.NETWORK and not session.shop.network.sells_anything:
+        raise NotFound(thing="shop of the network")
     return session
 
 
@@ -200,16 +205,9 @@ async def _network_problems(
     async with db.read_sessions() as reading:
         if isinstance(choice, BoxChoice):
             is_sold = bool(await find_sold_box(reading, session.shop.network, choice.box_id))
-            return [*problems, *(quantity_problems(choice) if is_sold else [NOT_SOLD])]
+            return [*problems, *(quantity_problems(choice) if is_sold else [BOX_NOT_SOLD])]
         cards = await load_network_cards(reading, session.shop.network)
     return [*problems, *(network_card_problems(choice, cards) if cards else [NOT_SOLD])]
-
-
-async def find_sold_box(db: AsyncSession, shop: NetworkShop, box_id: int) -> OfferedBox | None:
-    """The box, if the shop sells it; else None."""
-    if not 0 < box_id <= LARGEST_ID:
-        return None
-    return (await load_boxes(db, shop, [box_id])).get(box_id)
 
 
 async def _find_sold_prototype(

@@ -1,10 +1,12 @@
 """The checkout session of a basket of vouchers, gift cards or network products."""
 
-from dataclasses import dataclass
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from resolvers.checkout.session import CheckoutSession, shared_view
 from resolvers.core.operation import Call
-from schema.checkout.basket import BasketCheckout, BoxChoice, OfferedGiftCards, VoucherChoice
+from schema.checkout.basket import BasketCheckout, BasketChoice, BoxChoice, OfferedGiftCards, VoucherChoice
 from schema.checkout.checkout import ShopKind
 from schema.checkout.network_offer import OfferedBox, OfferedNetworkCards
 from store.catalogue.offers import ShopPrototype, load_prototypes
@@ -23,17 +25,18 @@ from store.gift_card.gift_cards import UsableCard
 @dataclass(frozen=True)
 class BasketCheckoutSession(CheckoutSession):
     """The checkout session of a basket. `now_ms` is the time in milliseconds, the version of a basket that is not
-    stored yet.
+    stored yet; `new_lines` is what such a basket begins with, from a multi-product cart.
     """
 
     now_ms: int
+    new_lines: Mapping[uuid.UUID, BasketChoice] = field(default_factory=dict)
 
     @property
     def source(self) -> CheckoutSource:
         return CheckoutSource(self.key.cart_id, self.edits.last_modified)
 
     def edits_in(self, customer: CustomerSession) -> BasketEdits:
-        return customer.basket(self.key.cart_id, self.key.kind, self.now_ms)
+        return customer.basket(self.key.cart_id, self.key.kind, self.now_ms, self.new_lines)
 
     @property
     def edits(self) -> BasketEdits:

@@ -3,7 +3,8 @@
 All steps but the choice of items are the same for every kind of shop; the `CheckoutKey` has the kind.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from uuid import UUID
 
 from resolvers.checkout.basket_session import BasketCheckoutSession
 from resolvers.checkout.buyer import chosen_country, validate_buyer
@@ -12,6 +13,7 @@ from resolvers.checkout.session import CheckoutSession
 from resolvers.core.brute_force import throttled_lookup
 from resolvers.core.operation import Call, operation
 from resolvers.partner.selling import may_sell
+from schema.checkout.basket import NetworkChoice
 from schema.checkout.checkout import Buyer, Checkout, CheckoutKey, LineProblem, ProductChoice, ShopKind
 from schema.core.errors import CartNotFound, InvalidInput, NotFound, PartnerInactive, Problem
 from schema.core.permission import AccessRule
@@ -65,11 +67,21 @@ async def load_basket_session(
     shop, attempt = await _load_shop(db, call.caller.partner_id, key)
     customer = customer or await _load_customer(call, shop, key)
     begun = int(call.services.clock.now().timestamp() * 1000)
-    session = BasketCheckoutSession(key, shop, customer, attempt, begun)
+    session = BasketCheckoutSession(key, shop, customer, attempt, begun, await _new_lines(call, shop, key, customer))
     if session.ordered_attempt is not None and not ordered:
         raise CartNotFound
     _check_selling(call, session)
     return session
+
+
+async def _new_lines(
+    call: Call, shop: CheckoutShop, key: CheckoutKey, customer: CustomerSession
+) -> Mapping[UUID, NetworkChoice]:
+    """The lines of the multi-product cart with the id of a basket that this browser does not have yet."""
+    if key.kind is not ShopKind.NETWORK or key.cart_id in customer.bags:
+        return {}
+    cart = await call.services.multi_product_carts.get(shop.partner_id, key.cart_id)
+    return {} if cart is None else cart.content.lines(cart.id)
 
 
 def _check_selling(call: Call, session: CheckoutSession) -> None:

@@ -12,7 +12,7 @@ from resolvers.core.caller import WITHOUT_TOKEN, Caller, Role, Transport
 from resolvers.core.idempotency import IdempotentRequest
 from resolvers.core.services import Services
 from schema.core.errors import Forbidden, PartnerOnly, Unauthenticated
-from schema.core.field_permission import FieldPermission
+from schema.core.field_permission import ANYBODY, NOBODY, FieldPermission
 from schema.core.field_source import Computed
 from schema.core.permission import AccessRule, Permission, RequiredAccess
 from store.database.loaders import Loaders
@@ -56,12 +56,16 @@ class Context:
             self._loaders = Loaders(self.db, self, table_of)
         return self._loaders
 
-    def is_visible(self, guard: FieldPermission, owner: tuple[int | None, ...]) -> bool:
-        """Whether the caller sees a value of this partner and marketplace, or of this marketplace alone. Raises Forbidden
-        without the permission.
-        """
-        self.require(Permission(guard.permission))
-        return not owner or self.required_caller.sees(owner[0] if len(owner) > 1 else None, owner[-1])
+    def is_visible(self, guard: FieldPermission, owner: tuple[Any, ...]) -> bool:
+        """Whether the caller sees a value of this partner and marketplace. Raises Forbidden without the permission."""
+        if guard.permission is not None:
+            self.require(Permission(guard.permission))
+        if not owner:
+            return True
+        partner_id, marketplace_id = owner
+        if marketplace_id == ANYBODY and self.required_caller.role is Role.MARKETPLACE:
+            return True
+        return self.required_caller.sees(None if partner_id == NOBODY else partner_id, marketplace_id)
 
     async def compute(self, value: Computed, ids: Sequence[int], **arguments: Any) -> Mapping[int, Any]:
         """The values of a computed field by object id. Raises LookupError if the field has no function."""

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from store.audit.buffer import AuditBuffer
 from store.cart.carts import Carts
+from store.cart.multi_product_carts import MultiProductCarts
 from store.checkout.sessions import Sessions
 from store.core.clock import Clock
 from store.core.files import FileStore
@@ -38,6 +39,7 @@ class Services:
     """Sends mail; None if no mail server is configured: messages then wait."""
     audit_buffer: AuditBuffer = field(init=False)
     """Buffers the entries of the audit log that no request waits for."""
+    multi_product_carts: MultiProductCarts = field(init=False)
     limits: RateLimits = field(init=False)
     """Limits requests, log-ins and guesses."""
     webhook_sender: WebhookSender = field(init=False)
@@ -47,6 +49,7 @@ class Services:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "audit_buffer", AuditBuffer(self.db))
+        object.__setattr__(self, "multi_product_carts", MultiProductCarts(self.kv))
         object.__setattr__(self, "public_url", self.settings.public_url)
         object.__setattr__(self, "webhook_sender", WebhookSender(self.settings))
         object.__setattr__(self, "limits", RateLimits(self.settings, self.kv, self.clock))

@@ -67,7 +67,8 @@ _usage = ById(NetworkGiftCardUsageRow, "usage")
 @operation(Permission.USE_NETWORK_GIFT_CARD, exists=_usage)
 async def cancel_network_gift_card_usage(call: Call, input: CancelNetworkGiftCardUsage) -> NetworkGiftCardUsage:
     """Cancel a usage of a network gift card: its value is on the card again. Cancelling it again changes nothing. A usage
-    that is in a payout is refused with `USAGE_IN_PAYOUT`.
+    that is in a payout is refused with `USAGE_IN_PAYOUT`, one that is a part of a payment with `USAGE_OF_PAYMENT`: refund
+    the payment.
     """
     found = await _usage.find(call, input.id)
     card, usage = await usages.lock_usage(call.db, found.id)

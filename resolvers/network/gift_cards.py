@@ -12,7 +12,7 @@ from resolvers.core.computed_fields import computes, derives
 from resolvers.core.context import Context
 from resolvers.core.lists.filters import OfMarketplace, OfPartner, Where
 from resolvers.core.lists.listing import GuardedArgument, Listing, Lookup
-from resolvers.network.scoping import seen_by_code
+from resolvers.network.scoping import seen_by_code, used_by_usages
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
@@ -24,6 +24,7 @@ from schema.network.gift_card import (
 )
 from store.core.codes import normalize
 from store.network.designs import content_of_cards
+from store.network.gift_cards import NetworkGiftCardRow, NetworkGiftCardUsageRow
 from store.partner.partners import PartnerRow
 
 USABLE = (NetworkGiftCardStatus.PAID, NetworkGiftCardStatus.USING, NetworkGiftCardStatus.TEST)
@@ -152,3 +153,18 @@ def _is_usable(
     now = context.services.clock.now()
     begun, ended = starts_on is None or starts_on <= now, expires_on is not None and expires_on <= now
     return status in USABLE and is_active and begun and not ended and remaining > 0 and frozen_on is None
+
+
+@computes(NetworkGiftCardUsage, "gift_card")
+async def network_gift_card_of_usages(context: Context, ids: Sequence[int]) -> Mapping[int, NetworkGiftCardRow]:
+    """What was used, by the ids of usages, as far as the caller sees it by its code."""
+    async with context.db.read_sessions() as db:
+        return await used_by_usages(
+            db,
+            context.required_caller,
+            NetworkGiftCardUsageRow,
+            "gift_card_id",
+            NetworkGiftCardRow,
+            ids,
+            col(PartnerRow.linked_to_ngc_settings),
+        )

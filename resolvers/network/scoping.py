@@ -2,15 +2,19 @@
 them.
 """
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from sqlalchemy import ColumnElement, false
 from sqlmodel import col, select
+from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.caller import Caller, Role
+from store.database.loaders import is_any_of
 from store.database.statement_cache import Condition
 from store.partner.partners import PartnerRow
+
+T = TypeVar("T")
 
 
 def visible_by_code(caller: Caller, of_network: Any, linked: Any) -> list[ColumnElement[bool]]:
@@ -35,3 +39,24 @@ def seen_by_code(linked: Any) -> Callable[[Caller, Any], tuple[Condition, ...]]:
         return tuple(map(Condition.from_expression, tests))
 
     return conditions
+
+
+async def used_by_usages(
+    db: AsyncSession,
+    caller: Caller,
+    usages: Any,
+    by: str,
+    used: type[T],
+    ids: Sequence[int],
+    linked: Any,
+) -> Mapping[int, T]:
+    """The gift cards or vouchers in a table `used` whose ids usages have in the column `by`, by the ids of the usages: those
+    that the caller sees by their code.
+    """
+    table: Any = used
+    query = (
+        select(usages.id, table)
+        .join(table, table.id == getattr(usages, by))
+        .where(is_any_of(usages.id, ids), *visible_by_code(caller, table.marketplace_id, linked))
+    )
+    return dict((await db.exec(query)).all())

@@ -11,7 +11,7 @@ from resolvers.core.computed_fields import computes, derives
 from resolvers.core.context import Context
 from resolvers.core.lists.filters import OfMarketplace, OfPartner, Where
 from resolvers.core.lists.listing import GuardedArgument, Listing, Lookup
-from resolvers.network.scoping import seen_by_code
+from resolvers.network.scoping import seen_by_code, used_by_usages
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
@@ -20,6 +20,7 @@ from schema.validation.numbers import RowId
 from store.core.codes import normalize
 from store.network.states import READY
 from store.network.voucher_content import content_of
+from store.network.vouchers import NetworkVoucherRow, NetworkVoucherUsageRow
 from store.partner.partners import PartnerRow
 
 
@@ -144,3 +145,18 @@ async def network_voucher_content(context: Context, ids: Sequence[int]) -> Mappi
     """What the holders of vouchers can get."""
     async with context.db.read_sessions() as db:
         return await content_of(db, ids)
+
+
+@computes(NetworkVoucherUsage, "network_voucher")
+async def network_voucher_of_usages(context: Context, ids: Sequence[int]) -> Mapping[int, NetworkVoucherRow]:
+    """What was used, by the ids of usages, as far as the caller sees it by its code."""
+    async with context.db.read_sessions() as db:
+        return await used_by_usages(
+            db,
+            context.required_caller,
+            NetworkVoucherUsageRow,
+            "network_voucher_id",
+            NetworkVoucherRow,
+            ids,
+            col(PartnerRow.linked_to_nv_settings),
+        )

@@ -26,6 +26,8 @@ class Shop:
     """ISO 3166 code of the partner's country; may be empty."""
     time_zone: str
     sells_gift_cards: bool
+    is_network_shop: bool
+    """True for the shop where the network itself sells its gift cards and boxes."""
 
 
 async def shop_at(db: Database, host: str) -> Shop | None:
@@ -34,17 +36,28 @@ async def shop_at(db: Database, host: str) -> Shop | None:
     rows = await db.statements.rows("shop", _shop_statement, {}, [of_host])
     if not rows:
         return None
-    partner_id, marketplace_id, host, country, sells_gift_cards, time_zone, name, accent_colour, *contact = rows[0]
+    (
+        partner_id,
+        marketplace_id,
+        host,
+        country,
+        sells_gift_cards,
+        is_network_shop,
+        time_zone,
+        name,
+        accent_colour,
+        *contact,
+    ) = rows[0]
     logo_url, website, email, phone = contact
     brand = build_brand(name, accent_colour, logo_url=logo_url, website=website, email=email, phone=phone)
-    return Shop(partner_id, marketplace_id, host, brand, country, time_zone, sells_gift_cards)
+    return Shop(partner_id, marketplace_id, host, brand, country, time_zone, sells_gift_cards, is_network_shop)
 
 
 def _shop_statement(of_host: ColumnElement[bool]) -> Statement:
     """The columns of a shop in the order in which `shop_at` reads them."""
     columns: tuple[Any, ...] = (
         *(PartnerRow.id, PartnerRow.marketplace_id, PartnerRow.site_domain, PartnerRow.hq_country_code),
-        *(PartnerRow.gift_card_offer_enabled, MarketplaceRow.time_zone),
+        *(PartnerRow.gift_card_offer_enabled, PartnerRow.is_network_shop, MarketplaceRow.time_zone),
         *(PartnerRow.commercial_name, PartnerRow.accent_colour, PartnerRow.logo_url, PartnerRow.website),
         *(PartnerRow.agency_email, PartnerRow.agency_phone),
     )

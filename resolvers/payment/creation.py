@@ -13,7 +13,7 @@ from resolvers.payment.events import emit_payment_event
 from resolvers.payment.locking import lock_with_sources
 from resolvers.payment.opening import open_payment
 from resolvers.payment.scoping import find_payment
-from schema.core.errors import InsufficientBalance, InvalidInput, Problem
+from schema.core.errors import InvalidInput, Problem
 from schema.core.input_errors import ProblemCollector, raise_if_problems
 from schema.core.permission import Permission
 from schema.event import EventType
@@ -24,11 +24,11 @@ from schema.validation.dates import moment_in
 from store.customer import Person
 from store.gift_card.gift_cards import GiftCardRow
 from store.gift_card.locks import lock_card_of_wallet
-from store.gift_card.modes import check_spendable
+from store.network.card_payments import check_can_pay, move_payout_date
 from store.partner.checks import check_freezing
 from store.partner.partners import PartnerRow
 from store.payment.payments import PaymentRow, link_token
-from store.payment.recording import add_sources, has_open_payin, lock_payment
+from store.payment.recording import add_sources, has_open_payin
 from store.voucher.payment import zone_of
 
 LIFETIME = dt.timedelta(days=1)
@@ -120,16 +120,14 @@ async def _extra_source(
         card = await _card_of_wallet(call, wallet_uuid, partner)
     if card is None or not 0 < amount <= input.amount:
         return None
-    await check_spendable(call.db, card, call.services.clock.now())
-    if card.remaining_amount < amount:
-        raise InsufficientBalance("extra_source_amount")
+    await check_can_pay(call.db, card, partner, amount, call.services.clock.now(), amount_at="extra_source_amount")
     return ExtraSource(card, amount)
 
 
 async def _card_of_wallet(call: Call, wallet_uuid: UUID, partner: PartnerRow) -> GiftCardRow:
     card = await lock_card_of_wallet(call.db, partner.id, wallet_uuid)
     if card is None:
-        raise InvalidInput.at("extra_source_wallet_uuid", "This partner has no gift card with this wallet.")
+        raise InvalidInput.at("extra_source_wallet_uuid", "This partner accepts no gift card with this wallet.")
     return card
 
 
@@ -138,9 +136,10 @@ async def update_payment(call: Call, input: UpdatePayment) -> Payment:
     """Change the date that decides about the payout of a payment, if the partner may do so; null: the day of the
     payment.
     """
-    payment = await lock_payment(call.db, await find_payment(call, {"id": input.id}))
+    payment = (await lock_with_sources(call.db, await find_payment(call, {"id": input.id}))).payment
     check_freezing(await call.db.get_one(PartnerRow, payment.partner_id), input.freeze_payout_date)
     payment.freeze_payout_date = moment_in(await zone_of(call.db, payment.partner_id), input.freeze_payout_date)
+    await move_payout_date(call.db, payment)
     return payment
 
 

@@ -1,7 +1,6 @@
 """How payments over the API end: paid, with what their gift cards hold, or cancelled."""
 
 import datetime as dt
-import itertools
 from collections.abc import Sequence
 from decimal import Decimal
 
@@ -14,11 +13,12 @@ from resolvers.payment.refunds.recording import promise_refund
 from resolvers.payment.requests.states import claim_request
 from schema.event import EventType
 from schema.payment.payment import PaymentSourceKind, PaymentStatus, RefundOrigin
-from store.gift_card.gift_cards import GiftCardRow
-from store.gift_card.movements import debit_card, finalize_hold, restore_to_card
-from store.gift_card.states import is_capturable, is_spendable
-from store.ledger.posting import Journal, post
-from store.payment.payments import PAYABLE, PAYMENT_STATES, PaymentRow, PaymentSourceRow, PaymentTransactionRow
+from store.gift_card.movements import debit_card
+from store.gift_card.states import is_capturable
+from store.ledger.posting import post
+from store.network.card_payments import CardPart, can_pay, capture_of_networks, capture_own, release
+from store.partner.partners import PartnerRow
+from store.payment.payments import PAYABLE, PAYMENT_STATES, PaymentRow, PaymentTransactionRow
 from store.payment.recording import has_open_payin, record_gift_card_payins, record_success
 from store.providers.money import MinorAmount
 from store.providers.transactions import Transaction
@@ -29,16 +29,15 @@ log = structlog.get_logger(__name__)
 async def hold_gift_cards(db: AsyncSession, locked: LockedPayment) -> None:
     """Hold what the gift cards of a new payment pay. They must be spendable and have that balance."""
     locked.payment.round += 1
-    held = _gift_card_parts(locked)
-    await post(db, [debit_card(card, locked.payment, source.source_amount) for source, card in held])
+    await post(db, [debit_card(card, locked.payment, amount) for card, amount in _held(locked)])
 
 
 async def capture_gift_cards(db: AsyncSession, locked: LockedPayment, now: dt.datetime) -> None:
     """Spend what the gift cards of a payment hold."""
-    held = _gift_card_parts(locked)
-    journals = [finalize_hold(card, locked.payment, part.source_amount, part.source_amount) for part, card in held]
-    await post(db, itertools.chain.from_iterable(journals))
-    await record_gift_card_payins(db, locked.payment, locked.sources, now)
+    payment, held = locked.payment, _held(locked)
+    await capture_own(db, payment, held)
+    await record_gift_card_payins(db, payment, locked.sources, now)
+    await capture_of_networks(db, payment, payment, held, now)
 
 
 async def complete_payment(
@@ -49,10 +48,10 @@ async def complete_payment(
     locked = await lock_with_sources(db, payment)
     payment = locked.payment
     payment.status = PAYMENT_STATES.require(payment.status, PaymentStatus.OK)
-    is_held = was_payable or _can_hold_again(locked, now)
+    is_held = was_payable or await _can_hold_again(db, locked, now)
     if is_held and not was_payable:
         await hold_gift_cards(db, locked)
-    usable = is_held and all(is_capturable(card) for _, card in _gift_card_parts(locked))
+    usable = is_held and all(is_capturable(card) for card, _ in _held(locked))
     matches = transaction.amount == MinorAmount.of(payin.transaction_amount, payin.currency)
     if not matches:
         _take_actual_amount(locked, payin, transaction)
@@ -63,7 +62,7 @@ async def complete_payment(
         return await emit_payment_event(db, EventType.PAYMENT_SUCCEEDED, payment)
     log.error("a payment cannot be completed, and is refunded", payment=str(payment.id), payin=transaction.id)
     if is_held:
-        await _release(db, locked)
+        await release(db, payment, _held(locked))
     await _forget_gift_cards(db, locked)
     by_card = await lock_with_sources(db, payment)
     amounts = {row.id: row.source_amount for row in by_card.sources}
@@ -91,16 +90,10 @@ async def cancel_locked(db: AsyncSession, payment: PaymentRow, now: dt.datetime)
     if await has_open_payin(db, payment):
         payment.check_on = now + dt.timedelta(minutes=15)
         return payment
-    await _release(db, locked)
+    await release(db, payment, _held(locked))
     payment.status, payment.check_on = PAYMENT_STATES.require(payment.status, PaymentStatus.CANCELLED), None
     await emit_payment_event(db, EventType.PAYMENT_CANCELLED, payment)
     return payment
-
-
-async def _release(db: AsyncSession, locked: LockedPayment) -> None:
-    held = _gift_card_parts(locked)
-    journals: list[Journal] = [restore_to_card(card, locked.payment, part.source_amount) for part, card in held]
-    await post(db, journals)
 
 
 def _take_actual_amount(locked: LockedPayment, payin: PaymentTransactionRow, transaction: Transaction) -> None:
@@ -116,12 +109,10 @@ def _take_actual_amount(locked: LockedPayment, payin: PaymentTransactionRow, tra
             row.source_amount = charged
 
 
-def _can_hold_again(locked: LockedPayment, now: dt.datetime) -> bool:
-    return all(
-        is_spendable(card, now) and card.remaining_amount >= part.source_amount
-        for part, card in _gift_card_parts(locked)
-    )
+async def _can_hold_again(db: AsyncSession, locked: LockedPayment, now: dt.datetime) -> bool:
+    partner = await db.get_one(PartnerRow, locked.payment.partner_id)
+    return all(can_pay(card, partner, amount, now) for card, amount in _held(locked))
 
 
-def _gift_card_parts(locked: LockedPayment) -> Sequence[tuple[PaymentSourceRow, GiftCardRow]]:
-    return [(row, locked.cards[row.gift_card_id]) for row in locked.sources if row.gift_card_id is not None]
+def _held(locked: LockedPayment) -> Sequence[CardPart]:
+    return [(locked.cards[row.gift_card_id], row.source_amount) for row in locked.sources if row.gift_card_id]

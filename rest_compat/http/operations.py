@@ -124,7 +124,7 @@ class OperationEndpoint(Endpoint):
         route = self.route
         several = route.envelope is ResponseEnvelope.ARRAY
         rows = await self.links.shape.render(result if several else [result], context.loaders.load)
-        links = [link for row in rows for link in self.links.take_from(row, context.services.settings.public_url)]
+        links = [link for row in rows for link in self.links.take_from(row, context)]
         data = rows if several or route.envelope is ResponseEnvelope.ARRAY_OF_ONE else rows[0]
         status = route.status.choose(result) if isinstance(route.status, ConditionalStatus) else route.status
         return RestResponse(orjson.dumps(data), status, [JSON, *links])
@@ -169,7 +169,7 @@ class LookupEndpoint(Endpoint):
             if self.route.envelope is ResponseEnvelope.OBJECT:
                 return self.last_response(everything)
             return self.list_response(request, everything[::-1] if self.route.newest_first else everything)
-        links = self.links.take_from(written, context.services.settings.public_url)
+        links = self.links.take_from(written, context)
         return RestResponse(orjson.dumps(written), 200, [JSON, *links])
 
     def last_response(self, everything: Sequence[Any]) -> RestResponse:

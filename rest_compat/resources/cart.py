@@ -1,15 +1,28 @@
-"""The cart of a shop."""
+"""The cart of a shop, and the cart of network products."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import BeforeValidator, Field
 
-from rest_compat.shapes.keys import FieldKey, same
+from rest_compat.http.inputs import Renamed
+from rest_compat.http.links import RowLink
+from rest_compat.shapes.keys import FieldKey, number, same
 from rest_compat.shapes.shape import Nested, ResourceShape
 from rest_compat.shapes.writers import MILLISECONDS, ValueWriter
 from schema.cart.ecommerce_cart import AttributeChoice, EcommerceCart, EcommerceCartItem
 from schema.cart.input import MOST_ITEMS, CartItemInput, SaveEcommerceCart
+from schema.network.multi_product_cart import (
+    MOST_LINES,
+    CreateMultiProductCart,
+    MultiProductBox,
+    MultiProductBoxInput,
+    MultiProductCart,
+    MultiProductGiftCard,
+    MultiProductGiftCardInput,
+    MultiProductItems,
+    MultiProductItemsInput,
+)
 from schema.validation.numbers import RowId
 
 
@@ -86,3 +99,75 @@ NEW_CART = {
     "return_url": "https://shop.example/thanks",
 }
 """An example request for the documentation."""
+
+
+# ---- network products ------------------------------------------------------------------------------------------------
+
+CHECKOUT_LINK = RowLink("checkout", "checkout_url")
+MULTI_PRODUCT_GIFT_CARD = ResourceShape(
+    "MultiProductGiftCard",
+    MultiProductGiftCard,
+    {"amount": number("amount.amount"), "quantity": "quantity", "themed_pdf_id": "design_id"},
+    example={"amount": 50.0, "quantity": 2, "themed_pdf_id": 4},
+)
+MULTI_PRODUCT_VOUCHER = ResourceShape(
+    "MultiProductVoucher",
+    MultiProductBox,
+    {"id": "box_id", "quantity": "quantity"},
+    example={"id": 12, "quantity": 1},
+)
+MULTI_PRODUCT_DATA = ResourceShape(
+    "MultiProductData",
+    MultiProductItems,
+    {
+        "network_giftcards": Nested("gift_cards", MULTI_PRODUCT_GIFT_CARD),
+        "network_vouchers": Nested("boxes", MULTI_PRODUCT_VOUCHER),
+    },
+    example={},
+)
+MULTI_PRODUCT_CART = ResourceShape(
+    "MultiProductCart",
+    MultiProductCart,
+    {**same("id", "partner_uuid"), "data": Nested("items", MULTI_PRODUCT_DATA)},
+    example={"id": CART_ID, "partner_uuid": "3f1f3f0a-7d7c-4f0e-9d42-1c0a6b1f7e55"},
+)
+
+
+class MultiProductGiftCardBody(MultiProductGiftCardInput):
+    """Gift cards of the network."""
+
+    renamed: ClassVar[Renamed] = {"themed_pdf_id": "design_id"}
+
+
+class MultiProductVoucherBody(MultiProductBoxInput):
+    """Network vouchers. `id` is that of their box."""
+
+    renamed: ClassVar[Renamed] = {"id": "box_id"}
+
+
+class MultiProductDataBody(MultiProductItemsInput):
+    """The content of the cart: at least one gift card or voucher."""
+
+    renamed: ClassVar[Renamed] = {"network_giftcards": "gift_cards", "network_vouchers": "boxes"}
+
+    gift_cards: list[MultiProductGiftCardBody] = Field(  # type: ignore[assignment]  # as `CartBody.items`
+        default_factory=list, max_length=MOST_LINES, description="Gift cards of the network; at most 20 lines."
+    )
+    boxes: list[MultiProductVoucherBody] = Field(  # type: ignore[assignment]
+        default_factory=list, max_length=MOST_LINES, description="Network vouchers; at most 20 lines."
+    )
+
+
+class MultiProductCartBody(CreateMultiProductCart):
+    """A cart of network products."""
+
+    items: MultiProductDataBody = Field(description="What is in the cart.")
+
+
+NEW_MULTI_PRODUCT_CART = {
+    "partner_uuid": "3f1f3f0a-7d7c-4f0e-9d42-1c0a6b1f7e55",
+    "data": {
+        "network_giftcards": [{"amount": 50.0, "quantity": 2, "themed_pdf_id": 4}],
+        "network_vouchers": [{"id": 12, "quantity": 1}],
+    },
+}

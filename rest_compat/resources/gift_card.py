@@ -6,6 +6,7 @@ from rest_compat.http.parameters import Ordering, between, since, until
 from rest_compat.shapes.keys import FieldKey, decimal_string, same
 from rest_compat.shapes.shape import ResourceShape
 from schema.gift_card.gift_card import GiftCard
+from schema.wallet import WALLET_PERMISSION
 
 GIFT_CARD = ResourceShape(
     "GiftCard",
@@ -36,5 +37,11 @@ QUERY = (
     until("created_on__lte", "created_until", "Issued at this time or earlier."),
     between("created_on__range", "created_from", "created_until", "Issued within this period."),
 )
-WALLET_LINK = RowLink("wallet", "wallet.uuid", "/api/wallets/{}/transfers/")
+WALLET_LINK = RowLink(
+    "wallet",
+    "wallet.uuid",
+    "/api/wallets/{}/transfers/",
+    WALLET_PERMISSION,
+    owner=("wallet.partner.id", "wallet.marketplace.id"),
+)
 ORDERING = Ordering({"created_on": "created_on", "expires_on": "expires_on"})

@@ -58,9 +58,10 @@ NETWORK_VOUCHER_USAGE = ResourceShape(
         "partner": "partner.id",
         "partner_agency_name": "partner.commercial_name",
         "partner_source_id": FieldKey("partner.source_id", DIGITS),
-        **same("is_active", "comment"),
+        "is_active": "is_active",
+        "comment": "visible_comment",
         "management_fees": number("management_fee.amount"),
-        "commission_rate": number("commission_rate"),
+        "commission_rate": number("visible_commission_rate"),
     },
     example={
         "id": 57,

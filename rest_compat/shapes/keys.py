@@ -25,6 +25,10 @@ class FieldKey:
     """
     description: str = ""
     """Replaces the description of the field that is read."""
+    is_public: bool = False
+    """True if it is documented for whoever sees the row, though the relation that it is read through is limited to its
+    owner.
+    """
 
 
 @dataclass(frozen=True)

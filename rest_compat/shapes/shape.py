@@ -3,13 +3,16 @@
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeAlias
 
 from rest_compat.shapes import writers
 from rest_compat.shapes.fields import FieldSource, field_names, field_source, is_enum, is_json
 from rest_compat.shapes.keys import ComputedKey, ConstantKey, FieldKey, ScalarList, ShapeError
+from rest_compat.shapes.schemas import is_string, or_empty, or_null
 from rest_compat.shapes.writers import Schema, ValueWriter
-from schema.core.derived import Derived
+from schema.core.derived import Derived, visible_value
+from schema.core.field_permission import FieldPermission
 from schema.core.field_source import Computed, EmbeddedValue, Relation
 from store.database.projection import Projection
 from store.database.projection_fields import (
@@ -138,6 +141,8 @@ class ResourceShape:
             raise ShapeError(f"{self._key_label(key)} reads one value of many: {step!r} is a list. Nest a shape there.")
         if isinstance(relation, Computed) and relation.field_permission is not None:
             raise ShapeError(f"{self._key_label(key)} reads {step!r}, which needs a permission.")
+        if all(isinstance(spec, FieldKey) and spec.is_public for spec in keys.values()):
+            relation = replace(relation, field_permission=None)
         target = relation.target if isinstance(relation, Relation) else source.field_type.type
         related = ResourceShape(self.name, target, keys)
         self._refuse_guarded(related)
@@ -152,7 +157,7 @@ class ResourceShape:
         """Whether a key is documented as a string that is never null."""
         schema = self.properties[key]
         nullable = isinstance(spec, FieldKey) and spec.nullable
-        return isinstance(schema, Mapping) and _is_string(schema) and not nullable
+        return isinstance(schema, Mapping) and is_string(schema) and not nullable
 
     def _read_key(self, key: str, spec: Spec, step: str, rest: str) -> SelectedField:
         if isinstance(spec, ConstantKey):
@@ -176,7 +181,10 @@ class ResourceShape:
         if isinstance(source.location, EmbeddedValue):
             column = self._stored_path(key, spec.path)
             inner = self._inside(key, source, rest)
-            return self._leaf(key, spec, inner, column, nullable=inner.field_type.nullable)
+            guard = source.location.field_permission
+            hidden = guard if guard is not None and guard.permission is None else None
+            leaf = self._leaf(key, spec, inner, column, nullable=inner.field_type.nullable or hidden is not None)
+            return leaf if hidden is None else _hidden_field(leaf, hidden)
         if isinstance(source.location, Derived):
             leaf = self._leaf(key, spec, source, step, nullable=source.field_type.nullable)
             return ComputedField(
@@ -202,10 +210,10 @@ class ResourceShape:
         if each:
             schema = {"type": "array", "items": schema}
         elif nullable and (spec.nullable or not writer.is_text):
-            schema = _or_null(schema)
+            schema = or_null(schema)
         elif nullable:
             self.texts.append(key)
-            schema = _or_empty(schema)
+            schema = or_empty(schema)
         description = spec.description or source.description
         self.properties[key] = {**schema, "description": description} if description else schema
         write = writer.write
@@ -222,7 +230,8 @@ class ResourceShape:
         step, _, rest = path.partition(".")
         source = self._source(key, step)
         if isinstance(source.location, EmbeddedValue):
-            if source.location.field_permission is not None:
+            guard = source.location.field_permission
+            if guard is not None and guard.permission is not None:
                 self.guarded.append(key)
             return self._column(key, step, source.location, rest)
         if not isinstance(source.location, str):
@@ -343,6 +352,12 @@ class ResourceShape:
         return f"The documented key {key!r} of {self.name}"
 
 
+def _hidden_field(leaf: ScalarField, guard: FieldPermission) -> ComputedField:
+    """A value that is null in rows of others."""
+    paths = (*guard.columns, leaf.path)
+    return ComputedField(leaf.key, paths, partial(visible_value, guard), leaf.serialize, needs_context=True)
+
+
 def _is_separate(spec: Spec, relation: Relation | Computed, rest: str) -> bool:
     """True if a key is not loaded with others of its relation: a list of scalars, or the id, which the row itself
     stores.
@@ -356,34 +371,7 @@ def _optional(schema: Schema | InnerShape, *, text: bool) -> Schema | InnerShape
     """The schema of a value behind a nullable relation."""
     if isinstance(schema, InnerShape):
         return replace(schema, nullable=not schema.many)
-    return _or_empty(schema) if text else _or_null(schema)
-
-
-def _is_string(schema: Schema) -> bool:
-    return schema.get("type") == "string" or any(_is_string(one) for one in schema.get("anyOf", ()))
-
-
-def _or_empty(schema: Schema) -> Schema:
-    """The schema of a string that may be empty, which no date, UUID or enum allows by itself."""
-    if "enum" in schema:
-        return {**schema, "enum": list(dict.fromkeys([*schema["enum"], ""]))}
-    if "format" in schema:
-        alone = {name: value for name, value in schema.items() if name != "description"}
-        description = {"description": schema["description"]} if "description" in schema else {}
-        return {"anyOf": [alone, {"type": "string", "const": ""}], **description}
-    pattern = schema.get("pattern", "^$")
-    return schema if pattern.startswith("^$") else {**schema, "pattern": f"^$|{pattern}"}
-
-
-def _or_null(schema: Schema) -> Schema:
-    if "enum" in schema:
-        schema = {**schema, "enum": list(dict.fromkeys([*schema["enum"], None]))}
-    return {**schema, "type": [*_types(schema), "null"]}
-
-
-def _types(schema: Schema) -> list[str]:
-    types = schema["type"]
-    return [types] if isinstance(types, str) else [t for t in types if t != "null"]
+    return or_empty(schema) if text else or_null(schema)
 
 
 def _each_with(write: Callable[[Any], Any]) -> Callable[[Any], Any]:

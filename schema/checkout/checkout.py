@@ -184,7 +184,7 @@ class CodeKind(StrEnum):
 
 
 class CodeProblem(StrEnum):
-    """Why a coupon has no effect on the current choice."""
+    """Why a coupon or gift card has no effect on the current choice."""
 
     NOT_FOR_THESE = "not_for_these"
     OTHER_DELIVERY = "other_delivery"
@@ -196,6 +196,8 @@ class CodeProblem(StrEnum):
     """The coupons before it already pay for what it applies to."""
     TOO_MUCH = "too_much"
     """It would increase a value beyond the maximum amount."""
+    USED_WHOLE = "used_whole"
+    """A gift card that cannot be split has more than is left to pay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +213,7 @@ class AppliedCode:
     free_click_and_collect: bool = False
     """Whether a coupon makes click and collect free."""
     problem: CodeProblem | None = None
-    """Why a coupon does not apply."""
+    """Why it does not apply."""
     minimum: Decimal | None = None
     """The required minimum, for the `problem`s about a minimum."""
 

@@ -54,3 +54,14 @@ class OfferedNetworkCards:
     def design(self, id: int | None) -> OfferedDesign | None:
         """The design with this id, if it can be chosen."""
         return next((design for design in self.designs if design.id == id), None)
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkWindow:
+    """What a shop sells of its network."""
+
+    currency: str
+    cards: OfferedNetworkCards | None
+    """None if it sells no gift cards of the network."""
+    boxes: tuple[OfferedBox, ...]
+    """Highlights first, then by ranking."""

@@ -2,9 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import strawberry
+
+from schema.core.field_permission import FieldPermission
 
 
 @dataclass(eq=False)
@@ -28,10 +31,24 @@ def derived(kind: Any, columns: tuple[str, ...], description: str, *, name: str 
 
     `name` is its published name, if a private column already has that name.
     """
-    value = Derived(columns)
+    return _published(kind, Derived(columns), description, name)
 
+
+def restricted_column(kind: Any, column: str, field_permission: FieldPermission, description: str, *, name: str) -> Any:
+    """Publish a private column, by its name, as a value that is null for rows of other tenants."""
+    rule = partial(visible_value, field_permission)
+    return _published(kind | None, Derived((*field_permission.columns, column), rule), description, name)
+
+
+def visible_value(field_permission: FieldPermission, context: Any, *values: Any) -> Any:
+    """The last of the values if the caller sees that of an owner, whose columns have the others; else None."""
+    *owner, value = values
+    return value if context.is_visible(field_permission, field_permission.owner(owner)) else None
+
+
+def _published(kind: Any, value: Derived, description: str, name: str | None) -> Any:
     def resolve(self: Any, info: strawberry.Info) -> Any:
-        return value.required_rule(info.context, *(getattr(self, column) for column in columns))
+        return value.required_rule(info.context, *(getattr(self, column) for column in value.columns))
 
     return strawberry.pydantic.field(
         resolve, graphql_type=kind, metadata={"compiled": value}, description=description, name=name

@@ -206,12 +206,15 @@ def embedded(value: EmbeddedValue | type[EmbeddedColumns], description: str, *, 
     return strawberry.pydantic.field(resolve, graphql_type=kind, metadata={"compiled": place}, description=description)
 
 
-def restricted(columns: type[EmbeddedColumns], field_permission: FieldPermission, description: str) -> Any:
+def restricted(
+    columns: EmbeddedValue | type[EmbeddedColumns], field_permission: FieldPermission, description: str
+) -> Any:
     """Publish several columns as one value that is null for rows of other tenants, and refused without the permission.
 
     Relations run no operation and so check no permission; the fields themselves have to check it.
     """
-    kept = replace(columns.embedded_value, field_permission=field_permission)
+    place = columns if isinstance(columns, EmbeddedValue) else columns.embedded_value
+    kept = replace(place, field_permission=field_permission)
 
     def resolve(self: Any, info: strawberry.Info) -> Any:
         return (

@@ -53,5 +53,9 @@ class LiveMoneyRefused(Conflict):
     """Test partners accept test gift cards and vouchers only: what they earn is never paid out."""
 
 
+class UsageOfPayment(Conflict):
+    """This usage is a part of a payment: refund the payment."""
+
+
 class UsageInPayout(Conflict):
     """This usage is in a payout and cannot be cancelled."""

@@ -9,14 +9,12 @@ from sqlmodel import Field
 
 from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
 from schema.core.derived import derived
-from schema.core.field_permission import FieldPermission
 from schema.core.money import money, money_column
 from schema.core.ownership import marketplace_relation
-from schema.core.permission import Permission
 from schema.core.resource import SchemaModel, computed, embedded, relation, relations
 from schema.gift_card.gift_card import GiftCardGiftee, GiftCardGifter, GiftCardMovement
 from schema.network.design import GiftCardDesign
-from schema.network.usage import NetworkUsage
+from schema.network.usage import NOTHING, OF_NETWORK, NetworkUsage
 from schema.wallet import Wallet
 
 
@@ -36,9 +34,21 @@ class NetworkGiftCardStatus(DescribedEnum):
 @strawberry.pydantic.type(description="A usage of a network gift card at a partner.")
 class NetworkGiftCardUsage(NetworkUsage):
     gift_card_id: int = Field(foreign_key="gift_card.id", index=True, description="The id of the network gift card.")
-    gift_card = relation(
-        "schema.network.gift_card:NetworkGiftCard", by="gift_card_id", description="The network gift card."
+    gift_card = computed(
+        "schema.network.gift_card:NetworkGiftCard",
+        "The network gift card; null for partners that are no longer linked to the gift cards of the network.",
     )
+    payment_id: UUID | None = Field(
+        default=None,
+        foreign_key="payment.id",
+        description="The id of the payment that it is a part of; null for a usage over the API.",
+    )
+    returned_amount: Decimal = money_column(default=NOTHING)
+    returned = money(
+        "returned_amount", description="The part of `value` that refunds of the payment gave back to the card."
+    )
+    returned_net_amount: Decimal = money_column(default=NOTHING)
+    returned_net = money("returned_net_amount", description="The part of `net` that the partner gave back with it.")
 
 
 @strawberry.pydantic.type(description="What the design of a network gift card says, in the card's language.")
@@ -85,10 +95,9 @@ class NetworkGiftCard(SchemaModel):
     order = relation(
         "schema.order:Order",
         by="order_id",
-        description="The order it was sold with; null if none, and for users of a partner. Requires "
-        "`permissions.view_order`.",
+        description="The order it was sold with; null if none, and for partners.",
         nullable=True,
-        field_permission=FieldPermission(Permission.VIEW_ORDER, owner_columns=("marketplace_id",)),
+        field_permission=OF_NETWORK,
     )
     design_id: int | None = Field(default=None, description="The id of its design; null if it has none.")
     design = relation(GiftCardDesign, by="design_id", description="Its design; null if it has none.", nullable=True)

@@ -135,8 +135,10 @@ class NewUsageFields(SchemaModel):
     partner_source_id: PartnerSourceId | None = Field(
         default=None, description="The partner's id in the network's own systems. Send one of the three."
     )
-    comment: Note = ""
-    reservation_id: Annotated[str, line_up_to(80), NoneToEmpty] = ""
+    comment: Note = Field(default="", description="A note.")
+    reservation_id: Annotated[str, line_up_to(80), NoneToEmpty] = Field(
+        default="", description="The id of the booking; empty if none."
+    )
     freeze_payout_date: Moment | None = Field(
         default=None,
         description="Decides about the payout instead of `usedOn`, if the partner may choose the date.",

@@ -9,14 +9,12 @@ from sqlmodel import Field
 
 from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
 from schema.core.derived import derived
-from schema.core.field_permission import FieldPermission
 from schema.core.money import money, money_column
 from schema.core.ownership import marketplace_relation
-from schema.core.permission import Permission
 from schema.core.resource import SchemaModel, computed, embedded, relation, relations
 from schema.gift_card.gift_card import GiftCardGiftee, GiftCardGifter
 from schema.network.box import Box, Offer
-from schema.network.usage import NOTHING, NetworkUsage
+from schema.network.usage import NOTHING, OF_NETWORK, NetworkUsage
 
 
 @graphql_enum
@@ -40,8 +38,9 @@ class NetworkVoucherUsage(NetworkUsage):
     offer_id: int | None = Field(
         default=None, foreign_key="offer.id", description="The id of the offer that was used; null if unknown."
     )
-    network_voucher = relation(
-        "schema.network.voucher:NetworkVoucher", by="network_voucher_id", description="The network voucher."
+    network_voucher = computed(
+        "schema.network.voucher:NetworkVoucher",
+        "The network voucher; null for partners that are no longer linked to the vouchers of the network.",
     )
     offer = relation(Offer, by="offer_id", description="The offer that was used; null if unknown.", nullable=True)
 
@@ -135,10 +134,9 @@ class NetworkVoucher(SchemaModel):
     order = relation(
         "schema.order:Order",
         by="order_id",
-        description="The order it was sold with; null if none, and for users of a partner. Requires "
-        "`permissions.view_order`.",
+        description="The order it was sold with; null if none, and for partners.",
         nullable=True,
-        field_permission=FieldPermission(Permission.VIEW_ORDER, owner_columns=("marketplace_id",)),
+        field_permission=OF_NETWORK,
     )
     usages = relations(
         NetworkVoucherUsage,

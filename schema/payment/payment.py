@@ -50,7 +50,7 @@ class PaymentSourceKind(DescribedEnum):
     """Where the money of a payment comes from."""
 
     CREDIT_CARD = "credit_card", "A bank card."
-    GIFT_CARD = "gift_card", "A gift card of the partner."
+    GIFT_CARD = "gift_card", "A gift card, of the partner or of its network."
 
 
 @graphql_enum

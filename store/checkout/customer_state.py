@@ -1,13 +1,14 @@
 """The customer's checkout state. It is stored in the customer's session only, until a payment starts."""
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import orjson
 from pydantic import TypeAdapter
 
 from schema.cart.cart import Cart
+from schema.checkout.basket import BasketChoice
 from schema.checkout.checkout import Buyer, CheckoutNotice, ProductChoice, ShopKind
 from store.checkout.baskets import MAX_BASKETS, BasketEdits
 from store.checkout.sessions import NEW_VERSION, Sessions
@@ -57,11 +58,16 @@ class CustomerSession:
                 del self.carts[old]
         return edits
 
-    def basket(self, id: uuid.UUID, kind: ShopKind, begun: int) -> BasketEdits:
-        """The basket; a new empty one, created at `begun` (milliseconds), if there is none of this id and kind."""
+    def basket(
+        self, id: uuid.UUID, kind: ShopKind, begun: int, lines: Mapping[uuid.UUID, BasketChoice] | None = None
+    ) -> BasketEdits:
+        """The basket; a new one with these lines, created at `begun` (milliseconds), if there is none of this id and
+        kind.
+        """
         basket = self.bags.get(id)
         if basket is None or basket.kind is not kind:
-            basket = BasketEdits(begun, kind, country=self.buyer.country if self.buyer else "")
+            country = self.buyer.country if self.buyer else ""
+            basket = BasketEdits(begun, kind, dict(lines or {}), country=country)
             self.bags[id] = basket
             for old in list(self.bags)[:-MAX_BASKETS]:
                 del self.bags[old]

@@ -19,7 +19,7 @@ from schema.coupon.coupon import ReceptionMode
 from schema.gift_card.gift_card import GiftCardStatus
 from schema.network.voucher import NetworkVoucherStatus
 from store.checkout.network_lines import network_card_problems
-from store.checkout.network_offers import load_boxes, load_network_cards, network_shop_of
+from store.checkout.network_offers import load_boxes, load_network_cards, load_network_shop
 from store.checkout.purchases import coupon_id, postal_address, reception_of, validity_by
 from store.core.localization.sale_texts import GIFT_CARD_NAME
 from store.coupon.coupons import CouponRow
@@ -34,7 +34,7 @@ from store.network.issuing import issue_network_gift_cards
 from store.network.voucher_issuing import issue_network_vouchers
 from store.network.vouchers import NetworkVoucherRow
 from store.order.orders import OrderRow
-from store.partner.partners import MarketplaceRow, PartnerRow
+from store.partner.partners import MarketplaceRow
 from store.payment.attempts import AttemptRow
 from store.payment.snapshot import AttemptLine, NetworkGiftCardPurchase, NetworkPurchase, NetworkVoucherPurchase
 from store.voucher.payment import end_of_validity
@@ -111,9 +111,7 @@ def _picture_url(line: BasketLine) -> str:
 
 async def are_network_products_on_sale(db: AsyncSession, attempt: AttemptRow) -> bool:
     """True if the shop sells all boxes of the attempt, and gift cards of these amounts and designs, now."""
-    partner = await db.get_one(PartnerRow, attempt.partner_id)
-    network = await db.get_one(MarketplaceRow, partner.marketplace_id)
-    shop = network_shop_of(partner, network.network_gift_card_validity_months)
+    shop = await load_network_shop(db, attempt.partner_id)
     box_ids = {line.network_voucher.box_id for line in attempt.lines if line.network_voucher}
     if box_ids - (await load_boxes(db, shop, sorted(box_ids))).keys():
         return False

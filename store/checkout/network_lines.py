@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from schema.checkout.basket import BasketLine, BasketProblem, BoxChoice, NetworkChoice, NetworkGiftCardChoice
 from schema.checkout.network_offer import OfferedBox, OfferedNetworkCards
 from schema.core.errors import Problem
+from schema.network.multi_product_cart import MOST_ALIKE
 from store.coupon.rules import CENT, ZERO
 
-MAX_QUANTITY = 100
-"""The most network products alike."""
 LATEST_SENDING = dt.timedelta(days=365)
 """How far in the future a gift can be sent."""
 
@@ -52,9 +51,9 @@ def network_card_problems(choice: NetworkGiftCardChoice, offer: OfferedNetworkCa
 
 def quantity_problems(choice: NetworkChoice) -> Sequence[Problem]:
     """Problems with the quantity of a line."""
-    if 1 <= choice.quantity <= MAX_QUANTITY:
+    if 1 <= choice.quantity <= MOST_ALIKE:
         return []
-    return [Problem(("quantity",), "OUT_OF_RANGE", f"Choose from 1 to {MAX_QUANTITY}.")]
+    return [Problem(("quantity",), "OUT_OF_RANGE", f"Choose from 1 to {MOST_ALIKE}.")]
 
 
 def sending_problems(choice: NetworkChoice, today: dt.date) -> Sequence[Problem]:

@@ -17,7 +17,7 @@ from store.media.media import MediaRow
 from store.network.boxes import BoxImageRow, BoxRow, OfferRow
 from store.network.designs import GiftCardDesignRow
 from store.network.offers import is_accepted, is_admitted
-from store.partner.partners import PartnerRow
+from store.partner.partners import MarketplaceRow, PartnerRow
 
 MOST_BOXES = 200
 """How many boxes a shop shows."""
@@ -37,6 +37,11 @@ class NetworkShop:
     maximum: Decimal
     validity_months: int
     """The validity of new gift cards of the network in months."""
+    currency: str
+
+    @property
+    def sells_anything(self) -> bool:
+        return self.sells_gift_cards or self.sells_boxes
 
 
 class NetworkSeller(Protocol):
@@ -64,7 +69,7 @@ class NetworkSeller(Protocol):
     def gift_card_offer_maximum(self) -> Decimal: ...
 
 
-def network_shop_of(partner: NetworkSeller, validity_months: int) -> NetworkShop:
+def network_shop_of(partner: NetworkSeller, validity_months: int, currency: str) -> NetworkShop:
     """What a partner sells of its network: the network's own shop everything, other partners what they take part in.
 
     The values of gift cards are those of the partner's own offer.
@@ -78,7 +83,17 @@ def network_shop_of(partner: NetworkSeller, validity_months: int) -> NetworkShop
         minimum=partner.gift_card_offer_minimum,
         maximum=partner.gift_card_offer_maximum,
         validity_months=validity_months,
+        currency=currency,
     )
+
+
+async def load_network_shop(db: AsyncSession, partner_id: int) -> NetworkShop:
+    """What a partner sells of its network."""
+    query = select(PartnerRow, MarketplaceRow).join(
+        MarketplaceRow, col(MarketplaceRow.id) == col(PartnerRow.marketplace_id)
+    )
+    partner, network = (await db.exec(query.where(col(PartnerRow.id) == partner_id))).one()
+    return network_shop_of(partner, network.network_gift_card_validity_months, network.currency)
 
 
 async def load_network_cards(db: AsyncSession, shop: NetworkShop) -> OfferedNetworkCards | None:

@@ -266,7 +266,8 @@ def _write_parts(db: AsyncSession, order: OrderRow, attempt: AttemptRow) -> None
 
 
 async def paying_cards(db: AsyncSession, attempt: AttemptRow) -> Mapping[int, tuple[int, Decimal]]:
-    """The gift cards that pay a part of an attempt: id -> (id of the wallet, amount)."""
+    """The gift cards that pay a part of an attempt: id -> (id of the wallet, amount), in the order of the codes."""
     amounts = {card.id: card.amount for card in attempt.cards}
     query = select(col(GiftCardRow.id), col(GiftCardRow.wallet_id)).where(col(GiftCardRow.id).in_(amounts))
-    return {card_id: (wallet_id, amounts[card_id]) for card_id, wallet_id in (await db.exec(query)).all()}
+    wallets = dict((await db.exec(query)).all())
+    return {card_id: (wallets[card_id], amount) for card_id, amount in amounts.items()}

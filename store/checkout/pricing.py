@@ -10,6 +10,7 @@ from schema.checkout.checkout import (
     CheckoutEstimate,
     CheckoutLine,
     CodeKind,
+    CodeProblem,
     DeliveryOption,
     DeliveryProblem,
     LineProblem,
@@ -320,17 +321,21 @@ def _contained_vat(rate: Decimal, gross: Decimal) -> VatAmount:
 
 
 def _split_payment(total: Decimal, cards: Sequence[UsableCard]) -> tuple[dict[int, Decimal], Decimal]:
-    """The amount paid by each gift card, in the order of the codes, and the rest for the bank card."""
+    """The amount paid by each gift card, and the rest for the bank card: first those of the partner, then those of its
+    network, each in the order of the codes. A card that is used whole pays nothing of less than it has.
+    """
     taken: dict[int, Decimal] = {}
-    for card in cards:
-        taken[card.id] = min(card.remaining, total)
+    for card in sorted(cards, key=lambda each: each.is_of_network):
+        taken[card.id] = ZERO if card.is_whole and card.remaining > total else min(card.remaining, total)
         total -= taken[card.id]
     return taken, total
 
 
 def _applied_code(code: CouponRow | UsableCard, reduction: Reduction, cards: Mapping[int, Decimal]) -> AppliedCode:
     if isinstance(code, UsableCard):
-        return AppliedCode(code.code, CodeKind.GIFT_CARD, cards[code.id], True)
+        is_left_whole = code.is_whole and not cards[code.id]
+        problem = CodeProblem.USED_WHOLE if is_left_whole else None
+        return AppliedCode(code.code, CodeKind.GIFT_CARD, cards[code.id], not is_left_whole, problem=problem)
     amount, missed = reduction.by_coupon.get(code.id), reduction.unmet.get(code.id)
     return AppliedCode(
         code=code.code,

@@ -18,9 +18,11 @@ from store.core.codes import normalize
 from store.coupon.coupons import CouponRow
 from store.coupon.rules import is_running
 from store.database.transaction_reader import DatabaseReader
+from store.gift_card.acceptance import is_accepted_at
 from store.gift_card.gift_cards import GiftCardRow, UsableCard
-from store.gift_card.modes import IN_MODE
-from store.gift_card.states import is_spendable
+from store.gift_card.modes import is_in_mode_of
+from store.network.card_payments import is_of_network, usable_card
+from store.partner.partners import PartnerRow
 from store.payment.attempts import LIVE, AttemptRow, AttemptState
 
 PAID_BY_GIFT_CARD = frozenset({ShopKind.PRODUCTS, ShopKind.VOUCHERS})
@@ -156,7 +158,8 @@ async def reservations_elsewhere(
 async def usable_codes(
     db: DatabaseReader, partner_id: int, codes: Sequence[str], now: dt.datetime, own: OwnReservations, kind: ShopKind
 ) -> list[CouponRow | UsableCard]:
-    """The usable coupons and gift cards for these codes, in the order of the codes.
+    """The usable coupons and gift cards for these codes, in the order of the codes: gift cards of the partner, and of its
+    network if the partner takes part in them.
 
     Gift cards cannot pay for gift cards, nor for boxes: each purchase would restart the validity of the money.
     """
@@ -164,16 +167,16 @@ async def usable_codes(
     if not normal_codes:
         return []
     of_coupons = col(CouponRow.partner_id) == partner_id, col(CouponRow.normal_code).in_(normal_codes)
-    of_cards = col(GiftCardRow.partner_id) == partner_id, col(GiftCardRow.normal_code).in_(normal_codes), IN_MODE
+    of_cards = col(GiftCardRow.normal_code).in_(normal_codes), is_accepted_at(partner_id), is_in_mode_of(partner_id)
     async with db.read_sessions() as session:
         coupons = (await session.exec(select(CouponRow).where(*of_coupons))).all()
         cards = (await session.exec(select(GiftCardRow).where(*of_cards))).all()
+        partner = await session.get(PartnerRow, partner_id) if any(map(is_of_network, cards)) else None
     usable: dict[str, CouponRow | UsableCard] = {}
-    for card in cards:
-        held = own.cards.get(card.id, Decimal("0.00"))
-        remaining = card.remaining_amount + held
-        if kind in PAID_BY_GIFT_CARD and is_spendable(card, now, held=held > 0) and remaining > 0:
-            usable[card.normal_code] = UsableCard(card.id, card.code, remaining)
+    for card in cards if kind in PAID_BY_GIFT_CARD else ():
+        found = usable_card(card, partner, now, held=own.cards.get(card.id, Decimal("0.00")))
+        if found is not None:
+            usable[card.normal_code] = found
     for coupon in coupons:
         if is_running(coupon, now, own_uses=int(coupon.id in own.coupons), kind=kind):
             usable[coupon.normal_code] = coupon

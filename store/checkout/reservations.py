@@ -8,7 +8,6 @@ hold the lock of the attempt, or have not committed it yet.
 """
 
 import datetime as dt
-import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -25,10 +24,13 @@ from store.coupon.coupons import CouponRow
 from store.coupon.rules import is_running
 from store.gift_card.gift_cards import GiftCardRow
 from store.gift_card.modes import are_in_mode
-from store.gift_card.movements import debit_card, finalize_hold, restore_to_card
-from store.gift_card.states import is_capturable, is_spendable
+from store.gift_card.movements import debit_card
+from store.gift_card.states import is_capturable
 from store.ledger.posting import post
+from store.network.card_payments import CardPart, can_pay, capture_of_networks, capture_own, release
+from store.partner.partners import PartnerRow
 from store.payment.attempts import AttemptRow
+from store.payment.payments import PaymentRow
 from store.payment.snapshot import AttemptLine
 from store.product.products import ProductRow, ProductVariantRow
 from store.voucher.payment import zone_of
@@ -99,9 +101,10 @@ async def reserve(db: AsyncSession, attempt: AttemptRow, now: dt.datetime) -> No
         coupon.usage_count += 1
     await _check_modes(db, attempt)
     journals = []
+    partner = await db.get_one(PartnerRow, attempt.partner_id)
     for part in attempt.cards:
         card = locked.cards.get(part.id)
-        if card is None or not is_spendable(card, now) or card.remaining_amount < part.amount:
+        if card is None or not can_pay(card, partner, part.amount, now):
             raise CheckoutChanged
         journals.append(debit_card(card, attempt, part.amount))
     attempt.held = True
@@ -118,25 +121,36 @@ async def release_reservations(db: AsyncSession, attempt: AttemptRow) -> None:
         locked.put_back(line, line.quantity)
     for use in attempt.coupons:
         locked.coupons[use.id].usage_count -= 1
-    await post(db, [restore_to_card(locked.cards[part.id], attempt, part.amount) for part in attempt.cards])
+    await release(db, attempt, _parts(attempt, locked.cards))
 
 
 async def consume_reservations(db: AsyncSession, attempt: AttemptRow) -> None:
-    """Spend the gift card holds of the attempt. Raises CheckoutChanged if one of the cards was cancelled.
+    """Spend the gift card holds of the attempt; those on cards of networks are spent by `spend_on_networks`. Raises
+    CheckoutChanged if one of the cards was cancelled.
 
-    A card that has expired since the hold still pays.
+    A card that has expired since the hold still pays. So does one that its network has deactivated since, and one of a
+    network in which the partner no longer takes part.
     """
     cards = await _lock_by_id(db, GiftCardRow, (part.id for part in attempt.cards))
     if not all(map(is_capturable, cards.values())):
         raise CheckoutChanged
     await _check_modes(db, attempt)
-    spent = [finalize_hold(cards[part.id], attempt, part.amount, part.amount) for part in attempt.cards]
-    await post(db, itertools.chain.from_iterable(spent))
+    await capture_own(db, attempt, _parts(attempt, cards))
+
+
+async def spend_on_networks(db: AsyncSession, attempt: AttemptRow, payment: PaymentRow, now: dt.datetime) -> None:
+    """Spend the holds of the attempt on gift cards of networks, once its payment is recorded."""
+    cards = await _lock_by_id(db, GiftCardRow, (part.id for part in attempt.cards))
+    await capture_of_networks(db, attempt, payment, _parts(attempt, cards), now)
+
+
+def _parts(attempt: AttemptRow, cards: Mapping[int, GiftCardRow]) -> list[CardPart]:
+    return [(cards[part.id], part.amount) for part in attempt.cards]
 
 
 async def _check_modes(db: AsyncSession, attempt: AttemptRow) -> None:
     """Raise CheckoutChanged if a gift card of the attempt is of another mode than the partner."""
-    if not await are_in_mode(db, (part.id for part in attempt.cards)):
+    if not await are_in_mode(db, (part.id for part in attempt.cards), attempt.partner_id):
         raise CheckoutChanged
 
 

@@ -117,7 +117,7 @@ def _checkout_shop(row: _PartnerColumns, currency: str, time_zone: str, network_
         )
         if row.gift_card_offer_enabled
         else None,
-        network=network_shop_of(row, network_months),
+        network=network_shop_of(row, network_months, currency),
         takes_cards=row.payments_active and bool(row.provider_wallet_id),
         currency=currency,
         time_zone=time_zone,

@@ -181,7 +181,7 @@ class CompiledSerializer:
         if owner is None or any(step.endswith("()") for step in owner):
             raise CannotCompile(f"{key}: is guarded within an embedded value")
         if self.from_rows:
-            for name in field_permission.owner_columns:
+            for name in field_permission.columns:
                 self._column(name)
         return owner
 
@@ -204,8 +204,8 @@ class CompiledSerializer:
         self, field_permission: FieldPermission, source: Sequence[Any], owner: FieldPath, load: LoadFunction
     ) -> list[bool]:
         """Whether the caller may see each row or object."""
-        named = [self._values(name, source, owner) for name in field_permission.owner_columns]
-        owners = list(zip(*named, strict=True)) if named else [()] * len(source)
+        named = [self._values(name, source, owner) for name in field_permission.columns]
+        owners = [*map(field_permission.owner, zip(*named, strict=True))] if named else [()] * len(source)
         permitted = await load(field_permission, owners, None)
         return [one in permitted for one in owners]
 

@@ -43,6 +43,9 @@ class GiftCardRow(InCurrency, CreatedOn, GiftCardGifter, GiftCardGiftee, GiftCar
         CheckConstraint("remaining_amount >= 0", name="never_below_zero"),
         CheckConstraint("remaining_amount <= value_amount", name="never_above_value"),
         CheckConstraint("unowed_amount BETWEEN 0 AND remaining_amount", name="owes_no_less_than_nothing"),
+        CheckConstraint(
+            "used_elsewhere_amount BETWEEN 0 AND value_amount - remaining_amount", name="counts_what_was_used_elsewhere"
+        ),
         CheckConstraint("(partner_id IS NULL) <> (network_id IS NULL)", name="one_issuer"),
         CheckConstraint("design_id IS NULL OR network_id IS NOT NULL", name="designs_are_of_networks"),
         Index("network_gift_card_created_on_idx", "network_id", "created_on", "id", postgresql_where=OF_NETWORK),
@@ -66,6 +69,8 @@ class GiftCardRow(InCurrency, CreatedOn, GiftCardGifter, GiftCardGiftee, GiftCar
     """The part of the remaining amount that nobody owes, so that it is not in the ledger: all of it while a network's card
     is a draft and after it was cancelled, and what was booked as breakage.
     """
+    used_elsewhere_amount: Decimal = amount_column(default=Decimal("0.00"))
+    """What was used of it in the system that it comes from."""
     normal_code: str = Field(max_length=40)
     book_id: int = Field(default=None, foreign_key="ledger_book.id", nullable=False)
     wallet_id: int = Field(default=None, foreign_key="wallet.id", unique=True, nullable=False)
@@ -111,6 +116,9 @@ class UsableCard:
     id: int
     code: str
     remaining: Decimal
+    is_of_network: bool = False
+    is_whole: bool = False
+    """True if it pays all of that or nothing."""
 
 
 class GiftCardHoldRow(PartnerIndexed, CreatedOn, GiftCardHold, table=True):

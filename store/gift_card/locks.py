@@ -6,6 +6,7 @@ from uuid import UUID
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from store.gift_card.acceptance import is_accepted_at
 from store.gift_card.gift_cards import GiftCardRow
 from store.ledger.wallets import WalletRow
 
@@ -21,9 +22,9 @@ async def lock_cards(db: AsyncSession, ids: Iterable[int]) -> Mapping[int, GiftC
 
 
 async def lock_card_of_wallet(db: AsyncSession, partner_id: int, wallet_uuid: UUID) -> GiftCardRow | None:
-    """Lock the gift card of a wallet; None if the partner has no such card."""
+    """Lock the gift card of a wallet; None if the partner accepts no such card."""
     query = select(GiftCardRow).join(WalletRow, col(WalletRow.id) == col(GiftCardRow.wallet_id))
-    query = query.where(col(WalletRow.uuid) == wallet_uuid, col(GiftCardRow.partner_id) == partner_id)
+    query = query.where(col(WalletRow.uuid) == wallet_uuid, is_accepted_at(partner_id))
     locked = query.with_for_update(of=GiftCardRow).execution_options(populate_existing=True)
     return (await db.exec(locked)).one_or_none()
 

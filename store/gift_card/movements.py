@@ -71,9 +71,14 @@ def _release(card: GiftCardRow, holder: Holder, amount: Decimal) -> Journal:
 
 def _of_holder(card: GiftCardRow, kind: Kind, holder: Holder, change: int, other: LedgerAccount) -> Journal:
     if isinstance(holder, GiftCardHoldRow):
-        return _journal(card, kind, "gift_card_hold", str(holder.id), change, other)
+        return _journal(card, kind, "gift_card_hold", hold_id(holder), change, other)
     source = "checkout_attempt" if isinstance(holder, AttemptRow) else "payment"
-    return _journal(card, kind, source, f"{holder.id}:{holder.round}:{card.id}", change, other)
+    return _journal(card, kind, source, f"{hold_id(holder)}:{card.id}", change, other)
+
+
+def hold_id(holder: Holder) -> str:
+    """What tells a hold from others: of a checkout or payment, with how often it has held."""
+    return str(holder.id) if isinstance(holder, GiftCardHoldRow) else f"{holder.id}:{holder.round}"
 
 
 def _journal(

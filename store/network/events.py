@@ -37,7 +37,12 @@ async def emit_network_card_event(
 async def emit_usage_event(
     db: AsyncSession, kind: EventType, card: GiftCardRow, usage: NetworkGiftCardUsageRow
 ) -> None:
-    await emit_network_card_event(db, kind, card, usage.partner_id, usage=usage_data(usage))
+    data = {
+        **usage_data(usage),
+        "payment_id": str(usage.payment_id) if usage.payment_id else None,
+        "returned": money_data(usage.returned_amount, usage.currency),
+    }
+    await emit_network_card_event(db, kind, card, usage.partner_id, usage=data)
 
 
 def usage_data(usage: Any) -> dict[str, Any]:

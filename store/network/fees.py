@@ -1,7 +1,7 @@
 """The fees of usages: what the network keeps of them, and what the partner earns."""
 
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Protocol
 
 from sqlmodel.ext.asyncio.session import AsyncSession
@@ -67,3 +67,56 @@ def apply_fees(usage: WithFees, terms: FeeTerms, currency: str) -> None:
     usage.management_fee_amount, usage.management_fee_vat_amount = fee, vat
     usage.commission_rate, usage.fees_paid_by, usage.fee_rule_id = terms.commission_rate, terms.paid_by, terms.rule_id
     usage.net_amount = value - commission - fee if is_own else value
+
+
+class ReturnedUsage(WithFees, Protocol):
+    """A usage of which parts can be given back."""
+
+    id: int
+    partner_id: int
+    currency: str
+    returned_amount: Decimal
+
+
+@dataclass(slots=True, kw_only=True)
+class UsagePart:
+    """A part of a usage with its fees: what is given back of it."""
+
+    id: int
+    partner_id: int
+    value_amount: Decimal
+    management_fee_amount: Decimal
+    management_fee_vat_amount: Decimal
+    commission_amount: Decimal
+    commission_vat_amount: Decimal
+    fees_paid_by: UsageFeePayer
+    net_amount: Decimal
+
+
+def part_to_return(usage: ReturnedUsage, amount: Decimal) -> UsagePart:
+    """The part of a usage that goes back with another amount of its value.
+
+    Each fee is what belongs to all that went back so far, less what went back before: nothing is left at 100 %. Both fees
+    are rounded together, so that the partner never gives back less than nothing.
+    """
+    unit, before = smallest_unit(usage.currency), usage.returned_amount
+
+    def share(whole: Decimal) -> Decimal:
+        def until(returned: Decimal) -> Decimal:
+            return (whole * returned / usage.value_amount).quantize(unit, ROUND_HALF_UP)
+
+        return until(before + amount) - until(before)
+
+    fees = share(usage.commission_amount + usage.management_fee_amount)
+    commission = share(usage.commission_amount)
+    return UsagePart(
+        id=usage.id,
+        partner_id=usage.partner_id,
+        value_amount=amount,
+        management_fee_amount=fees - commission,
+        management_fee_vat_amount=share(usage.management_fee_vat_amount),
+        commission_amount=commission,
+        commission_vat_amount=share(usage.commission_vat_amount),
+        fees_paid_by=usage.fees_paid_by,
+        net_amount=amount - fees if usage.fees_paid_by is UsageFeePayer.PARTNER else amount,
+    )

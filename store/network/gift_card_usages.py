@@ -3,6 +3,7 @@
 import datetime as dt
 from dataclasses import dataclass
 from decimal import Decimal
+from uuid import UUID
 
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
@@ -10,13 +11,13 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from schema.core.errors import InsufficientBalance, InvalidInput
 from schema.event import EventType
 from schema.gift_card.gift_card import GiftCardStatus
-from schema.network.errors import NotSplittable, NotUsable, UsageInPayout
+from schema.network.errors import NotSplittable, NotUsable, UsageInPayout, UsageOfPayment
 from store.gift_card.gift_cards import GiftCardRow
 from store.ledger.posting import post
 from store.network.events import emit_usage_event
 from store.network.fees import GIFT_CARD_USAGE, apply_fees, fee_terms
 from store.network.gift_cards import NetworkGiftCardUsageRow
-from store.network.issuing import liability_of
+from store.network.issuing import liability_of, returned_breakage
 from store.network.postings import usage_journal, usage_reversal_journal
 from store.network.states import (
     EXPIRED,
@@ -38,6 +39,8 @@ class NewUsage:
     comment: str = ""
     reservation_id: str = ""
     freeze_payout_date: dt.datetime | None = None
+    payment_id: UUID | None = None
+    """The payment that it is a part of; None for a usage over the API."""
 
 
 def check_value(value: Decimal) -> None:
@@ -46,15 +49,22 @@ def check_value(value: Decimal) -> None:
         raise InvalidInput.at("value", "Send more than 0.00.", "OUT_OF_RANGE")
 
 
-def check_use(card: GiftCardRow, partner: PartnerRow, value: Decimal, now: dt.datetime) -> None:
+def check_accepted(card: GiftCardRow, partner: PartnerRow, now: dt.datetime, *, held: bool = False) -> None:
+    """Raise what prevents any usage of a card at a partner of its network: what `check_usable` and `check_accepts` raise."""
+    check_usable(card, now, held=held)
+    check_accepts(partner, is_linked=partner.linked_to_ngc_settings, is_test=card.is_test)
+
+
+def check_use(
+    card: GiftCardRow, partner: PartnerRow, value: Decimal, now: dt.datetime, *, value_at: str = "value"
+) -> None:
     """Raise what prevents a usage of a locked card at a partner of its network.
 
-    That is what `check_usable` and `check_accepts` raise, InsufficientBalance at `value`, or NotSplittable.
+    That is what `check_accepted` raises, InsufficientBalance at `value_at`, or NotSplittable.
     """
-    check_usable(card, now)
-    check_accepts(partner, is_linked=partner.linked_to_ngc_settings, is_test=card.is_test)
+    check_accepted(card, partner, now)
     if value > card.remaining_amount:
-        raise InsufficientBalance("value")
+        raise InsufficientBalance(value_at)
     if not card.is_splittable and value != card.remaining_amount:
         raise NotSplittable
 
@@ -64,9 +74,16 @@ async def use_card(
 ) -> NetworkGiftCardUsageRow:
     """Take a value of a locked card for a partner, which earns it less the fees. Raises what `check_use` raises."""
     check_use(card, partner, new.value, now)
+    return await record_usage(db, network, card, partner.id, new, now)
+
+
+async def record_usage(
+    db: AsyncSession, network: MarketplaceRow, card: GiftCardRow, partner_id: int, new: NewUsage, now: dt.datetime
+) -> NetworkGiftCardUsageRow:
+    """Record a usage of a locked card that has this value left. An expired card keeps its status while it has a balance."""
     usage = NetworkGiftCardUsageRow(
         gift_card_id=card.id,
-        partner_id=partner.id,
+        partner_id=partner_id,
         currency=card.currency,
         value_amount=new.value,
         net_amount=new.value,
@@ -75,10 +92,12 @@ async def use_card(
         comment=new.comment,
         reservation_id=new.reservation_id,
         freeze_payout_date=new.freeze_payout_date,
+        payment_id=new.payment_id,
     )
-    apply_fees(usage, await fee_terms(db, network, partner.id, GIFT_CARD_USAGE), card.currency)
+    apply_fees(usage, await fee_terms(db, network, partner_id, GIFT_CARD_USAGE), card.currency)
     card.remaining_amount -= new.value
-    transition(card, status_by_balance(card.remaining_amount, card.value_amount))
+    if card.status is not EXPIRED or not card.remaining_amount:
+        transition(card, status_by_balance(card.remaining_amount, card.value_amount))
     db.add(usage)
     await db.flush()
     await post(db, [usage_journal(liability_of(card), usage)])
@@ -97,22 +116,31 @@ async def lock_usage(db: AsyncSession, id: int) -> tuple[GiftCardRow, NetworkGif
 
 
 async def cancel_usage(
-    db: AsyncSession, card: GiftCardRow, usage: NetworkGiftCardUsageRow, comment: str, now: dt.datetime
+    db: AsyncSession,
+    card: GiftCardRow,
+    usage: NetworkGiftCardUsageRow,
+    comment: str,
+    now: dt.datetime,
 ) -> bool:
     """Cancel a locked usage: its value is on the card again. Returns False, without change, if it is cancelled already.
 
-    An expired card stays expired. Raises UsageInPayout, or NotUsable if the card was cancelled.
+    An expired card stays expired; if its network books breakage, the value is booked too. Raises UsageOfPayment for a part
+    of a payment, UsageInPayout, or NotUsable if the card was cancelled.
     """
     if not usage.is_active:
         return False
+    if usage.payment_id is not None:
+        raise UsageOfPayment
     if usage.payout_request_id is not None:
         raise UsageInPayout
     if card.status is GiftCardStatus.CANCELLED:
         raise NotUsable(status=shown_status(card))
     usage.is_active, usage.cancelled_on, usage.comment = False, now, comment or usage.comment
     card.remaining_amount += usage.value_amount
+    journals = [await usage_reversal_journal(db, liability_of(card), usage)]
     if card.status is not EXPIRED:
         transition(card, status_by_balance(card.remaining_amount, card.value_amount))
-    await post(db, [await usage_reversal_journal(db, liability_of(card), usage)])
+    journals += await returned_breakage(db, card, usage.value_amount, str(usage.id))
+    await post(db, journals)
     await emit_usage_event(db, EventType.NETWORK_GIFT_CARD_USAGE_CANCELLED, card, usage)
     return True

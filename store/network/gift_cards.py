@@ -4,7 +4,7 @@ A network's gift card is a row of the table of gift cards: what holds, captures 
 both.
 """
 
-from sqlalchemy import CheckConstraint, ColumnElement, Index, String
+from sqlalchemy import CheckConstraint, ColumnElement, Index, String, text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlmodel import Field, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
@@ -39,6 +39,16 @@ class NetworkGiftCardUsageRow(PartnerOwned, InCurrency, NetworkGiftCardUsage, ta
         CheckConstraint("net_amount BETWEEN 0 AND value_amount", name="earns_no_more"),
         CheckConstraint("is_active = (cancelled_on IS NULL)", name="is_cancelled_once"),
         CheckConstraint("is_active OR payout_request_id IS NULL", name="pays_out_active_ones"),
+        CheckConstraint("returned_amount BETWEEN 0 AND value_amount", name="returns_no_more"),
+        CheckConstraint("returned_net_amount BETWEEN 0 AND net_amount", name="gives_back_no_more"),
+        CheckConstraint("payment_id IS NOT NULL OR returned_amount = 0", name="returns_by_payment"),
+        Index(
+            "network_gift_card_usage_payment_key",
+            "payment_id",
+            "gift_card_id",
+            unique=True,
+            postgresql_where=text("payment_id IS NOT NULL"),
+        ),
     )
     fee_rule_id: int | None = Field(default=None, foreign_key="fee_rule.id")
     payout_request_id: int | None = Field(default=None)

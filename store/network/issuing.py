@@ -15,7 +15,7 @@ from store.event.data import datetime_data
 from store.gift_card.gift_cards import GiftCardRow
 from store.gift_card.issuing import open_accounts_in
 from store.ledger.accounts import card_account
-from store.ledger.posting import post
+from store.ledger.posting import Journal, post
 from store.network.events import emit_network_card_event
 from store.network.postings import (
     NetworkLiability,
@@ -61,6 +61,7 @@ async def issue_network_gift_cards(db: AsyncSession, cards: Sequence[GiftCardRow
         return
     await open_accounts_in(db, book_id, cards)
     for card in cards:
+        card.used_elsewhere_amount = card.value_amount - card.remaining_amount
         if card.status in (DRAFT, CANCELLED):
             card.unowed_amount = card.remaining_amount
         if card.code:
@@ -97,7 +98,7 @@ async def cancel(db: AsyncSession, card: GiftCardRow, refunded: Decimal = NOTHIN
     if not transition(card, CANCELLED):
         return False
     card.unowed_amount = card.remaining_amount
-    await post(db, [await void_journal(db, liability_of(card), owed, refunded)])
+    await post(db, [await void_journal(db, liability_of(card), owed, refunded=refunded)])
     await emit_network_card_event(db, EventType.NETWORK_GIFT_CARD_CANCELLED, card)
     return True
 
@@ -117,6 +118,21 @@ async def extend(db: AsyncSession, card: GiftCardRow, expires_on: dt.datetime) -
         await post(db, [breakage_reversal_journal(liability_of(card), booked, old)])
     more: dict[str, Any] = {"old_expires_on": datetime_data(old)}
     await emit_network_card_event(db, EventType.NETWORK_GIFT_CARD_EXTENDED, card, **more)
+
+
+async def returned_breakage(
+    db: AsyncSession, card: GiftCardRow, amount: Decimal, returned_by: str
+) -> Sequence[Journal]:
+    """What has come back to a locked card is not owed if the card has expired and its network books breakage; returns the
+    journal then. `returned_by` names what has brought it back.
+    """
+    if card.status is not EXPIRED or card.expires_on is None:
+        return ()
+    network = await db.get_one(MarketplaceRow, card.network_id)
+    if not network.network_gift_card_books_breakage:
+        return ()
+    card.unowed_amount += amount
+    return [breakage_journal(liability_of(card), amount, card.expires_on, returned_by)]
 
 
 async def expire_network_cards(db: AsyncSession, now: dt.datetime, most: int) -> int:

@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Protocol
 
@@ -81,7 +81,12 @@ async def issue_journals(db: AsyncSession, issued: Sequence[tuple[NetworkLiabili
 
 
 async def void_journal(
-    db: AsyncSession, liability: NetworkLiability, amount: Decimal, refunded: Decimal = NOTHING
+    db: AsyncSession,
+    liability: NetworkLiability,
+    amount: Decimal,
+    discriminator: str = "",
+    *,
+    refunded: Decimal = NOTHING,
 ) -> Journal:
     """A network owes it no more: it has so much less to pay in, and what it had paid in are its funds again. `refunded` is
     what goes back to its buyer next: so much of it are funds first.
@@ -89,7 +94,9 @@ async def void_journal(
     value = liability.minor(amount)
     kept = min(value, liability.minor(refunded))
     released = await _release(db, liability, value - kept)
-    return liability.journal(Kind.VOID, (debit(liability.account, value), *released, credit(FUNDS, kept)))
+    return liability.journal(
+        Kind.VOID, (debit(liability.account, value), *released, credit(FUNDS, kept)), discriminator
+    )
 
 
 async def _release(db: AsyncSession, liability: NetworkLiability, value: int) -> tuple[Entry, Entry, Entry]:
@@ -102,11 +109,14 @@ async def _release(db: AsyncSession, liability: NetworkLiability, value: int) ->
     return credit(SHORTFALL, made_good), credit(OWED, paid), credit(FUNDS, value - made_good - paid)
 
 
-def breakage_journal(liability: NetworkLiability, amount: Decimal, expired_on: dt.datetime) -> Journal:
-    """What has expired is booked as income."""
+def breakage_journal(
+    liability: NetworkLiability, amount: Decimal, expired_on: dt.datetime, returned_by: str = ""
+) -> Journal:
+    """What has expired is booked as income; or what has come back since, by what `returned_by` names."""
     value = liability.minor(amount)
     entries = (debit(liability.account, value), credit(BREAKAGE, value))
-    return liability.journal(Kind.BREAKAGE, entries, _at(expired_on))
+    at = _at(expired_on)
+    return liability.journal(Kind.BREAKAGE, entries, f"{at}:{returned_by}" if returned_by else at)
 
 
 def breakage_reversal_journal(liability: NetworkLiability, amount: Decimal, expired_on: dt.datetime) -> Journal:
@@ -139,6 +149,14 @@ async def usage_reversal_journal(db: AsyncSession, liability: NetworkLiability, 
         credit(liability.account, liability.minor(usage.value_amount)),
     )
     return _of_usage(liability, usage, Kind.REVERSAL, entries)
+
+
+async def part_return_journal(
+    db: AsyncSession, liability: NetworkLiability, part: PostedUsage, refund_part: str
+) -> Journal:
+    """A part of a usage goes back with a refund of its payment. The refund's part is the source."""
+    reversal = await usage_reversal_journal(db, liability, part)
+    return replace(reversal, source_kind="refund", source_id=refund_part)
 
 
 def _fees(liability: NetworkLiability, usage: PostedUsage) -> tuple[Entry, ...]:

@@ -83,9 +83,12 @@ def check_validity(item: Usable, now: dt.datetime) -> None:
         raise NotYetValid(starts_on=item.starts_on.date())
 
 
-def check_usable(card: GiftCardRow, now: dt.datetime) -> None:
-    """Raise what prevents the usage of a locked card now: see `check_usable_as`."""
-    check_usable_as(card, shown_status(card), now)
+def check_usable(card: GiftCardRow, now: dt.datetime, *, held: bool = False) -> None:
+    """Raise what prevents the usage of a card now: see `check_usable_as`.
+
+    With `held`, the caller already holds a part and would take it again: then USED counts as usable.
+    """
+    check_usable_as(card, USING if held and card.status is USED else shown_status(card), now)
 
 
 def check_usable_as(item: Usable, status: StrEnum, now: dt.datetime) -> None:

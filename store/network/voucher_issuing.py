@@ -109,7 +109,7 @@ async def cancel_voucher(db: AsyncSession, voucher: NetworkVoucherRow, refunded:
     if not transition(voucher, CANCELLED):
         return False
     voucher.unowed_amount = voucher.left_amount
-    await post(db, [await void_journal(db, liability_of(voucher), owed, refunded)])
+    await post(db, [await void_journal(db, liability_of(voucher), owed, refunded=refunded)])
     await emit_network_voucher_event(db, EventType.NETWORK_VOUCHER_CANCELLED, voucher)
     return True
 

@@ -13,7 +13,7 @@ from schema.network.errors import NotUsable, PartnerWithoutOffer, UsageInPayout
 from store.ledger.posting import post
 from store.network.fees import VOUCHER_USAGE, apply_fees, fee_terms
 from store.network.offers import accepted_offers, admits_partner
-from store.network.postings import usage_journal, usage_reversal_journal
+from store.network.postings import breakage_journal, usage_journal, usage_reversal_journal
 from store.network.states import check_accepts
 from store.network.voucher_events import emit_voucher_usage_event
 from store.network.voucher_issuing import liability_of
@@ -139,7 +139,8 @@ async def cancel_voucher_usage(
     """Cancel a locked usage: the voucher has it again, with what it took. Returns False, without change, if it is
     cancelled already.
 
-    An expired voucher stays expired. Raises UsageInPayout, or NotUsable if the voucher was cancelled.
+    An expired voucher stays expired; if its network books breakage, the value is booked too. Raises UsageInPayout, or
+    NotUsable if the voucher was cancelled.
     """
     if not usage.is_active:
         return False
@@ -150,9 +151,13 @@ async def cancel_voucher_usage(
     usage.is_active, usage.cancelled_on, usage.comment = False, now, comment or usage.comment
     voucher.used_amount, voucher.usage_count = voucher.used_amount - usage.value_amount, voucher.usage_count - 1
     set_first_usage(voucher, await _first_usage(db, voucher, usage), ZoneInfo(network.time_zone))
+    journals = [await usage_reversal_journal(db, liability_of(voucher), usage)]
     if voucher.status is not EXPIRED:
         transition(voucher, status_by_usages(voucher))
-    await post(db, [await usage_reversal_journal(db, liability_of(voucher), usage)])
+    elif network.network_voucher_books_breakage and voucher.expires_on is not None:
+        voucher.unowed_amount += usage.value_amount
+        journals.append(breakage_journal(liability_of(voucher), usage.value_amount, voucher.expires_on, str(usage.id)))
+    await post(db, journals)
     await emit_voucher_usage_event(db, EventType.NETWORK_VOUCHER_USAGE_CANCELLED, voucher, usage)
     return True
 

@@ -164,11 +164,15 @@ async def transfer_of(
     kind: TransferType,
     now: dt.datetime,
 ) -> TransferRow:
-    """A transfer between the wallet of a gift card and the partner's: to the partner, or back."""
+    """A transfer between the wallet of a gift card and the partner's: to the partner, or back. What a network's card has
+    paid is not in the partner's wallet before its payout: that side is missing.
+    """
     card = (await db.exec(select(WalletRow).where(col(WalletRow.id) == source.wallet_id))).one()
-    partner_wallet = payment.wallet_id
-    if partner_wallet is None and (wallet := await card_wallet_of(db, payment.partner_id)) is not None:
-        partner_wallet = wallet.id
+    partner_wallet = None
+    if card.partner_id is not None:
+        partner_wallet = payment.wallet_id
+        if partner_wallet is None and (wallet := await card_wallet_of(db, payment.partner_id)) is not None:
+            partner_wallet = wallet.id
     wallets = (card.id, partner_wallet) if kind is TransferType.PAYMENT else (partner_wallet, card.id)
     return TransferRow(
         marketplace_id=card.marketplace_id,

@@ -1,16 +1,20 @@
 """Staff at a venue, on a phone: from a scanned code through the log-in to what it is good for, used and taken back."""
 
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Page
 
 from coffret.demo.users import MASTER_USER, PASSWORD
 from funnel.core.languages import translations
+from schema.core.text import Text
 from tests.browser.conftest import NewCustomer
 from tests.browser.customer import Customer
 from tests.browser.running_shop import RunningShop
 from tests.funnel.redemption.fixtures import LOG_IN, ROOT
+from tests.funnel.redemption.network import box_of, link, network_card, network_voucher, offer_of
 from tests.servers.chromium import needs_chromium, sound
 
 pytestmark = [*needs_chromium, pytest.mark.asyncio(loop_scope="session")]
@@ -117,6 +121,33 @@ class Shift:
         await self.press("button", "Put back")
         assert await self.page.locator(".taken button").count() == 0
 
+    async def takes_from_a_card_of_the_network(self, code: str) -> None:
+        """Take an amount typed with a comma, put it back."""
+        await self.page.goto(f"{self.origin}{ROOT}?code={code}")
+        await self.looked_at("redeem network gift card")
+        await self.press("button", "Take it off the card")
+        await self.looked_at("redeem network gift card without an amount")
+        await self.page.fill("#amount", "1,50")
+        await self.page.fill("#reference", "Table 7")
+        await self.staff.press(self.page.locator("main button.main"))
+        assert len(await self.staff.notes()) == 1
+        await self.looked_at("redeem network gift card taken")
+        await self.press(".taken button", "Put back")
+        assert await self.page.locator(".taken button").count() == 0
+
+    async def uses_a_voucher_of_the_network(self, code: str) -> None:
+        """Choose one of the offers, undo the use."""
+        await self.page.goto(f"{self.origin}{ROOT}?code={code}")
+        await self.looked_at("redeem network voucher")
+        await self.press("button", "Use it once")
+        await self.looked_at("redeem network voucher without an offer")
+        await self.page.locator(".choice input").nth(1).check()
+        await self.press("button", "Use it once")
+        assert (await self.staff.notes())[0] == self.translate("It is marked as used.")
+        await self.looked_at("redeem network voucher used")
+        await self.press(".taken button", "Undo")
+        assert (await self.staff.notes())[0] == self.translate("The use is undone.")
+
     async def logs_out(self) -> None:
         """Nothing is shown any more."""
         await self.staff.press(self.page.locator(".who button"))
@@ -124,6 +155,32 @@ class Shift:
         if self.scripts:
             await self.page.goto(f"{self.origin}{ROOT}?code=2222")
             assert self.page.url == f"{self.origin}{LOG_IN}?code=2222"
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def of_network(shop: RunningShop) -> AsyncIterator[tuple[str, str]]:
+    """The codes of a gift card and a voucher of the shop's network, in which it takes part for as long."""
+    await link(shop)
+    box = await box_of(shop, max_usages=3, max_days_after_first_usage=90)
+    for name, about in (("A massage", "Fifty minutes, with oils of the region."), ("A dinner", "Three courses.")):
+        await offer_of(shop, box, name, description=Text(en=about))
+    voucher = await network_voucher(shop, box)
+    yield (await network_card(shop)).normal_code, voucher.normal_code
+    await link(shop, linked=False)
+
+
+async def test_what_is_of_the_network(
+    shop: RunningShop, new_customer: NewCustomer, of_network: tuple[str, str]
+) -> None:
+    """Take from a gift card of the network and put it back, use a voucher and undo that; with and without scripts."""
+    card, voucher = of_network
+    for language, scripts in (("en-GB", True), ("de-DE", False)):
+        staff = await new_customer(PHONE, language, scripts=scripts)
+        shift = Shift(staff, language, scripts, f"http://{shop.domain}")
+        await shift.logs_in(card)
+        await shift.takes_from_a_card_of_the_network(card)
+        await shift.uses_a_voucher_of_the_network(voucher)
+        await shift.logs_out()
 
 
 async def test_a_shift_at_the_venue(shop: RunningShop, new_customer: NewCustomer) -> None:

@@ -23,7 +23,12 @@ from schema.event import EventType
 from schema.payment.payment import RefundOrigin
 from store.checkout.placement import fill_order, open_order, paying_cards
 from store.checkout.reading import lock_attempt, lock_checkout
-from store.checkout.reservations import consume_reservations, release_reservations, reserve
+from store.checkout.reservations import (
+    consume_reservations,
+    release_reservations,
+    reserve,
+    spend_on_networks,
+)
 from store.core.provider_process import CheckIntervals
 from store.job.jobs import JobKind, enqueue_job
 from store.order import events
@@ -224,6 +229,7 @@ async def _place_order(
     if attempt.total_amount:
         cards = await paying_cards(db, attempt)
         payment = await record_checkout_payment(db, attempt, payin, now, order_id=order.id, gift_cards=cards)
+        await spend_on_networks(db, attempt, payment, now)
     await fill_order(db, order, attempt, payment, await _shop_url(services, db, attempt), now)
     if payment is not None:
         await emit_payment_event(db, EventType.PAYMENT_SUCCEEDED, payment)
@@ -248,6 +254,9 @@ async def _shop_url(services: Services, db: AsyncSession, attempt: AttemptRow) -
 
 async def delete_ordered_cart(services: Services, attempt: AttemptRow) -> None:
     """Delete the cart that an attempt has ordered. The job does so if the cart store is not available."""
+    if attempt.state is AttemptState.COMPLETED and attempt.kind is ShopKind.NETWORK:
+        with suppress(Unavailable):
+            await services.multi_product_carts.delete(attempt.partner_id, attempt.cart_id)
     if attempt.state is AttemptState.COMPLETED and attempt.kind is ShopKind.PRODUCTS:
         with suppress(Unavailable):
             await delete_cart(services, attempt.partner_id, attempt.cart_id, attempt.cart_last_modified)

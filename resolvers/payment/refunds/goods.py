@@ -13,7 +13,8 @@ from schema.voucher.voucher import VoucherState
 from store.gift_card.gift_cards import GiftCardRow
 from store.gift_card.holds import cancel_card
 from store.gift_card.locks import card_ids_of_order, lock_cards
-from store.network.issuing import cancel
+from store.network.card_payments import is_of_network
+from store.network.issuing import cancel as cancel_network_card
 from store.network.voucher_issuing import cancel_voucher
 from store.network.vouchers import NetworkVoucherRow, lock_network_vouchers_of_order
 from store.order.orders import lock_order
@@ -89,10 +90,10 @@ async def withdraw(
         if voucher.state in UNUSED:
             await move_voucher(db, voucher, VoucherState.ERROR, now)
     for card in goods.cards:
-        if card.network_id is None:
-            await cancel_card(db, card, now)
+        if is_of_network(card):
+            await cancel_network_card(db, card, back.get((GiftCardRow, card.id), NOTHING))
         else:
-            await cancel(db, card, back.get((GiftCardRow, card.id), NOTHING))
+            await cancel_card(db, card, now)
     for sold in goods.network_vouchers:
         await cancel_voucher(db, sold, back.get((NetworkVoucherRow, sold.id), NOTHING))
 

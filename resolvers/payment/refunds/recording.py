@@ -20,15 +20,16 @@ from schema.payment.payment import (
     RefundState,
 )
 from schema.payment.transfer import TransferType
-from store.gift_card.movements import return_spent
 from store.job.jobs import JobKind, enqueue_job
+from store.ledger.balances import lock_balance
 from store.ledger.posting import Journal, post
+from store.network.card_payments import return_to_card
 from store.order.orders import lock_order
 from store.order.refunds import OrderRefund, record_order_refund
 from store.payment.attempts import AttemptRow, AttemptState
 from store.payment.attempts import transition as move_attempt
 from store.payment.payments import REFUND_STATES, PaymentRow, PaymentSourceRow, PaymentTransactionRow, RefundRow
-from store.payment.postings import refund_failed_journal, refund_journal, refund_paid_journal
+from store.payment.postings import owner_accounts, refund_failed_journal, refund_journal, refund_paid_journal
 from store.payment.recording import sources_of, transfer_of, was_refunded_today
 from store.payment.refund_amounts import commission_to_refund
 
@@ -63,7 +64,10 @@ async def promise_refund(
     if of_order is not None:
         await record_order_refund(db, refund, of_order)
     parts = [(source, amount) for source in locked.sources if (amount := amounts.get(source.id))]
-    await post(db, [await _refund_part(db, locked, source, refund, amount, now) for source, amount in parts])
+    if any(source.kind is CARD for source, _ in parts):  # before what is earned in the network, as everywhere
+        await lock_balance(db, payment.book_id, owner_accounts(payment).earnings)
+    for source, amount in parts:  # one by one: what one takes of the partner's earnings, the next has no more
+        await post(db, await _refund_part(db, locked, source, refund, amount, now))
     await emit_refund_event(db, EventType.REFUND_CREATED, refund, is_of_amount=of_order is None)
     if all(source.kind is not CARD for source, _ in parts):  # the bank card's part is never done at once
         await finish_if_done(db, payment, refund, now)
@@ -77,7 +81,7 @@ async def _refund_part(
     refund: RefundRow,
     amount: Decimal,
     now: dt.datetime,
-) -> Journal:
+) -> Sequence[Journal]:
     payment, by_card = locked.payment, source.kind is CARD
     if by_card and await was_refunded_today(db, source, amount, now):
         refund.detail = SAME_AMOUNT_TODAY
@@ -105,10 +109,11 @@ async def _refund_part(
     await db.flush()
     if by_card:
         await enqueue_job(db, JobKind.SEND_REFUND, {"id": part.id}, unique_key=str(part.id))
-        return refund_journal(payment, part)
+        return [refund_journal(payment, part)]
     assert source.gift_card_id is not None
     db.add(await transfer_of(db, payment, source, amount, TransferType.REVERSAL, now))
-    return return_spent(locked.cards[source.gift_card_id], amount, "refund", f"{refund.id}:{part.id}", now)
+    card = locked.cards[source.gift_card_id]
+    return await return_to_card(db, card, payment, amount, f"{refund.id}:{part.id}", now)
 
 
 def take_back(payment: PaymentRow, source: PaymentSourceRow, part: PaymentTransactionRow, *, sign: int = 1) -> None:

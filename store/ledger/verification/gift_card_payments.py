@@ -4,11 +4,15 @@
 from store.ledger.verification.rule import MINOR, Rule, differences, is_checked
 
 CAPTURED = """(
-    SELECT split_part(j.source_id, ':', 1) AS payment_id, a.owner_id AS gift_card_id, e.amount, j.book_id, j.effective_on
+    SELECT coalesce(u.payment_id::text, split_part(j.source_id, ':', 1)) AS payment_id, a.owner_id AS gift_card_id, e.amount,
+        j.book_id, j.effective_on
     FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id JOIN ledger_account a ON a.id = e.account_id
-    WHERE j.kind = 'capture' AND j.source_kind IN ('payment', 'checkout_attempt') AND a.role = 'card'
+    LEFT JOIN network_gift_card_usage u
+        ON u.id = CASE j.source_kind WHEN 'network_gift_card_usage' THEN j.source_id::int END AND u.payment_id IS NOT NULL
+    WHERE j.kind = 'capture' AND (j.source_kind IN ('payment', 'checkout_attempt') OR u.id IS NOT NULL) AND a.role = 'card'
 )"""
-"""SQL: what gift cards have paid. A payment of the checkout has the id of its attempt."""
+"""SQL: what gift cards have paid. A payment of the checkout has the id of its attempt; what a network's card has paid is a
+usage."""
 RETURNED = """(
     SELECT r.payment_id::text AS payment_id, a.owner_id AS gift_card_id, -e.amount AS amount, j.book_id, j.effective_on
     FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id JOIN ledger_account a ON a.id = e.account_id
@@ -52,10 +56,12 @@ TRANSFERS = f"""
     UNION ALL
     SELECT format('transfer:%s: wallet %s, its payment:%s is of wallet %s', t.id, t.wallet_id, p.id, p.wallet_id)
     FROM (
-        SELECT *, CASE type WHEN 'payment' THEN credited_wallet_id ELSE debited_wallet_id END AS wallet_id FROM transfer
+        SELECT *, CASE type WHEN 'payment' THEN credited_wallet_id ELSE debited_wallet_id END AS wallet_id,
+            CASE type WHEN 'payment' THEN debited_wallet_id ELSE credited_wallet_id END AS card_wallet_id FROM transfer
         WHERE type IN ('payment', 'reversal')
-    ) t JOIN payment p ON p.id = t.payment_id
-    WHERE p.wallet_id IS NOT NULL AND t.wallet_id IS DISTINCT FROM p.wallet_id AND {
+    ) t JOIN payment p ON p.id = t.payment_id LEFT JOIN wallet c ON c.id = t.card_wallet_id
+    WHERE CASE WHEN c.id IS NOT NULL AND c.partner_id IS NULL THEN t.wallet_id IS NOT NULL
+        ELSE p.wallet_id IS NOT NULL AND t.wallet_id IS DISTINCT FROM p.wallet_id END AND {
     is_checked("p.book_id", "t.created_on")
 }
 """
@@ -63,7 +69,8 @@ RULES = (
     Rule("captures", "What the gift cards of each paid payment pay was captured of them; nothing else was.", CAPTURES),
     Rule(
         "transfers",
-        "Each amount that a payment captured of a gift card, and each that a refund returned to it, is one transfer.",
+        "Each amount that a payment captured of a gift card, and each that a refund returned to it, is one transfer; what a "
+        "network's card has paid goes into no partner's wallet.",
         TRANSFERS,
     ),
 )

@@ -6,9 +6,11 @@ from store.ledger.verification.rule import MINOR, Rule, differences, is_checked
 PARTS = "usage_id, kind, owner_id, partner_id, value, net, commission, fee, vat, promotion"
 
 
-def usages_rule(name: str, title: str, *, table: str, owner: str, role: str) -> Rule:
+def usages_rule(
+    name: str, title: str, *, table: str, owner: str, role: str, cancelled: str = "NOT u.is_active"
+) -> Rule:
     """The rule that usages in `table` are posted. Each leads with `<owner>_id` to what was used, whose account has
-    `role`.
+    `role`. `cancelled` is the SQL of what is posted back as a whole.
     """
     commission, fee = (
         "u.commission_amount - u.commission_vat_amount",
@@ -23,7 +25,7 @@ def usages_rule(name: str, title: str, *, table: str, owner: str, role: str) -> 
             {is_checked("c.book_id", "coalesce(u.cancelled_on, u.recorded_on)")} AS is_checked
         FROM {table} u JOIN {owner} c ON c.id = u.{owner}_id JOIN ledger_book b ON b.id = c.book_id
         CROSS JOIN (VALUES ('capture'), ('reversal')) AS k (kind)
-        WHERE (k.kind = 'capture' OR NOT u.is_active) AND u.value_amount > 0
+        WHERE (k.kind = 'capture' OR {cancelled}) AND u.value_amount > 0
     """
     posted = f"""
         SELECT j.source_id, j.kind, max(a.owner_id) FILTER (WHERE a.role = '{role}'), j.partner_id,

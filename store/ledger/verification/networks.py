@@ -2,7 +2,7 @@
 """Rules of networks: their money moves with the gift card or voucher that it is of, and with nothing else."""
 
 from store.ledger.verification.journals import NAMED as JOURNAL
-from store.ledger.verification.rule import JOURNALS, Rule
+from store.ledger.verification.rule import ACCOUNTS, JOURNALS, MINOR, Rule
 
 USAGES = "('network_gift_card_usage', 'network_voucher_usage')"
 LIABILITIES = "('gift_card', 'network_voucher')"
@@ -11,14 +11,46 @@ MOVED = f"""(
     SELECT j.*, e.amount, a.role, a.owner_id FROM {JOURNALS} j
     JOIN ledger_entry e ON e.journal_id = j.id JOIN ledger_account a ON a.id = e.account_id
 )"""
+
+
+def _unowed(table: str, role: str, left: str) -> str:
+    """SQL that finds rows of `table` whose unowed amount does not follow from their status and what is booked."""
+    return f"""
+        SELECT format('{table} %s: %s of %s is not owed, but it is %s, and %s is booked as breakage', c.id, c.unowed_amount,
+            {left}, c.status, round(coalesce(m.booked, 0) / 10::numeric ^ b.minor_digits, b.minor_digits)) AS offender
+        FROM {table} c JOIN ledger_book b ON b.id = c.book_id
+        LEFT JOIN {ACCOUNTS} a ON (a.book_id, a.role, a.owner_id) = (c.book_id, '{role}', c.id)
+        LEFT JOIN LATERAL (
+            SELECT sum(e.amount) AS booked FROM ledger_entry e JOIN ledger_journal j ON j.id = e.journal_id
+            WHERE e.account_id = a.id AND j.kind IN ('breakage', 'breakage_reversal') AND j.source_kind IN {LIABILITIES}
+        ) m ON true
+        WHERE (CAST(:books AS int[]) IS NULL OR c.book_id = ANY(CAST(:books AS int[])))
+            AND (CAST(:since AS date) IS NULL OR a.id IS NOT NULL)
+            AND {MINOR.format(amount="c.unowed_amount")} <> CASE
+                WHEN c.status IN ('draft', 'cncld') THEN {MINOR.format(amount=left)}
+                WHEN c.status = 'exprd' THEN coalesce(m.booked, 0) ELSE 0 END
+    """
+
+
 RULES = (
     Rule(
+        "unowed_amounts_follow_the_status",
+        "Of a network's gift cards and vouchers nothing is owed while they are drafts and after they were cancelled, and of "
+        "expired ones what is booked as breakage is not; all else is owed.",
+        f"""
+        {_unowed("gift_card", "card", "c.remaining_amount")} AND c.network_id IS NOT NULL
+        UNION ALL
+        {_unowed("network_voucher", "network_voucher", "(c.price_amount - c.used_amount)")}
+        """,
+    ),
+    Rule(
         "network_earnings_are_of_usages",
-        "Partners earn in their network by usages only, and lose it by cancelled ones.",
+        "Partners earn in their network by usages only, and lose it by cancelled ones and by refunds of payments.",
         f"""
         SELECT DISTINCT format('%s: moves what a partner has earned in the network', {JOURNAL}) AS offender
         FROM {MOVED} j WHERE j.role = 'partner_network'
             AND (j.source_kind NOT IN {USAGES} OR j.kind NOT IN ('capture', 'reversal'))
+            AND (j.source_kind, j.kind) <> ('refund', 'reversal')
         """,
     ),
     Rule(

@@ -140,9 +140,10 @@ REFUNDS = differences(
     """,
     f"""
         SELECT j.source_id, j.kind, max(a.owner_id) FILTER (WHERE a.role = 'card') AS gift_card_id,
-            sum(e.amount) FILTER (WHERE e.amount > 0)::bigint AS amount,
+            CASE j.kind WHEN 'reversal' THEN -coalesce(sum(e.amount) FILTER (WHERE a.role = 'card'), 0)
+                ELSE sum(e.amount) FILTER (WHERE e.amount > 0) END::bigint AS amount,
             abs(coalesce(sum(e.amount) FILTER (WHERE a.role = 'commission_back'), 0))::bigint AS commission,
-            abs(coalesce(sum(e.amount) FILTER (WHERE a.role = 'vat_on_commission'), 0))::bigint AS vat,
+            abs(coalesce(sum(e.amount) FILTER (WHERE a.role = 'vat_on_commission' AND j.kind <> 'reversal'), 0))::bigint AS vat,
             {is_checked("j.book_id", "j.effective_on")} AS is_checked
         FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id JOIN ledger_account a ON a.id = e.account_id
         WHERE j.source_kind = 'refund' AND j.kind IN ('refund', 'refund_paid', 'refund_failed', 'reversal') GROUP BY j.id

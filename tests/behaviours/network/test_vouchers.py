@@ -148,9 +148,9 @@ def usage_of(node: Any) -> dict[str, Any]:
         "partner_agency_name": node["partner"]["commercialName"],
         "partner_source_id": int(source_id),
         "is_active": node["isActive"],
-        "comment": node["comment"],
-        "management_fees": float(node["managementFee"]["amount"]),
-        "commission_rate": float(node["commissionRate"]),
+        "comment": node["comment"] or "",
+        "management_fees": node["managementFee"] and float(node["managementFee"]["amount"]),
+        "commission_rate": node["commissionRate"] and float(node["commissionRate"]),
     }
 
 

@@ -13,9 +13,9 @@ from schema.gift_card.gift_card import GiftCardStatus
 from schema.voucher.voucher import VoucherState
 from store.core.clock import clock
 from store.core.codes import generate_code
-from tests.funnel.checkout.customer import Customer
 from tests.funnel.checkout.test_pages import check_controls, check_headings
 from tests.funnel.redemption.fixtures import LOG_IN, ROOT, Venue, buttons, note, press, verdict
+from tests.funnel.redemption.sending import sent_at_once
 from tests.servers.production import NOBODYS_URL, SHOP_URL
 
 P = Permission
@@ -185,7 +185,7 @@ async def test_an_amount_is_taken_once_and_put_back(venue: Venue) -> None:
     assert staff.h1 == "€50.00 left"
     check_headings(staff.page)
     check_controls(staff.page)
-    assert await _sent_at_once(staff, 4, amount="12,50 €", reference="Table 7") == {303}
+    assert await sent_at_once(staff, "/redeem/gift-card/", 4, amount="12,50 €", reference="Table 7") == {303}
     await staff.open(f"{ROOT}?code={card.normal_code}")
     assert (note(staff), await venue.remaining_amount(card.id)) == (
         "€12.50 taken Left on the card: €37.50.",
@@ -198,15 +198,6 @@ async def test_an_amount_is_taken_once_and_put_back(venue: Venue) -> None:
         Decimal("50.00"),
     )
     assert "put back" in staff.page.one("ul", class_="taken").text
-
-
-async def _sent_at_once(staff: Customer, times: int, **changes: str) -> set[int]:
-    """The statuses when the form that takes an amount is sent so many times at the same moment."""
-    form = next(f for f in staff.page.one("main").all("form") if f.attributes["action"] == "/redeem/gift-card/")
-    sent = {i.attributes["name"]: i.attributes.get("value", "") for i in form.all("input")} | changes
-    told = {"Origin": SHOP_URL, "Sec-Fetch-Site": "same-origin"}
-    sending = (staff.http.post("/redeem/gift-card/", data=sent, headers=told) for _ in range(times))
-    return {answer.status_code for answer in await asyncio.gather(*sending)}
 
 
 async def test_what_is_no_amount_is_told_at_the_field_and_takes_nothing(venue: Venue) -> None:

@@ -14,7 +14,7 @@ from resolvers.network.gift_card_issuing import (
     extend_network_gift_card,
     update_network_gift_card,
 )
-from resolvers.network.gift_card_usages import use_network_gift_card
+from resolvers.network.gift_card_usages import cancel_network_gift_card_usage, use_network_gift_card
 from schema.gift_card.gift_card import GiftCardStatus
 from schema.ledger import LedgerAccountRole as Role
 from schema.ledger import LedgerJournalKind as Kind
@@ -23,7 +23,16 @@ from store.core.codes import generate_code
 from store.ledger.accounts import LedgerAccount
 from store.ledger.posting import Journal, credit, debit, post
 from tests.changes import Direct, Transport
-from tests.fixtures.network import balances, card_balance, is_proved, link, network_card, set_terms, status_and_rest
+from tests.fixtures.network import (
+    balances,
+    card_balance,
+    is_proved,
+    link,
+    network_card,
+    set_terms,
+    status_and_rest,
+    usages_of,
+)
 from tests.fixtures.tenants import Tenants
 
 ADA = {"first_name": "Ada", "last_name": "Martin", "email": "ada@example.com"}
@@ -234,6 +243,32 @@ async def test_a_card_is_deactivated_and_back(tenants: Tenants, ask: Transport) 
         assert (await newest(tenants))["is_active"] is active
     assert (await ask.change("market a", update_network_gift_card, id=card.id, message="")).done
     assert (await newest(tenants))["message"] is None
+
+
+@pytest.mark.parametrize("books", [False, True])
+async def test_usages_of_an_expired_card_are_cancelled(tenants: Tenants, ask: Transport, books: bool) -> None:
+    """It stays expired; what comes back is booked like the rest, or owed like the rest, until it is extended."""
+    await set_terms(tenants, books_breakage=books)
+    await link(tenants, "a1")
+    card = await network_card(tenants)
+    for value in ("30.00", "20.00"):
+        used = {"code": card.code, "value": value, "partner_id": tenants.partners["a1"].id}
+        assert (await ask.change("a1", use_network_gift_card, **used)).done
+    old = "UPDATE gift_card SET expires_on = now() - interval '1 minute' WHERE id = :id"
+    await tenants.execute(old, id=card.id)
+    assert await expire_gift_cards(tenants.services) == 1
+    for usage, left in zip(await usages_of(tenants, card), (8000, 10000), strict=True):
+        for _ in range(2):
+            assert (await ask.change("a1", cancel_network_gift_card_usage, id=usage.id)).done
+        assert await status_and_rest(tenants, card) == ("exprd", f"{left / 100:.2f}")
+        found = await balances(tenants)
+        assert (await card_balance(tenants, card), found.get("breakage", 0)) == ((0, left) if books else (left, 0))
+        assert await is_proved(tenants)
+    later = (clock.now() + dt.timedelta(days=700)).isoformat()
+    assert (await ask.change("market a", extend_network_gift_card, id=card.id, expires_on=later)).done
+    assert await status_and_rest(tenants, card) == ("paid", "100.00")
+    assert (await card_balance(tenants, card), (await balances(tenants)).get("breakage", 0)) == (10000, 0)
+    assert await is_proved(tenants)
 
 
 @pytest.mark.parametrize("books", [False, True])

@@ -1,5 +1,7 @@
 """What the proof finds of forged money of a network."""
 
+from decimal import Decimal
+
 import pytest
 
 from resolvers.network.gift_card_usages import use_network_gift_card
@@ -10,8 +12,10 @@ from store.ledger.accounts import LedgerAccount, card_account, network_earnings
 from store.ledger.posting import Journal, credit, debit, post
 from store.network.postings import BREAKAGE, FUNDS, OWED
 from tests.changes import Direct
+from tests.fixtures.box import new_box
 from tests.fixtures.ledger import broken_rules
 from tests.fixtures.network import is_proved, link, network_card
+from tests.fixtures.network_voucher import network_voucher
 from tests.fixtures.tenants import Tenants
 
 
@@ -62,3 +66,40 @@ async def test_income_that_was_never_earned(tenants: Tenants, card: GiftCardRow)
     promotion, commission = LedgerAccount(Role.PROMOTION), LedgerAccount(Role.COMMISSION)
     found = await forge(tenants, card, Kind.ISSUE, f"{card.id}:again", promotion, commission)
     assert "network_liabilities_move_alone" in found
+
+
+async def test_what_was_used_elsewhere_is_counted(tenants: Tenants, card: GiftCardRow) -> None:
+    await network_card(tenants, remaining_amount=Decimal("40.00"))
+    assert await is_proved(tenants)
+    await tenants.execute("UPDATE gift_card SET used_elsewhere_amount = 59 WHERE used_elsewhere_amount = 60")
+    assert set(await broken_rules(tenants.services.db)) == {"network_gift_cards_show_what_is_left"}
+
+
+async def test_less_left_than_was_not_used(tenants: Tenants, card: GiftCardRow) -> None:
+    """The balance agrees with the account of the card, but nobody has used the difference."""
+    assert not await forge(tenants, card, Kind.VOID, f"{card.id}:part", card_account(card.id), FUNDS) - {
+        "cards_show_their_balance"
+    }
+    await tenants.execute("UPDATE gift_card SET remaining_amount = remaining_amount - 5 WHERE id = :id", id=card.id)
+    assert set(await broken_rules(tenants.services.db)) == {"network_gift_cards_show_what_is_left"}
+
+
+async def test_what_is_not_owed_of_a_card_that_can_be_used(tenants: Tenants, card: GiftCardRow) -> None:
+    await forge(tenants, card, Kind.BREAKAGE, f"{card.id}:1", card_account(card.id), BREAKAGE)
+    await tenants.execute("UPDATE gift_card SET unowed_amount = 5 WHERE id = :id", id=card.id)
+    assert set(await broken_rules(tenants.services.db)) == {"unowed_amounts_follow_the_status"}
+    await tenants.execute("UPDATE gift_card SET status = 'exprd' WHERE id = :id", id=card.id)
+    assert await is_proved(tenants), "of an expired one it is"
+
+
+async def test_a_cancelled_card_that_is_owed(tenants: Tenants, card: GiftCardRow) -> None:
+    await tenants.execute("UPDATE gift_card SET status = 'cncld' WHERE id = :id", id=card.id)
+    assert set(await broken_rules(tenants.services.db)) == {"unowed_amounts_follow_the_status"}
+
+
+@pytest.mark.parametrize("status", ["draft", "cncld"])
+async def test_a_voucher_that_is_owed_and_should_not_be(tenants: Tenants, status: str) -> None:
+    await network_voucher(tenants, await new_box(tenants))
+    assert await is_proved(tenants)
+    await tenants.execute("UPDATE network_voucher SET status = :status", status=status)
+    assert set(await broken_rules(tenants.services.db)) == {"unowed_amounts_follow_the_status"}

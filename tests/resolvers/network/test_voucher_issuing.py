@@ -285,9 +285,10 @@ async def test_what_expires_stays_owed_unless_it_is_booked(tenants: Tenants, ask
     assert [row[0].partition(".")[2] for row in events] == ["issued", "expired", "extended"]
 
 
-async def test_a_usage_of_what_was_booked_as_breakage_is_cancelled(tenants: Tenants) -> None:
-    """It stays expired; what the usage took is owed again, what was booked stays booked."""
-    await set_terms(tenants, product="voucher", books_breakage=True)
+@pytest.mark.parametrize("books", [False, True])
+async def test_a_usage_of_an_expired_voucher_is_cancelled(tenants: Tenants, books: bool) -> None:
+    """It stays expired; what the usage took is booked like the rest, or owed like the rest."""
+    await set_terms(tenants, product="voucher", books_breakage=books)
     await link(tenants, "a1")
     ask, voucher = Direct(tenants), await network_voucher(tenants, await offered_box(tenants, "a1", max_usages=2))
     sent = {"code": voucher.code, "partner_id": tenants.partners["a1"].id}
@@ -296,11 +297,14 @@ async def test_a_usage_of_what_was_booked_as_breakage_is_cancelled(tenants: Tena
     assert await expire_vouchers(tenants.services) == 1
     (usage,) = await usages_of_voucher(tenants, voucher)
     assert (await ask.change("a1", cancel_network_voucher_usage, id=usage.id)).done
-    row = await stored(tenants, voucher)
-    assert (row.status, str(row.unowed_amount), await voucher_balance(tenants, voucher)) == (S.EXPIRED, "60.00", 6000)
+    row, unowed, owed = await stored(tenants, voucher), "120.00" if books else "0.00", 0 if books else 12000
+    assert (row.status, str(row.unowed_amount), await voucher_balance(tenants, voucher)) == (S.EXPIRED, unowed, owed)
+    assert (await balances(tenants)).get("breakage", 0) == 12000 - owed
+    assert await is_proved(tenants)
     assert (await ask.change("market a", extend_network_voucher, id=voucher.id, expires_on=later())).done
     row = await stored(tenants, voucher)
     assert (row.status, str(row.unowed_amount), await voucher_balance(tenants, voucher)) == (S.PAID, "0.00", 12000)
+    assert "breakage" not in await balances(tenants)
     assert await is_proved(tenants)
 
 

@@ -13,13 +13,17 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 
 from resolvers.core.operation import Operation
+from resolvers.network.gift_card_usages import cancel_network_gift_card_usage, use_network_gift_card
 from resolvers.payment import refund_notifications
 from resolvers.payment.creation import cancel_payment
 from resolvers.payment.page import process
 from resolvers.payment.refunds.refunds import refund_payment
 from schema.core.errors import AppError
+from schema.network.gift_card_input import CancelNetworkGiftCardUsage, UseNetworkGiftCard
 from schema.payment.input import CancelPayment, RefundPayment
 from store.core.clock import clock
+from store.gift_card.gift_cards import GiftCardRow
+from store.network.issuing import cancel
 from store.providers.errors import ProviderError
 from store.providers.keys import new_idempotency_key
 from store.providers.money import MinorAmount
@@ -33,15 +37,19 @@ from tests.fixtures.payment.api_payment import (
     wallet_uuid,
     wallets_agree,
 )
+from tests.fixtures.payment.network_payment import card_of_network, take_fees, take_part, usages
 from tests.fixtures.payment.payment import send_refunds
 from tests.fixtures.shop import DECLINED_CARD, GOOD_CARD, Shop
 
 EXPECTED = (AppError, ProviderError)
 """What callers may be told; anything else is a bug."""
 DEEDS = ("create", "create_mixed", "press", "pay", "decline", "sync", "notify", "cancel", "end", "refund", "send")
+OF_NETWORK = ("create_of_network", "use_of_network", "cancel_of_network")
 OUTSIDE = ("refund_outside", "tell_refunds", "lose", "fail", "wait")
 EVENTS = st.lists(
-    st.tuples(st.sampled_from((*DEEDS, *OUTSIDE)), st.integers(0, 5), st.integers(0, 40)), min_size=4, max_size=14
+    st.tuples(st.sampled_from((*DEEDS, *OF_NETWORK, *OUTSIDE)), st.integers(0, 5), st.integers(0, 40)),
+    min_size=4,
+    max_size=14,
 )
 """What is done, to which payment, and after how many steps of the event loop it breaks off (0: never)."""
 
@@ -52,6 +60,7 @@ class MoneyStorm:
     def __init__(self, shop: Shop) -> None:
         self.shop = shop
         self.payments: list[UUID] = []
+        self.cards: list[GiftCardRow] = []
 
     async def create(self, number: int) -> None:
         amount = ("10.00", "33.33", "0.01", "99.99", "50.00", "7.77")[number]
@@ -64,6 +73,29 @@ class MoneyStorm:
         amount = str(Decimal(extra) + number * 10)
         made = await created(self.shop, amount, extra_source_wallet_uuid=wallet, extra_source_amount=extra)
         self.payments.append(made.id)
+
+    async def create_of_network(self, number: int) -> None:
+        """With a fresh card of the network, or with one that pays elsewhere, too."""
+        if number % 2 or not self.cards:
+            self.cards.append(await card_of_network(self.shop, "20.00", is_splittable=number != 3))
+        extra = ("20.00", "5.00", "0.01", "20.00", "3.33", "12.00")[number]
+        wallet, amount = await wallet_uuid(self.shop, self.cards[-1]), str(Decimal(extra) + number * 10)
+        made = await created(self.shop, amount, extra_source_wallet_uuid=wallet, extra_source_amount=extra)
+        self.payments.append(made.id)
+
+    async def use_of_network(self, number: int) -> None:
+        if self.cards:
+            sent = {"code": self.cards[-1].code, "value": f"{number + 1}.11", "partner_id": self.shop.partner.id}
+            await self.operate(use_network_gift_card, UseNetworkGiftCard.model_validate(sent))
+
+    async def cancel_of_network(self, number: int) -> None:
+        """The network cancels a card, or one of its usages."""
+        for usage in (await usages(self.shop))[:number]:
+            with suppress(AppError):
+                await self.operate(cancel_network_gift_card_usage, CancelNetworkGiftCardUsage(id=usage.id))
+        if self.cards and not number:
+            async with self.shop.services.db.sessions() as db, db.begin():
+                await cancel(db, await db.get_one(GiftCardRow, self.cards[-1].id, with_for_update=True))
 
     async def press(self, number: int) -> None:
         if (id := self.chosen(number)) is not None:
@@ -182,6 +214,8 @@ class MoneyStorm:
 async def test_the_books_prove_themselves_whatever_happens(shop: Shop, with_fee: bool, events: Any) -> None:
     if with_fee and not await shop.count("fee_rule"):
         await fee_rule(shop, "10.00")
+        await take_fees(shop, "7.50", "0.35")
+    await take_part(shop)
     storm = MoneyStorm(shop)
     for deed, number, steps in events:
         await storm.happen(deed, number, steps)

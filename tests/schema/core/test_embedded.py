@@ -6,6 +6,7 @@ import pytest
 from sqlmodel import Field
 from strawberry.types import get_object_definition
 
+from schema.core.derived import Derived
 from schema.core.field_source import EmbeddedValue
 from schema.core.money import money, money_column
 from schema.core.resource import EmbeddedColumns, embedded_type, published_type
@@ -74,7 +75,8 @@ def test_a_column_that_is_hidden_is_published_as_a_value() -> None:
     for row in ROW_CLASSES:
         if (kind := published_type(row)) is not None:
             fields = get_object_definition(kind, strict=True).fields
-            places = (field.metadata.get("compiled") for field in fields)
+            places = [field.metadata.get("compiled") for field in fields]
             published = set().union(*(leaves(place) for place in places if isinstance(place, EmbeddedValue)))
+            published |= {name for place in places if isinstance(place, Derived) for name in place.columns}
             hidden = {name for name, field in row.model_fields.items() if field.exclude}
             assert hidden <= published, f"{kind.__name__} publishes nothing of {hidden - published}."

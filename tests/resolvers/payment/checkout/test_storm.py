@@ -12,22 +12,44 @@ import pytest
 from sqlalchemy import text
 
 from resolvers.checkout import steps
+from resolvers.network.gift_card_usages import use_network_gift_card
 from resolvers.payment.checkout import payment, polling
 from schema.cart.cart import CartItem
 from schema.checkout.checkout import CheckoutKey, ProductChoice
-from schema.core.errors import CartNotFound, CheckoutChanged, InvalidInput, NotFound, ProviderFailed, ProviderTimedOut
+from schema.core.errors import (
+    CartNotFound,
+    CheckoutChanged,
+    InsufficientBalance,
+    InvalidInput,
+    NotFound,
+    ProviderFailed,
+    ProviderTimedOut,
+)
 from schema.delivery.delivery import DeliveryKind
+from schema.network.errors import NotUsable
+from schema.network.gift_card_input import UseNetworkGiftCard
 from store.core.clock import clock
 from store.coupon.coupons import CouponRow
 from store.gift_card.gift_cards import GiftCardRow
 from store.product.products import ProductRow
 from store.providers.errors import ProviderError
+from tests.fixtures.ledger import broken_rules
+from tests.fixtures.payment.network_payment import card_of_network, take_part
 from tests.fixtures.payment.payment import send_refunds
 from tests.fixtures.shop import BUYER, DECLINED_CARD, GOOD_CARD, Shop
 
 STOCK = 6
 USES = 3
-EXPECTED = (CartNotFound, CheckoutChanged, NotFound, ProviderError, ProviderFailed, ProviderTimedOut)
+EXPECTED = (
+    CartNotFound,
+    CheckoutChanged,
+    InsufficientBalance,
+    NotFound,
+    NotUsable,
+    ProviderError,
+    ProviderFailed,
+    ProviderTimedOut,
+)
 """What customers may be told; anything else is a bug."""
 FAULTS = ("/payins/card/web", "/payins/*", "*refunds", "/responses/*")
 
@@ -92,6 +114,12 @@ class Storm:
         if payin := (await self.some_attempt())[1]:
             await polling.handle_notification(self.shop.services, payin)
 
+    async def use(self, _key: CheckoutKey) -> None:
+        """Someone uses the network's card at the till."""
+        value, partner = self.chance.choice(("1.00", "4.20")), self.shop.partner.id
+        used = UseNetworkGiftCard.model_validate({"code": self.cards[-1].code, "value": value, "partner_id": partner})
+        await use_network_gift_card(self.shop.manager, used)
+
     async def fault(self, _key: CheckoutKey) -> None:
         """The provider fails for a while."""
         kind, path = self.chance.choice(("drop", "status", "html")), self.chance.choice(FAULTS)
@@ -110,7 +138,7 @@ class Storm:
 
     async def gust(self) -> None:
         """Ten things at once."""
-        deeds = [self.press] * 4 + [self.pay] * 3 + [self.choose, self.give_up, self.come_back, self.notice]
+        deeds = [self.press] * 4 + [self.pay] * 3 + [self.choose, self.give_up, self.come_back, self.notice, self.use]
         chosen = self.chance.choices([*deeds, self.fault, self.later, self.replace], k=10)
         keys = self.chance.choices(self.keys[-5:], k=10)
         outcomes = await asyncio.gather(
@@ -136,12 +164,13 @@ class Storm:
 
 @pytest.mark.parametrize("seed", range(3))
 async def test_everything_adds_up_in_the_end(shop: Shop, seed: int) -> None:
+    await take_part(shop)
     storm = Storm(
         shop,
         random.Random(seed),
         [await shop.product(price, stock=STOCK) for price in ("10.00", "7.30", "3.33")],
         await shop.coupon(max_usages=USES),
-        [await shop.gift_card(value) for value in ("15.00", "5.00")],
+        [await shop.gift_card("15.00"), await shop.gift_card("5.00"), await card_of_network(shop, "25.00")],
         [],
     )
     for _ in range(12):
@@ -164,11 +193,13 @@ async def test_everything_adds_up_in_the_end(shop: Shop, seed: int) -> None:
         assert await one("SELECT stock FROM product WHERE id = :id", id=product.id) == STOCK - sold
     assert await one("SELECT usage_count FROM coupon") == await count("order_discount") <= USES
     for card in storm.cards:
-        paid = "SELECT coalesce(sum(source_amount), 0) FROM payment_source WHERE gift_card_id = :id"
+        paid = """SELECT coalesce((SELECT sum(source_amount) FROM payment_source WHERE gift_card_id = :id), 0) + coalesce(
+            (SELECT sum(value_amount) FROM network_gift_card_usage WHERE gift_card_id = :id AND payment_id IS NULL), 0)"""
         left = card.value_amount - Decimal(await one(paid, id=card.id))
         assert await one("SELECT remaining_amount FROM gift_card WHERE id = :id", id=card.id) == left
         assert await one("SELECT sum(amount) FROM gift_card_movement WHERE gift_card_id = :id", id=card.id) == left
     await charged_once(shop)
+    assert await broken_rules(shop.services.db) == {}
 
 
 async def charged_once(shop: Shop) -> None:
