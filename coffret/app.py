@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Mount
 from starlette.types import ASGIApp, Lifespan
 
 from coffret.command_error import CommandError
-from coffret.http import documents, health, media, provider_notifications, rate_limiting
+from coffret.http import documents, health, media, provider_notifications, rate_limiting, settlements
 from coffret.http.cors import Cors
 from coffret.http.hosts import HostMatcher, HostRoutes, HostScope
 from coffret.http.hsts import Hsts
@@ -126,6 +126,7 @@ def routes_of(settings: Settings, sandbox: ASGIApp | None = None) -> list[HostRo
         (HostScope.ANY, health.ROUTES),
         (HostScope.API, provider_notifications.ROUTES),
         (HostScope.API, reference),
+        (HostScope.SERVICE, settlements.ROUTES),
         (HostScope.ANY, documents.routes(settings, pages)),
         *development_routes(settings, funnel.not_found_endpoint),
         (HostScope.SERVICE, funnel.service_routes),

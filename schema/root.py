@@ -26,6 +26,7 @@ from resolvers.network import gift_card_issuing as network_card_issuing
 from resolvers.network import gift_card_usages as network_card_usages
 from resolvers.network import gift_cards as network_cards
 from resolvers.network import offers as network_offers
+from resolvers.network import settlement as settlements
 from resolvers.network import voucher_issuing as network_voucher_issuing
 from resolvers.network import voucher_usages as network_voucher_usages
 from resolvers.network import vouchers as network_vouchers
@@ -110,6 +111,7 @@ class Query:
     refund = query_field(refunds.refund)
     refunds = query_field(refunds.refunds)
     registered_bank_accounts = query_field(bank_account.registered_bank_accounts)
+    settlement_statement = query_field(settlements.settlement_statement)
     transfers = query_field(transfers.transfers)
     universes = query_field(taxonomy.universes)
     user = query_field(users.user)

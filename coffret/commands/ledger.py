@@ -21,6 +21,7 @@ from coffret.commands.environment import read_settings
 from coffret.commands.installation import open_database
 from store.core.clock import clock
 from store.core.codes import normalize
+from store.core.csv_cells import safe_cell
 from store.gift_card.gift_cards import GiftCardRow
 from store.ledger.accounts import card_account, card_held, wallet_money
 from store.ledger.export import COLUMNS, exported_lines
@@ -33,9 +34,6 @@ from store.ledger.wallets import WalletRow
 from store.partner.partners import MarketplaceRow
 from store.payment.journals import subjects_of_payments
 from store.payment.payments import PaymentRow
-
-FORMULAS = ("=", "+", "-", "@", "\t", "\r")
-"""A text that begins with one of these would be a formula in a spreadsheet."""
 
 
 class LedgerThing(enum.StrEnum):
@@ -180,7 +178,7 @@ async def _write(
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
         async for line in exported_lines(db, first, last, marketplace_id):
-            writer.writerow([f"'{value}" if value.startswith(FORMULAS) else value for value in line])
+            writer.writerow(map(safe_cell, line))
             count += 1
     return count
 

@@ -62,7 +62,7 @@ async def load_documents(
     if not sources:
         raise MailRefused("Its vouchers or gift cards were taken back or deleted.")
     attached = await _attachments(files, sources) if about.role.attaches_documents else []
-    return MailDocuments(MailLinks(addresses, pages, is_attached=len(attached) == len(sources)), attached)
+    return MailDocuments(MailLinks(addresses, pages, is_attached=len(attached) == len(addresses)), attached)
 
 
 async def _attachments(files: FileStore, sources: Sequence[DocumentSource]) -> list[Attachment]:

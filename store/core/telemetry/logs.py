@@ -31,7 +31,7 @@ _SECRET_TEXT: Sequence[tuple[tuple[str, ...], re.Pattern[str], str]] = (
     (("password", "secret", "token", "apikey", "api_key", "code", "pin"), re.compile(r"(?i)\b((?:[\w-]*(?:password|secret|token|api_?key)|code|pin)['\"]?\s*[=:]\s*['\"]?)[^\s&'\",;}]+"), rf"\1{MASK}"),
     (("://",), re.compile(r"(\w://[^\s:/@]*):[^\s/@]+@"), rf"\1:{MASK}@"),
     (("onboarding",), re.compile(r"(?i)(onboarding(?:/|%2f))\.?[\w-]{20,}\.[\w-]{20,}"), rf"\1{MASK}"),
-    (("documents",), re.compile(r"(?i)(documents(?:/|%2f)[a-z-]+(?:/|%2f))[\w-]{20,}"), rf"\1{MASK}"),
+    (("documents",), re.compile(r"(?i)(documents(?:/|%2f)[a-z-]+(?:/|%2f))\.?[\w-]{20,}(?:\.[\w-]{20,})?"), rf"\1{MASK}"),
     (("vouchers", "_by_code", "redeem"), re.compile(r"(?i)((?:api(?:/|%2f)vouchers|[a-z]+_by_code|(?:/|%2f)redeem)(?:/|%2f))(?!%2f)[^/\s?'\"&]+?(?=/|%2f|[\s?'\"&]|$)"), rf"\1{MASK}"),
     (("provider/hooks/",), re.compile(r"(?i)(provider/hooks/)[^/\s?'\"]+"), rf"\1{MASK}"),
     (("/pay/", "%2fpay%2f"), re.compile(r"(?i)((?:/|%2f)pay(?:/|%2f))[\w-]{20,}"), rf"\1{MASK}"),

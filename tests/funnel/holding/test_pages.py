@@ -1,6 +1,7 @@
 """The page of the holder of a network's gift card or voucher: what it shows in each state, and that it tells no more."""
 
 import uuid
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -36,15 +37,14 @@ def path(shop: Shop, held: GiftCardRow | NetworkVoucherRow) -> str:
     return holder_path(shop.services.settings, kind, held.uuid)
 
 
-def told(customer: Customer) -> str:
+def main_text(customer: Customer) -> str:
     """What the page says, with plain spaces."""
     return customer.page.one("main").text.replace("\xa0", " ").replace("\N{NARROW NO-BREAK SPACE}", " ")
 
 
 def partners(customer: Customer) -> list[str]:
     """The partners that the page lists."""
-    (listed,) = customer.page.all("ul", class_="partners") or [None]
-    return [] if listed is None else [each.text for each in listed.all("h3")]
+    return [each.text for listed in customer.page.all("ul", class_="partners") for each in listed.all("h3")]
 
 
 async def partner(shop: Shop, name: str, city: str = "Lyon", **more: Any) -> PartnerRow:
@@ -73,7 +73,7 @@ async def test_a_gift_card_shows_what_is_left_and_where_it_went(shop: Shop, cust
     await shop.execute("UPDATE gift_card SET remaining_amount = 110, status = 'using' WHERE id = :id", id=card.id)
     await customer.open(path(shop, card))
     assert customer.h1 == "Your gift card"
-    shown = told(customer)
+    shown = main_text(customer)
     for said in (
         "€110.00 of €150.00",
         "Happy birthday",
@@ -101,15 +101,16 @@ async def test_a_voucher_shows_its_box_and_the_offers_but_no_price(shop: Shop, c
     box = await box_of(shop)
     voucher = await voucher_of(shop, box)
     offer = await offer_of(shop, box, (await partner(shop, "Thermes du Lac")).id, name=Text(en="The baths"))
-    usage = {"value_amount": "40.00", "net_amount": "40.00", "used_on": voucher.created_on}
+    amounts: dict[str, Any] = {"value_amount": Decimal("40.00"), "net_amount": Decimal("40.00")}
     await shop.add(
         NetworkVoucherUsageRow(
             network_voucher_id=voucher.id,
             partner_id=offer.partner_id,
             offer_id=offer.id,
             currency="EUR",
+            used_on=voucher.created_on,
             recorded_on=voucher.created_on,
-            **usage,
+            **amounts,
         )
     )
     await shop.execute(
@@ -117,7 +118,7 @@ async def test_a_voucher_shows_its_box_and_the_offers_but_no_price(shop: Shop, c
     )
     await customer.open(path(shop, voucher))
     assert customer.h1 == "Spa day for two"
-    shown = told(customer)
+    shown = main_text(customer)
     for said in (
         "2 of 3",
         "A day of calm.",
@@ -148,10 +149,10 @@ async def test_it_speaks_the_language_of_the_card_and_another_one_if_chosen(
         await customer.open(path(shop, held))
         assert customer.page.one("html").attributes["lang"] == language
         assert customer.response.headers["content-language"] == language
-        assert ("Where you can use it" in told(customer)) is (language == "en")
+        assert ("Where you can use it" in main_text(customer)) is (language == "en")
         await customer.send("/network/language/", language="fr")
         assert customer.path == path(shop, held)
-        assert "Où l’utiliser" in told(customer)
+        assert "Où l’utiliser" in main_text(customer)
         customer.http.cookies.clear()
 
 
@@ -216,7 +217,7 @@ async def test_partners_are_searched_by_name_and_place(shop: Shop, customer: Cus
     await customer.open(f"{start}?name=%3Cscript%3Ealert(1)&place=%22onload%3D")
     assert "<script>alert" not in customer.response.text
     assert 'value="&#34;onload=' in customer.response.text
-    assert "No partner matches" in told(customer)
+    assert "No partner matches" in main_text(customer)
 
 
 async def test_many_partners_are_in_pages(shop: Shop, customer: Customer) -> None:
@@ -231,7 +232,7 @@ async def test_many_partners_are_in_pages(shop: Shop, customer: Customer) -> Non
         await customer.open(following[0].attributes["href"])
         seen += partners(customer)
     assert seen == [f"Partner {number:02}" for number in range(44)]
-    assert "Page 3 of 3" in told(customer)
+    assert "Page 3 of 3" in main_text(customer)
     for page in ("0", "-1", "x", "99999999999999999999", "²"):
         await customer.open(f"{start}?page={page}")
         assert (customer.response.status_code, len(partners(customer))) == (200, 20), page

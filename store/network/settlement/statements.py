@@ -1,0 +1,204 @@
+"""Settlement statements: of each partner the balance before and after a period, and what moved it.
+
+The balances are those of the ledger's accounts of earnings in the network. What came and went is read from the journals of
+usages, so that it goes by the same accounting dates. Test usages are in books of their own, and not in here.
+"""
+
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from decimal import Decimal
+from typing import Any
+
+from sqlalchemy import text
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from schema.ledger import LedgerJournalKind as Kind
+from schema.network.settlement import SettledProduct
+from schema.network.usage import NOTHING
+from store.providers.money import MinorAmount
+
+BALANCES = """
+    SELECT a.owner_id AS partner_id, b.currency, a.balance * a.side - coalesce(m.since, 0)::bigint AS opening,
+        a.balance * a.side - coalesce(m.later, 0)::bigint AS closing, coalesce(-m.others, 0)::bigint AS settled
+    FROM ledger_book b JOIN ledger_account a ON a.book_id = b.id AND a.role = 'partner_network'
+    LEFT JOIN (
+        SELECT e.account_id, sum(e.amount * o.side) AS since, sum(e.amount * o.side) FILTER (WHERE j.effective_on > :last) AS later,
+            sum(e.amount * o.side) FILTER (
+                WHERE j.effective_on <= :last AND NOT j.source_kind = ANY(CAST(:usages AS varchar[]))) AS others
+        FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id JOIN ledger_account o ON o.id = e.account_id
+        WHERE j.marketplace_id = :marketplace_id AND j.effective_on >= :first AND o.role = 'partner_network' {of_entries}
+        GROUP BY e.account_id
+    ) m ON m.account_id = a.id
+    WHERE b.marketplace_id = :marketplace_id AND b.is_live {of_accounts}
+"""
+"""An account keeps its balance as it is now: what came since is taken off."""
+USAGE = """
+    SELECT value_amount AS value, net_amount AS net, commission_amount AS commission,
+        commission_vat_amount AS commission_vat, management_fee_amount AS management_fees,
+        management_fee_vat_amount AS management_fees_vat,
+        CASE fees_paid_by WHEN 'marketplace' THEN commission_amount + management_fee_amount ELSE 0 END AS paid_by_network
+    FROM {product}_usage WHERE j.source_kind = '{product}_usage' AND id = j.source_id::int
+"""
+MOVEMENTS = f"""
+    SELECT j.partner_id, b.currency, j.source_kind, j.kind, count(*) AS count, sum(u.value) AS value, sum(u.net) AS net,
+        sum(u.commission) AS commission, sum(u.commission_vat) AS commission_vat, sum(u.management_fees) AS management_fees,
+        sum(u.management_fees_vat) AS management_fees_vat, sum(u.paid_by_network) AS paid_by_network,
+        coalesce(sum(o.minor), 0)::bigint AS owed_back
+    FROM ledger_journal j JOIN ledger_book b ON b.id = j.book_id AND b.is_live
+    CROSS JOIN LATERAL (
+        {USAGE.format(product="network_gift_card")} UNION ALL {USAGE.format(product="network_voucher")}
+    ) u
+    LEFT JOIN LATERAL (
+        SELECT sum(e.amount) AS minor FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id
+        WHERE j.kind = 'reversal' AND e.journal_id = j.id AND a.role = 'owed_by_partner'
+    ) o ON true
+    WHERE j.marketplace_id = :marketplace_id AND j.effective_on BETWEEN :first AND :last
+        AND j.kind IN ('capture', 'reversal') AND j.source_kind = ANY(CAST(:usages AS varchar[]))
+        {{of_journals}}
+    GROUP BY j.partner_id, b.currency, j.source_kind, j.kind
+"""  # noqa: S608 - of SQL in this file
+OF_PARTNER = {
+    "of_accounts": "AND a.owner_id = :partner_id",
+    "of_entries": "AND o.owner_id = :partner_id",
+    "of_journals": "AND j.partner_id = :partner_id",
+}
+STATEMENTS = {
+    is_of_partner: tuple(
+        text(each.format_map(OF_PARTNER if is_of_partner else dict.fromkeys(OF_PARTNER, "")))
+        for each in (BALANCES, MOVEMENTS)
+    )
+    for is_of_partner in (False, True)
+}
+"""Those of one partner have plans of their own."""
+PRODUCTS = {f"{product.value}_usage": product for product in SettledProduct}
+"""The products by what the journals of their usages are caused by."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettlementPeriod:
+    """Whose statement it is, and its accounting dates, both included."""
+
+    marketplace_id: int
+    partner_id: int | None
+    """None: all partners."""
+    first: dt.date
+    last: dt.date
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsageFigures:
+    """What usages come to. The net amounts are the value, less commission and fees, plus what the network pays of them."""
+
+    count: int = 0
+    value: Decimal = NOTHING
+    commission: Decimal = NOTHING
+    commission_vat: Decimal = NOTHING
+    management_fees: Decimal = NOTHING
+    management_fees_vat: Decimal = NOTHING
+    paid_by_network: Decimal = NOTHING
+    net: Decimal = NOTHING
+
+    def __add__(self, other: "UsageFigures") -> "UsageFigures":
+        return UsageFigures(
+            **{each.name: getattr(self, each.name) + getattr(other, each.name) for each in fields(self)}
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ProductFigures:
+    """The usages of a product, and those that were cancelled."""
+
+    usages: UsageFigures = UsageFigures()
+    cancelled: UsageFigures = UsageFigures()
+    owed_back: Decimal = NOTHING
+    """The part of the cancelled net amounts that the partner had received already, and owes."""
+
+    def __add__(self, other: "ProductFigures") -> "ProductFigures":
+        return ProductFigures(
+            self.usages + other.usages, self.cancelled + other.cancelled, self.owed_back + other.owed_back
+        )
+
+    @property
+    def change(self) -> Decimal:
+        """What they change about the balance."""
+        return self.usages.net - self.cancelled.net + self.owed_back
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsageSettlement:
+    """The balances around a period in one currency, and what moved them, of a partner or of all."""
+
+    currency: str
+    partner_id: int | None
+    opening: Decimal = NOTHING
+    settled: Decimal = NOTHING
+    closing: Decimal = NOTHING
+    products: Mapping[SettledProduct, ProductFigures] = field(default_factory=dict)
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.opening or self.settled or self.closing or self.products)
+
+
+async def settlements_of(db: AsyncSession, period: SettlementPeriod) -> Sequence[UsageSettlement]:
+    """The statements of the partners with a balance or a movement, by currency and partner, with two statements."""
+    connection, values = await db.connection(), _values(period)
+    balances_of, movements_of = STATEMENTS[period.partner_id is not None]
+    products: defaultdict[tuple[int, str], dict[SettledProduct, ProductFigures]] = defaultdict(dict)
+    balances = (await connection.execute(balances_of, values)).all()
+    for row in (await connection.execute(movements_of, values)).all():
+        figures, product = _figures(row), PRODUCTS[row.source_kind]
+        there = products[row.partner_id, row.currency]
+        there[product] = there.get(product, ProductFigures()) + figures
+    opened = {(row.partner_id, row.currency): row for row in balances}
+    found = [
+        _settlement(partner_id, currency, opened.get((partner_id, currency)), products.get((partner_id, currency), {}))
+        for currency, partner_id in sorted({(currency, id) for id, currency in opened.keys() | products.keys()})
+    ]
+    return [each for each in found if not each.is_empty]
+
+
+def totals_of(settlements: Sequence[UsageSettlement]) -> Sequence[UsageSettlement]:
+    """The totals by currency."""
+    totals: dict[str, UsageSettlement] = {}
+    for each in settlements:
+        total = totals.get(each.currency, UsageSettlement(currency=each.currency, partner_id=None))
+        named = [product for product in SettledProduct if product in total.products or product in each.products]
+        nothing = ProductFigures()
+        totals[each.currency] = UsageSettlement(
+            currency=each.currency,
+            partner_id=None,
+            opening=total.opening + each.opening,
+            settled=total.settled + each.settled,
+            closing=total.closing + each.closing,
+            products={key: total.products.get(key, nothing) + each.products.get(key, nothing) for key in named},
+        )
+    return list(totals.values())
+
+
+def _values(period: SettlementPeriod) -> dict[str, Any]:
+    days = {"first": period.first, "last": period.last}
+    own = {} if period.partner_id is None else {"partner_id": period.partner_id}
+    return {"marketplace_id": period.marketplace_id, **own, **days, "usages": list(PRODUCTS)}
+
+
+def _figures(row: Any) -> ProductFigures:
+    figures = UsageFigures(**{each.name: getattr(row, each.name) for each in fields(UsageFigures)})
+    if Kind(row.kind) is Kind.CAPTURE:
+        return ProductFigures(usages=figures)
+    return ProductFigures(cancelled=figures, owed_back=MinorAmount(row.currency, row.owed_back).decimal)
+
+
+def _settlement(
+    partner_id: int, currency: str, balance: Any, products: Mapping[SettledProduct, ProductFigures]
+) -> UsageSettlement:
+    opening, settled, closing = (
+        NOTHING if balance is None else MinorAmount(currency, getattr(balance, name)).decimal
+        for name in ("opening", "settled", "closing")
+    )
+    in_order = {product: products[product] for product in SettledProduct if product in products}
+    return UsageSettlement(
+        currency=currency, partner_id=partner_id, opening=opening, settled=settled, closing=closing, products=in_order
+    )
