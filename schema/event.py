@@ -117,7 +117,7 @@ EVENT_DATA_KEYS: Mapping[EventType, Mapping[str, str]] = {
         "id": "The order's id.",
         "uuid": "The order's uuid.",
         "number": "The order's number.",
-        "kind": "What was ordered: `products`, `vouchers` or `gift_cards`.",
+        "kind": "What was ordered: `products`, `vouchers`, `gift_cards` or `network`.",
         "created_on": "When it was created.",
         "language": "The buyer's language.",
         "cart_id": "The cart it was created from; for vouchers and gift cards the basket, which is not a cart "
@@ -126,9 +126,9 @@ EVENT_DATA_KEYS: Mapping[EventType, Mapping[str, str]] = {
         "message": "The buyer's message; empty if none.",
         "buyer": "The buyer: `first_name`, `last_name`, `email`, `phone`.",
         "delivery": "The delivery: `kind`, `name`, `recipient_name`, `address` (null unless it is sent to the buyer).",
-        "products": "The lines, each with `product_id`, `variant_id`, `voucher_id`, `gift_card_id` (null unless "
-        "the line is of that kind), `name`, `variant`, `choices`, `quantity`, `unit_price`, `total`, "
-        "`vat_rate`.",
+        "products": "The lines, each with `product_id`, `variant_id`, `voucher_id`, `gift_card_id`, "
+        "`network_gift_card_id`, `network_voucher_id` (null unless the line is of that kind), `name`, `variant`, `choices`, "
+        "`quantity`, `unit_price`, `total`, `vat_rate`.",
         "products_total": "The total of the products, before discounts.",
         "discount_total": "The total that coupons deduct.",
         "delivery_total": "The price of delivery.",
@@ -259,6 +259,8 @@ EVENT_EXAMPLES: Mapping[EventType, Mapping[str, Any]] = {
                 "variant_id": None,
                 "voucher_id": None,
                 "gift_card_id": None,
+                "network_gift_card_id": None,
+                "network_voucher_id": None,
                 "name": {"en": "Candle", "fr": "Bougie"},
                 "variant": None,
                 "choices": None,

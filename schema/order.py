@@ -11,7 +11,7 @@ from sqlmodel import Field
 from schema.checkout.checkout import ShopKind
 from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
 from schema.core.derived import derived
-from schema.core.field_permission import FieldPermission
+from schema.core.field_permission import NOBODY, FieldPermission
 from schema.core.money import money, money_column
 from schema.core.ownership import partner_relation
 from schema.core.permission import Permission
@@ -45,10 +45,12 @@ class OrderVariant(SchemaModel):
     partner = partner_relation()
 
 
-@strawberry.pydantic.type(description="A line of an order: a product, a voucher or a gift card.")
+@strawberry.pydantic.type(
+    description="A line of an order: a product, a voucher, a gift card, or a gift card or voucher of the network."
+)
 class OrderProduct(SchemaModel):
     id: int = id_column("The line's id.")
-    product_id: int | None = Field(default=None, description="The product's id; null for vouchers and gift cards.")
+    product_id: int | None = Field(default=None, description="The product's id; null for all other lines.")
     voucher = relation(
         Voucher,
         by="voucher_id",
@@ -62,6 +64,22 @@ class OrderProduct(SchemaModel):
         description="The issued gift card; null for other lines. Requires `permissions.view_giftcard`.",
         nullable=True,
         field_permission=FieldPermission(Permission.VIEW_GIFT_CARD, owner_columns=()),
+    )
+    network_gift_card = relation(
+        "schema.network.gift_card:NetworkGiftCard",
+        by="network_gift_card_id",
+        description="The issued gift card of the network; null for other lines, and for users of a partner. Requires "
+        "`permissions.use_network_giftcard_api`.",
+        nullable=True,
+        field_permission=FieldPermission(Permission.USE_NETWORK_GIFT_CARD, owner_columns=(NOBODY, "network_id")),
+    )
+    network_voucher = relation(
+        "schema.network.voucher:NetworkVoucher",
+        by="network_voucher_id",
+        description="The issued voucher of the network; null for other lines, and for users of a partner. Requires "
+        "`permissions.view_network_voucher`.",
+        nullable=True,
+        field_permission=FieldPermission(Permission.VIEW_NETWORK_VOUCHER, owner_columns=(NOBODY, "network_id")),
     )
     name: Text = translated_text_column("The name at the time of the order.")
     quantity: int = Field(description="The quantity.")

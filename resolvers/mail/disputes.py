@@ -1,8 +1,9 @@
-"""Mail about a dispute, to the staff of the partner; of a refill, to the marketplace's."""
+"""Mail about a dispute, to the staff of the partner; of a refill and of what a network sells, to the marketplace's."""
 
 from collections.abc import Sequence
 
 import structlog
+from sqlalchemy import func, or_
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
@@ -11,6 +12,7 @@ from resolvers.mail.mails import partner_with_time_zone
 from schema.core.permission import Permission
 from schema.gift_card.gift_card import GiftCardStatus
 from schema.mail import MailKind
+from schema.network.voucher import NetworkVoucherStatus
 from schema.order import OrderStatus
 from schema.payment.dispute import DisputeKind
 from schema.voucher.voucher import VoucherState
@@ -20,6 +22,8 @@ from store.gift_card.gift_cards import GiftCardRow
 from store.gift_card.states import SPENDABLE
 from store.mail.content import DisputeContent
 from store.mail.outbox import enqueue_mail
+from store.network.voucher_states import USABLE
+from store.network.vouchers import NetworkVoucherRow
 from store.order.orders import OrderProductRow, OrderRow
 from store.payment.disputes import DisputeRow
 from store.payment.payments import PaymentRow
@@ -39,7 +43,7 @@ async def queue_dispute_mail(db: AsyncSession, kind: MailKind, dispute: DisputeR
     )
     payment, order = (await db.exec(query)).one()
     about = await _content(db, dispute, payment, order, time_zone)
-    if payment.is_refill:
+    if payment.is_for_marketplace:
         await _queue_for_marketplace(db, kind, dispute, about, partner.marketplace_id)
         return
     await enqueue_mail(
@@ -69,7 +73,7 @@ async def _content(
         order_status=order.status if order else None,
         has_goods=order is not None and await _has_goods(db, order),
         is_taken=dispute.kind is not DisputeKind.RETRIEVAL or dispute.taken_on is not None,
-        is_refill=payment.is_refill,
+        is_for_marketplace=payment.is_for_marketplace,
         buyer=f"{payment.customer_first_name} {payment.customer_last_name}".strip() or payment.customer_email,
         paid_on=payment.created_on,
     )
@@ -82,13 +86,23 @@ async def _has_goods(db: AsyncSession, order: OrderRow) -> bool:
     is_lost = order.status is OrderStatus.CHARGED_BACK
     states = (*REDEEMABLE, VoucherState.ERROR) if is_lost else REDEEMABLE
     statuses = (*SPENDABLE, GiftCardStatus.CANCELLED) if is_lost else SPENDABLE
+    of_networks = (*USABLE, NetworkVoucherStatus.CANCELLED) if is_lost else USABLE
     line = OrderProductRow
     query = (
         select(line.id)
         .outerjoin(VoucherRow, col(VoucherRow.id) == col(line.voucher_id))
-        .outerjoin(GiftCardRow, col(GiftCardRow.id) == col(line.gift_card_id))
+        .outerjoin(
+            GiftCardRow, col(GiftCardRow.id) == func.coalesce(col(line.gift_card_id), col(line.network_gift_card_id))
+        )
+        .outerjoin(NetworkVoucherRow, col(NetworkVoucherRow.id) == col(line.network_voucher_id))
         .where(col(line.order_id) == order.id, col(line.refunded_quantity) == 0)
-        .where(col(VoucherRow.state).in_(states) | col(GiftCardRow.status).in_(statuses))
+        .where(
+            or_(
+                col(VoucherRow.state).in_(states),
+                col(GiftCardRow.status).in_(statuses),
+                col(NetworkVoucherRow.status).in_(of_networks),
+            )
+        )
     )
     return (await db.exec(query.limit(1))).first() is not None
 

@@ -12,11 +12,14 @@ from resolvers.core.lists.filters import OfPartner, Where
 from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible
+from schema.checkout.checkout import ShopKind
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
 from schema.core.resource import SchemaModel
+from schema.delivery.delivery import DeliveryKind
 from schema.mail import Mail, MailKind, MailState
+from store.account.staff import STAFF_LANGUAGE
 from store.mail.content import RefundContent, order_content, order_lines_of
 from store.mail.outbox import enqueue_mail, schedule_delivery
 from store.mail.rows import MailRow
@@ -79,13 +82,22 @@ async def resend_mail(call: Call, input: ResendMail) -> Mail:
 
 
 async def queue_order_mails(db: AsyncSession, order: OrderRow, attempt: AttemptRow) -> None:
-    """Queue the order confirmation for the buyer and the new order mail for the partner."""
+    """Queue the order confirmation for the buyer and the new order mail for the partner. The network is told too what of
+    its own is posted or collected: it has the documents to print.
+    """
     partner, time_zone = await partner_with_time_zone(db, order.partner_id)
     about = order_content(order, attempt, time_zone).model_dump()
     buyer, once = (order.buyer_email, order.language), str(order.uuid)
-    recipients = ((MailKind.ORDER_CONFIRMATION, *buyer), (MailKind.NEW_ORDER, partner.agency_email, partner.language))
-    for kind, to, language in recipients:
-        await enqueue_mail(db, kind, to=to, language=language, partner_id=partner.id, about=about, unique_key=once)
+    recipients = [
+        (MailKind.ORDER_CONFIRMATION, *buyer, once),
+        (MailKind.NEW_ORDER, partner.agency_email, partner.language, once),
+    ]
+    if attempt.kind is ShopKind.NETWORK and attempt.delivery.kind is not DeliveryKind.DIGITAL:
+        network = await db.get_one(MarketplaceRow, partner.marketplace_id)
+        if network.email.lower() != partner.agency_email.lower():
+            recipients.append((MailKind.NEW_ORDER, network.email, STAFF_LANGUAGE, f"{once}:network"))
+    for kind, to, language, key in recipients:
+        await enqueue_mail(db, kind, to=to, language=language, partner_id=partner.id, about=about, unique_key=key)
 
 
 async def queue_refund_mail(db: AsyncSession, attempt: AttemptRow, charged: MinorAmount) -> None:

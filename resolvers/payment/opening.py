@@ -17,13 +17,13 @@ from store.payment.payments import PaymentRow
 from store.payment.recording import card_wallet_of
 
 
-async def wallet_for(db: AsyncSession, partner: PartnerRow, *, is_refill: bool = False) -> WalletRow:
+async def wallet_for(db: AsyncSession, partner: PartnerRow, *, is_for_marketplace: bool = False) -> WalletRow:
     """The wallet that a payment by bank card goes to: the partner's; of a refill, the marketplace's own.
 
     Raises MarketplacePaymentsNotActive if the marketplace has none, and PaymentsNotActive if the partner may not receive
     payments yet.
     """
-    if is_refill:
+    if is_for_marketplace:
         own = await marketplace_wallet(db, await book_of_partner(db, partner.id))
         if own is None:
             raise MarketplacePaymentsNotActive
@@ -41,10 +41,14 @@ async def open_payment(
 
     Raises what `wallet_for` raises if a part is paid by bank card.
     """
-    is_refill, amount = columns.get("is_refill", False), columns["payment_amount"]
-    wallet = await wallet_for(db, partner, is_refill=is_refill) if card_amount else await card_wallet_of(db, partner.id)
+    for_marketplace, amount = columns.get("is_for_marketplace", False), columns["payment_amount"]
+    wallet = (
+        await wallet_for(db, partner, is_for_marketplace=for_marketplace)
+        if card_amount
+        else await card_wallet_of(db, partner.id)
+    )
     fee = Commission()
-    if not is_refill:
+    if not for_marketplace:
         product, origin = columns["product"], columns["origin"]
         fee = await commission_of(db, partner.id, card_amount=card_amount, product=product, origin=origin)
     currency = select(col(MarketplaceRow.currency)).where(col(MarketplaceRow.id) == partner.marketplace_id)

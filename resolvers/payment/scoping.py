@@ -17,6 +17,6 @@ async def find_payment(call: Call, input: Any, *, lock: bool = False) -> Payment
 
 
 def check_owns_money(call: Call, payment: PaymentRow) -> None:
-    """Raise MarketplaceOnly for a refill if the caller is a partner's: its money is the marketplace's."""
-    if payment.is_refill and call.caller.role is Role.PARTNER:
+    """Raise MarketplaceOnly if the money is the marketplace's and the caller a partner's."""
+    if payment.is_for_marketplace and call.caller.role is Role.PARTNER:
         raise MarketplaceOnly

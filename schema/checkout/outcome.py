@@ -26,7 +26,7 @@ class OrderLine:
 
 @dataclass(frozen=True, slots=True)
 class IssuedItem:
-    """A voucher or gift card issued by an order. Only the browser that paid may see it."""
+    """A voucher or gift card, of the partner or of its network, issued by an order. Only the browser that paid may see it."""
 
     kind: ShopKind
     id: int
@@ -39,6 +39,8 @@ class IssuedItem:
     """The path of its printable document on this service."""
     recipient_email: str
     """The e-mail address it is sent to; empty if it is posted or collected."""
+    send_on: dt.date | None = None
+    """The day on which it is e-mailed; None for at once."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -204,6 +204,11 @@ class Payment(SchemaModel):
         default=None,
         nullable=True,
     )
+    is_for_marketplace: bool = Field(
+        default=False,
+        description="Whether its money is the marketplace's, in its own wallet: of a refill, and of gift cards and boxes of "
+        "the network, whoever's shop sells them. Then only the marketplace may refund it.",
+    )
     created_on: dt.datetime = datetime_column("When it was created.")
     modified_on: dt.datetime = datetime_column("When it was last changed.")
     expires_on: dt.datetime | None = datetime_column(

@@ -1,4 +1,4 @@
-"""Fulfilment of baskets: line data stored with a payment attempt, and vouchers and gift cards issued from them."""
+"""Fulfilment of a partner's own vouchers and gift cards: line data stored with a payment attempt, and what is issued."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
@@ -6,10 +6,10 @@ from decimal import Decimal
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.checkout.basket import BasketLine, Giftee, OfferedGiftCards, VoucherChoice
-from schema.checkout.checkout import Buyer, Contact
-from schema.coupon.coupon import ReceptionMode
+from schema.checkout.basket import BasketLine, GiftCardChoice, Giftee, OfferedGiftCards, VoucherChoice
+from schema.checkout.checkout import Buyer
 from schema.voucher.voucher import VoucherGiftee, VoucherGifter, VoucherState
+from store.checkout.purchases import coupon_id, full_name, postal_address, reception_of, validity_by
 from store.core.localization.sale_texts import GIFT_CARD_NAME, voucher_details
 from store.coupon.coupons import CouponRow
 from store.coupon.rules import split_proportionally
@@ -44,6 +44,7 @@ def attempt_line(
     """
     if isinstance(line.choice, VoucherChoice):
         return _voucher_line(line, line.choice, off, coupons, vat_rates)
+    assert isinstance(line.choice, GiftCardChoice), "lines of networks have their own form"
     assert gift_cards is not None, "a gift card line needs an offer"
     purchase = GiftCardPurchase(
         value=line.value,
@@ -51,8 +52,8 @@ def attempt_line(
         self_gifted=line.choice.self_gifted,
         giftee=line.choice.giftee,
         message=line.choice.message,
-        coupon_id=_coupon_id(coupons),
-        validity=_validity(coupons),
+        coupon_id=coupon_id(coupons),
+        validity=validity_by(coupons),
         validity_months=gift_cards.validity_months,
     )
     return AttemptLine(
@@ -85,8 +86,8 @@ def _voucher_line(
         self_gifted=choice.self_gifted,
         giftee=choice.giftee,
         message=choice.message,
-        coupon_id=_coupon_id(coupons),
-        validity=_validity(coupons),
+        coupon_id=coupon_id(coupons),
+        validity=validity_by(coupons),
         prototype_id=prototype.id,
         **persons,
         options=tuple(PurchasedOption(o.option.id, o.count, o.option.price) for o in line.options),
@@ -106,14 +107,6 @@ def _voucher_line(
         picture_url=prototype.pictures[0].path("card") if prototype.pictures else "",
         voucher=purchase,
     )
-
-
-def _coupon_id(coupons: Sequence[CouponRow]) -> int | None:
-    return coupons[0].id if coupons else None
-
-
-def _validity(coupons: Sequence[CouponRow]) -> str:
-    return next((coupon.new_validity_period for coupon in coupons if coupon.new_validity_period), "")
 
 
 # ---- issuing ---------------------------------------------------------------------------------------------------------
@@ -162,8 +155,8 @@ def _voucher(
         purchase_price_amount=bought.paid,
         self_gifted=bought.self_gifted,
         message=bought.message or None,
-        to_giftee=bought.to_giftee or _full_name(giftee),
-        from_gifter=bought.from_gifter or _full_name(buyer),
+        to_giftee=bought.to_giftee or full_name(giftee),
+        from_gifter=bought.from_gifter or full_name(buyer),
         reception_mode=reception_of(attempt),
         language=attempt.language,
         origin=origin,
@@ -186,18 +179,13 @@ def _gift_card(bought: GiftCardPurchase, order: OrderRow, attempt: AttemptRow, u
         currency=attempt.currency,
         gifter=gifter,
         giftee=gifter if bought.self_gifted else Person(giftee.first_name, giftee.last_name, giftee.email),
-        recipient_address=_postal_address(giftee, attempt) or "",
+        recipient_address=postal_address(giftee, attempt) or "",
         message=bought.message,
         reception_mode=reception_of(attempt),
         language=attempt.language,
         expires_on=until,
         order_id=order.id,
     )
-
-
-def reception_of(attempt: AttemptRow) -> ReceptionMode:
-    assert attempt.delivery.reception is not None, "a basket has a reception"
-    return attempt.delivery.reception
 
 
 def _gifter(buyer: Buyer) -> VoucherGifter:
@@ -219,26 +207,8 @@ def _giftee(giftee: Giftee, attempt: AttemptRow) -> VoucherGiftee:
         giftee_last_name=giftee.last_name or None,
         giftee_email=giftee.email or None,
         giftee_phone_number=giftee.phone or None,
-        recipient_address=_postal_address(giftee, attempt),
+        recipient_address=postal_address(giftee, attempt),
     )
-
-
-def _postal_address(giftee: Giftee, attempt: AttemptRow) -> str | None:
-    """The postal address, one part a line; None for reception modes without post."""
-    mode, buyer = reception_of(attempt), attempt.buyer
-    to: Contact
-    if mode is ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY:
-        to, name = giftee, _full_name(giftee)
-    elif mode is ReceptionMode.EXPEDITION:
-        to, name = buyer, buyer.recipient_name or _full_name(buyer)
-    else:
-        return None
-    place = f"{to.postal_code} {to.city}".strip()
-    return "\n".join(line for line in (name, to.address_line_1, to.address_line_2, place, to.country) if line)
-
-
-def _full_name(person: Contact) -> str:
-    return f"{person.first_name} {person.last_name}".strip()
 
 
 def _payment_type(attempt: AttemptRow) -> str:

@@ -15,10 +15,13 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.checkout.checkout import Buyer, CheckoutKey, CodeKind, ShopKind
 from store.checkout.fulfilment import issue_purchases
+from store.checkout.network_fulfilment import NetworkGood, issue_network_purchases
 from store.checkout.quotes import Quote
 from store.checkout.reading import session_digest
 from store.coupon.rules import split_proportionally
 from store.gift_card.gift_cards import GiftCardRow
+from store.ledger.books import book_of_partner
+from store.network.vouchers import NetworkVoucherRow
 from store.order.orders import (
     OrderDiscountRow,
     OrderProductRow,
@@ -29,6 +32,7 @@ from store.order.orders import (
 from store.partner.partners import PartnerRow
 from store.payment.attempts import AttemptRow
 from store.payment.fees import commission_of
+from store.payment.payments import PaymentRow
 from store.payment.recording import ORIGIN
 from store.payment.snapshot import BUYER, CODES, DELIVERY, LINES, AttemptCode, AttemptDelivery, AttemptLine
 from store.voucher.vouchers import VoucherRow
@@ -78,7 +82,9 @@ def new_attempt(
 
 
 async def add_commission(db: AsyncSession, attempt: AttemptRow) -> None:
-    """Add the marketplace's commission by its fee rules to a new attempt."""
+    """Add the marketplace's commission by its fee rules to a new attempt. What a network sells is its own: there is none."""
+    if attempt.kind is ShopKind.NETWORK:
+        return
     commission = await commission_of(
         db, attempt.partner_id, card_amount=attempt.card_amount, product=attempt.kind.value, origin=ORIGIN
     )
@@ -109,22 +115,33 @@ def fingerprint_of(attempt: AttemptRow) -> str:
     return hashlib.sha256(orjson.dumps(said, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
-async def write_order(db: AsyncSession, attempt: AttemptRow, origin: str, now: dt.datetime) -> OrderRow:
-    """Write the order of an attempt, and issue its vouchers and gift cards.
+async def open_order(db: AsyncSession, attempt: AttemptRow, now: dt.datetime) -> OrderRow:
+    """Write the order of an attempt, still without its lines.
 
-    The order number is drawn in the same transaction, so numbers have no gaps. `origin` is the URL of the shop, stored
-    with each voucher.
+    The order number is drawn in the same transaction, so numbers have no gaps.
     """
     order = _order(attempt, await _next_number(db, attempt.partner_id), now)
     db.add(order)
     await db.flush()
-    if attempt.kind is not ShopKind.PRODUCTS:
+    return order
+
+
+async def fill_order(
+    db: AsyncSession, order: OrderRow, attempt: AttemptRow, payment: PaymentRow | None, origin: str, now: dt.datetime
+) -> None:
+    """Issue the vouchers and gift cards of an order, and write its lines. What a network issues is covered by the payment,
+    which is recorded before. `origin` is the URL of the shop, stored with each voucher.
+    """
+    if attempt.kind is ShopKind.NETWORK:
+        book_id = payment.book_id if payment else await book_of_partner(db, attempt.partner_id)
+        goods = await issue_network_purchases(db, order, attempt, book_id, now)
+        attempt.lines = tuple(_with_good(line, row) for line, row in zip(attempt.lines, goods, strict=True))
+    elif attempt.kind is not ShopKind.PRODUCTS:
         issued = await issue_purchases(db, order, attempt, origin, now)
         attempt.lines = tuple(_with_issued(line, row) for line, row in zip(attempt.lines, issued, strict=True))
     await _write_lines(db, order, attempt.lines)
     _write_parts(db, order, attempt)
     await db.flush()
-    return order
 
 
 def _order(attempt: AttemptRow, number: int, now: dt.datetime) -> OrderRow:
@@ -165,6 +182,12 @@ def _with_issued(line: AttemptLine, row: VoucherRow | GiftCardRow | None) -> Att
     return replace(line, gift_card_id=row.id) if row else line
 
 
+def _with_good(line: AttemptLine, row: NetworkGood) -> AttemptLine:
+    if isinstance(row, NetworkVoucherRow):
+        return replace(line, network_voucher_id=row.id)
+    return replace(line, network_gift_card_id=row.id)
+
+
 async def _next_number(db: AsyncSession, partner_id: int) -> int:
     counted = update(PartnerRow).where(col(PartnerRow.id) == partner_id)
     counted = counted.values(last_order_number=col(PartnerRow.last_order_number) + 1)
@@ -175,12 +198,18 @@ async def _next_number(db: AsyncSession, partner_id: int) -> int:
 async def _write_lines(db: AsyncSession, order: OrderRow, lines: Sequence[AttemptLine]) -> None:
     """Write the lines in two statements: until the commit, other orders of this partner wait for the order number."""
     variants = [_variant(order, line) for line in lines]
+    network_id = await _network_of(db, order) if order.kind is ShopKind.NETWORK else None
     db.add_all(variant for variant in variants if variant is not None)
     await db.flush()
     db.add_all(
-        _product(order, line, variant, off)
+        _product(order, line, variant, off, network_id)
         for line, variant, off in zip(lines, variants, _discounts(order, lines), strict=True)
     )
+
+
+async def _network_of(db: AsyncSession, order: OrderRow) -> int:
+    query = select(col(PartnerRow.marketplace_id)).where(col(PartnerRow.id) == order.partner_id)
+    return (await db.exec(query)).one()
 
 
 def _discounts(order: OrderRow, lines: Sequence[AttemptLine]) -> Sequence[Decimal]:
@@ -203,13 +232,18 @@ def _variant(order: OrderRow, line: AttemptLine) -> OrderVariantRow | None:
     )
 
 
-def _product(order: OrderRow, line: AttemptLine, variant: OrderVariantRow | None, off: Decimal) -> OrderProductRow:
+def _product(
+    order: OrderRow, line: AttemptLine, variant: OrderVariantRow | None, off: Decimal, network_id: int | None
+) -> OrderProductRow:
     return OrderProductRow(
         partner_id=order.partner_id,
         order_id=order.id,
         product_id=line.product_id,
         voucher_id=line.voucher_id,
         gift_card_id=line.gift_card_id,
+        network_gift_card_id=line.network_gift_card_id,
+        network_voucher_id=line.network_voucher_id,
+        network_id=network_id,
         order_variant_id=variant.id if variant else None,
         name=line.name,
         quantity=line.quantity,

@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from schema.checkout.checkout import AppliedCode, CheckoutLine, DeliveryOption, Totals
+from schema.checkout.checkout import AppliedCode, CheckoutLine, DeliveryOption, ShopKind, Totals
 from schema.core.text import Text
 from schema.coupon.coupon import ReceptionMode
 from schema.validation.languages import LANGUAGES
 from store.checkout.basket_pricing import BasketPricingInput, PricedBasket
 from store.checkout.fulfilment import attempt_line
+from store.checkout.network_fulfilment import network_attempt_lines
 from store.checkout.pricing import CartPricingInput, PricedCart
 from store.coupon.coupons import CouponRow
 from store.gift_card.gift_cards import UsableCard
@@ -59,7 +60,7 @@ class CartQuote(Quote):
 
 @dataclass(frozen=True)
 class BasketQuote(Quote):
-    """The quote of a basket of vouchers or gift cards."""
+    """The quote of a basket of vouchers, gift cards or network products."""
 
     pricing_input: BasketPricingInput
     priced: PricedBasket
@@ -76,10 +77,13 @@ class BasketQuote(Quote):
     def attempt_lines(self) -> tuple[AttemptLine, ...]:
         reduction = self.priced.reduction
         rates = {id: sold.vat_rate for id, sold in self.pricing_input.prototypes.items()}
-        return tuple(
-            attempt_line(line, off, coupons, rates, self.pricing_input.gift_cards)
-            for line, off, coupons in zip(self.priced.lines, reduction.by_line, reduction.coupons, strict=True)
-        )
+        lines: list[AttemptLine] = []
+        for line, off, coupons in zip(self.priced.lines, reduction.by_line, reduction.coupons, strict=True):
+            if self.pricing_input.kind is ShopKind.NETWORK:
+                lines += network_attempt_lines(line, off, coupons, self.pricing_input.network_cards)
+            else:
+                lines.append(attempt_line(line, off, coupons, rates, self.pricing_input.gift_cards))
+        return tuple(lines)
 
 
 def _attempt_line(line: CheckoutLine, off: Decimal, basket: CartPricingInput) -> AttemptLine:

@@ -19,6 +19,7 @@ from schema.checkout.checkout import ShopKind
 from schema.core.errors import CheckoutChanged
 from store.catalogue.catalogue import VoucherPrototypeRow
 from store.catalogue.offers import is_on_sale
+from store.checkout.network_fulfilment import are_network_products_on_sale
 from store.coupon.coupons import CouponRow
 from store.coupon.rules import is_running
 from store.gift_card.gift_cards import GiftCardRow
@@ -88,6 +89,9 @@ async def reserve(db: AsyncSession, attempt: AttemptRow, now: dt.datetime) -> No
     if attempt.kind is ShopKind.PRODUCTS:
         sold = await _products_on_sale(db, attempt)
         attempt.lines = tuple(replace(line, counted=_take_stock(locked, sold, line)) for line in attempt.lines)
+    elif attempt.kind is ShopKind.NETWORK:
+        if not await are_network_products_on_sale(db, attempt):
+            raise CheckoutChanged
     elif not await are_prototypes_on_sale(db, attempt, now):
         raise CheckoutChanged
     for use in attempt.coupons:

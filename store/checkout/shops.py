@@ -1,20 +1,22 @@
 """The shop of a checkout: what a checkout needs of the partner and of its marketplace."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, select
 from sqlmodel import col
 
 from schema.checkout.basket import OfferedGiftCards
-from schema.checkout.checkout import Brand, CheckoutKey
+from schema.checkout.checkout import Brand, CheckoutKey, ShopKind
 from schema.partner.partner import PartnerStatus
+from schema.wallet import WalletKind
 from store.checkout.network_offers import NetworkShop, network_shop_of
 from store.checkout.reading import latest_attempt_query, latest_attempt_values, load_attempt
 from store.database.statement_cache import Statement
 from store.database.transaction_reader import DatabaseReader
+from store.ledger.wallets import WalletRow
 from store.partner.brand import brand_of
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.payment.attempts import AttemptRow
@@ -33,7 +35,7 @@ class CheckoutShop:
     """None if it sells no gift cards at the moment."""
     network: NetworkShop
     takes_cards: bool
-    """True if it can receive card payments."""
+    """True if it can receive card payments; for what it sells of its network, if the marketplace's own wallet can."""
     currency: str
     time_zone: str
 
@@ -67,22 +69,35 @@ async def load_shop(
     db: DatabaseReader, partner_id: int, key: CheckoutKey
 ) -> tuple[CheckoutShop, AttemptRow | None] | None:
     """The shop and the latest attempt of this checkout; None for an unknown partner."""
-    rows = await db.statements.rows("shop of a checkout", _shop_statement, latest_attempt_values(partner_id, key))
+    values = {**latest_attempt_values(partner_id, key), "own": WalletKind.MARKETPLACE, "test": PartnerStatus.TEST}
+    rows = await db.statements.rows("shop of a checkout", _shop_statement, values)
     if not rows:
         return None
-    *columns, currency, time_zone, network_months, attempt_id = rows[0]
+    *columns, currency, time_zone, network_months, own_wallet, attempt_id = rows[0]
     shop = _checkout_shop(_PartnerColumns(*columns), currency, time_zone, network_months)
+    if key.kind is ShopKind.NETWORK:
+        shop = replace(shop, takes_cards=own_wallet)
     return shop, None if attempt_id is None else await load_attempt(db, attempt_id)
 
 
 def _shop_statement() -> Statement:
-    columns = [getattr(PartnerRow, name) for name in _PartnerColumns._fields]
+    columns: list[Any] = [getattr(PartnerRow, name) for name in _PartnerColumns._fields]
     settings = [
         getattr(MarketplaceRow, name) for name in ("currency", "time_zone", "network_gift_card_validity_months")
     ]
+    own_wallet = (
+        select(col(WalletRow.id))
+        .where(
+            col(WalletRow.kind) == bindparam("own"),
+            col(WalletRow.marketplace_id) == col(PartnerRow.marketplace_id),
+            col(WalletRow.is_live) == (col(PartnerRow.status) != bindparam("test")),
+        )
+        .exists()
+    )
     attempt = latest_attempt_query().with_only_columns(col(AttemptRow.id)).scalar_subquery()
+    columns += [*settings, own_wallet, attempt]
     return (
-        select(*columns, *settings, attempt)
+        select(*columns)
         .join(MarketplaceRow, col(MarketplaceRow.id) == col(PartnerRow.marketplace_id))
         .where(col(PartnerRow.id) == bindparam("partner_id"))
     )

@@ -18,6 +18,7 @@ from schema.payment.dispute import DisputeState
 from store.order.orders import OrderRow
 from store.payment.attempts import AttemptRow
 
+ALIKE = ("name", "details", "unit_price")
 TO_GIFTEES = (ReceptionMode.GIFTEE_EMAIL, ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY)
 
 
@@ -121,7 +122,7 @@ class OrderRefundContent(Content):
 
 
 class DisputeContent(Content):
-    """A dispute of a payment, for the partner's staff; of a refill, for the marketplace's."""
+    """A dispute of a payment, for the partner's staff; of a refill and of what a network sells, for the marketplace's."""
 
     dispute_id: str
     state: DisputeState
@@ -141,8 +142,8 @@ class DisputeContent(Content):
     """Whether vouchers or gift cards were sold with the order that can be used but for a dispute, or that the end of this
     one has withdrawn. Older messages lack this field.
     """
-    is_refill: bool = False
-    """Whether the payment is a refill: its money is the marketplace's."""
+    is_for_marketplace: bool = False
+    """Whether its money is the marketplace's: of a refill, or of what a network sells."""
     buyer: str
     paid_on: dt.datetime
 
@@ -344,17 +345,23 @@ def order_content(order: OrderRow, attempt: AttemptRow, time_zone: str) -> Order
 
 
 def order_lines_of(attempt: AttemptRow) -> tuple[OrderLineContent, ...]:
-    """The lines of a payment attempt."""
-    return tuple(
-        OrderLineContent(
+    """The lines of a payment attempt. Gift cards and boxes of a network that are alike are one."""
+    found: list[OrderLineContent] = []
+    for line in attempt.lines:
+        shown = OrderLineContent(
             name=line.name,
             details=line.details,
             quantity=line.quantity,
             unit_price=line.unit_price,
             total=line.total,
         )
-        for line in attempt.lines
-    )
+        last = found[-1] if found else None
+        if line.is_of_network and last and all(getattr(last, name) == getattr(shown, name) for name in ALIKE):
+            more = {"quantity": last.quantity + shown.quantity, "total": last.total + shown.total}
+            found[-1] = last.model_copy(update=more)
+        else:
+            found.append(shown)
+    return tuple(found)
 
 
 def _delivery(order: OrderRow, attempt: AttemptRow) -> DeliveryContent:

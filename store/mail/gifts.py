@@ -51,10 +51,15 @@ async def mail_gift_cards(db: AsyncSession, cards: Sequence[GiftCardRow]) -> Non
 
 
 async def mail_network_gift_cards(
-    db: AsyncSession, cards: Sequence[GiftCardRow], *, send_on: dt.datetime | None = None
+    db: AsyncSession,
+    cards: Sequence[GiftCardRow],
+    *,
+    send_on: dt.datetime | None = None,
+    to_giftees: bool = True,
 ) -> None:
     """`mail_vouchers` for gift cards of one network: to the giftee, if the card names an e-mail address, else to the
-    gifter. The messages are the network's. With `send_on`, none is sent before that moment.
+    gifter. The messages are the network's. With `send_on`, none is sent before that moment. Without `to_giftees` all are
+    the gifter's, to print.
     """
     if not cards:
         return
@@ -62,7 +67,7 @@ async def mail_network_gift_cards(
     named = {card.design_id for card in cards if card.design_id is not None}
     rows = (await db.exec(select(GiftCardDesignRow).where(is_any_of(col(GiftCardDesignRow.id), list(named))))).all()
     designs: dict[int | None, GiftCardDesignRow] = {row.id: row for row in rows}
-    for group in _by_addressee(cards, network_addressees):
+    for group in _by_addressee(cards, network_addressees if to_giftees else _gifter):
         designed = [(card, designs.get(card.design_id)) for card in group.sold]
         items = [_network_item(card, design) for card, design in designed]
         accent = next((design.accent_colour for _, design in designed if design), "")
@@ -71,7 +76,11 @@ async def mail_network_gift_cards(
 
 
 async def mail_network_vouchers(
-    db: AsyncSession, vouchers: Sequence[NetworkVoucherRow], *, send_on: dt.datetime | None = None
+    db: AsyncSession,
+    vouchers: Sequence[NetworkVoucherRow],
+    *,
+    send_on: dt.datetime | None = None,
+    to_giftees: bool = True,
 ) -> None:
     """`mail_network_gift_cards` for the vouchers of one network."""
     if not vouchers:
@@ -80,7 +89,7 @@ async def mail_network_vouchers(
     named = sorted({voucher.box_id for voucher in vouchers})
     rows = (await db.exec(select(BoxRow).where(is_any_of(col(BoxRow.id), named)))).all()
     boxes, covers = {row.id: row for row in rows}, await _covers(db, named)
-    for group in _by_addressee(vouchers, network_addressees):
+    for group in _by_addressee(vouchers, network_addressees if to_giftees else _gifter):
         items = [_voucher_item(voucher, boxes[voucher.box_id], covers) for voucher in group.sold]
         content = group.content(network.time_zone, items)
         await group.enqueue(db, MailKind.NETWORK_VOUCHER, content, marketplace_id=network.id, send_on=send_on)
@@ -175,6 +184,10 @@ def network_addressees(held: GiftCardRow | NetworkVoucherRow) -> Iterable[tuple[
         yield GiftRole.SENT_TO_GIFTEE, held.gifter_email
     else:
         yield GiftRole.BOUGHT, held.gifter_email
+
+
+def _gifter(held: GiftCardRow | NetworkVoucherRow) -> Iterable[tuple[GiftRole, str]]:
+    yield GiftRole.BOUGHT, held.gifter_email
 
 
 def _network_item(card: GiftCardRow, design: GiftCardDesignRow | None) -> GiftItem:

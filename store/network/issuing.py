@@ -22,6 +22,7 @@ from store.network.postings import (
     breakage_journal,
     breakage_reversal_journal,
     issue_journal,
+    issue_journals,
     void_journal,
 )
 from store.network.states import (
@@ -51,18 +52,27 @@ async def issue_network_gift_card(db: AsyncSession, card: GiftCardRow, book_id: 
     """Store a new card of a network, and post its value unless it is a draft or cancelled. Without a code of its own it
     gets a random one.
     """
-    await open_accounts_in(db, book_id, [card])
-    card.used_elsewhere_amount = card.value_amount - card.remaining_amount
-    if card.status in (DRAFT, CANCELLED):
-        card.unowed_amount = card.remaining_amount
-    if card.code:
-        db.add(card)
-        await db.flush()
-    else:
-        await add_with_unique_code(db, card, "gift_card_code_key")
-    if not card.unowed_amount:
-        await post(db, [await issue_journal(db, liability_of(card), card.remaining_amount)])
-    await emit_network_card_event(db, EventType.NETWORK_GIFT_CARD_ISSUED, card)
+    await issue_network_gift_cards(db, [card], book_id)
+
+
+async def issue_network_gift_cards(db: AsyncSession, cards: Sequence[GiftCardRow], book_id: int) -> None:
+    """The same for several cards of one network."""
+    if not cards:
+        return
+    await open_accounts_in(db, book_id, cards)
+    for card in cards:
+        card.used_elsewhere_amount = card.value_amount - card.remaining_amount
+        if card.status in (DRAFT, CANCELLED):
+            card.unowed_amount = card.remaining_amount
+        if card.code:
+            db.add(card)
+            await db.flush()
+        else:
+            await add_with_unique_code(db, card, "gift_card_code_key")
+    owed = [(liability_of(card), card.remaining_amount) for card in cards if not card.unowed_amount]
+    await post(db, await issue_journals(db, owed))
+    for card in cards:
+        await emit_network_card_event(db, EventType.NETWORK_GIFT_CARD_ISSUED, card)
 
 
 async def activate(db: AsyncSession, card: GiftCardRow, now: dt.datetime) -> bool:
@@ -80,13 +90,15 @@ async def activate(db: AsyncSession, card: GiftCardRow, now: dt.datetime) -> boo
     return True
 
 
-async def cancel(db: AsyncSession, card: GiftCardRow) -> bool:
-    """Cancel a locked card; returns False if it is cancelled already. What is left of it is owed no more."""
+async def cancel(db: AsyncSession, card: GiftCardRow, refunded: Decimal = NOTHING) -> bool:
+    """Cancel a locked card; returns False if it is cancelled already. What is left of it is owed no more. `refunded` is what
+    goes back to its buyer next.
+    """
     owed = card.remaining_amount - card.unowed_amount
     if not transition(card, CANCELLED):
         return False
     card.unowed_amount = card.remaining_amount
-    await post(db, [await void_journal(db, liability_of(card), owed)])
+    await post(db, [await void_journal(db, liability_of(card), owed, refunded=refunded)])
     await emit_network_card_event(db, EventType.NETWORK_GIFT_CARD_CANCELLED, card)
     return True
 

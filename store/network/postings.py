@@ -1,6 +1,7 @@
 """The journals of a network's gift cards and vouchers: what the network owes for them, and what partners earn."""
 
 import datetime as dt
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Protocol
@@ -20,6 +21,7 @@ SHORTFALL = LedgerAccount(Role.FUNDS_SHORTFALL)
 COMMISSION, MANAGEMENT_FEES = LedgerAccount(Role.COMMISSION), LedgerAccount(Role.MANAGEMENT_FEES)
 VAT, PROMOTION = LedgerAccount(Role.VAT_ON_COMMISSION), LedgerAccount(Role.PROMOTION)
 BREAKAGE = LedgerAccount(Role.BREAKAGE)
+NOTHING = Decimal("0.00")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,26 +63,46 @@ async def issue_journal(db: AsyncSession, liability: NetworkLiability, amount: D
     """A network owes the value of a gift card or voucher: out of its funds as far as they go, and what they do not cover
     it has to pay in.
     """
-    value = liability.minor(amount)
-    covered = min(value, await lock_balance(db, liability.book_id, FUNDS))
-    return liability.journal(
-        Kind.ISSUE, (debit(FUNDS, covered), debit(OWED, value - covered), credit(liability.account, value))
-    )
+    (journal,) = await issue_journals(db, [(liability, amount)])
+    return journal
+
+
+async def issue_journals(db: AsyncSession, issued: Sequence[tuple[NetworkLiability, Decimal]]) -> Sequence[Journal]:
+    """The same for several of one book, each with its value: the funds go to the first ones."""
+    journals = list[Journal]()
+    funds = await lock_balance(db, issued[0][0].book_id, FUNDS) if issued else 0
+    for liability, amount in issued:
+        value = liability.minor(amount)
+        covered = min(value, funds)
+        funds -= covered
+        entries = debit(FUNDS, covered), debit(OWED, value - covered), credit(liability.account, value)
+        journals.append(liability.journal(Kind.ISSUE, entries))
+    return journals
 
 
 async def void_journal(
-    db: AsyncSession, liability: NetworkLiability, amount: Decimal, discriminator: str = ""
+    db: AsyncSession,
+    liability: NetworkLiability,
+    amount: Decimal,
+    discriminator: str = "",
+    *,
+    refunded: Decimal = NOTHING,
 ) -> Journal:
-    """A network owes it no more: it has so much less to pay in, and what it had paid in are its funds again."""
-    value, released = liability.minor(amount), await _release(db, liability, amount)
-    return liability.journal(Kind.VOID, (debit(liability.account, value), *released), discriminator)
+    """A network owes it no more: it has so much less to pay in, and what it had paid in are its funds again. `refunded` is
+    what goes back to its buyer next: so much of it are funds first.
+    """
+    value = liability.minor(amount)
+    kept = min(value, liability.minor(refunded))
+    released = await _release(db, liability, value - kept)
+    return liability.journal(
+        Kind.VOID, (debit(liability.account, value), *released, credit(FUNDS, kept)), discriminator
+    )
 
 
-async def _release(db: AsyncSession, liability: NetworkLiability, amount: Decimal) -> tuple[Entry, Entry, Entry]:
+async def _release(db: AsyncSession, liability: NetworkLiability, value: int) -> tuple[Entry, Entry, Entry]:
     """The entries of what a network owes no more: it makes good what is missing in its wallet, then what it has to pay in,
     as a refill does, and the rest are its funds.
     """
-    value = liability.minor(amount)
     await lock_balance(db, liability.book_id, FUNDS)
     made_good = min(value, await lock_balance(db, liability.book_id, SHORTFALL))
     paid = min(value - made_good, await lock_balance(db, liability.book_id, OWED))

@@ -1,6 +1,8 @@
 """Network vouchers from their issue to their end: issued, paid, extended, expired, cancelled."""
 
 import datetime as dt
+from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 from sqlmodel import col, select
@@ -21,6 +23,7 @@ from store.network.postings import (
     breakage_journal,
     breakage_reversal_journal,
     issue_journal,
+    issue_journals,
     void_journal,
 )
 from store.network.states import check_activatable, check_not_over
@@ -59,19 +62,28 @@ async def issue_network_voucher(db: AsyncSession, voucher: NetworkVoucherRow) ->
     """Store a new voucher of a network, and post what is not used of its price unless it is a draft or cancelled. Without
     a code of its own it gets a random one.
     """
-    is_test = voucher.status is TEST
-    voucher.is_test = is_test
-    voucher.book_id = await book_of_marketplace(db, voucher.marketplace_id, is_live=not is_test)
-    if voucher.status in (DRAFT, CANCELLED):
-        voucher.unowed_amount = voucher.left_amount
-    if voucher.code:
-        db.add(voucher)
-        await db.flush()
-    else:
-        await add_with_unique_code(db, voucher, CODE_KEY)
-    if not voucher.unowed_amount:
-        await post(db, [await issue_journal(db, liability_of(voucher), voucher.left_amount)])
-    await emit_network_voucher_event(db, EventType.NETWORK_VOUCHER_ISSUED, voucher)
+    await issue_network_vouchers(db, [voucher])
+
+
+async def issue_network_vouchers(db: AsyncSession, vouchers: Sequence[NetworkVoucherRow]) -> None:
+    """The same for several vouchers of one network, all of them to try with or none."""
+    if not vouchers:
+        return
+    is_test = vouchers[0].status is TEST
+    book_id = await book_of_marketplace(db, vouchers[0].marketplace_id, is_live=not is_test)
+    for voucher in vouchers:
+        voucher.is_test, voucher.book_id = is_test, book_id
+        if voucher.status in (DRAFT, CANCELLED):
+            voucher.unowed_amount = voucher.left_amount
+        if voucher.code:
+            db.add(voucher)
+            await db.flush()
+        else:
+            await add_with_unique_code(db, voucher, CODE_KEY)
+    owed = [(liability_of(voucher), voucher.left_amount) for voucher in vouchers if not voucher.unowed_amount]
+    await post(db, await issue_journals(db, owed))
+    for voucher in vouchers:
+        await emit_network_voucher_event(db, EventType.NETWORK_VOUCHER_ISSUED, voucher)
 
 
 async def activate_voucher(db: AsyncSession, voucher: NetworkVoucherRow, now: dt.datetime) -> bool:
@@ -89,13 +101,15 @@ async def activate_voucher(db: AsyncSession, voucher: NetworkVoucherRow, now: dt
     return True
 
 
-async def cancel_voucher(db: AsyncSession, voucher: NetworkVoucherRow) -> bool:
-    """Cancel a locked voucher; returns False if it is cancelled already. What is not used of it is owed no more."""
+async def cancel_voucher(db: AsyncSession, voucher: NetworkVoucherRow, refunded: Decimal = NOTHING) -> bool:
+    """Cancel a locked voucher; returns False if it is cancelled already. What is not used of it is owed no more. `refunded`
+    is what goes back to its buyer next.
+    """
     owed = voucher.left_amount - voucher.unowed_amount
     if not transition(voucher, CANCELLED):
         return False
     voucher.unowed_amount = voucher.left_amount
-    await post(db, [await void_journal(db, liability_of(voucher), owed)])
+    await post(db, [await void_journal(db, liability_of(voucher), owed, refunded=refunded)])
     await emit_network_voucher_event(db, EventType.NETWORK_VOUCHER_CANCELLED, voucher)
     return True
 

@@ -130,6 +130,8 @@ def _product_data(line: AttemptLine, currency: str) -> Mapping[str, Any]:
         "vat_rate": str(line.vat_rate),
         "voucher_id": line.voucher_id,
         "gift_card_id": line.gift_card_id,
+        "network_gift_card_id": line.network_gift_card_id,
+        "network_voucher_id": line.network_voucher_id,
         "unit_price": money_data(line.unit_price, currency),
         "total": money_data(line.total, currency),
     }

@@ -42,7 +42,14 @@ class OrderRow(PartnerIndexed, InCurrency, CreatedOn, OrderBuyer, OrderDelivery,
 class OrderProductRow(PartnerIndexed, InCurrency, OrderProduct, table=True):
     __tablename__ = "order_product"
     __table_args__ = (
-        CheckConstraint("num_nonnulls(product_id, voucher_id, gift_card_id) = 1", name="sells_one_thing"),
+        CheckConstraint(
+            "num_nonnulls(product_id, voucher_id, gift_card_id, network_gift_card_id, network_voucher_id) = 1",
+            name="sells_one_thing",
+        ),
+        CheckConstraint(
+            "(network_id IS NULL) = (num_nonnulls(network_gift_card_id, network_voucher_id) = 0)",
+            name="names_the_network",
+        ),
         CheckConstraint("discount_amount BETWEEN 0 AND total_amount", name="discounts_no_more"),
         CheckConstraint("refunded_quantity BETWEEN 0 AND quantity", name="refunds_no_more_pieces"),
         CheckConstraint("refunded_amount BETWEEN 0 AND total_amount - discount_amount", name="refunds_no_more"),
@@ -52,6 +59,11 @@ class OrderProductRow(PartnerIndexed, InCurrency, OrderProduct, table=True):
     order_variant_id: int | None = Field(default=None, foreign_key="order_variant.id")
     voucher_id: int | None = Field(default=None, foreign_key="voucher.id", index=True)
     gift_card_id: int | None = Field(default=None, foreign_key="gift_card.id", index=True)
+    """A partner's own gift card. Those of networks have a column of their own, so that sellers never read them."""
+    network_gift_card_id: int | None = Field(default=None, foreign_key="gift_card.id", index=True)
+    network_voucher_id: int | None = Field(default=None, foreign_key="network_voucher.id", index=True)
+    network_id: int | None = Field(default=None, foreign_key="marketplace.id")
+    """The marketplace whose gift card or voucher it is."""
     picture_url: str = Field(default="", max_length=300)
     """Path of the picture on this service; empty if none."""
     restocked_quantity: int = 0

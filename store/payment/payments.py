@@ -73,8 +73,6 @@ class PaymentRow(PartnerOwned, InCurrency, CreatedOn, ModifiedOn, PaymentCustome
     attempt_id: UUID | None = Field(default=None, foreign_key="checkout_attempt.id")
     customer_id: int | None = Field(default=None, foreign_key="customer.id", index=True)
     payment_request_id: int | None = Field(default=None, foreign_key="payment_request.id", index=True)
-    is_refill: bool = Field(default=False)
-    """True if the money is the marketplace's own, in its own wallet."""
     fee_rule_id: int | None = Field(default=None, foreign_key="fee_rule.id")
     commission_vat_amount: Decimal = amount_column(default=Decimal("0.00"))
     link_token: str | None = Field(default=None, max_length=64)
@@ -82,6 +80,11 @@ class PaymentRow(PartnerOwned, InCurrency, CreatedOn, ModifiedOn, PaymentCustome
     document_token: str = Field(default_factory=document_token, max_length=64)
     round: int = Field(default=0)
     """How often amounts of its wallets were held."""
+
+    @property
+    def is_refill(self) -> bool:
+        """True if it fills the marketplace's own wallet, and sells nothing."""
+        return self.is_for_marketplace and self.attempt_id is None
 
 
 REFUND_STATUS = """CASE WHEN refunded_amount = 0 THEN 'none' WHEN refunded_amount < payment_amount THEN 'partial'

@@ -36,8 +36,8 @@ class OwnerAccounts:
 
 
 def owner_accounts(payment: PaymentRow) -> OwnerAccounts:
-    """The partner's accounts; of a refill, the marketplace's."""
-    if payment.is_refill:
+    """The partner's accounts; of a refill or of what a network sells, the marketplace's."""
+    if payment.is_for_marketplace:
         return OwnerAccounts(
             LedgerAccount(Role.MARKETPLACE_FUNDS),
             LedgerAccount(Role.FUNDS_HELD),
@@ -54,8 +54,8 @@ def owner_accounts(payment: PaymentRow) -> OwnerAccounts:
 
 
 def owner_partner_id(payment: PaymentRow) -> int | None:
-    """The partner whose money a payment is; None for a refill."""
-    return None if payment.is_refill else payment.partner_id
+    """The partner whose money a payment is; None if it is the marketplace's."""
+    return None if payment.is_for_marketplace else payment.partner_id
 
 
 def wallet_of(payment: PaymentRow) -> LedgerAccount:
@@ -90,7 +90,8 @@ class CardAmounts:
 
 async def payin_journal(db: AsyncSession, payment: PaymentRow, payin: PaymentTransactionRow) -> Journal:
     """A pay-in has succeeded. A refill makes good what is missing in the marketplace's wallet, and pays what is owed for
-    gift cards and vouchers of the network, before it adds to the marketplace's funds.
+    gift cards and vouchers of the network, before it adds to the marketplace's funds. What a network sells adds to its
+    funds, and is issued out of them in the same transaction; else it is refunded out of them.
     """
     amounts, accounts = CardAmounts.of(payin), owner_accounts(payment)
     missing = await _lock_shortfall(db, payment, accounts) if payment.is_refill else 0

@@ -9,6 +9,7 @@ from uuid import UUID
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from schema.checkout.checkout import ShopKind
 from schema.payment.payment import (
     PaymentSourceKind,
     PaymentStatus,
@@ -16,9 +17,10 @@ from schema.payment.payment import (
     PaymentTransactionType,
 )
 from schema.payment.transfer import TransferType
-from store.ledger.books import book_of_partner
+from schema.wallet import WalletKind
+from store.ledger.books import book_of_partner, is_current_book
 from store.ledger.posting import post
-from store.ledger.wallets import WalletRow, wallet_of_partner
+from store.ledger.wallets import WalletRow, marketplace_wallet, wallet_of_partner
 from store.partner.partners import PartnerRow
 from store.payment.attempts import AttemptRow
 from store.payment.payments import PaymentRow, PaymentSourceRow, PaymentTransactionRow
@@ -105,6 +107,23 @@ async def card_wallet_of(db: AsyncSession, partner_id: int, payin: Transaction |
     partner = select(col(PartnerRow.provider_wallet_id)).where(col(PartnerRow.id) == partner_id)
     wallet_id = (payin and payin.credited_wallet_id) or (await db.exec(partner)).one()
     return await wallet_of_partner(db, partner_id, wallet_id) if wallet_id else None
+
+
+async def own_card_wallet_of(db: AsyncSession, partner_id: int, payin: Transaction | None = None) -> WalletRow | None:
+    """The marketplace's own wallet that card payments go to for what a partner sells of its network, or that this one
+    went to. None if the marketplace has none in the partner's mode.
+    """
+    if payin is not None and payin.credited_wallet_id:
+        marketplace = select(col(PartnerRow.marketplace_id)).where(col(PartnerRow.id) == partner_id).scalar_subquery()
+        query = select(WalletRow).where(
+            col(WalletRow.provider_wallet_id) == payin.credited_wallet_id,
+            col(WalletRow.kind) == WalletKind.MARKETPLACE,
+            col(WalletRow.marketplace_id) == marketplace,
+        )
+        credited = (await db.exec(query.order_by(is_current_book(col(WalletRow.book_id), partner_id).desc()))).first()
+        if credited is not None:
+            return credited
+    return await marketplace_wallet(db, await book_of_partner(db, partner_id))
 
 
 async def add_sources(
@@ -230,13 +249,16 @@ async def _checkout_payment(
 ) -> PaymentRow:
     by_card = NOTHING if payin is None else payin.amount.decimal
     commission = NOTHING if payin is None else payin.fee.decimal
-    wallet = await card_wallet_of(db, attempt.partner_id, payin) if payin else None
+    is_of_network = attempt.kind is ShopKind.NETWORK
+    wallet_of = own_card_wallet_of if is_of_network else card_wallet_of
+    wallet = await wallet_of(db, attempt.partner_id, payin) if payin else None
     return PaymentRow(
         id=attempt.id,
         attempt_id=attempt.id,
         partner_id=attempt.partner_id,
         book_id=wallet.book_id if wallet else await book_of_partner(db, attempt.partner_id),
         wallet_id=wallet.id if wallet else None,
+        is_for_marketplace=is_of_network,
         currency=attempt.currency,
         payment_amount=by_card + extra,
         card_amount=by_card,

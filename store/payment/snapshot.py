@@ -3,6 +3,7 @@
 Keys are added, never renamed: attempts stored by older releases are read. What they lack has a default.
 """
 
+import datetime as dt
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated
@@ -50,6 +51,31 @@ class GiftCardPurchase(Purchase):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkPurchase(Purchase):
+    """What a network's gift card and voucher have in common until they are issued."""
+
+    send_on: dt.date | None = None
+    """The day on which it is e-mailed to the giftee; None for at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkGiftCardPurchase(NetworkPurchase):
+    """A gift card of a network to issue."""
+
+    design_id: int | None
+    validity_months: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkVoucherPurchase(NetworkPurchase):
+    """A voucher of a network to issue. Its value is the price of the box."""
+
+    box_id: int
+    max_usages: int
+    max_days_after_first_usage: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class VoucherPurchase(Purchase):
     """A voucher to issue."""
 
@@ -68,7 +94,9 @@ class VoucherPurchase(Purchase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptLine:
-    """An ordered line with its names and prices: goods, or a voucher or gift card to issue."""
+    """An ordered line with its names and prices: goods, or a voucher or gift card, of the partner or of its network, to
+    issue.
+    """
 
     product_id: int | None = None
     """None for a voucher or gift card."""
@@ -86,12 +114,23 @@ class AttemptLine:
     picture_url: str
     voucher: Annotated[VoucherPurchase | None, OMITTED_IF_NONE] = None
     gift_card: Annotated[GiftCardPurchase | None, OMITTED_IF_NONE] = None
+    network_gift_card: Annotated[NetworkGiftCardPurchase | None, OMITTED_IF_NONE] = None
+    network_voucher: Annotated[NetworkVoucherPurchase | None, OMITTED_IF_NONE] = None
     counted: Annotated[bool | None, OMITTED_IF_NONE] = None
     """True if stock was taken for it, False if its stock is unlimited; None before the reservation."""
     voucher_id: Annotated[int | None, OMITTED_IF_NONE] = None
     """The issued voucher."""
     gift_card_id: Annotated[int | None, OMITTED_IF_NONE] = None
-    """The issued gift card."""
+    """The issued gift card of a partner."""
+    network_gift_card_id: Annotated[int | None, OMITTED_IF_NONE] = None
+    """The issued gift card of a network."""
+    network_voucher_id: Annotated[int | None, OMITTED_IF_NONE] = None
+    """The issued voucher of a network."""
+
+    @property
+    def is_of_network(self) -> bool:
+        """True if it is a gift card or voucher of a network."""
+        return self.network_gift_card is not None or self.network_voucher is not None
 
     @property
     def details(self) -> tuple[Text, ...]:

@@ -49,7 +49,7 @@ ADD = """
 INSERT INTO payment (id, partner_id, book_id, currency, status, type, payment_amount, discount_amount, card_amount,
   extra_amount, extra_wallet_id, commission_amount, commission_vat_amount, net_amount, refunded_amount, product, origin,
   description, language, created_on, modified_on, payin_result_code, payin_result_message, customer_first_name,
-  customer_last_name, customer_email, document_token, round, is_refill)
+  customer_last_name, customer_email, document_token, round, is_for_marketplace)
 SELECT gen_random_uuid(), $1, $2, 'EUR', (ARRAY['ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ip', 'cncl', 'err'])[1 + n % 10],
   'credit_card', 100, 0, CASE WHEN n % 4 = 0 THEN 75 ELSE 100 END, CASE WHEN n % 4 = 0 THEN 25 ELSE 0 END,
   CASE WHEN n % 4 = 0 THEN $3::int END, 3.75, 0.63, 96.25,

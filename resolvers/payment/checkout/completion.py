@@ -21,7 +21,7 @@ from schema.checkout.checkout import ShopKind
 from schema.core.errors import CheckoutChanged, NotFound, Unavailable
 from schema.event import EventType
 from schema.payment.payment import RefundOrigin
-from store.checkout.placement import paying_cards, write_order
+from store.checkout.placement import fill_order, open_order, paying_cards
 from store.checkout.reading import lock_attempt, lock_checkout
 from store.checkout.reservations import (
     consume_reservations,
@@ -225,11 +225,13 @@ async def _place_order(
     """Write the order with the vouchers or gift cards that it issues, and queue mails and events. A basket counts as
     emptied once its order exists.
     """
-    order = await write_order(db, attempt, await _shop_url(services, db, attempt), now)
+    order, payment = await open_order(db, attempt, now), None
     if attempt.total_amount:
         cards = await paying_cards(db, attempt)
         payment = await record_checkout_payment(db, attempt, payin, now, order_id=order.id, gift_cards=cards)
         await spend_on_networks(db, attempt, payment, now)
+    await fill_order(db, order, attempt, payment, await _shop_url(services, db, attempt), now)
+    if payment is not None:
         await emit_payment_event(db, EventType.PAYMENT_SUCCEEDED, payment)
     await mails.queue_order_mails(db, order, attempt)
     await events.emit_order_events(db, order, attempt)

@@ -1,5 +1,8 @@
 """The result of a payment, as shown to the customer."""
 
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 from sqlmodel import col, select
@@ -18,9 +21,11 @@ from schema.checkout.checkout import (
 from schema.checkout.outcome import IssuedItem, OrderLine, PaymentResult
 from schema.coupon.coupon import ReceptionMode
 from store.cart.return_urls import is_allowed
+from store.checkout.purchases import reception_of
 from store.core.codes import format_code
 from store.document.addresses import DocumentKind, document_path
 from store.gift_card.gift_cards import GiftCardRow
+from store.network.vouchers import NetworkVoucherRow
 from store.order.orders import OrderRow
 from store.order.return_signatures import RETURN_SECRET, ReturnSecretRow, signature_of
 from store.partner.brand import brand_of
@@ -29,6 +34,12 @@ from store.payment.attempts import AttemptRow, AttemptState
 from store.payment.snapshot import AttemptLine
 from store.voucher.vouchers import VoucherRow
 
+Issued: TypeAlias = VoucherRow | GiftCardRow | NetworkVoucherRow
+DOCUMENTS: Mapping[type[Issued], DocumentKind] = {
+    VoucherRow: DocumentKind.VOUCHER,
+    GiftCardRow: DocumentKind.GIFT_CARD,
+    NetworkVoucherRow: DocumentKind.NETWORK_VOUCHER,
+}
 STATUS = {
     AttemptState.STARTING: PaymentAttemptStatus.WAITING,
     AttemptState.OPEN: PaymentAttemptStatus.WAITING,
@@ -102,30 +113,47 @@ async def issued_items(db: AsyncSession, order: OrderRow, attempt: AttemptRow) -
     """The vouchers or gift cards of an order, one for each line of its attempt; None for goods."""
     if attempt.kind is ShopKind.PRODUCTS:
         return [None for _ in attempt.lines]
-    vouchers = await db.exec(select(VoucherRow).where(col(VoucherRow.order_id) == order.id))
-    cards = await db.exec(select(GiftCardRow).where(col(GiftCardRow.order_id) == order.id))
-    rows: dict[tuple[int | None, int | None], VoucherRow | GiftCardRow] = {(row.id, None): row for row in vouchers}
-    rows |= {(None, row.id): row for row in cards}
-    return [_issued_item(rows[line.voucher_id, line.gift_card_id], attempt) for line in attempt.lines]
+    rows: dict[tuple[type[Issued], int], Issued] = {}
+    tables: tuple[Any, ...] = (VoucherRow, GiftCardRow, NetworkVoucherRow)
+    for table in tables:
+        found = (await db.exec(select(table).where(col(table.order_id) == order.id))).all()
+        rows |= {(table, row.id): row for row in found}
+    return [_issued_item(rows[_issued_by(line)], line, attempt) for line in attempt.lines]
 
 
-def _issued_item(row: VoucherRow | GiftCardRow, attempt: AttemptRow) -> IssuedItem:
-    is_voucher = isinstance(row, VoucherRow)
+def _issued_by(line: AttemptLine) -> tuple[type[Issued], int]:
+    """The table and the id of what was issued for a line."""
+    if line.voucher_id is not None:
+        return VoucherRow, line.voucher_id
+    if line.network_voucher_id is not None:
+        return NetworkVoucherRow, line.network_voucher_id
+    return GiftCardRow, line.gift_card_id or line.network_gift_card_id or 0
+
+
+def _issued_item(row: Issued, line: AttemptLine, attempt: AttemptRow) -> IssuedItem:
+    bought = line.network_gift_card or line.network_voucher
     return IssuedItem(
         kind=attempt.kind,
         id=row.id,
         code=row.code,
-        value=row.total_price_amount if isinstance(row, VoucherRow) else row.value_amount,
+        value=_value_of(row),
         expires_on=row.expires_on,
-        document_path=document_path(DocumentKind.VOUCHER if is_voucher else DocumentKind.GIFT_CARD, row.document_token),
+        document_path=document_path(DOCUMENTS[type(row)], row.document_token),
         recipient_email=_sent_to(row, attempt),
+        send_on=bought.send_on if bought and reception_of(attempt) is ReceptionMode.GIFTEE_EMAIL else None,
     )
 
 
-def _sent_to(row: VoucherRow | GiftCardRow, attempt: AttemptRow) -> str:
+def _value_of(row: Issued) -> Decimal:
+    if isinstance(row, VoucherRow):
+        return row.total_price_amount
+    return row.value_amount if isinstance(row, GiftCardRow) else row.price_amount
+
+
+def _sent_to(row: Issued, attempt: AttemptRow) -> str:
     buyer = attempt.buyer.email
     by_mail = {ReceptionMode.PRINT_AT_HOME: buyer, ReceptionMode.GIFTEE_EMAIL: row.giftee_email or buyer}
-    return by_mail.get(row.reception_mode, "")
+    return by_mail.get(reception_of(attempt), "")
 
 
 def _order_line(line: AttemptLine, issued: IssuedItem | None) -> OrderLine:

@@ -28,6 +28,7 @@ from schema.checkout.checkout import (
     CheckoutNotice,
     CheckoutStep,
     PaymentAttemptStatus,
+    ShopKind,
     StartedPayment,
 )
 from schema.checkout.outcome import PaymentResult
@@ -40,6 +41,7 @@ from store.checkout.reservations import lock_rows, reserve
 from store.database.transaction_reader import TransactionReader
 from store.partner.partners import PartnerRow
 from store.payment.attempts import LIVE, AttemptRow, AttemptState
+from store.payment.recording import own_card_wallet_of
 from store.providers.errors import InvalidRequest, NotAllowed, ProviderError
 from store.providers.money import MinorAmount
 from store.providers.transactions import Payer, Transaction
@@ -129,11 +131,17 @@ async def _submit_payment(services: Services, attempt: AttemptRow, return_url: s
 async def _create_payin(services: Services, attempt: AttemptRow, return_url: str) -> Transaction:
     async with services.db.sessions() as db:
         partner = (await db.exec(select(PartnerRow).where(col(PartnerRow.id) == attempt.partner_id))).one()
+        wallet_id: str | None = partner.provider_wallet_id
+        if attempt.kind is ShopKind.NETWORK:
+            own = await own_card_wallet_of(db, attempt.partner_id)
+            wallet_id = own.provider_wallet_id if own else None
+    if wallet_id is None:
+        raise PaymentsNotActive
     buyer = attempt.buyer
     order = PayinOrder(
         reference=str(attempt.id),
         payer=Payer(buyer.first_name, buyer.last_name, buyer.email),
-        wallet_id=partner.provider_wallet_id,
+        wallet_id=wallet_id,
         amount=MinorAmount.of(attempt.card_amount, attempt.currency),
         fee=MinorAmount.of(attempt.commission_amount, attempt.currency),
         return_url=return_url,

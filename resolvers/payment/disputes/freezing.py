@@ -9,7 +9,6 @@ from resolvers.payment.refunds.goods import SoldGoods, withdraw
 from schema.order import OrderStatus
 from schema.voucher.voucher import VoucherState
 from store.gift_card.gift_cards import GiftCardRow
-from store.network.voucher_issuing import cancel_voucher
 from store.network.vouchers import NetworkVoucherRow
 from store.order.orders import lock_order
 from store.payment.disputes import OPEN_STATES, card_source_of, disputes_of
@@ -41,9 +40,8 @@ async def _take_away(db: AsyncSession, goods: SoldGoods, now: dt.datetime) -> No
     """All of the money is gone: what was bought is withdrawn. A voucher in use stays frozen, but a network's is cancelled:
     what was used of it is the partners'.
     """
-    await withdraw(db, goods.cards, goods.vouchers, now)
+    await withdraw(db, goods, now)
     for sold in goods.network_vouchers:
-        await cancel_voucher(db, sold)
         sold.frozen_on = None
     for card in goods.cards:
         card.frozen_on = None

@@ -120,7 +120,7 @@ async def _new_payment(db: AsyncSession, request: PaymentRequestRow, now: dt.dat
         now=now,
         payment_amount=request.request_amount,
         payment_request_id=request.id,
-        is_refill=request.invoicing_marketplace_id is not None,
+        is_for_marketplace=request.invoicing_marketplace_id is not None,
         product=request.product,
         origin=request.origin,
         description=request.description[:500],

@@ -1,9 +1,10 @@
 """What was sold with the order of a payment: vouchers and gift cards. They are withdrawn when its money goes back."""
 
 import datetime as dt
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from typing import TypeAlias
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
@@ -24,6 +25,9 @@ from store.voucher.states import transition as move_voucher
 from store.voucher.vouchers import VoucherRow
 
 UNUSED = (VoucherState.DRAFT, VoucherState.PAID)
+NOTHING = Decimal("0.00")
+Good: TypeAlias = tuple[type[GiftCardRow | NetworkVoucherRow], int]
+"""A gift card or voucher of a network, by its kind and id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,38 +78,51 @@ async def release_vouchers(db: AsyncSession, reopened: OrderRefund | None) -> No
 
 
 async def withdraw(
-    db: AsyncSession, cards: Iterable[GiftCardRow], vouchers: Iterable[VoucherRow], now: dt.datetime
+    db: AsyncSession, goods: SoldGoods, now: dt.datetime, refunded: Mapping[Good, Decimal] | None = None
 ) -> None:
-    """Withdraw what was bought: unused vouchers become ERROR, gift cards, also those of networks, are cancelled with what is
-    left of them. Used vouchers stay as they are.
+    """Withdraw what was bought: unused vouchers become ERROR, gift cards are cancelled with what is left of them, and so are
+    vouchers of networks: their usages stay. Used vouchers of partners stay as they are.
+
+    `refunded` is what goes back for gift cards and vouchers of networks, out of what these no longer owe.
     """
-    for voucher in vouchers:
+    back = refunded or {}
+    for voucher in goods.vouchers:
         if voucher.state in UNUSED:
             await move_voucher(db, voucher, VoucherState.ERROR, now)
-    for card in cards:
-        await (cancel_network_card(db, card) if is_of_network(card) else cancel_card(db, card, now))
+    for card in goods.cards:
+        if is_of_network(card):
+            await cancel_network_card(db, card, back.get((GiftCardRow, card.id), NOTHING))
+        else:
+            await cancel_card(db, card, now)
+    for sold in goods.network_vouchers:
+        await cancel_voucher(db, sold, back.get((NetworkVoucherRow, sold.id), NOTHING))
 
 
-def goods_of(goods: SoldGoods, refund: OrderRefund) -> tuple[Mapping[int, GiftCardRow], Mapping[int, VoucherRow]]:
-    """The gift cards and vouchers of the lines that are refunded, by id. Those of lines for which only an amount is still
-    owed are withdrawn already.
+def goods_of(goods: SoldGoods, refund: OrderRefund) -> SoldGoods:
+    """What was sold with the lines that are refunded. What belongs to lines for which only an amount is still owed is
+    withdrawn already.
     """
-    cards = {each.line.gift_card_id for each in refund.lines if each.quantity}
-    vouchers = {each.line.voucher_id for each in refund.lines if each.quantity}
-    return {row.id: row for row in goods.cards if row.id in cards}, {
-        row.id: row for row in goods.vouchers if row.id in vouchers
-    }
+    lines = [each.line for each in refund.lines if each.quantity]
+    cards = {line.gift_card_id or line.network_gift_card_id for line in lines}
+    vouchers, of_networks = {line.voucher_id for line in lines}, {line.network_voucher_id for line in lines}
+    return replace(
+        goods,
+        cards=[row for row in goods.cards if row.id in cards],
+        vouchers=[row for row in goods.vouchers if row.id in vouchers],
+        network_vouchers=[row for row in goods.network_vouchers if row.id in of_networks],
+    )
 
 
 async def withdraw_refunded(db: AsyncSession, goods: SoldGoods, refund: OrderRefund, now: dt.datetime) -> None:
-    """Withdraw what was bought with the lines of a refund. Used vouchers cannot be used further.
-
-    Vouchers of networks are those of the order and of no line: they are withdrawn with the whole payment.
+    """Withdraw what was bought with the lines of a refund. Used vouchers cannot be used further. The money of what a network
+    has sold is its funds afterwards, out of which it goes back: withdraw first, then refund.
     """
-    cards, vouchers = goods_of(goods, refund)
-    await withdraw(db, cards.values(), vouchers.values(), now)
-    for voucher in vouchers.values():
+    bought, refunded = goods_of(goods, refund), dict[Good, Decimal]()
+    for each in refund.lines:
+        if each.line.network_gift_card_id is not None:
+            refunded[GiftCardRow, each.line.network_gift_card_id] = each.amount
+        if each.line.network_voucher_id is not None:
+            refunded[NetworkVoucherRow, each.line.network_voucher_id] = each.amount
+    await withdraw(db, bought, now, refunded)
+    for voucher in bought.vouchers:
         voucher.refunded_on = now
-    if goods.payment.refunded_amount == goods.payment.payment_amount:
-        for sold in goods.network_vouchers:
-            await cancel_voucher(db, sold)

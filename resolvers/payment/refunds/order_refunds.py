@@ -13,9 +13,10 @@ from resolvers.core.input_mapping import id_from_input
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible
 from resolvers.mail.refunds import queue_order_refund_mail
-from resolvers.payment.refunds.goods import goods_of, lock_goods, withdraw_refunded
+from resolvers.payment.refunds.goods import SoldGoods, goods_of, lock_goods, withdraw_refunded
 from resolvers.payment.refunds.recording import parts_of
 from resolvers.payment.refunds.refunds import check_split, left_to_refund, preview_of, refund_by_source
+from resolvers.payment.scoping import check_owns_money
 from schema.core.errors import InvalidInput
 from schema.core.permission import Permission
 from schema.payment.errors import GoodsUsed, NothingToRefund, NotRefundable, OrderLineRefunded
@@ -23,7 +24,6 @@ from schema.payment.input import PreviewOrderRefund, RefundOrder, RefundOrderLin
 from schema.payment.payment import PaymentSourceKind, Refund, RefundPreview
 from schema.voucher.voucher import VoucherState
 from store.checkout.reservations import LockedRows, lock_stock
-from store.gift_card.gift_cards import GiftCardRow
 from store.gift_card.states import is_over as is_card_over
 from store.order.orders import OrderProductRow, OrderRow, lock_order
 from store.order.refunds import (
@@ -39,7 +39,6 @@ from store.payment.attempts import AttemptRow
 from store.payment.payments import PaymentRow, RefundRow
 from store.payment.snapshot import AttemptLine
 from store.voucher.rules import is_over
-from store.voucher.vouchers import VoucherRow
 
 NOTHING = Decimal("0.00")
 NOT_WHOLE = (VoucherState.USING, VoucherState.USED, VoucherState.EXPIRED)
@@ -55,9 +54,11 @@ async def refund_order(call: Call, input: RefundOrder) -> Refund:
     """Refund lines of an order, its delivery, or both: what was paid for them, at most what is left of the payment. The
     money goes back as by `refundPayment`, and the buyer gets a mail. Vouchers and gift cards of the lines are withdrawn.
     One that was used, in part or wholly, or is over is refused with `GOODS_USED`, unless `includeUsed` is sent: then a
-    voucher keeps its state, and a gift card is cancelled with what is left of it.
+    voucher keeps its state, and a gift card is cancelled with what is left of it, as are vouchers of the network. What was
+    sold of the network, only users of the marketplace may refund.
     """
     order = await find_order(call, {"id": input.id})
+    await _check_owns_money(call, order)
     return (await _refund(call.db, order, input, call.services.clock.now())).refund
 
 
@@ -65,9 +66,21 @@ async def refund_order(call: Call, input: RefundOrder) -> Refund:
 async def preview_order_refund(call: Call, input: PreviewOrderRefund) -> RefundPreview:
     """What a refund of lines of an order would do: it is made, and undone. Refused as the refund would be."""
     order = await find_order(call, {"id": input.id})
+    await _check_owns_money(call, order)
     async with call.services.db.sessions() as db:  # never committed
         made = await _refund(db, order, input, call.services.clock.now())
         return await preview_of(db, made.payment, made.refund, made.plan)
+
+
+async def _check_owns_money(call: Call, order: OrderRow) -> None:
+    """Raise MarketplaceOnly if the money of an order is the marketplace's and the caller a partner's."""
+    payment = await _payment_of(call.db, order)
+    if payment is not None:
+        check_owns_money(call, payment)
+
+
+async def _payment_of(db: AsyncSession, order: OrderRow) -> PaymentRow | None:
+    return (await db.exec(select(PaymentRow).where(col(PaymentRow.order_id) == order.id))).first()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +93,7 @@ class MadeRefund:
 
 
 async def _refund(db: AsyncSession, order: OrderRow, input: RefundOrder, now: dt.datetime) -> MadeRefund:
-    payment = (await db.exec(select(PaymentRow).where(col(PaymentRow.order_id) == order.id))).first()
+    payment = await _payment_of(db, order)
     if payment is None:
         raise NotRefundable
     attempt = await db.get_one(AttemptRow, order.attempt_id)
@@ -91,16 +104,15 @@ async def _refund(db: AsyncSession, order: OrderRow, input: RefundOrder, now: dt
     wanted = _order_refund(order, lines, input)
     sold = {line.id: bought for line, bought in zip(lines, attempt.lines, strict=True)}
     left = await left_to_refund(db, goods.payment)
-    cards, vouchers = goods_of(goods, wanted)
     if not input.include_used:
-        _check_unused(wanted, cards, vouchers, now)
+        _check_unused(wanted, goods_of(goods, wanted), now)
     plan = limited_to(wanted, left)
     if not plan.amount:
         raise NothingToRefund
     check_split(input, plan.amount)
     plan = await _restock(db, plan, stock, sold)
+    await withdraw_refunded(db, goods, plan, now)
     refund = await refund_by_source(db, goods.locked, plan.amount, input, now, plan)
-    await withdraw_refunded(db, goods, wanted, now)
     by_card = [part for part in await parts_of(db, refund) if part.payment_method is PaymentSourceKind.CREDIT_CARD]
     card_amount = sum((part.transaction_amount for part in by_card), NOTHING)
     await queue_order_refund_mail(db, refund, plan, sold, card_amount)
@@ -152,13 +164,16 @@ async def _restock(
     return replace(plan, lines=lines)
 
 
-def _check_unused(
-    refund: OrderRefund, cards: Mapping[int, GiftCardRow], vouchers: Mapping[int, VoucherRow], now: dt.datetime
-) -> None:
+def _check_unused(refund: OrderRefund, goods: SoldGoods, now: dt.datetime) -> None:
     """Raise GoodsUsed for the first line whose voucher or gift card was used, or is over."""
+    cards = {card.id for card in goods.cards if card.remaining_amount < card.value_amount or is_card_over(card, now)}
+    vouchers = {row.id for row in goods.vouchers if row.state in NOT_WHOLE or is_over(row, now)}
+    of_networks = {row.id for row in goods.network_vouchers if row.usage_count or is_card_over(row, now)}
     for position, each in enumerate(refund.lines):
-        voucher, card = vouchers.get(each.line.voucher_id or 0), cards.get(each.line.gift_card_id or 0)
-        if voucher is not None and (voucher.state in NOT_WHOLE or is_over(voucher, now)):
-            raise GoodsUsed("lines", position, "id")
-        if card is not None and (card.remaining_amount < card.value_amount or is_card_over(card, now)):
+        line = each.line
+        if (
+            line.voucher_id in vouchers
+            or (line.gift_card_id or line.network_gift_card_id) in cards
+            or line.network_voucher_id in of_networks
+        ):
             raise GoodsUsed("lines", position, "id")

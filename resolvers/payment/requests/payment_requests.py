@@ -102,7 +102,7 @@ async def create_payment_request(call: Call, input: CreatePaymentRequest) -> Pay
         await _check_refill(call, partner, input.invoicing_marketplace_id)
     findings.raise_problems()
     await require_selling(call.services, call.db, partner.id, lock=True)
-    await wallet_for(call.db, partner, is_refill=input.invoicing_marketplace_id is not None)
+    await wallet_for(call.db, partner, is_for_marketplace=input.invoicing_marketplace_id is not None)
     now = call.services.clock.now()
     marketplace = await call.db.get_one(MarketplaceRow, partner.marketplace_id)
     zone = ZoneInfo(marketplace.time_zone)

@@ -25,8 +25,8 @@ MONEY = """(
 OF_ANOTHER = """
     SELECT format('%s: of %s', {journal}, coalesce('partner:' || j.partner_id, 'the marketplace')) AS offender
     FROM {journals} j {payment} WHERE j.source_kind = '{source_kind}' AND j.kind IN {money}
-        AND (j.partner_id IS DISTINCT FROM CASE WHEN NOT p.is_refill THEN p.partner_id END
-            OR j.kind IN ('payment', 'refill') AND (j.kind = 'refill') <> p.is_refill)
+        AND (j.partner_id IS DISTINCT FROM CASE WHEN NOT p.is_for_marketplace THEN p.partner_id END
+            OR j.kind IN ('payment', 'refill') AND (j.kind = 'refill') <> (p.is_for_marketplace AND p.attempt_id IS NULL))
 """
 """SQL: the journals of a kind of source that are not of their payment's owner."""
 RULES = (
@@ -45,7 +45,7 @@ RULES = (
     ),
     Rule(
         "journals_are_of_their_owner",
-        "Every journal of a payment, its refunds and its disputes is the partner's; of a refill, the marketplace's.",
+        "Every journal of a payment, its refunds and its disputes is the partner's; of a refill and of what a network sells, the marketplace's.",
         "UNION ALL".join(
             OF_ANOTHER.format(journal=JOURNAL, journals=JOURNALS, money=MONEY, source_kind=kind, payment=payment)
             for kind, payment in PAYMENT_OF.items()

@@ -92,7 +92,7 @@ BOOKS = f"""
     SELECT format('payment:%s of book %s: wallet %s (%s) of book %s', p.id, p.book_id, w.id, w.kind, w.book_id) AS offender
     FROM payment p JOIN wallet w ON w.id = p.wallet_id
     WHERE {is_checked("p.book_id", "p.modified_on")}
-        AND (w.book_id <> p.book_id OR w.kind <> CASE WHEN p.is_refill THEN 'marketplace' ELSE 'partner' END)
+        AND (w.book_id <> p.book_id OR w.kind <> CASE WHEN p.is_for_marketplace THEN 'marketplace' ELSE 'partner' END)
     UNION ALL
     SELECT format('payment:%s of book %s: gift card %s of book %s', p.id, p.book_id, c.id, c.book_id)
     FROM payment p JOIN payment_source s ON s.payment_id = p.id JOIN gift_card c ON c.id = s.gift_card_id
@@ -177,7 +177,7 @@ RULES = (
     ),
     Rule(
         "payments_stay_in_their_book",
-        "Each payment, its wallet and its gift cards are of one book; a refill goes to the marketplace's own wallet.",
+        "Each payment, its wallet and its gift cards are of one book; a refill, and what a network sells, goes to the marketplace's own wallet.",
         BOOKS,
     ),
     Rule("payments", "Each paid payment is posted once, with its amount, commission and VAT; no other is.", PAYMENTS),

@@ -16,7 +16,7 @@ from resolvers.job.provider_notifications import dispatch_notification
 from resolvers.payment.checkout import completion, payment, polling
 from schema.checkout.checkout import PaymentAttemptStatus, ProductChoice, StartedPayment
 from schema.core.errors import ProviderFailed, ProviderTimedOut
-from store.checkout.placement import write_order
+from store.checkout.placement import fill_order
 from store.core.clock import clock
 from store.providers.base import InboundWebhook
 from store.providers.transactions import TransactionKind
@@ -150,10 +150,10 @@ async def test_killed_in_the_middle_of_completing(shop: Shop, monkeypatch: pytes
     await shop.pay(started)
 
     async def dying(*arguments: Any) -> Any:
-        await write_order(*arguments)
+        await fill_order(*arguments)
         raise asyncio.CancelledError
 
-    monkeypatch.setattr("resolvers.payment.checkout.completion.write_order", dying)
+    monkeypatch.setattr("resolvers.payment.checkout.completion.fill_order", dying)
     with pytest.raises(asyncio.CancelledError):
         await completion.sync_attempt(shop.services, started.attempt_id)
     assert await shop.count("shop_order") == 0

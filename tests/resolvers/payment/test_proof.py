@@ -29,9 +29,9 @@ ACCOUNTS, JOURNALS = "accounts_are_of_their_owner", "journals_are_of_their_owner
 FORGERIES = {
     "backing": "UPDATE ledger_account SET partner_id = NULL WHERE role = 'wallet'",
     ACCOUNTS: "UPDATE ledger_account SET partner_id = NULL WHERE role = 'partner'",
-    JOURNALS: "UPDATE payment SET is_refill = true",
+    JOURNALS: "UPDATE payment SET is_for_marketplace = true",
     "payments": "UPDATE payment SET commission_amount = 5, net_amount = 95",
-    "payments_stay_in_their_book": "UPDATE payment SET is_refill = true",
+    "payments_stay_in_their_book": "UPDATE payment SET is_for_marketplace = true",
     "payment_sources": "UPDATE payment_source SET refunded_amount = 1",
     "payment_totals": "UPDATE payment SET refunded_amount = 1",
     "refunds": """
@@ -132,7 +132,7 @@ def post_wrongly(monkeypatch: pytest.MonkeyPatch, *, is_refill: bool) -> None:
     accounts, owner = postings.owner_accounts, postings.owner_partner_id
 
     def confused(payment: PaymentRow) -> Any:
-        return SimpleNamespace(partner_id=payment.partner_id, is_refill=is_refill)
+        return SimpleNamespace(partner_id=payment.partner_id, is_for_marketplace=is_refill)
 
     monkeypatch.setattr(postings, "owner_accounts", lambda payment: accounts(confused(payment)))
     monkeypatch.setattr(postings, "owner_partner_id", lambda payment: owner(confused(payment)))
