@@ -16,7 +16,7 @@ from tests.servers.chromium import needs_chromium, sound
 pytestmark = [*needs_chromium, pytest.mark.asyncio(loop_scope="session")]
 
 SOLD = """
-    SELECT p.name->>'en', count(*)::int, count(p.gift_card_id)::int, count(p.network_voucher_id)::int
+    SELECT p.name->>'en', count(*)::int, count(p.network_gift_card_id)::int, count(p.network_voucher_id)::int
     FROM order_product p JOIN shop_order o ON o.id = p.order_id WHERE o.kind = 'network' AND o.buyer_email = :email GROUP BY 1
 """
 
@@ -38,11 +38,11 @@ async def test_boxes_and_a_gift_card_by_keyboard(shop: RunningShop, customer: Cu
     async with page.expect_navigation():
         await keys.press(page.get_by_role("link", name="Spa day for two"))
     await customer.arrive("customization")
+    await sound(page, "box")
     await keys.press(page.get_by_role("button", name="One more"))
     await page.get_by_text("€240.00").first.wait_for()
     await page.fill("#giftee-first_name", "Marie")
     await page.check("#reception-print_at_home")
-    await sound(page, "box")
     await customer.press(customer.button("another"))
     async with page.expect_navigation():
         await keys.press(page.get_by_role("link", name="Birthday"))
@@ -77,7 +77,6 @@ async def test_a_cart_that_was_handed_over_without_scripts(
     customer = await new_customer(390, scripts=False)
     page = customer.page
     await page.goto(answer.links["checkout"]["url"])
-    await sound(page, "network basket")
     assert "€220.00" in await customer.read_text(".bar")
     await page.check("#reception-print_at_home")
     await customer.go_on()
