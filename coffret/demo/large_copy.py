@@ -38,7 +38,7 @@ BOOK = """
 
 
 async def copy_vouchers(
-    db: asyncpg.Connection, partner_id: int, generated: Sequence[GeneratedVoucher], now: dt.datetime
+    db: asyncpg.Connection, generated: Sequence[GeneratedVoucher], *, partner_id: int, now: dt.datetime
 ) -> None:
     """Write vouchers with their customers, options and rentals."""
     customers = await _customers(db, partner_id, generated, now)
@@ -68,7 +68,7 @@ async def copy_vouchers(
 
 
 async def copy_gift_cards(
-    db: asyncpg.Connection, partner_id: int, generated: Sequence[tuple[dict[str, Any], Decimal]], now: dt.datetime
+    db: asyncpg.Connection, generated: Sequence[tuple[dict[str, Any], Decimal]], *, partner_id: int, now: dt.datetime
 ) -> None:
     """Write gift cards with the movements that add up to their balance."""
     book_id = await db.fetchval(BOOK, partner_id)

@@ -2,7 +2,6 @@
 a transaction.
 """
 
-import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -55,9 +54,7 @@ class Sold:
     unowed: Decimal
 
 
-async def copy_network_cards(
-    db: asyncpg.Connection, stock: NetworkStock, drawn: Sequence[Drawn], _: dt.datetime
-) -> None:
+async def copy_network_cards(db: asyncpg.Connection, drawn: Sequence[Drawn], *, stock: NetworkStock) -> None:
     """Write gift cards with their usages."""
     funds = await _funds(db, stock)
     ids, wallets = [await next_ids(db, table, len(drawn)) for table in ("gift_card", "wallet")]
@@ -80,9 +77,7 @@ async def copy_network_cards(
     await _post(db, funds, sold)
 
 
-async def copy_network_vouchers(
-    db: asyncpg.Connection, stock: NetworkStock, drawn: Sequence[Drawn], _: dt.datetime
-) -> None:
+async def copy_network_vouchers(db: asyncpg.Connection, drawn: Sequence[Drawn], *, stock: NetworkStock) -> None:
     """Write vouchers with their usages."""
     funds = await _funds(db, stock)
     ids = await next_ids(db, "network_voucher", len(drawn))

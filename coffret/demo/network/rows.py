@@ -33,8 +33,8 @@ STATUSES = {OfferStatus.ACCEPTED: 80, OfferStatus.SUBMITTED: 8, OfferStatus.DRAF
 
 
 def set_terms(marketplace: MarketplaceRow, content: DemoNetwork) -> None:
-    """Write what the network has set."""
-    marketplace.email = content.shop.email
+    """Write the name of the network, and what it has set."""
+    marketplace.name, marketplace.email = content.shop.commercial_name, content.shop.email
     both: Mapping[str, NetworkTerms] = {"network_gift_card": content.gift_cards, "network_voucher": content.vouchers}
     for prefix, terms in both.items():
         setattr(marketplace, f"{prefix}_validity_months", terms.validity_months)

@@ -112,5 +112,5 @@ async def _insert_sold(db: AsyncSession, marketplace: MarketplaceRow, now: dt.da
     await db.flush()
     raw = (await (await db.connection()).get_raw_connection()).driver_connection
     assert raw is not None
-    await copy_network_cards(raw, stock, [generator.gift_card(number) for number in range(1, CARDS + 1)], now)
-    await copy_network_vouchers(raw, stock, [generator.voucher(number) for number in range(1, VOUCHERS + 1)], now)
+    await copy_network_cards(raw, [generator.gift_card(number) for number in range(1, CARDS + 1)], stock=stock)
+    await copy_network_vouchers(raw, [generator.voucher(number) for number in range(1, VOUCHERS + 1)], stock=stock)
