@@ -117,7 +117,7 @@ async def test_gift_cards_and_vouchers_are_in_every_status(database: Database) -
     assert (await number(database, cards), await number(database, vouchers)) == (CARDS + 1, VOUCHERS + 1)
     assert await names(database, f"shown_status FROM {cards}") == {each.value for each in NetworkGiftCardStatus}
     assert await names(database, f"status FROM {vouchers}") == {each.value for each in NetworkVoucherStatus}
-    codes = await names(database, f"code FROM {cards} UNION SELECT code FROM {vouchers}")
+    codes = await names(database, f"code FROM {cards}") | await names(database, f"code FROM {vouchers}")
     assert len(codes) == CARDS + VOUCHERS + 2
     assert all(map(looks_valid, codes))
     for usages in ("network_gift_card_usage", "network_voucher_usage"):

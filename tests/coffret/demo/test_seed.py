@@ -33,6 +33,7 @@ from store.partner.partners import MarketplaceRow, PartnerRow
 from store.product.products import ProductRow
 
 CONTENT = load_content()
+OF_SHOPS = "partner_id IN (1, 2)"
 TABLES = ("marketplace", "partner", "app_user", "product", "gift_card", "picture", "token")
 
 
@@ -72,8 +73,10 @@ async def test_an_empty_database_is_filled_with_both_shops(database: Database, s
     assert await count(database, "product_variant") == sum(len(p.variants) for p in products)
     assert await count(database, "product_attribute") == sum(len(p.attributes) for p in products)
     assert await count(database, "attribute_value") == sum(len(a.values) for p in products for a in p.attributes)
-    assert await count(database, "coupon") == sum(len(shop.coupons) for shop in shops)
-    assert await count(database, "delivery_rate") == sum(len(m.rates) for shop in shops for m in shop.delivery)
+    assert await count(database, "coupon", OF_SHOPS) == sum(len(shop.coupons) for shop in shops)
+    assert await count(database, "delivery_rate", OF_SHOPS) == sum(
+        len(m.rates) for shop in shops for m in shop.delivery
+    )
     for partner_id in (1, 2):
         kinds = await database.rows(text(f"SELECT kind FROM delivery_mode WHERE partner_id = {partner_id}"))  # noqa: S608
         assert {row[0] for row in kinds} == {"digital", "click_and_collect", "home_delivery"}
@@ -84,7 +87,7 @@ async def test_every_row_says_what_its_content_says(database: Database, sandbox:
     async with database.sessions() as db:
         rows = (await db.exec(select(ProductRow).order_by(col(ProductRow.partner_id), col(ProductRow.ranking)))).all()
         pictures = {row.name: row.content for row in (await db.exec(select(PictureRow))).all()}
-        partners = (await db.exec(select(PartnerRow).order_by(col(PartnerRow.id)))).all()
+        partners = (await db.exec(select(PartnerRow).order_by(col(PartnerRow.id)).limit(2))).all()
     for row, content in zip(rows, [p for shop in CONTENT.partners for p in shop.products], strict=True):
         assert {language: getattr(row.name, language) for language in LANGUAGES} == content.name
         assert {language: getattr(row.description, language) for language in LANGUAGES} == content.description
@@ -126,7 +129,7 @@ async def test_gift_cards_have_codes_of_ours_and_balanced_entries(database: Data
     codes = [row[0] for row in await database.rows(text("SELECT code FROM gift_card WHERE network_id IS NULL"))]
     assert len(set(codes)) == sum(len(shop.gift_cards) for shop in CONTENT.partners)
     assert all(looks_valid(code) for code in codes)
-    unequal = """SELECT count(*) FROM gift_card c WHERE remaining_amount <>
+    unequal = """SELECT count(*) FROM gift_card c WHERE network_id IS NULL AND remaining_amount <>
         (SELECT sum(amount) FROM gift_card_movement e WHERE e.gift_card_id = c.id)"""
     assert (await database.rows(text(unequal)))[0][0] == 0
     assert await count(database, "gift_card", "status = 'paid' AND expires_on < now()") == 0
@@ -272,7 +275,9 @@ async def test_when_all_is_sold_and_spent_the_start_still_works(database: Databa
     async with database.engine.begin() as connection:
         await connection.execute(text("UPDATE product SET stock = 0"))
         await connection.execute(text("UPDATE product_variant SET stock = 0"))
-        await connection.execute(text("UPDATE gift_card SET status = 'used', remaining_amount = 0"))
+        await connection.execute(
+            text("UPDATE gift_card SET status = 'used', remaining_amount = 0 WHERE partner_id IS NOT NULL")
+        )
     found = await laid(database, sandbox)
     assert found.gift_card == ""
     assert found.cart["items"] == []
