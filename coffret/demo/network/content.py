@@ -45,7 +45,7 @@ class NetworkPartner:
 
 
 @dataclass(frozen=True, config=_CONFIG)
-class NetworkShop:
+class DemoNetworkShop:
     """The partner that stands for the network: its shop's brand, and the values of gift cards that it suggests."""
 
     name: str
@@ -107,7 +107,7 @@ class NetworkBox:
 class DemoNetwork:
     """The network. `pictures` are those of its designs."""
 
-    shop: NetworkShop
+    shop: DemoNetworkShop
     gift_cards: NetworkTerms
     vouchers: NetworkTerms
     designs: tuple[NetworkDesign, ...]
@@ -122,7 +122,7 @@ class DemoNetwork:
 
 @dataclass(frozen=True, config=_CONFIG)
 class _NetworkFile:
-    shop: NetworkShop
+    shop: DemoNetworkShop
     gift_cards: NetworkTerms
     vouchers: NetworkTerms
     designs: tuple[NetworkDesign, ...]

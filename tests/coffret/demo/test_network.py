@@ -35,7 +35,7 @@ def settings(tmp_path: pathlib.Path) -> Settings:
 
 
 @pytest.fixture
-async def found(database: Database, sandbox: Starlette, settings: Settings) -> DemoData:
+async def demo_data(database: Database, sandbox: Starlette, settings: Settings) -> DemoData:
     """The demo data, laid into an empty database."""
     data = await seed(database, settings, clock, sandbox)
     assert data is not None
@@ -83,25 +83,25 @@ def test_colours_are_readable_on_white() -> None:
 # ---- the rows
 
 
-async def test_twelve_partners_of_several_countries_take_part(database: Database, found: DemoData) -> None:
+async def test_twelve_partners_of_several_countries_take_part(database: Database, demo_data: DemoData) -> None:
     linked = "SELECT commercial_name FROM partner WHERE linked_to_nv_settings AND linked_to_ngc_settings ORDER BY id"
     rows = [row[0] for row in await database.rows(text(linked))]
     assert rows == [*FIRST, *(each.commercial_name for each in CONTENT.partners)]
     assert len(rows) == 12
     assert len(await names(database, "hq_country_code FROM partner")) >= 3
-    assert found.network_domain == f"{SHOP_HOST}:8123"
+    assert demo_data.network_domain == f"{SHOP_HOST}:8123"
     shop = "site_domain FROM partner WHERE is_network_shop"
-    assert await names(database, shop) == {found.network_domain}
+    assert await names(database, shop) == {demo_data.network_domain}
     assert (
         await number(
             database,
-            f"delivery_mode m JOIN partner p ON p.id = partner_id WHERE site_domain = '{found.network_domain}'",
+            f"delivery_mode m JOIN partner p ON p.id = partner_id WHERE site_domain = '{demo_data.network_domain}'",
         )
         == 2
     )
 
 
-@pytest.mark.usefixtures("found")
+@pytest.mark.usefixtures("demo_data")
 async def test_each_box_on_sale_has_pictures_and_somebody_who_accepts_it(database: Database) -> None:
     assert await number(database, "box") == len(CONTENT.boxes) == 30
     assert await number(database, "box WHERE price_range_id IS NULL") == 0
@@ -114,7 +114,7 @@ async def test_each_box_on_sale_has_pictures_and_somebody_who_accepts_it(databas
     assert await number(database, "offer WHERE status = 'ACCEPTED'") * 2 > await number(database, "offer")
 
 
-@pytest.mark.usefixtures("found")
+@pytest.mark.usefixtures("demo_data")
 async def test_gift_cards_and_vouchers_are_in_every_status(database: Database) -> None:
     cards, vouchers = "gift_card WHERE network_id IS NOT NULL", "network_voucher"
     assert (await number(database, cards), await number(database, vouchers)) == (CARDS + 1, VOUCHERS + 1)
@@ -150,25 +150,25 @@ WRONG = """
 """
 
 
-@pytest.mark.usefixtures("found")
+@pytest.mark.usefixtures("demo_data")
 async def test_they_are_true_to_themselves_and_to_the_ledger(database: Database) -> None:
     assert await names(database, WRONG) == set()
     assert await broken_rules(database) == {}
     assert await number(database, "ledger_journal WHERE kind = 'breakage'") > 0, "the vouchers book it"
 
 
-async def test_the_codes_that_are_shown_are_accepted_by_the_first_partner(database: Database, found: DemoData) -> None:
-    card = (
-        f"gift_card WHERE code = '{found.network_gift_card}' AND status = 'paid' AND remaining_amount = {Decimal(100)}"
-    )
+async def test_the_codes_that_are_shown_are_accepted_by_the_first_partner(
+    database: Database, demo_data: DemoData
+) -> None:
+    card = f"gift_card WHERE code = '{demo_data.network_gift_card}' AND status = 'paid' AND remaining_amount = {Decimal(100)}"
     assert await number(database, card) == 1
     voucher = f"""network_voucher v JOIN offer o ON o.box_id = v.box_id AND o.status = 'ACCEPTED' AND o.is_active
-        WHERE code = '{found.network_voucher}' AND v.status = 'paid' AND o.partner_id = 1"""
+        WHERE code = '{demo_data.network_voucher}' AND v.status = 'paid' AND o.partner_id = 1"""
     assert await number(database, voucher) == 1
 
 
 async def test_codes_that_were_used_up_are_no_longer_shown(
-    database: Database, sandbox: Starlette, settings: Settings, found: DemoData
+    database: Database, sandbox: Starlette, settings: Settings, demo_data: DemoData
 ) -> None:
     async with database.engine.begin() as connection:
         await connection.execute(text("UPDATE gift_card SET is_active = false WHERE network_id IS NOT NULL"))
@@ -176,24 +176,24 @@ async def test_codes_that_were_used_up_are_no_longer_shown(
     later = await seed(database, settings, clock, sandbox)
     assert later is not None
     assert (later.network_gift_card, later.network_voucher) == ("", "")
-    assert found.network_domain == later.network_domain
+    assert demo_data.network_domain == later.network_domain
 
 
 async def test_the_network_has_a_wallet_that_the_provider_knows(
-    database: Database, sandbox: Starlette, settings: Settings, found: DemoData
+    database: Database, sandbox: Starlette, settings: Settings, demo_data: DemoData
 ) -> None:
-    assert found.network_domain
+    assert demo_data.network_domain
     wallet = f"wallet w JOIN wallet_opening o ON o.wallet_id = w.id WHERE kind = 'marketplace' AND is_live AND provider_wallet_id = '{WALLET}'"
     assert await number(database, f"{wallet} AND provider_user_id = '{SANDBOX_PLATFORM_USER}'") == 1
-    assert await seed(database, settings, clock, sandbox) == found
+    assert await seed(database, settings, clock, sandbox) == demo_data
 
 
 async def test_the_network_grows_with_the_large_partner(
-    database: Database, settings: Settings, found: DemoData, monkeypatch: pytest.MonkeyPatch
+    database: Database, settings: Settings, demo_data: DemoData, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(large, "VOUCHERS_A_GIFT_CARD", 1)
     result = await add_large_partner(database, settings, clock, CARDS + 51, lambda _done, _all: None)
-    assert found.network_gift_card
+    assert demo_data.network_gift_card
     assert (result.network_gift_cards, result.network_vouchers) == (CARDS + 51, CARDS + 51)
     assert await number(database, "gift_card WHERE network_id IS NOT NULL") == CARDS + 51
     assert await number(database, "network_voucher") == CARDS + 51
