@@ -61,6 +61,9 @@ async def _add_large_partner(db: Database, settings: Settings, rows: int, consol
     console.print(
         f"  {LARGE_PARTNER_USER} has {large.vouchers:,} vouchers ({large.added:,} new) and {large.gift_cards:,} gift cards."
     )
+    console.print(
+        f"  The network has {large.network_gift_cards:,} gift cards and {large.network_vouchers:,} vouchers sold."
+    )
 
 
 async def prepare_demo(db: Database, settings: Settings) -> DemoSummary | None:
@@ -85,4 +88,15 @@ async def prepare_demo(db: Database, settings: Settings) -> DemoSummary | None:
             _, token = await create_token(session, PARTNER_USERS[0], "demo", clock)
     except InvalidInput:
         raise CommandError(LOCKED_OUT) from None
-    return DemoSummary(found.site_domains, USERNAMES, PASSWORD, token, found.cart, found.gift_card, found.voucher)
+    return DemoSummary(
+        found.site_domains,
+        USERNAMES,
+        PASSWORD,
+        token,
+        found.cart,
+        found.gift_card,
+        found.voucher,
+        found.network_domain,
+        found.network_gift_card,
+        found.network_voucher,
+    )

@@ -29,6 +29,12 @@ class DemoSummary:
     """The code of a gift card; empty if all are spent."""
     voucher: str = ""
     """The code of a voucher; empty if all are used."""
+    network_shop: str = ""
+    """Site domain of the network's own shop; empty if it has none."""
+    network_gift_card: str = ""
+    """The code of a network gift card; empty if there is none."""
+    network_voucher: str = ""
+    """The code of a network voucher; empty if there is none."""
 
 
 def print_welcome(settings: Settings, demo: DemoSummary | None) -> None:
@@ -75,6 +81,12 @@ def print_demo(console: Console, settings: Settings, demo: DemoSummary) -> None:
         console.print(f"  Voucher    {demo.voucher}", markup=False)
     if demo.shops:
         console.print(f"  Redeem     {settings.funnel_scheme}://{demo.shops[0]}/redeem/")
+    if demo.network_shop:
+        console.print(f"\n  Network    {settings.funnel_scheme}://{demo.network_shop}/")
+    if demo.network_gift_card:
+        console.print(f"  Gift card  {demo.network_gift_card}", markup=False)
+    if demo.network_voucher:
+        console.print(f"  Voucher    {demo.network_voucher}", markup=False)
     console.print(f"\n  Log-ins, all with password [bold]{demo.password}[/]:")
     for username in demo.usernames:
         console.print(f"    {username}")

@@ -6,8 +6,9 @@ resumed. The rows are determined by the seed, the numbers and the time. Only doc
 
 import asyncio
 import datetime as dt
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import asyncpg
@@ -18,15 +19,21 @@ from coffret.demo.large_content import load_large
 from coffret.demo.large_copy import copy_gift_cards, copy_vouchers
 from coffret.demo.large_draw import NumberRange, RowGenerator
 from coffret.demo.large_shelf import LargeCatalogue, catalogue_of, get_or_create_partner
+from coffret.demo.network.copy import copy_network_cards, copy_network_vouchers
+from coffret.demo.network.draw import NetworkGenerator
+from coffret.demo.network.stock import load_stock
 from coffret.demo.seed import DemoDataRefused, demo_partners
 from store.core.clock import Clock
 from store.core.settings import Settings
 from store.database.db import Database
 from store.gift_card.gift_cards import GiftCardRow
+from store.network.vouchers import NetworkVoucherRow
+from store.partner.partners import MarketplaceRow, PartnerRow
 from store.voucher.vouchers import VoucherRow
 
 BATCH = 5_000
 VOUCHERS_A_GIFT_CARD = 20
+"""Vouchers of the large partner for each of its gift cards, and for each gift card and voucher of its network."""
 LOCK = 0x6C617267
 SESSION_SETTINGS = "SET gin_pending_list_limit = '64MB'; SET work_mem = '128MB'; SET synchronous_commit = off"
 UPDATE_ORDER_COUNTS = """
@@ -43,7 +50,7 @@ MARK_ORDERED_OPTIONS = """
 """
 VACUUM = """
     VACUUM (ANALYZE) voucher, voucher_chosen_option, voucher_included_option, voucher_rental, customer, gift_card,
-    ledger_entry, voucher_prototype, voucher_option
+    ledger_entry, voucher_prototype, voucher_option, network_gift_card_usage, network_voucher, network_voucher_usage
 """
 ReportProgress = Callable[[int, int], None]
 
@@ -55,12 +62,16 @@ class LargeResult:
     vouchers: int
     added: int
     gift_cards: int
+    network_gift_cards: int = 0
+    """Those of its network, whoever has sold them."""
+    network_vouchers: int = 0
 
 
 async def add_large_partner(
     db: Database, settings: Settings, clock: Clock, rows: int, report_progress: ReportProgress
 ) -> LargeResult:
-    """Extend the large partner to `rows` vouchers. Existing vouchers count; surplus ones are not deleted.
+    """Extend the large partner to `rows` vouchers, and its network with it. Existing vouchers count; surplus ones are not
+    deleted.
 
     `report_progress` receives the written rows and the total of this run. Raises DemoDataRefused outside development,
     without demo data, and while another run is active.
@@ -91,37 +102,58 @@ async def _fill(
         if not others:
             raise DemoDataRefused("The large partner extends the demo data, which is not in this database.")
         partner = await get_or_create_partner(session, others[0].marketplace_id, settings, now)
-        catalogue = await catalogue_of(session, partner)
-        vouchers, cards = [await _count(session, kind, partner.id) for kind in (VoucherRow, GiftCardRow)]
-    of_vouchers = NumberRange(vouchers, max(vouchers, rows), now)
-    of_cards = NumberRange(cards, max(cards, rows // VOUCHERS_A_GIFT_CARD), now)
-    added = len(of_vouchers.numbers)
-    if added or of_cards.numbers:
+        shelves = await _shelves(session, await catalogue_of(session, partner), rows, now)
+    vouchers, *_ = numbers = [shelf.span.numbers for shelf in shelves]
+    if any(numbers):
         await connection.execute(SESSION_SETTINGS)
-        async for done in _write_rows(connection, catalogue, of_vouchers, of_cards):
-            report_progress(done, added + len(of_cards.numbers))
+        async for done in _write_rows(connection, shelves):
+            report_progress(done, sum(map(len, numbers)))
         await connection.execute(UPDATE_ORDER_COUNTS, partner.id)
         await connection.execute(MARK_ORDERED_OPTIONS, partner.id)
         await connection.execute(VACUUM)
-    return LargeResult(of_vouchers.end, added, of_cards.end)
+    ends = [shelf.span.end for shelf in shelves]
+    return LargeResult(ends[0], len(vouchers), *ends[1:])
 
 
-async def _count(db: AsyncSession, kind: Any, partner_id: int) -> int:
-    return (await db.exec(select(func.count()).select_from(kind).where(col(kind.partner_id) == partner_id))).one()
+@dataclass(frozen=True)
+class Shelf:
+    """What is filled up: with which numbers, how they are drawn, and how they are written."""
+
+    span: NumberRange
+    draw: Callable[[int], Any]
+    write: Callable[[asyncpg.Connection, Sequence[Any]], Awaitable[None]]
 
 
-async def _write_rows(
-    connection: asyncpg.Connection, catalogue: LargeCatalogue, vouchers: NumberRange, cards: NumberRange
-) -> AsyncIterator[int]:
+async def _shelves(db: AsyncSession, catalogue: LargeCatalogue, rows: int, now: dt.datetime) -> Sequence[Shelf]:
+    """The vouchers and gift cards of the large partner, and the gift cards and vouchers of its network."""
+    partner = await db.get_one(PartnerRow, catalogue.partner_id)
+    stock = await load_stock(db, await db.get_one(MarketplaceRow, partner.marketplace_id))
+    some, content, generator = rows // VOUCHERS_A_GIFT_CARD, load_large(), NetworkGenerator(stock, load_large(), now)
+
+    async def span(owner: Any, id: int, most: int) -> NumberRange:
+        count = (await db.exec(select(func.count()).where(col(owner) == id))).one()
+        return NumberRange(count, max(count, most), now)
+
+    vouchers = await span(VoucherRow.partner_id, partner.id, rows)
+    cards = await span(GiftCardRow.partner_id, partner.id, some)
+    network_cards = await span(GiftCardRow.network_id, stock.network.id, some if stock.card_terms else 0)
+    network_vouchers = await span(NetworkVoucherRow.marketplace_id, stock.network.id, some if stock.boxes else 0)
+    of_partner: dict[str, Any] = {"partner_id": partner.id, "now": now}
+    return (
+        Shelf(vouchers, RowGenerator(catalogue, content, vouchers).voucher, partial(copy_vouchers, **of_partner)),
+        Shelf(cards, RowGenerator(catalogue, content, cards).gift_card, partial(copy_gift_cards, **of_partner)),
+        Shelf(network_cards, generator.gift_card, partial(copy_network_cards, stock=stock)),
+        Shelf(network_vouchers, generator.voucher, partial(copy_network_vouchers, stock=stock)),
+    )
+
+
+async def _write_rows(connection: asyncpg.Connection, shelves: Sequence[Shelf]) -> AsyncIterator[int]:
     """Generate and write the missing rows. Yields the number of written rows."""
-    done, content = 0, load_large()
-    for span, draw, write in (
-        (vouchers, RowGenerator(catalogue, content, vouchers).voucher, copy_vouchers),
-        (cards, RowGenerator(catalogue, content, cards).gift_card, copy_gift_cards),
-    ):
-        async for drawn in _generate_batches(draw, span.numbers):
+    done = 0
+    for shelf in shelves:
+        async for drawn in _generate_batches(shelf.draw, shelf.span.numbers):
             async with connection.transaction():
-                await write(connection, catalogue.partner_id, drawn, span.now)
+                await shelf.write(connection, drawn)
             done += len(drawn)
             yield done
 

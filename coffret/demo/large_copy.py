@@ -1,7 +1,7 @@
 """Copies rows of the large demo partner to the database. The caller runs each batch in a transaction."""
 
 import datetime as dt
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -9,9 +9,8 @@ from uuid import uuid4
 
 import asyncpg
 import orjson
-from pydantic_core import PydanticUndefined
-from sqlmodel import SQLModel
 
+from coffret.demo.bulk import Row, copy_rows, next_ids
 from coffret.demo.large_draw import GeneratedVoucher
 from schema.core.text import Text
 from schema.ledger import LedgerJournalKind
@@ -32,23 +31,21 @@ INSERT_CUSTOMERS = """
     ON CONFLICT (partner_id, normal_email) DO NOTHING
 """
 SELECT_CUSTOMERS = "SELECT normal_email, id FROM customer WHERE partner_id = $1 AND normal_email = ANY($2::text[])"
-IDS = "SELECT nextval(pg_get_serial_sequence($1, 'id')) FROM generate_series(1, $2::int)"
 BOOK = """
     SELECT b.id FROM partner p JOIN ledger_book b ON b.marketplace_id = p.marketplace_id AND b.is_live = (p.status <> 't')
     WHERE p.id = $1
 """
-Row = Mapping[str, Any]
 
 
 async def copy_vouchers(
-    db: asyncpg.Connection, partner_id: int, generated: Sequence[GeneratedVoucher], now: dt.datetime
+    db: asyncpg.Connection, generated: Sequence[GeneratedVoucher], *, partner_id: int, now: dt.datetime
 ) -> None:
     """Write vouchers with their customers, options and rentals."""
     customers = await _customers(db, partner_id, generated, now)
     of: Row = {"partner_id": partner_id}
     kept = {id(each.sold): _prototype_snapshot(each) for each in generated}
     rows, chosen, included, rentals = [], [], [], []
-    for id_, each in zip(await _ids(db, "voucher", len(generated)), generated, strict=True):
+    for id_, each in zip(await next_ids(db, "voucher", len(generated)), generated, strict=True):
         gifter = customers[each.gifter.email]
         giftee = gifter if each.giftee is None else customers.get(each.giftee.email)
         people = {"gifter_id": gifter, "giftee_id": giftee, "document_token": document_token()}
@@ -60,27 +57,27 @@ async def copy_vouchers(
         ]
         if each.columns["used_on"] is not None and each.columns["nb_nights"]:
             rentals.append({**mine, **_rental(id_, each.columns)})
-    await _copy(db, VoucherRow, rows)
+    await copy_rows(db, VoucherRow, rows)
     for kind, several in (
         (VoucherChosenOptionRow, chosen),
         (VoucherIncludedOptionRow, included),
         (VoucherRentalRow, rentals),
     ):
-        ids = await _ids(db, str(kind.__tablename__), len(several))
-        await _copy(db, kind, [{"id": id_, **row} for id_, row in zip(ids, several, strict=True)])
+        ids = await next_ids(db, str(kind.__tablename__), len(several))
+        await copy_rows(db, kind, [{"id": id_, **row} for id_, row in zip(ids, several, strict=True)])
 
 
 async def copy_gift_cards(
-    db: asyncpg.Connection, partner_id: int, generated: Sequence[tuple[dict[str, Any], Decimal]], now: dt.datetime
+    db: asyncpg.Connection, generated: Sequence[tuple[dict[str, Any], Decimal]], *, partner_id: int, now: dt.datetime
 ) -> None:
     """Write gift cards with the movements that add up to their balance."""
     book_id = await db.fetchval(BOOK, partner_id)
-    wallets = await _ids(db, "wallet", len(generated))
-    ids = await _ids(db, "gift_card", len(generated))
+    wallets = await next_ids(db, "wallet", len(generated))
+    ids = await next_ids(db, "gift_card", len(generated))
     of: Row = {"partner_id": partner_id, "book_id": book_id}
     marketplace_id = await db.fetchval("SELECT marketplace_id FROM partner WHERE id = $1", partner_id)
     kind: Row = {**of, "kind": WalletKind.GIFT_CARD, "marketplace_id": marketplace_id, "provider_wallet_id": None}
-    await _copy(db, WalletRow, [{**kind, "id": wallet_id, "uuid": uuid4()} for wallet_id in wallets])
+    await copy_rows(db, WalletRow, [{**kind, "id": wallet_id, "uuid": uuid4()} for wallet_id in wallets])
     cards, journals = [], []
     for id_, wallet_id, (columns, spent) in zip(ids, wallets, generated, strict=True):
         row = {**of, "id": id_, "uuid": uuid4(), "wallet_id": wallet_id, "document_token": document_token(), **columns}
@@ -89,7 +86,7 @@ async def copy_gift_cards(
         journals.append(issue_value(card))
         if spent:
             journals.append(_capture(card, spent, min(columns["expires_on"], now)))
-    await _copy(db, GiftCardRow, cards)
+    await copy_rows(db, GiftCardRow, cards)
     await post_on(db, journals)
 
 
@@ -111,22 +108,6 @@ async def _customers(
     names = [[getattr(who, name) for who in people.values()] for name in ("first_name", "last_name", "email")]
     await db.execute(INSERT_CUSTOMERS, partner_id, *names, now)
     return dict(await db.fetch(SELECT_CUSTOMERS, partner_id, names[-1]))
-
-
-async def _ids(db: asyncpg.Connection, table: str, count: int) -> list[int]:
-    return [row[0] for row in await db.fetch(IDS, table, count)]
-
-
-async def _copy(db: asyncpg.Connection, kind: type[SQLModel], rows: Iterable[Row]) -> None:
-    """Copy rows, with their column defaults. Raises KeyError for a missing column without a default."""
-    table = SQLModel.metadata.tables[str(kind.__tablename__)]
-    names = [column.name for column in table.c if column.computed is None]
-    fields = kind.model_fields
-    usual = {
-        name: fields[name].default for name in names if name in fields and fields[name].default is not PydanticUndefined
-    }
-    records = [tuple(map({**usual, **row}.__getitem__, names)) for row in rows]
-    await db.copy_records_to_table(table.name, records=records, columns=names)
 
 
 def _prototype_snapshot(voucher: GeneratedVoucher) -> Row:

@@ -89,7 +89,7 @@ class RowGenerator:
         language = rng.choices(*self._languages)[0]
         chosen = _chosen_options(sold, rng)
         speakers, gifter = self._gifter(number, language)
-        code = _code(rng)
+        code = draw_code(rng)
         columns: dict[str, Any] = {
             "code": code,
             "normal_code": normalize(code),
@@ -112,13 +112,13 @@ class RowGenerator:
         speakers = self.content.languages[language]
         who = number // 5 * BUYERS_PER_FIVE + number % 5 % BUYERS_PER_FIVE
         rng = Random(-SEED - who)  # noqa: S311
-        return speakers, _person(rng, speakers, f"{language}{who}")
+        return speakers, draw_person(rng, speakers, f"{language}{who}")
 
     def _giftee(self, number: int, rng: Random, speakers: LanguagePeople) -> Person | None:
         """The giftee; None if the buyer keeps the voucher. Some giftees have no e-mail address."""
         if rng.random() < 0.4:
             return None
-        who = _person(rng, speakers, f"g{number}")
+        who = draw_person(rng, speakers, f"g{number}")
         return who if rng.random() < 0.6 else Person(who.first_name, who.last_name)
 
     def _state_columns(self, rng: Random, sold_on: dt.datetime, months: int) -> dict[str, Any]:
@@ -167,8 +167,8 @@ class RowGenerator:
         sold_on = self.number_range.moment(number, rng)
         language = rng.choices(*self._languages)[0]
         speakers, gifter = self._gifter(number, language)
-        giftee = _person(rng, speakers, f"c{number}")
-        value, luck, code = rng.choice(CARD_VALUES), rng.random(), _code(rng)
+        giftee = draw_person(rng, speakers, f"c{number}")
+        value, luck, code = rng.choice(CARD_VALUES), rng.random(), draw_code(rng)
         expires_on = _end_of_validity(sold_on.astimezone(self.catalogue.zone).date(), CARD_MONTHS, self.catalogue.zone)
         spent = value if luck < 0.5 else Decimal(rng.randrange(1, int(value))) if luck < 0.7 else Decimal(0)
         usual = {value: GiftCardStatus.USED, Decimal(0): GiftCardStatus.PAID}.get(spent, GiftCardStatus.USING)
@@ -184,20 +184,23 @@ class RowGenerator:
             "language": language,
             "reception_mode": rng.choice(MODES),
             "message": rng.choice(speakers.messages),
-            **_names("gifter", gifter),
-            **_names("giftee", giftee),
+            **names_of("gifter", gifter),
+            **names_of("giftee", giftee),
         }, spent
 
 
-def _code(rng: Random) -> str:
+def draw_code(rng: Random) -> str:
+    """A random code."""
     return with_check_character("".join(rng.choices(ALPHABET, k=LENGTH - 1)))
 
 
-def _person(rng: Random, speakers: LanguagePeople, mark: str) -> Person:
+def draw_person(rng: Random, speakers: LanguagePeople, mark: str) -> Person:
+    """A random person. `mark` tells the e-mail address from others."""
     return Person(rng.choice(speakers.first_names), rng.choice(speakers.last_names), f"{mark}@mail.example")
 
 
-def _names(who: str, person: Person) -> dict[str, Any]:
+def names_of(who: str, person: Person) -> dict[str, Any]:
+    """The columns of a person who is the `gifter` or the `giftee`."""
     return {f"{who}_{name}": getattr(person, name) for name in ("first_name", "last_name", "email")}
 
 
@@ -212,7 +215,7 @@ def _chosen_options(sold: PurchasablePrototype, rng: Random) -> list[tuple[Vouch
 def _gift_columns(rng: Random, speakers: LanguagePeople, gifter: Person, giftee: Person | None) -> dict[str, Any]:
     postal_code, town, country = rng.choice(speakers.towns)
     given = {
-        **_names("gifter", gifter),
+        **names_of("gifter", gifter),
         "gifter_address": f"{rng.randrange(1, 180)}, {rng.choice(speakers.last_names)}",
         "gifter_postal_code": postal_code,
         "gifter_city": town,
@@ -224,7 +227,7 @@ def _gift_columns(rng: Random, speakers: LanguagePeople, gifter: Person, giftee:
     if giftee is None:
         return given
     return given | {
-        **_names("giftee", giftee),
+        **names_of("giftee", giftee),
         "giftee_email": giftee.email or None,
         "to_giftee": giftee.first_name,
         "message": rng.choice(speakers.messages) if rng.random() < 0.7 else None,

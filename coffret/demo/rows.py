@@ -40,8 +40,8 @@ async def insert_shop(
     for product in content.products:
         await _product(db, marketplace.currency, partner, product)
     for ranking, mode in enumerate(content.delivery, 1):
-        await _delivery(db, marketplace.currency, partner, mode, ranking)
-    db.add_all(_coupon(marketplace.currency, partner, coupon, now) for coupon in content.coupons)
+        await insert_delivery(db, marketplace.currency, partner, mode, ranking)
+    db.add_all(coupon_row(marketplace.currency, partner, coupon, now) for coupon in content.coupons)
     for card in content.gift_cards:
         await _gift_card(db, marketplace.currency, partner, card, now)
     await db.flush()
@@ -146,7 +146,10 @@ async def _attribute(db: AsyncSession, product: ProductRow, content: DemoAttribu
     )
 
 
-async def _delivery(db: AsyncSession, currency: str, partner: PartnerRow, content: DemoDelivery, ranking: int) -> None:
+async def insert_delivery(
+    db: AsyncSession, currency: str, partner: PartnerRow, content: DemoDelivery, ranking: int
+) -> None:
+    """Insert a delivery mode of a partner with its rates."""
     mode = DeliveryModeRow(
         partner_id=partner.id,
         kind=content.kind,
@@ -172,7 +175,8 @@ async def _delivery(db: AsyncSession, currency: str, partner: PartnerRow, conten
     )
 
 
-def _coupon(currency: str, partner: PartnerRow, content: DemoCoupon, now: dt.datetime) -> CouponRow:
+def coupon_row(currency: str, partner: PartnerRow, content: DemoCoupon, now: dt.datetime) -> CouponRow:
+    """The row of a coupon."""
     ends = None if content.ends_in_days is None else now + dt.timedelta(days=content.ends_in_days)
     return CouponRow(
         partner_id=partner.id,

@@ -13,7 +13,10 @@ from starlette.types import ASGIApp
 from coffret.demo.catalogue_content import load_catalogue, load_taxonomy
 from coffret.demo.catalogue_rows import insert_catalogue, insert_taxonomy
 from coffret.demo.codes import usable_gift_card_code, usable_voucher_code
-from coffret.demo.content import load_content
+from coffret.demo.content import PARTNERS, load_content
+from coffret.demo.network.codes import network_shop, usable_network_gift_card_code, usable_network_voucher_code
+from coffret.demo.network.rows import SHOP_HOST
+from coffret.demo.network.seed import WALLET, insert_network
 from coffret.demo.rows import insert_shop
 from coffret.demo.users import MARKETPLACE_USER, MASTER_USER, PARTNER_USERS, PASSWORD
 from schema.account.user import UserRole
@@ -50,6 +53,12 @@ class DemoData:
     """The code of a gift card of the first partner; empty if all are spent."""
     voucher: str
     """The code of a usable voucher of the first partner; empty if all are used."""
+    network_domain: str
+    """The site domain of the network's own shop; empty if it has none."""
+    network_gift_card: str
+    """The code of a network gift card that the first partner accepts; empty if there is none."""
+    network_voucher: str
+    """The code of an unused network voucher that the first partner accepts; empty if there is none."""
 
 
 async def seed(db: Database, settings: Settings, clock: Clock, sandbox: ASGIApp) -> DemoData | None:
@@ -69,14 +78,19 @@ async def seed(db: Database, settings: Settings, clock: Clock, sandbox: ASGIApp)
         partners = await demo_partners(session)
         if len(partners) != len(HOSTS):
             return None
-        _update_ports(partners, settings)
+        everybody = await _all_partners(session, partners[0])
+        _update_ports(everybody, settings)
+        shop = await network_shop(session, partners[0])
         found = DemoData(
             site_domains=tuple(partner.site_domain for partner in partners),
             cart=await _cart(TransactionReader(db, session), partners[0], settings),
             gift_card=await usable_gift_card_code(session, partners[0]),
             voucher=await usable_voucher_code(session, partners[0]),
+            network_domain="" if shop is None else shop.site_domain,
+            network_gift_card=await usable_network_gift_card_code(session, partners[0], clock.now()),
+            network_voucher=await usable_network_voucher_code(session, partners[0], clock.now()),
         )
-    await _seed_provider(sandbox, partners)
+    await _seed_provider(sandbox, everybody, settings)
     return found
 
 
@@ -86,10 +100,13 @@ async def _insert_demo(session: AsyncSession, settings: Settings, clock: Clock) 
     await session.flush()
     now, password_hash, files = clock.now(), await hash_password(PASSWORD), open_store(settings)
     sortings = await insert_taxonomy(session, marketplace, load_taxonomy())
+    shops = []
     for content, host, username in zip(load_content().partners, HOSTS, PARTNER_USERS, strict=True):
         partner = await insert_shop(session, marketplace, with_port_of(host, settings), content, now)
         await insert_catalogue(session, files, partner, sortings, load_catalogue(content.key), now)
         session.add(_user(username, "partner", password_hash, partner_id=partner.id))
+        shops.append((partner, content))
+    await insert_network(session, marketplace, settings, shops, sortings, now)
     session.add(_user(MARKETPLACE_USER, "marketplace", password_hash, marketplace_id=marketplace.id))
     session.add(_user(MASTER_USER, "master", password_hash))
     await session.flush()
@@ -120,9 +137,18 @@ async def demo_partners(session: AsyncSession) -> list[PartnerRow]:
     return list((await session.exec(query)).all())
 
 
+async def _all_partners(session: AsyncSession, first: PartnerRow) -> list[PartnerRow]:
+    """The partners of the demo data: those of the marketplace that are seeded at the provider."""
+    of_demo = col(PartnerRow.provider_wallet_id).startswith("demo-wallet-")
+    query = select(PartnerRow).where(col(PartnerRow.marketplace_id) == first.marketplace_id, of_demo)
+    return list((await session.exec(query.order_by(col(PartnerRow.id)))).all())
+
+
 def _update_ports(partners: list[PartnerRow], settings: Settings) -> None:
     """Update the port in the shops' URLs. Hosts that a user has changed are unchanged."""
-    for partner, host in zip(partners, HOSTS, strict=True):
+    for partner in partners:
+        key = partner.provider_wallet_id.removeprefix("demo-wallet-")
+        host = {**dict(zip(PARTNERS, HOSTS, strict=True)), "network": SHOP_HOST}.get(key, f"{key}.localhost")
         if partner.site_domain.partition(":")[0] == host:
             partner.site_domain = with_port_of(host, settings)
             partner.website = shop_url(partner, settings)
@@ -161,15 +187,21 @@ def _item(choice: ProductChoice) -> dict[str, Any]:
     return item
 
 
-async def _seed_provider(sandbox: ASGIApp, partners: list[PartnerRow]) -> None:
-    """Create the partners' owners and wallets in the sandbox, which may have been reset since the last start."""
+async def _seed_provider(sandbox: ASGIApp, partners: list[PartnerRow], settings: Settings) -> None:
+    """Create the owners and wallets of the partners and of the network in the sandbox, which may have been reset since the
+    last start.
+    """
+    owners = [
+        {
+            "user_id": partner.provider_user_id,
+            "wallet_id": partner.provider_wallet_id,
+            "name": partner.name,
+            "email": partner.agency_email,
+        }
+        for partner in partners
+    ]
+    network = {"user_id": settings.platform_user_id, "wallet_id": WALLET, "name": "Coffret"}
     transport = httpx.ASGITransport(sandbox)
     async with httpx.AsyncClient(transport=transport, base_url="http://sandbox") as client:
-        for partner in partners:
-            owner = {
-                "user_id": partner.provider_user_id,
-                "wallet_id": partner.provider_wallet_id,
-                "name": partner.name,
-                "email": partner.agency_email,
-            }
+        for owner in [*owners, network]:
             (await client.post("/_sb/seed", json=owner)).raise_for_status()

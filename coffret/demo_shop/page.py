@@ -15,6 +15,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import BaseRoute, Route
 
 from coffret.demo.content import load_content
+from coffret.demo.network.codes import network_shop
 from coffret.demo.seed import demo_partners, first_choice, shop_url
 from funnel.core.cookies import Cookies
 from funnel.core.forms import read_form
@@ -48,6 +49,8 @@ class DemoPartnerShop:
     currency: str
     tagline: Text
     products: Mapping[int, ShopProduct]
+    network: PartnerRow | None
+    """The partner that is the shop of its network."""
 
     @property
     def products_on_sale(self) -> list[OfferedProduct]:
@@ -62,7 +65,9 @@ async def find_shop(services: Services, host: str) -> DemoPartnerShop:
             if partner.site_domain == host.lower():
                 marketplace = await db.get_one(MarketplaceRow, partner.marketplace_id)
                 products = await load_products(services.db, partner.id, (), others=True)
-                return DemoPartnerShop(partner, marketplace.currency, tagline, products)
+                return DemoPartnerShop(
+                    partner, marketplace.currency, tagline, products, await network_shop(db, partner)
+                )
     raise NotFound(thing="shop")
 
 
@@ -110,6 +115,7 @@ class DemoShopPages:
             .render(
                 brand=brand,
                 currency=shop.currency,
+                network=shop.network and shop_url(shop.network, self._settings),
                 order=order if ORDER_NUMBER.fullmatch(order) else "",
                 products=shop.products_on_sale,
                 sells_gift_cards=shop.partner.gift_card_offer_enabled,

@@ -13,6 +13,7 @@ from starlette.routing import BaseRoute, Route
 
 from coffret.demo.cart_command import curl_command
 from coffret.demo.codes import usable_coupons, usable_gift_card_code, usable_voucher_code
+from coffret.demo.network.codes import network_shop, usable_network_gift_card_code, usable_network_voucher_code
 from coffret.demo.seed import demo_partners, shop_url
 from coffret.demo.users import MARKETPLACE_USER, MASTER_USER, PARTNER_USERS, PASSWORD
 from coffret.mail_preview.pages import HEADERS, STYLESHEET_PATH
@@ -42,6 +43,10 @@ class DemoSamples:
     coupons: Sequence[CouponRow]
     gift_card: str
     voucher: str
+    network: tuple[str, str] | None
+    """Name and URL of the network's own shop."""
+    network_gift_card: str
+    network_voucher: str
 
 
 async def load_demo_samples(services: Services) -> DemoSamples | None:
@@ -50,11 +55,16 @@ async def load_demo_samples(services: Services) -> DemoSamples | None:
         partners = await demo_partners(db)
         if not partners:
             return None
+        now = services.clock.now()
+        network = await network_shop(db, partners[0])
         return DemoSamples(
             shops=[shop_link(partner, services.settings) for partner in partners],
-            coupons=await usable_coupons(db, partners[0], services.clock.now()),
+            coupons=await usable_coupons(db, partners[0], now),
             gift_card=await usable_gift_card_code(db, partners[0]),
             voucher=await usable_voucher_code(db, partners[0]),
+            network=None if network is None else shop_link(network, services.settings)[:2],
+            network_gift_card=await usable_network_gift_card_code(db, partners[0], now),
+            network_voucher=await usable_network_voucher_code(db, partners[0], now),
         )
 
 

@@ -13,6 +13,7 @@ from coffret.demo import large
 from coffret.demo.large import LargeResult, add_large_partner
 from coffret.demo.large_draw import SPAN
 from coffret.demo.large_shelf import COUPONS
+from coffret.demo.network.seed import CARDS, VOUCHERS
 from coffret.demo.seed import DemoDataRefused
 from coffret.demo.users import LARGE_PARTNER_USER
 from schema.voucher.voucher import VoucherState
@@ -27,6 +28,8 @@ from tests.bench import vouchers
 from tests.bench.installation import Installation, open_installation
 
 ROWS = 2000
+SOLD = CARDS + 1, VOUCHERS + 1
+"""The gift cards and vouchers of the network that the demo data begins with."""
 UNPAID = {VoucherState.DRAFT, VoucherState.ERROR}
 SOMETHING_WRONG = """
     SELECT 'voucher of another day' FROM voucher WHERE partner_id = $1 AND created_on NOT BETWEEN $2 AND $3
@@ -115,13 +118,17 @@ async def test_a_run_adds_up_to_the_number_and_makes_the_same_rows(
         heard: list[tuple[int, int]] = []
         assert await add_large_partner(
             db, installation.settings, clock, 100, lambda *so_far: heard.append(so_far)
-        ) == LargeResult(100, 100, 5)
+        ) == LargeResult(100, 100, 5, *SOLD)
         assert heard == [(30, 105), (60, 105), (90, 105), (100, 105), (105, 105)]
         codes = await codes_of(installation)
-        assert await add_large_partner(db, installation.settings, clock, 100, ignore_progress) == LargeResult(100, 0, 5)
-        assert await add_large_partner(db, installation.settings, clock, 10, ignore_progress) == LargeResult(100, 0, 5)
+        assert await add_large_partner(db, installation.settings, clock, 100, ignore_progress) == LargeResult(
+            100, 0, 5, *SOLD
+        )
+        assert await add_large_partner(db, installation.settings, clock, 10, ignore_progress) == LargeResult(
+            100, 0, 5, *SOLD
+        )
         assert await add_large_partner(db, installation.settings, clock, 130, ignore_progress) == LargeResult(
-            130, 30, 6
+            130, 30, 6, *SOLD
         )
         later = await codes_of(installation)
         assert later[:100] == codes
@@ -129,7 +136,7 @@ async def test_a_run_adds_up_to_the_number_and_makes_the_same_rows(
         for table in ("voucher_chosen_option", "voucher_included_option", "voucher_rental", "voucher"):
             await installation.means.pool.execute(f"DELETE FROM {table}")  # noqa: S608 - one of the four
         assert await add_large_partner(db, installation.settings, clock, 130, ignore_progress) == LargeResult(
-            130, 130, 6
+            130, 130, 6, *SOLD
         )
         assert await codes_of(installation) == later
 

@@ -58,10 +58,14 @@ async def test_it_shows_what_is_on_sale(visitor: httpx.AsyncClient) -> None:
         assert (await visitor.get(item.one("img").attributes["src"])).headers["content-type"] == "image/webp"
 
 
-async def test_it_leads_to_experiences_and_gift_cards(visitor: httpx.AsyncClient) -> None:
+async def test_it_leads_to_experiences_gift_cards_and_the_network(visitor: httpx.AsyncClient) -> None:
     links = (await open_page(visitor)).one("nav", class_="besides").all("a")
-    assert [link.text for link in links] == ["Experiences to give", "Gift cards"]
-    for link in links:
+    assert [link.text for link in links] == ["Experiences to give", "Gift cards", "The network we belong to"]
+    *own, network = links
+    answer = await visitor.get(network.attributes["href"], follow_redirects=True)
+    assert (answer.status_code, answer.url.host, answer.url.path) == (200, "network.localhost", "/network/shop/")
+    assert "A spa day for two" in answer.text
+    for link in own:
         answer = await visitor.get(link.attributes["href"], follow_redirects=True)
         assert answer.status_code == 200
         assert parsed(answer.text).one("p", class_="foot-name").text == "Maison Valserène"

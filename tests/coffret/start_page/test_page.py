@@ -41,6 +41,7 @@ async def test_everything_it_leads_to_is_there(client: httpx.AsyncClient) -> Non
     links = [link.attributes["href"] for link in page.all("a")]
     assert {"/docs/", "/openapi.json", "/graphql/", "/_mail/", "/_provider/_sb/"} <= set(links)
     assert sum(link.startswith("http://demo") for link in links) == 8
+    assert "http://network.localhost:8000/" in links
     for link in [*links, *(sheet.attributes["href"] for sheet in page.all("link"))]:
         answer = await client.get(link, headers={"Accept": "text/html"}, follow_redirects=True)
         assert answer.status_code == 200, link
@@ -61,9 +62,9 @@ async def test_everything_it_tells_to_try_works(client: httpx.AsyncClient, demo:
         sql = "SELECT code FROM {} WHERE code = ANY(%s)"
         found = {
             table: (await connection.exec_driver_sql(sql.format(table).replace("%s", "$1"), (told,))).scalars().all()
-            for table in ("gift_card", "voucher")
+            for table in ("gift_card", "voucher", "network_voucher")
         }
-    assert [len(of) for of in found.values()] == [1, 1]
+    assert [len(of) for of in found.values()] == [2, 1, 1]
 
 
 async def test_what_is_spent_is_no_longer_told(client: httpx.AsyncClient, demo: Services) -> None:
