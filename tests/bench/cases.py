@@ -1,14 +1,14 @@
 """What is measured, each beside what it costs at least."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
 import orjson
 
-from tests.bench import connection, payments, vouchers
-from tests.bench.drive import Call
+from tests.bench import connection, network_cards, payments, vouchers
+from tests.bench.drive import Call, CallInTurns
 from tests.bench.floors import PATH, Bare, Floor, Query, RedisRead, RedisWrite, Rows
 from tests.bench.installation import Installation
 from tests.bench.voucher_floors import Vouchers
@@ -34,6 +34,8 @@ class Case:
     aim: Aim | None = None
     even: bool = False
     """Whether none of many requests at once should take much longer than the others."""
+    over_sockets: bool = True
+    """Whether it is measured over sockets too, where one request is repeated."""
 
     def possible(self, installation: Installation) -> list[Floor]:
         """The floors that there can be here."""
@@ -51,7 +53,7 @@ class Case:
         for floor in self.possible(installation):
             await floor.lay(installation.means)
             app = floor.app(installation.means)
-            calls[floor] = Call(app, self.call.method, PATH, self.call.headers, self.call.body, status=floor.status)
+            calls[floor] = replace(self.call, app=app, path=PATH, query="", status=floor.status)
         return calls
 
 
@@ -185,6 +187,26 @@ async def voucher_by_code(installation: Installation) -> Case:
     return Case("REST voucher by code", call, [Bare(answer), Query(answer)])
 
 
+async def network_card_use(installation: Installation) -> Case:
+    """A usage of one network gift card, which everybody uses at once, by GraphQL."""
+    return await _usages(installation, "use of one network gift card", 1, "HOT")
+
+
+async def network_cards_use(installation: Installation) -> Case:
+    """Usages of ten thousand network gift cards, one after the other."""
+    return await _usages(installation, "use of 10,000 network gift cards", network_cards.CARDS, "MANY")
+
+
+async def _usages(installation: Installation, name: str, number: int, prefix: str) -> Case:
+    cards = await network_cards.lay(installation, number, prefix)
+    headers, bodies = {**installation.headers(), "content-type": "application/json"}, cards.bodies()
+    call = CallInTurns(installation.app, "POST", GRAPHQL, headers, bodies[0], bodies=bodies)
+    answer = (await call.once()).body
+    assert orjson.loads(answer)["data"]["useNetworkGiftCard"]["userErrors"] == [], answer
+    floor, aim = await network_cards.floor(installation, cards, answer), Aim(network_cards.Usages, 40)
+    return Case(name, call, [floor], aim, over_sockets=False)
+
+
 async def funnel_page(installation: Installation) -> Case:
     """The first page of the checkout, for a customer who comes with a cart of three lines."""
     cart = orjson.loads((await (await cart_create(installation)).call.once()).body)
@@ -208,5 +230,7 @@ CASES: Sequence[Callable[[Installation], Awaitable[Case]]] = (
     graphql_payments,
     rest_payments,
     voucher_by_code,
+    network_card_use,
+    network_cards_use,
     funnel_page,
 )

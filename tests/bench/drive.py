@@ -2,9 +2,10 @@
 
 import asyncio
 import gc
+import itertools
 import statistics
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -67,9 +68,13 @@ class Call:
         lines = [f"{self.method} {target} HTTP/1.1", *(f"{name}: {value}" for name, value in self.all_headers.items())]
         return "\r\n".join([*lines, "", ""]).encode() + self.body
 
+    def next_body(self) -> bytes:
+        """What is sent this time."""
+        return self.body
+
     async def once(self) -> Answer:
         """Make it, and see that it ends as it should."""
-        message: Message = {"type": "http.request", "body": self.body, "more_body": False}
+        message: Message = {"type": "http.request", "body": self.next_body(), "more_body": False}
         parts: list[bytes] = []
         start: Message = {"status": 0}
 
@@ -88,6 +93,21 @@ class Call:
         if start["status"] != self.status:
             raise WrongAnswerError(f"{self.method} {self.path} answered {start['status']}: {answer[:300]!r}")
         return Answer(answer, start["headers"])
+
+
+@dataclass(frozen=True)
+class CallInTurns(Call):
+    """A request that is sent with one body after the other, all equally long. `body` is the first of them."""
+
+    bodies: Sequence[bytes] = ()
+
+    @cached_property
+    def _turns(self) -> Iterator[bytes]:
+        return itertools.cycle(self.bodies)
+
+    def next_body(self) -> bytes:
+        """The body whose turn it is."""
+        return next(self._turns)
 
 
 async def _batch(call: Call, seconds: float, at_once: int) -> float:

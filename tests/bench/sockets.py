@@ -62,7 +62,9 @@ def measured(
     cases: Sequence[Case], installation: Installation, folder: pathlib.Path
 ) -> tuple[list[Measured], list[Tail]]:
     """Measure the cases that have an aim beside the floor that it is aimed at, and tails of those that are to have none."""
-    pairs = {f"/floor-{at}": (case, floor) for at, case in enumerate(cases) if (floor := case.aimed_at(installation))}
+    beside_floors = [case for case in cases if case.over_sockets]
+    aimed = [(case, floor) for case in beside_floors if (floor := case.aimed_at(installation))]
+    pairs = {f"/floor-{at}": pair for at, pair in enumerate(aimed)}
     even = {f"{BARE}-{at}": case for at, case in enumerate(cases) if case.even}
     floors = {path: floor for path, (_, floor) in pairs.items()}
     bare = {path: next(floor for floor in case.floors if isinstance(floor, Bare)) for path, case in even.items()}
