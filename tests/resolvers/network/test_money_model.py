@@ -257,14 +257,18 @@ async def open_network(shop: Shop, seed: int) -> Network:
     """Two partners take part. Both accept the vouchers of two boxes."""
     await take_part(shop)
     await opened_wallet(shop)
-    links = {"linked_to_nv_settings": True, "linked_to_ngc_settings": True, "status": PartnerStatus.ACTIVE}
-    names = dict.fromkeys(("commercial_name", "short_name", "site_domain"), "other.localhost")
+    links: dict[str, Any] = {
+        "linked_to_nv_settings": True,
+        "linked_to_ngc_settings": True,
+        "status": PartnerStatus.ACTIVE,
+    }
+    names: dict[str, Any] = dict.fromkeys(("commercial_name", "short_name", "site_domain"), "other.localhost")
     at = shop.partner.marketplace_id
     other = await shop.add(PartnerRow(marketplace_id=at, source_id="2", **names, **links))
     await shop.execute("UPDATE partner SET linked_to_nv_settings = true")
     boxes = [await new_box(shop, price_amount=Decimal("100.00"), max_usages=3), await new_box(shop, max_usages=1)]
-    dates = dict.fromkeys(("created_on", "edited_on", "submitted_on", "accepted_on"), clock.now())
-    texts = dict.fromkeys(("name", "description", "terms_of_use"), Text(en="A massage"))
+    dates: dict[str, Any] = dict.fromkeys(("created_on", "edited_on", "submitted_on", "accepted_on"), clock.now())
+    texts: dict[str, Any] = dict.fromkeys(("name", "description", "terms_of_use"), Text(en="A massage"))
     of: dict[str, Any] = {"partner_id": other.id, "marketplace_id": at, "status": OfferStatus.ACCEPTED}
     for box in boxes:
         await shop.add(OfferRow(box_id=box.id, **of, **texts, **dates))

@@ -8,6 +8,7 @@ import datetime as dt
 import itertools
 from collections.abc import AsyncIterator, Sequence
 from decimal import Decimal
+from typing import Any
 
 import asyncpg
 import pytest
@@ -31,13 +32,13 @@ from tests.statements import fetched
 
 LIST = "query ($filter: {kind}Filter, $orderBy: {kind}Sort) {{ {field}(first: 20, filter: $filter, orderBy: $orderBy) {{ nodes {{ id }} }} }}"
 PERIOD = "2026-01-01T00:00:00Z"
-OF_ITEMS = (
+OF_ITEMS: Sequence[dict[str, str]] = (
     {},
     {"status": "PAID"},
     {"createdFrom": PERIOD, "createdUntil": PERIOD},
     {"expiresFrom": PERIOD, "expiresUntil": PERIOD},
 )
-OF_USAGES = ({}, {"isActive": True}, {"usedFrom": PERIOD, "usedUntil": PERIOD})
+OF_USAGES: Sequence[dict[str, Any]] = ({}, {"isActive": True}, {"usedFrom": PERIOD, "usedUntil": PERIOD})
 LISTS = {
     "NetworkGiftCard": ("networkGiftCards", "gift_card", NetworkGiftCardSort, OF_ITEMS),
     "NetworkVoucher": ("networkVouchers", "network_voucher", NetworkVoucherSort, OF_ITEMS),
@@ -145,15 +146,20 @@ async def fill(tenants: Tenants) -> None:
     """Cards and vouchers of 30 boxes, each used once at a1."""
     network, partner_id = tenants.marketplaces["a"], tenants.partners["a1"].id
     boxes = [await new_box(tenants) for _ in range(30)]
-    usage = {"partner_id": partner_id, "used_on": clock.now(), "recorded_on": clock.now(), "currency": "EUR"}
+    usage: dict[str, Any] = {
+        "partner_id": partner_id,
+        "used_on": clock.now(),
+        "recorded_on": clock.now(),
+        "currency": "EUR",
+    }
     usage |= dict.fromkeys(("value_amount", "net_amount"), Decimal(1))
-    common = {
+    common: dict[str, Any] = {
         "code": "",
         "created_on": clock.now(),
         "expires_on": clock.now() + dt.timedelta(days=9),
         "currency": "EUR",
     }
-    amounts = dict.fromkeys(("value_amount", "remaining_amount"), Decimal(1))
+    amounts: dict[str, Any] = dict.fromkeys(("value_amount", "remaining_amount"), Decimal(1))
     cards, vouchers = [], []
     for n in range(ROWS):
         own = {**common, "code": f"C{n}", "normal_code": f"C{n}", "gifter_email": f"g{n}@mail.example"}
