@@ -24,6 +24,8 @@ _NETWORK_KEYS = {
 }
 _USAGE_KEYS = {
     **_NETWORK_KEYS,
+    "value": "The amount it was issued with; null if the usage is a part of a payment, whose partner does not know the card.",
+    "remaining_value": "What is left of it; null if the usage is a part of a payment.",
     "usage": "The usage: `id`, `partner_id`, `used_on`, `value`, `net` (what the partner earns), `reservation_id` (empty if "
     "none), `is_active` (false once cancelled, or returned in full), `payment_id` (of the payment that it is a part of; null "
     "over the API), `returned` (what refunds of the payment gave back to the card).",

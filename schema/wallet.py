@@ -6,6 +6,7 @@ import strawberry
 from sqlmodel import Field
 
 from schema.core.columns import DescribedEnum, enum_column, graphql_enum, id_column
+from schema.core.derived import restricted_column
 from schema.core.field_permission import FieldPermission
 from schema.core.money import Money
 from schema.core.ownership import marketplace_relation, partner_relation
@@ -16,6 +17,9 @@ OWN_WALLET_PERMISSION = FieldPermission(Permission.VIEW_WALLET, owner_columns=()
 """Limits a field to callers who may see wallets. Its function leaves out wallets of others."""
 WALLET_PERMISSION = FieldPermission(Permission.VIEW_WALLET)
 """Limits a field to callers who may see wallets, and this wallet, whichever relation leads to it."""
+
+OWNER_PERMISSION = FieldPermission(None)
+"""Limits a field to callers who see the wallet's partner, or of a wallet without a partner its marketplace."""
 
 
 @graphql_enum
@@ -30,7 +34,16 @@ class WalletKind(DescribedEnum):
 @strawberry.pydantic.type(description="A wallet: money that payments are made to, or taken from.")
 class Wallet(SchemaModel):
     id: int = id_column("The wallet's id.")
-    uuid: UUID = Field(default_factory=uuid4, unique=True, description="The wallet's uuid.")
+    uuid: UUID = Field(default_factory=uuid4, unique=True, exclude=True)
+    visible_uuid = restricted_column(
+        UUID,
+        "uuid",
+        OWNER_PERMISSION,
+        "The wallet's uuid, with which `createPayment` takes money from a gift card; null for users of a partner if the wallet "
+        "is the marketplace's or a network gift card's. The look-up of a network gift card by its code tells it "
+        "(`walletUuid`).",
+        name="uuid",
+    )
     kind: WalletKind = enum_column(WalletKind, "Whose money it holds.")
     is_live: bool = Field(
         default=True, description="False for the wallets of test partners, whose money never existed."

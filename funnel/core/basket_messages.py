@@ -12,7 +12,7 @@ from schema.checkout.basket import BasketProblem, OfferedGiftCards, OfferedOptio
 from schema.checkout.checkout import LineProblem
 from schema.checkout.network_offer import OfferedNetworkCards
 from schema.coupon.coupon import ReceptionMode
-from schema.network.multi_product_cart import MOST_ALIKE
+from schema.network.multi_product_cart import MOST_ALIKE, MOST_PIECES
 from store.core.localization.formats import Formats
 
 
@@ -83,6 +83,7 @@ BASKET_FIELD_ERRORS: Mapping[tuple[str, str], str] = {
     ("value", "OUT_OF_RANGE"): N_("Choose a value from %(minimum)s to %(maximum)s."),
     ("other", "OUT_OF_RANGE"): N_("Choose a value from %(minimum)s to %(maximum)s."),
     ("quantity", "OUT_OF_RANGE"): N_("Choose from 1 to %(most_alike)s."),
+    ("quantity", "TOO_MANY"): N_("An order has at most %(most_pieces)s. Choose fewer."),
     ("send_on", "OUT_OF_RANGE"): N_("Choose a day from today on, within a year."),
 }
 """More specific texts for some fields."""
@@ -106,6 +107,7 @@ def basket_error_text(
     details: dict[str, object] = {
         "limit": (LENGTHS | TEXT_LENGTHS).get(place.removeprefix("giftee-"), 0),
         "most_alike": MOST_ALIKE,
+        "most_pieces": MOST_PIECES,
     }
     if isinstance(offered, OfferedGiftCards | OfferedNetworkCards):
         details |= {

@@ -34,6 +34,7 @@ from schema.network.errors import (
     PartnerWithoutOffer,
     TooLongAfterFirstUsage,
     UsageInPayout,
+    UsageOfPayment,
 )
 from schema.network.gift_card_input import CancelNetworkGiftCardUsage, UseNetworkGiftCard
 from schema.network.voucher_input import CancelNetworkVoucherUsage, UseNetworkVoucher
@@ -155,7 +156,7 @@ async def _cancel(
         usage_id = await run_once(request, respond)
     except UsageInPayout:
         return await request.redirect_with_flash(Flash(((place, "PAID_OUT"),)))
-    except NotUsable:
+    except (NotUsable, UsageOfPayment):
         return await request.redirect_with_flash(Flash(((place, "CHANGED"),)))
     except NotFound:
         return request.redirect(request.code_url())

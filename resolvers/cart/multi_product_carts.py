@@ -16,6 +16,8 @@ from schema.core.input_errors import ProblemCollector, already_reported, raise_i
 from schema.core.money import Money
 from schema.core.permission import Permission
 from schema.network.multi_product_cart import (
+    MOST_LINES,
+    MOST_PIECES,
     CreateMultiProductCart,
     MultiProductBox,
     MultiProductCart,
@@ -60,6 +62,10 @@ def _content_of(input: CreateMultiProductCart) -> MultiProductContent:
     gift_cards, boxes = input.items.gift_cards, input.items.boxes
     if not (gift_cards or boxes):
         raise InvalidInput.at("items", "Send at least one gift card or box.", "REQUIRED")
+    if len(gift_cards) + len(boxes) > MOST_LINES:
+        raise InvalidInput.at("items", f"Send at most {MOST_LINES} lines.", "TOO_MANY")
+    if sum(card.quantity for card in gift_cards) + sum(box.quantity for box in boxes) > MOST_PIECES:
+        raise InvalidInput.at("items", f"Send at most {MOST_PIECES} gift cards and boxes.", "TOO_MANY")
     return MultiProductContent(
         tuple(NetworkGiftCardChoice(card.amount, card.design_id, card.quantity) for card in gift_cards),
         tuple(BoxChoice(box.box_id, box.quantity) for box in boxes),

@@ -24,11 +24,13 @@ from schema.checkout.basket import (
     NetworkChoice,
     NetworkGiftCardChoice,
     OfferedPrototype,
+    quantity_of,
 )
 from schema.checkout.checkout import CheckoutKey, ShopKind
 from schema.core.errors import GiftCardsNotSold, InvalidInput, NotFound, Problem
 from schema.core.permission import AccessRule
 from schema.coupon.coupon import ReceptionMode
+from schema.network.multi_product_cart import MOST_PIECES
 from schema.validation.numbers import LARGEST_ID
 from store.catalogue.offers import ShopPrototype, load_prototypes
 from store.checkout.basket_lines import gift_card_problems, voucher_problems
@@ -170,6 +172,9 @@ async def _load_open_session(call: Call, db: DatabaseReader, key: CheckoutKey) -
 def _put_line(edits: BasketEdits, line_id: uuid.UUID, choice: BasketChoice) -> None:
     if line_id not in edits.lines and len(edits.lines) >= MOST_LINES:
         raise InvalidInput.at("items", f"At most {MOST_LINES} can be bought at once.", "TOO_MANY")
+    others = (line for id, line in edits.lines.items() if id != line_id)
+    if sum(map(quantity_of, (*others, choice))) > MOST_PIECES:
+        raise InvalidInput.at("quantity", f"At most {MOST_PIECES} can be bought at once.", "TOO_MANY")
     edits.lines[line_id] = choice
 
 

@@ -145,5 +145,9 @@ async def _names_of_offers(db: AsyncSession, ids: Sequence[int]) -> Mapping[int,
 
 
 def _cancellable(usages: Sequence[U]) -> frozenset[int]:
-    """Ids of the usages that count and are in no payout."""
-    return frozenset(usage.id for usage in usages if usage.is_active and usage.payout_request_id is None)
+    """Ids of the usages that count, are in no payout, and are no parts of payments: those are refunded."""
+    return frozenset(
+        usage.id
+        for usage in usages
+        if usage.is_active and usage.payout_request_id is None and getattr(usage, "payment_id", None) is None
+    )

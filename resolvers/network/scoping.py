@@ -49,9 +49,10 @@ async def used_by_usages(
     used: type[T],
     ids: Sequence[int],
     linked: Any,
+    by_code: ColumnElement[bool] | None = None,
 ) -> Mapping[int, T]:
     """The gift cards or vouchers in a table `used` whose ids usages have in the column `by`, by the ids of the usages: those
-    that the caller sees by their code.
+    that the caller sees by their code. `by_code` is true of usages whose partner knew it, if not of all.
     """
     table: Any = used
     query = (
@@ -59,4 +60,6 @@ async def used_by_usages(
         .join(table, table.id == getattr(usages, by))
         .where(is_any_of(usages.id, ids), *visible_by_code(caller, table.marketplace_id, linked))
     )
+    if by_code is not None and caller.role is Role.PARTNER:
+        query = query.where(by_code)
     return dict((await db.exec(query)).all())

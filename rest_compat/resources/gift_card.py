@@ -39,7 +39,7 @@ QUERY = (
 )
 WALLET_LINK = RowLink(
     "wallet",
-    "wallet.uuid",
+    "wallet.visible_uuid",
     "/api/wallets/{}/transfers/",
     WALLET_PERMISSION,
     owner=("wallet.partner.id", "wallet.marketplace.id"),

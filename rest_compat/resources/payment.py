@@ -75,7 +75,7 @@ PAYMENT = ResourceShape(
         **same("type", "product"),
         "extra_source_amount": number("extra_part.amount"),
         "extra_source_wallet": "extra_wallet.id",
-        "extra_source_wallet_uuid": or_null("extra_wallet.uuid"),
+        "extra_source_wallet_uuid": or_null("extra_wallet.visible_uuid"),
         **same("payin_result_code", "payin_result_message"),
         "payment_request_id": "payment_request.id",
     },

@@ -15,8 +15,8 @@ TRANSFER = ResourceShape(
         "currency": "amount.currency",
         **same("status", "type"),
         "payment_uuid": or_null("payment.id"),
-        "debited_wallet_uuid": or_null("debited_wallet.uuid"),
-        "credited_wallet_uuid": or_null("credited_wallet.uuid"),
+        "debited_wallet_uuid": or_null("debited_wallet.visible_uuid"),
+        "credited_wallet_uuid": or_null("credited_wallet.visible_uuid"),
     },
     example={
         "created_on": "2026-05-02T09:31:07.118240Z",

@@ -176,6 +176,11 @@ NetworkChoice: TypeAlias = NetworkGiftCardChoice | BoxChoice
 BasketChoice: TypeAlias = VoucherChoice | GiftCardChoice | NetworkChoice
 
 
+def quantity_of(choice: BasketChoice) -> int:
+    """How many alike a choice is; 1 for anything but network products."""
+    return choice.quantity if isinstance(choice, NetworkGiftCardChoice | BoxChoice) else 1
+
+
 class BasketProblem(StrEnum):
     """Why a line of a basket cannot be ordered."""
 
@@ -226,7 +231,7 @@ class BasketLine:
     @property
     def quantity(self) -> int:
         """How many alike; 1 for anything but network products."""
-        return self.choice.quantity if isinstance(self.choice, NetworkGiftCardChoice | BoxChoice) else 1
+        return quantity_of(self.choice)
 
 
 @dataclass(frozen=True, slots=True)

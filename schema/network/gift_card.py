@@ -36,7 +36,8 @@ class NetworkGiftCardUsage(NetworkUsage):
     gift_card_id: int = Field(foreign_key="gift_card.id", index=True, description="The id of the network gift card.")
     gift_card = computed(
         "schema.network.gift_card:NetworkGiftCard",
-        "The network gift card; null for partners that are no longer linked to the gift cards of the network.",
+        "The network gift card. For users of a partner null if it is no longer linked to the gift cards of the network, and "
+        "for usages of payments, as the partner never knew the code.",
     )
     payment_id: UUID | None = Field(
         default=None,
@@ -119,4 +120,7 @@ class NetworkGiftCard(SchemaModel):
     )
     usages = relations(NetworkGiftCardUsage, by="gift_card_id", description="Its usages, oldest first.")
     wallet = relation(Wallet, by="wallet_id", description="Its wallet.")
+    wallet_uuid = computed(
+        UUID, "The uuid of its wallet, with which `createPayment` takes a part of a payment from it."
+    )
     marketplace = marketplace_relation("The network that issued it.")

@@ -19,6 +19,8 @@ MOST_LINES = 20
 """The most lines of each kind."""
 MOST_ALIKE = 100
 """The most gift cards or boxes of a line."""
+MOST_PIECES = 200
+"""The most gift cards and boxes of an order: each is issued while others wait for the number of their order."""
 
 Amount = Annotated[Decimal, AmountRule(positive=True)]
 Quantity = Annotated[int, WholeNumberRule(ge=1, le=MOST_ALIKE)]

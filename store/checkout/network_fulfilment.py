@@ -138,15 +138,18 @@ class _Sale:
         return ZoneInfo(self.network.time_zone)
 
     def columns(self, bought: NetworkPurchase, months: int) -> dict[str, Any]:
-        """What gift cards and vouchers have in common."""
+        """What gift cards and vouchers have in common. Their validity counts from the day on which they are sent."""
         buyer, giftee = self.attempt.buyer, self.attempt.buyer if bought.self_gifted else bought.giftee
-        usual_end = end_of_validity(self.now, months, self.zone)
+        begins = self.now
+        if bought.send_on is not None:
+            begins = max(begins, dt.datetime.combine(bought.send_on, dt.time(), self.zone))
         return {
             "code": "",
             "normal_code": "",
             "created_on": self.now,
             "starts_on": self.now,
-            "expires_on": validity_end(bought.validity, self.now, self.zone) or usual_end,
+            "expires_on": validity_end(bought.validity, begins, self.zone)
+            or end_of_validity(begins, months, self.zone),
             "currency": self.attempt.currency,
             "gifter_first_name": buyer.first_name,
             "gifter_last_name": buyer.last_name,

@@ -37,12 +37,14 @@ async def emit_network_card_event(
 async def emit_usage_event(
     db: AsyncSession, kind: EventType, card: GiftCardRow, usage: NetworkGiftCardUsageRow
 ) -> None:
+    """Emit an event of a usage. That of a payment says nothing of the card's value: its partner does not know the card."""
     data = {
         **usage_data(usage),
         "payment_id": str(usage.payment_id) if usage.payment_id else None,
         "returned": money_data(usage.returned_amount, usage.currency),
     }
-    await emit_network_card_event(db, kind, card, usage.partner_id, usage=data)
+    hidden = dict.fromkeys(("value", "remaining_value")) if usage.payment_id else {}
+    await emit_network_card_event(db, kind, card, usage.partner_id, usage=data, **hidden)
 
 
 def usage_data(usage: Any) -> dict[str, Any]:

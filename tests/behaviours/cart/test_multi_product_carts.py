@@ -160,6 +160,14 @@ async def test_what_is_not_sold(transport: Transport, sold: Sold, changes: dict[
     assert answer.fields < places, answer
 
 
+@pytest.mark.parametrize("quantities", [[100, 100, 1], [1] * 21])
+async def test_a_cart_has_a_limit(transport: Transport, sold: Sold, quantities: list[int]) -> None:
+    vouchers = [{"id": sold["box"], "quantity": quantity} for quantity in quantities[:3]]
+    cards = [{"amount": 50, "quantity": quantity, "themed_pdf_id": None} for quantity in quantities[3:]]
+    answer, _ = await create(transport, "a1", "a1", {"network_vouchers": vouchers, "network_giftcards": cards})
+    assert (answer.status, answer.fields) == (400, {"data" if transport.name == "rest" else "items"})
+
+
 async def test_an_empty_cart(transport: Transport, sold: Sold) -> None:
     assert sold
     answer, _ = await create(transport, "a1", "a1", {})

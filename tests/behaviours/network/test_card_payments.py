@@ -124,12 +124,13 @@ async def test_what_rest_shows_of_the_payment_and_the_usage(tenants: Tenants) ->
     transport, card = OverRest(tenants), await network_card(tenants)
     wallet = await from_card(tenants, card, "30.00")
     paid = await pay(transport, amount="30.00", **wallet)
-    shown = (await rest(transport, "a1", "GET", f"/api/payments/{paid.result['id']}/")).json()
+    path = f"/api/payments/{paid.result['id']}/"
+    shown = (await rest(transport, "a1", "GET", path)).json()
     assert list(shown) == list(PAYMENT.keys)
-    assert (shown["extra_source_amount"], shown["extra_source_wallet_uuid"]) == (
-        30.0,
-        wallet["extra_source_wallet_uuid"],
-    )
+    assert (shown["extra_source_amount"], shown["extra_source_wallet_uuid"]) == (30.0, None)
+    of_network = (await rest(transport, "market a", "GET", path)).json()
+    assert of_network["extra_source_wallet_uuid"] == wallet["extra_source_wallet_uuid"]
+    assert wallet["extra_source_wallet_uuid"] not in (await rest(transport, "a1", "GET", "/api/payments/")).text
     assert (shown["amount"], shown["commission"], shown["refunded_amount"]) == ("30.00", 0.0, 0.0)
     (usage,) = (await rest(transport, "a1", "GET", f"{BY_CODE}{card.code}/usages/")).json()
     assert (usage["value"], usage["partner"], usage["is_active"]) == (30.0, tenants.partners["a1"].id, True)
@@ -142,13 +143,16 @@ BALANCE = "query ($id: UUID!) { payment(id: $id) { extraWallet { balance { amoun
 
 
 async def test_what_staff_see_of_the_card(tenants: Tenants) -> None:
-    """A partner's users see which wallet has paid; neither the code, nor the balance, nor what it pays elsewhere."""
+    """A partner's users see that a card has paid; neither its code nor the uuid of its wallet, which would pay again, nor
+    the balance, nor what it pays elsewhere.
+    """
     transport, card = OverGraphQL(tenants), await network_card(tenants)
     paid = await pay(transport, amount="30.00", **await from_card(tenants, card, "30.00"))
     id = {"id": paid.result["id"]}
     shown = (await transport.ask_graphql(SHOWN, "a1", id)).result
     (source,) = shown["sources"]
     assert (source["kind"], source["giftCardId"], source["amount"]["amount"]) == ("GIFT_CARD", card.id, "30.00")
+    assert (source["wallet"], shown["extraWallet"]) == ({"uuid": None, "kind": "GIFT_CARD"}, {"uuid": None})
     assert {journal["kind"] for journal in shown["journal"]} == {"CAPTURE"}
     of_network = (await transport.ask_graphql(SHOWN, "market a", id)).result
     assert [journal["kind"] for journal in of_network["journal"]] == ["HOLD", "RELEASE", "CAPTURE"]
@@ -163,6 +167,44 @@ async def test_what_staff_see_of_the_card(tenants: Tenants) -> None:
         wallet = response.json()["data"]["payment"]["extraWallet"]
         assert (wallet["balance"] is not None, wallet["transfers"] is not None) == (is_seen, is_seen)
     assert card.code not in response.text
+
+
+OF_USAGES = """{ networkGiftCardUsages { nodes { paymentId giftCard { code walletUuid remainingValue { amount }
+    usages { id } } } } transfers { nodes { debitedWallet { uuid } creditedWallet { uuid } } }
+    events(filter: {types: [NETWORK_GIFT_CARD_USED]}) { nodes { data } } }"""
+
+
+async def test_a_card_that_has_paid_is_not_known_to_its_partner(tenants: Tenants) -> None:
+    """Unlike one that staff have used by its code."""
+    transport, card, used = OverGraphQL(tenants), await network_card(tenants), await network_card(tenants)
+    sent = await from_card(tenants, card, "30.00")
+    await pay(transport, amount="30.00", **sent)
+    usage = {"code": used.code, "partnerId": tenants.partners["a1"].id, "value": "10.00"}
+    query = """mutation ($input: UseNetworkGiftCardInput!) { useNetworkGiftCard(input: $input) {
+        networkGiftCardUsage { id } userErrors { field code message } } }"""
+    assert (await transport.changed(query, "a1", usage)).done
+    for who, is_known in (("a1", False), ("market a", True)):
+        response = await tenants.client.post("/graphql/", json={"query": OF_USAGES}, headers=transport.headers(who))
+        body = response.json()
+        assert "errors" not in body, body
+        told = [node["giftCard"] for node in body["data"]["networkGiftCardUsages"]["nodes"] if node["paymentId"]]
+        assert told
+        assert all((each is not None) is is_known for each in told)
+        assert used.code in response.text, "whoever has used a card knows it"
+        assert (card.code in response.text, sent["extra_source_wallet_uuid"] in response.text) == (is_known, is_known)
+        events = [node["data"] for node in body["data"]["events"]["nodes"]]
+        of_payments = [data for data in events if data["usage"]["payment_id"]]
+        assert of_payments
+        assert all((data["value"], data["remaining_value"]) == (None, None) for data in of_payments)
+
+
+async def test_a_partner_takes_the_wallet_from_the_code(tenants: Tenants) -> None:
+    transport, card = OverGraphQL(tenants), await network_card(tenants)
+    query = "query ($code: String!) { networkGiftCard(code: $code) { walletUuid wallet { uuid } } }"
+    found = (await transport.ask_graphql(query, "a1", {"code": card.code})).result
+    assert found["wallet"] == {"uuid": None}
+    wallet = {"extra_source_wallet_uuid": found["walletUuid"], "extra_source_amount": "20.00"}
+    assert (await pay(transport, amount="20.00", **wallet)).result["status"] == "ok"
 
 
 async def test_who_knows_the_code_sees_no_payment_of_others(tenants: Tenants) -> None:

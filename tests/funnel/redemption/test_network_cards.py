@@ -13,6 +13,7 @@ from schema.gift_card.gift_card import GiftCardStatus
 from store.core.clock import clock
 from store.core.codes import generate_code
 from tests.fixtures.network_prints import usage_of
+from tests.fixtures.payment.api_payment import created, wallet_uuid
 from tests.fixtures.shop import open_shop
 from tests.funnel.checkout.test_pages import check_controls, check_headings
 from tests.funnel.redemption.fixtures import ROOT, Venue, buttons, note, press, verdict
@@ -195,6 +196,18 @@ async def test_what_is_in_a_payout_or_of_a_cancelled_card_stays(venue: Venue) ->
     assert "Somebody else has just changed this gift card." in note(staff)
     assert buttons(staff) == ["Another code"]
     assert await card_state(venue.shop, card) == ("cncld", LEFT("90.00"))
+
+
+async def test_what_a_payment_has_taken_is_not_put_back_here(venue: Venue) -> None:
+    """It is refunded. A page that was sent all the same changes nothing."""
+    shop = venue.shop
+    card = await network_card(shop)
+    wallet = {"extra_source_wallet_uuid": await wallet_uuid(shop, card), "extra_source_amount": "30.00"}
+    await created(shop, "30.00", **wallet)
+    staff = await venue.staff(card.code)
+    assert "Put back €30.00" not in buttons(staff)
+    assert await card_state(shop, card) == ("using", Decimal("70.00"))
+    assert await is_proved(venue)
 
 
 async def test_what_no_page_of_ours_sends_is_refused_and_changes_nothing(venue: Venue) -> None:

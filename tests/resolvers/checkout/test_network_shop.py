@@ -117,3 +117,15 @@ async def test_quantities_count(shop: Shop, goods: NetworkGoods) -> None:
     ]
     assert view.totals.total == Decimal("411.00")
     assert view.totals.vat == ()
+
+
+async def test_an_order_has_a_limit(shop: Shop, goods: NetworkGoods) -> None:
+    """Each piece is issued while other orders wait."""
+    key, line_id = new_key(), uuid.uuid4()
+    await put_line(shop.context, key, line_id, goods.boxes(100))
+    await put_line(shop.context, key, uuid.uuid4(), goods.cards("50.00", 100))
+    with pytest.raises(InvalidInput) as refused:
+        await put_line(shop.context, key, uuid.uuid4(), goods.cards("20.00"))
+    assert [problem.path for problem in refused.value.problems] == [("quantity",)]
+    view = await put_line(shop.context, key, line_id, goods.boxes(99))
+    assert [line.quantity for line in view.basket_lines] == [99, 100]

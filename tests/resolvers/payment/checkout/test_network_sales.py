@@ -358,6 +358,8 @@ async def test_a_gift_is_mailed_on_the_chosen_day(shop: Shop, goods: NetworkGood
     assert later == [("network_gift_card", "ada@example.com"), ("network_gift_card", "grace@example.com")]
     at = await shop.one("SELECT max(due_on) AT TIME ZONE 'Europe/Paris' FROM mail")
     assert at == dt.datetime.combine(day, dt.time(8))
+    ends = await columns(shop, "gift_card", "value_amount::int", "(expires_on AT TIME ZONE 'Europe/Paris')::date")
+    assert dict(ends)[50] - dict(ends)[60] >= dt.timedelta(days=9), "it is valid from the day on which it is sent"
     assert len(await mails(shop)) == 6
 
 
