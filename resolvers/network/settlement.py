@@ -138,6 +138,7 @@ def _product(product: SettledProduct, figures: ProductFigures, currency: str) ->
         product=product,
         usages=_usages(figures.usages, currency),
         cancelled=_usages(figures.cancelled, currency),
+        returned=_usages(figures.returned, currency),
         owed_back=_money(figures.owed_back, currency),
     )
 

@@ -72,7 +72,7 @@ class AcceptingPartners:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HolderMovement:
-    """A usage, or its cancellation."""
+    """A usage, its cancellation, or what a refund gave back of it."""
 
     moment: dt.datetime
     partner: str

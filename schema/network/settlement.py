@@ -41,14 +41,18 @@ class ProductSettlement:
     cancelled: SettledUsages = strawberry.field(
         description="The usages that were cancelled, whenever they were recorded. Their `net` is taken back."
     )
+    returned: SettledUsages = strawberry.field(
+        description="The parts of usages that refunds of payments gave back to gift cards, whenever they were recorded; `count` "
+        "is that of the parts. Their `net` is taken back."
+    )
     owed_back: Money = strawberry.field(
-        description="The part of the cancelled `net` that the partner had received already, and owes the network."
+        description="The part of the `net` of `cancelled` and `returned` that the partner had received already, and owes the network."
     )
 
 
 @strawberry.type(
     description="What the network owes one partner: `closing` is `opening`, plus the `net` of usages, less that of cancelled "
-    "ones without `owedBack`, less `settled`."
+    "and returned ones without `owedBack`, less `settled`."
 )
 class PartnerSettlement:
     partner_id: int = strawberry.field(description="The partner's id.")
@@ -57,7 +61,7 @@ class PartnerSettlement:
     products: list[ProductSettlement] = strawberry.field(
         description="What came and went, of the products with movements."
     )
-    settled: Money = strawberry.field(description="What was paid to the partner, or settled otherwise.")
+    settled: Money = strawberry.field(description="What was paid out to the partner.")
     closing: Money = strawberry.field(description="What is owed after the last day.")
 
 
@@ -66,7 +70,7 @@ class CurrencySettlement:
     currency: str = strawberry.field(description="The currency, ISO 4217.")
     opening: Money = strawberry.field(description="The sum of the partners' opening balances.")
     products: list[ProductSettlement] = strawberry.field(description="The sums of the partners' movements by product.")
-    settled: Money = strawberry.field(description="The sum of what was settled.")
+    settled: Money = strawberry.field(description="The sum of what was paid out.")
     closing: Money = strawberry.field(description="The sum of the partners' closing balances.")
     partners: list[PartnerSettlement] = strawberry.field(
         description="The partners with a balance or a movement, by id; at most 2,000 in all."

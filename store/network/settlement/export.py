@@ -23,7 +23,8 @@ FIGURES = (
 )  # fmt: skip
 COLUMNS = (
     "from", "to", "currency", "partner_id", "partner_source_id", "partner", "product", "opening",
-    *(f"usages_{name}" for name in FIGURES), *(f"cancelled_{name}" for name in FIGURES), "owed_back", "settled", "closing",
+    *(f"usages_{name}" for name in FIGURES), *(f"cancelled_{name}" for name in FIGURES),
+    *(f"returned_{name}" for name in FIGURES), "owed_back", "settled", "closing",
 )  # fmt: skip
 """The header. `product` is `network_gift_card`, `network_voucher`, or `all` in the line with the balances."""
 
@@ -79,7 +80,12 @@ def _lines(settlement: UsageSettlement) -> Iterator[tuple[str, ...]]:
 
 
 def _numbers(figures: ProductFigures) -> tuple[str, ...]:
-    return (*_usages(figures.usages), *_usages(figures.cancelled), _number(figures.owed_back))
+    return (
+        *_usages(figures.usages),
+        *_usages(figures.cancelled),
+        *_usages(figures.returned),
+        _number(figures.owed_back),
+    )
 
 
 def _usages(usages: UsageFigures) -> Iterator[str]:

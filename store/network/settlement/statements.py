@@ -1,7 +1,7 @@
 """Settlement statements: of each partner the balance before and after a period, and what moved it.
 
 The balances are those of the ledger's accounts of earnings in the network. What came and went is read from the journals of
-usages, so that it goes by the same accounting dates. Test usages are in books of their own, and not in here.
+usages and of refunds, so that it goes by the same accounting dates. Test usages are in books of their own, and not in here.
 """
 
 import datetime as dt
@@ -21,12 +21,11 @@ from store.providers.money import MinorAmount
 
 BALANCES = """
     SELECT a.owner_id AS partner_id, b.currency, a.balance * a.side - coalesce(m.since, 0)::bigint AS opening,
-        a.balance * a.side - coalesce(m.later, 0)::bigint AS closing, coalesce(-m.others, 0)::bigint AS settled
+        a.balance * a.side - coalesce(m.later, 0)::bigint AS closing, coalesce(-m.paid_out, 0)::bigint AS settled
     FROM ledger_book b JOIN ledger_account a ON a.book_id = b.id AND a.role = 'partner_network'
     LEFT JOIN (
         SELECT e.account_id, sum(e.amount * o.side) AS since, sum(e.amount * o.side) FILTER (WHERE j.effective_on > :last) AS later,
-            sum(e.amount * o.side) FILTER (
-                WHERE j.effective_on <= :last AND NOT j.source_kind = ANY(CAST(:usages AS varchar[]))) AS others
+            sum(e.amount * o.side) FILTER (WHERE j.effective_on <= :last AND j.source_kind = 'payout') AS paid_out
         FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id JOIN ledger_account o ON o.id = e.account_id
         WHERE j.marketplace_id = :marketplace_id AND j.effective_on >= :first AND o.role = 'partner_network' {of_entries}
         GROUP BY e.account_id
@@ -39,7 +38,37 @@ USAGE = """
         commission_vat_amount AS commission_vat, management_fee_amount AS management_fees,
         management_fee_vat_amount AS management_fees_vat,
         CASE fees_paid_by WHEN 'marketplace' THEN commission_amount + management_fee_amount ELSE 0 END AS paid_by_network
-    FROM {product}_usage WHERE j.source_kind = '{product}_usage' AND id = j.source_id::int
+    FROM {product}_usage WHERE id = CASE j.source_kind WHEN '{product}_usage' THEN j.source_id::int END
+"""
+RETURNED = """
+    SELECT m.value, m.net, m.commission + v.commission, v.commission, m.management_fees + m.vat - v.commission,
+        m.vat - v.commission, m.paid_by_network
+    FROM payment_transaction t JOIN payment_source s ON s.id = t.source_id
+    JOIN network_gift_card_usage g ON (g.payment_id, g.gift_card_id) = (s.payment_id, s.gift_card_id)
+    CROSS JOIN LATERAL (
+        SELECT coalesce(sum(o.transaction_amount), 0) AS amount FROM payment_transaction o
+        WHERE o.payment_id = t.payment_id AND o.source_id = t.source_id AND o.type = 'refund' AND o.id < t.id
+    ) before
+    CROSS JOIN LATERAL (
+        SELECT round(g.commission_vat_amount * (before.amount + t.transaction_amount) / g.value_amount, b.minor_digits)
+            - round(g.commission_vat_amount * before.amount / g.value_amount, b.minor_digits) AS commission
+    ) v
+    CROSS JOIN LATERAL (
+        SELECT -{card} AS value, {partner_network} + {owed_by_partner} AS net, {commission} AS commission,
+            {management_fees} AS management_fees, {vat_on_commission} AS vat, -{promotion} AS paid_by_network
+        FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id WHERE e.journal_id = j.id
+    ) m
+    WHERE t.id = CASE j.source_kind WHEN 'refund' THEN split_part(j.source_id, ':', 2)::int END
+""".format_map(
+    {
+        role: f"round(coalesce(sum(e.amount) FILTER (WHERE a.role = '{role}'), 0) / 10::numeric ^ b.minor_digits, b.minor_digits)"
+        for role in (
+            "card", "partner_network", "owed_by_partner", "commission", "management_fees", "vat_on_commission", "promotion",
+        )
+    }
+)  # fmt: skip
+"""What a refund gave back of a usage, as its journal says. That has the VAT of both fees in one: the part of the commission
+is what belongs to all that went back so far, less what went back before, as in `part_to_return`.
 """
 MOVEMENTS = f"""
     SELECT j.partner_id, b.currency, j.source_kind, j.kind, count(*) AS count, sum(u.value) AS value, sum(u.net) AS net,
@@ -49,13 +78,14 @@ MOVEMENTS = f"""
     FROM ledger_journal j JOIN ledger_book b ON b.id = j.book_id AND b.is_live
     CROSS JOIN LATERAL (
         {USAGE.format(product="network_gift_card")} UNION ALL {USAGE.format(product="network_voucher")}
+        UNION ALL {RETURNED}
     ) u
     LEFT JOIN LATERAL (
         SELECT sum(e.amount) AS minor FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id
         WHERE j.kind = 'reversal' AND e.journal_id = j.id AND a.role = 'owed_by_partner'
     ) o ON true
     WHERE j.marketplace_id = :marketplace_id AND j.effective_on BETWEEN :first AND :last
-        AND j.kind IN ('capture', 'reversal') AND j.source_kind = ANY(CAST(:usages AS varchar[]))
+        AND j.kind IN ('capture', 'reversal') AND j.source_kind = ANY(CAST(:sources AS varchar[]))
         {{of_journals}}
     GROUP BY j.partner_id, b.currency, j.source_kind, j.kind
 """  # noqa: S608 - of SQL in this file
@@ -74,6 +104,8 @@ STATEMENTS = {
 """Those of one partner have plans of their own."""
 PRODUCTS = {f"{product.value}_usage": product for product in SettledProduct}
 """The products by what the journals of their usages are caused by."""
+REFUND = "refund"
+"""What the journals of refunds are caused by: of payments, in which only gift cards are used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,22 +140,26 @@ class UsageFigures:
 
 @dataclass(frozen=True, slots=True)
 class ProductFigures:
-    """The usages of a product, and those that were cancelled."""
+    """The usages of a product, those that were cancelled, and the parts of usages that refunds of payments gave back."""
 
     usages: UsageFigures = UsageFigures()
     cancelled: UsageFigures = UsageFigures()
+    returned: UsageFigures = UsageFigures()
     owed_back: Decimal = NOTHING
-    """The part of the cancelled net amounts that the partner had received already, and owes."""
+    """The part of the cancelled and returned net amounts that the partner had received already, and owes."""
 
     def __add__(self, other: "ProductFigures") -> "ProductFigures":
         return ProductFigures(
-            self.usages + other.usages, self.cancelled + other.cancelled, self.owed_back + other.owed_back
+            self.usages + other.usages,
+            self.cancelled + other.cancelled,
+            self.returned + other.returned,
+            self.owed_back + other.owed_back,
         )
 
     @property
     def change(self) -> Decimal:
         """What they change about the balance."""
-        return self.usages.net - self.cancelled.net + self.owed_back
+        return self.usages.net - self.cancelled.net - self.returned.net + self.owed_back
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +185,7 @@ async def settlements_of(db: AsyncSession, period: SettlementPeriod) -> Sequence
     products: defaultdict[tuple[int, str], dict[SettledProduct, ProductFigures]] = defaultdict(dict)
     balances = (await connection.execute(balances_of, values)).all()
     for row in (await connection.execute(movements_of, values)).all():
-        figures, product = _figures(row), PRODUCTS[row.source_kind]
+        figures, product = _figures(row), PRODUCTS.get(row.source_kind, SettledProduct.NETWORK_GIFT_CARD)
         there = products[row.partner_id, row.currency]
         there[product] = there.get(product, ProductFigures()) + figures
     opened = {(row.partner_id, row.currency): row for row in balances}
@@ -181,14 +217,17 @@ def totals_of(settlements: Sequence[UsageSettlement]) -> Sequence[UsageSettlemen
 def _values(period: SettlementPeriod) -> dict[str, Any]:
     days = {"first": period.first, "last": period.last}
     own = {} if period.partner_id is None else {"partner_id": period.partner_id}
-    return {"marketplace_id": period.marketplace_id, **own, **days, "usages": list(PRODUCTS)}
+    return {"marketplace_id": period.marketplace_id, **own, **days, "sources": [*PRODUCTS, REFUND]}
 
 
 def _figures(row: Any) -> ProductFigures:
     figures = UsageFigures(**{each.name: getattr(row, each.name) for each in fields(UsageFigures)})
     if Kind(row.kind) is Kind.CAPTURE:
         return ProductFigures(usages=figures)
-    return ProductFigures(cancelled=figures, owed_back=MinorAmount(row.currency, row.owed_back).decimal)
+    owed_back = MinorAmount(row.currency, row.owed_back).decimal
+    if row.source_kind == REFUND:
+        return ProductFigures(returned=figures, owed_back=owed_back)
+    return ProductFigures(cancelled=figures, owed_back=owed_back)
 
 
 def _settlement(

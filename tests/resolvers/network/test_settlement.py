@@ -377,7 +377,7 @@ async def test_large_tables_are_read_along_an_index(history: Tenants, only: str 
         "marketplace_id": network,
         "first": DAY,
         "last": DAY,
-        "usages": ["network_gift_card_usage"],
+        "sources": ["network_gift_card_usage", "refund"],
     }
     for statement in STATEMENTS[partner is not None]:
         own = values | ({"partner_id": partner} if partner else {})
