@@ -17,7 +17,7 @@ from funnel.checkout import (
 )
 from funnel.checkout.handler import CheckoutSite
 from funnel.checkout.request import CheckoutRequest
-from funnel.checkout.storefronts import NETWORK, PRODUCTS, STOREFRONTS
+from funnel.checkout.storefronts import NETWORK, PRODUCTS, STOREFRONTS, Storefront
 from funnel.core.messages import ErrorPage
 from funnel.core.page_handler import PageEndpoint
 from funnel.core.pages import PageTemplates
@@ -79,7 +79,7 @@ def routes(settings: Settings, pages: PageTemplates) -> FunnelRoutes:
         *served,
         Route(f"{PRODUCTS.root_path}/brand.{{digest:str}}.css", sites[ShopKind.PRODUCTS].brand),
         *(
-            Route(f"{site.storefront.root_path.removesuffix('/shop')}/{{rest:path}}", site.page(not_found))
+            Route(f"{_own_prefix(site.storefront)}/{{rest:path}}", site.page(not_found))
             for site in sites.values()
             if site.storefront.has_start_page
         ),
@@ -97,6 +97,11 @@ def routes(settings: Settings, pages: PageTemplates) -> FunnelRoutes:
         link_routes=[*paying_routes(settings, pages), *holding_routes(settings, pages)],
         service_routes=[*onboarding_routes(settings, pages), *provider_return.routes(settings, pages)],
     )
+
+
+def _own_prefix(storefront: Storefront) -> str:
+    """The prefix of the paths that are only of a storefront. Beside the network's shop are the pages of holders."""
+    return storefront.root_path if storefront is NETWORK else storefront.root_path.removesuffix("/shop")
 
 
 def product_routes(site: CheckoutSite) -> RouteTable:
