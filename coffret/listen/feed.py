@@ -34,7 +34,8 @@ class ReceivedEvent:
     occurred_on: dt.datetime
     subject: str
     data: Mapping[str, Any]
-    partner: tuple[int, UUID]
+    partner: tuple[int, UUID] | None
+    """None for an event of a network alone."""
 
     @property
     def body(self) -> bytes:
@@ -108,5 +109,5 @@ def _parse_event(node: Mapping[str, Any]) -> ReceivedEvent:
         occurred_on=dt.datetime.fromisoformat(node["occurredOn"]),
         subject=node["subject"],
         data=node["data"],
-        partner=(partner["id"], UUID(partner["uuid"])),
+        partner=None if partner is None else (partner["id"], UUID(partner["uuid"])),
     )

@@ -31,7 +31,7 @@ async def movements_of(db: AsyncSession, held: GiftCardRow | NetworkVoucherRow) 
     """
     query = _voucher_usages(held) if isinstance(held, NetworkVoucherRow) else _card_usages(held)
     rows = (await db.exec(query)).all()
-    parts = {} if isinstance(held, NetworkVoucherRow) else await _returned(db, held, [usage for usage, _ in rows])
+    parts = {} if isinstance(held, NetworkVoucherRow) else await _returned_parts(db, held, [usage for usage, _ in rows])
     movements = [each for usage, *more in rows for each in _movements(usage, parts.get(usage.id, ()), *more)]
     return tuple(sorted(movements, key=lambda movement: movement.moment, reverse=True))
 
@@ -54,7 +54,7 @@ def _voucher_usages(voucher: NetworkVoucherRow) -> Any:
     return query.order_by(col(table.used_on).desc(), col(table.id).desc()).limit(MOST)
 
 
-async def _returned(
+async def _returned_parts(
     db: AsyncSession, card: GiftCardRow, usages: Sequence[NetworkGiftCardUsageRow]
 ) -> Mapping[int, Sequence[Part]]:
     """When and how much refunds gave back to a card, by the id of the usage."""

@@ -37,7 +37,7 @@ def in_the_source() -> set[MessageId]:
     return {message for _, _, message, _, _ in found}
 
 
-INSIDE = {"funnel", "core", "checkout", "onboarding", "paying", "redemption", "redeem", "templates"}
+INSIDE = {"funnel", "core", "checkout", "holding", "onboarding", "paying", "redemption", "redeem", "templates"}
 
 
 def forms(message: Message) -> list[str]:

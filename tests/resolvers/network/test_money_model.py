@@ -226,9 +226,9 @@ class Network:
         drawn = self.chance.choice((1, max(1, left // 3), max(1, left), left + 1))
         return drawn if most is None else min(drawn, most)
 
-    async def ask(self, may: bool, operation: Operation[Any, Any], **sent: Any) -> None:
+    async def ask(self, may: bool, operation: Operation[Any, Any], **fields: Any) -> None:
         input = operation.function.__annotations__["input"]
-        await self.run(may, operation, market(self.shop), input.model_validate(sent))
+        await self.run(may, operation, market(self.shop), input.model_validate(fields))
 
     async def run(self, may: bool, operation: Operation[Any, Any], context: Context, input: Any) -> Any:
         """Run it. What may not be is refused."""
