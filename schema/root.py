@@ -2,6 +2,7 @@
 
 import strawberry
 
+import resolvers.network.holder  # noqa: F401 - registers the addresses of holders and documents
 from resolvers import audit, bank_account, document, event
 from resolvers import coupon as coupons
 from resolvers import delivery as deliveries

@@ -50,14 +50,14 @@ SHOP_KIND_NAMES: Mapping[ShopKind, Text] = {
         pt="Cartões-presente",
     ),
     ShopKind.NETWORK: Text(
-        en="Gift cards and boxes",
-        fr="Cartes et coffrets cadeaux",
-        es="Tarjetas y cofres regalo",
-        it="Carte e cofanetti regalo",
-        de="Geschenkkarten und Boxen",
-        nl="Cadeaukaarten en boxen",
-        ca="Targetes i capses regal",
-        pt="Cartões e caixas-presente",
+        en="Gifts",
+        fr="Cadeaux",
+        es="Regalos",
+        it="Regali",
+        de="Geschenke",
+        nl="Cadeaus",
+        ca="Regals",
+        pt="Presentes",
     ),
 }
 """The heading of the list of what a storefront of this kind sells."""
