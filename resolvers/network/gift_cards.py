@@ -4,10 +4,9 @@ import datetime as dt
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Annotated, Any
-from uuid import UUID
 
 from pydantic import AfterValidator, Field
-from sqlmodel import col, select
+from sqlmodel import col
 
 from resolvers.core.computed_fields import computes, derives
 from resolvers.core.context import Context
@@ -24,9 +23,6 @@ from schema.network.gift_card import (
     NetworkGiftCardUsage,
 )
 from store.core.codes import normalize
-from store.database.loaders import is_any_of
-from store.gift_card.gift_cards import GiftCardRow
-from store.ledger.wallets import WalletRow
 from store.network.designs import content_of_cards
 from store.network.gift_cards import NetworkGiftCardRow, NetworkGiftCardUsageRow
 from store.partner.partners import PartnerRow
@@ -142,16 +138,6 @@ async def network_gift_card_content(context: Context, ids: Sequence[int]) -> Map
     """What the designs of cards say. Cards without a design are left out."""
     async with context.db.read_sessions() as db:
         return await content_of_cards(db, ids)
-
-
-@computes(NetworkGiftCard, "wallet_uuid")
-async def network_gift_card_wallets(context: Context, ids: Sequence[int]) -> Mapping[int, UUID]:
-    """The uuids of the wallets of cards, by the ids of the cards."""
-    query = select(col(GiftCardRow.id), col(WalletRow.uuid)).join(
-        WalletRow, col(WalletRow.id) == col(GiftCardRow.wallet_id)
-    )
-    async with context.db.read_sessions() as db:
-        return dict((await db.exec(query.where(is_any_of(col(GiftCardRow.id), ids)))).all())
 
 
 @derives(NetworkGiftCard, "is_usable")

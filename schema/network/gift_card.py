@@ -120,7 +120,7 @@ class NetworkGiftCard(SchemaModel):
     )
     usages = relations(NetworkGiftCardUsage, by="gift_card_id", description="Its usages, oldest first.")
     wallet = relation(Wallet, by="wallet_id", description="Its wallet.")
-    wallet_uuid = computed(
-        UUID, "The uuid of its wallet, with which `createPayment` takes a part of a payment from it."
+    wallet_uuid: UUID = Field(
+        description="The uuid of its wallet, with which `createPayment` takes a part of a payment from it."
     )
     marketplace = marketplace_relation("The network that issued it.")
