@@ -18,6 +18,7 @@ from coffret.sandbox import close
 from store.account import credentials
 from store.core.clock import clock
 from store.core.settings import Settings
+from store.database import db as pool
 from store.database.db import Database
 from store.database.embedded_postgres import EmbeddedPostgres
 from store.kv import clients, open_kv
@@ -46,6 +47,9 @@ engines.share()
 
 # Nor does how long a server of ours takes to answer; tests of servers that hang have short timeouts of their own.
 clients.TIMEOUT = dt.timedelta(minutes=1)
+
+# Nor how long two hundred requests at once wait for a connection.
+pool.POOL_TIMEOUT = 60.0
 
 # What is slow on purpose, so that nobody tries many, is quick here.
 credentials.hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)

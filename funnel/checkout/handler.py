@@ -30,18 +30,8 @@ class CheckoutSite(Site[CheckoutRequest]):
         shop = await shop_at(services.db, request.headers.get("host", ""))
         if shop is None:
             raise NotFound(thing="shop")
-        session_id, language = self.cookies.session_id(request), self.language(request)
-        return CheckoutRequest(
-            request,
-            self.templates,
-            self.csrf_tokens,
-            self.cookies,
-            session_id,
-            language,
-            shop.brand,
-            shop=shop,
-            storefront=self.storefront,
-        )
+        language = self.language(request)
+        return self.new_request(CheckoutRequest, request, language, shop.brand, shop=shop, storefront=self.storefront)
 
     def step(self, handler: Handler[CheckoutRequest]) -> PageEndpoint:
         """An endpoint that shows a step.

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import structlog
 from starlette.requests import Request
@@ -15,6 +15,7 @@ from funnel.core.messages import ErrorPage
 from funnel.core.page_request import PageRequest, client_ip_of
 from funnel.core.pages import PageTemplates
 from resolvers.core.services import Services
+from schema.checkout.checkout import Brand
 from schema.core.errors import AppError
 from store.core.client_network import client_network_of
 from store.core.localization.translations import SOURCE_LANGUAGE
@@ -23,6 +24,7 @@ from store.core.settings import Settings
 log = structlog.get_logger(__name__)
 
 G = TypeVar("G", bound=PageRequest)
+R = TypeVar("R", bound=PageRequest)
 Handler = Callable[[G], Awaitable[Response]]
 PageEndpoint = Callable[[Request], Awaitable[Response]]
 
@@ -65,6 +67,13 @@ class Site(ABC, Generic[G]):
         return choose_language(
             self.cookies.read(request, "language"), request.headers.get("accept-language", ""), otherwise
         )
+
+    def new_request(
+        self, kind: Callable[..., R], request: Request, language: str, brand: Brand | None, **more: Any
+    ) -> R:
+        """A page request of a kind, with what every page needs. `more` are its own fields."""
+        session_id = self.cookies.session_id(request)
+        return kind(request, self.templates, self.csrf_tokens, self.cookies, session_id, language, brand, **more)
 
     async def handle_error(self, page_request: G, error: AppError) -> Response:
         """The response for an error that no handler has caught."""

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from funnel.core.flash import Flash, Flashes
+from funnel.core.languages import choose_language
 from funnel.core.messages import PUBLIC_ERROR_PAGES, TRY_AGAIN, ErrorPage
 from funnel.core.page_handler import ERROR_PAGE_BY_STATUS, G, Site
 from funnel.core.page_request import PageLink, PageRequest, client_ip_of
@@ -110,11 +111,12 @@ class PublicSite(Site[G]):
 
     def anonymous_request(self, request: Request) -> PublicRequest:
         """A page request without a known partner."""
-        session_id, language = self.cookies.session_id(request), self.language(request)
-        here = request.url.path
-        return PublicRequest(
-            request, self.templates, self.csrf_tokens, self.cookies, session_id, language, None, start=here
-        )
+        return self.new_request(PublicRequest, request, self.language(request), None, start=request.url.path)
+
+    def language_of(self, request: Request, own: str | None) -> str:
+        """The language that the visitor has chosen, else the one of what the link shows, else that of the browser."""
+        of_browser = request.headers.get("accept-language", "")
+        return choose_language(self.cookies.read(request, "language"), own or of_browser)
 
     def render_early_error(self, request: Request, status: int) -> Response:
         """The error page for an invalid or expired link, and for errors before the link is read."""

@@ -3,7 +3,6 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from funnel.core.languages import choose_language
 from funnel.core.page_request import client_ip_of
 from funnel.core.public_pages import PublicSite
 from funnel.holding.request import LIST_ID, HolderRequest
@@ -23,26 +22,12 @@ class HoldingSite(PublicSite[HolderRequest]):
     """Creates endpoints from handlers of holders' requests."""
 
     async def build_request(self, request: Request) -> HolderRequest:
-        """The request of a holder. Raises NotFound for a link that shows nothing.
-
-        The language is the one that the holder has chosen, else that of the gift card or voucher, else that of the
-        browser.
-        """
+        """The request of a holder. Raises NotFound for a link that shows nothing."""
         services = request.app.state.container.services
         context = Context(services, None, request.state.request_id, client_ip_of(request), Transport.CHECKOUT)
         page = await find_holder_page(context, request.path_params["token"], search_of(request))
-        of_browser = request.headers.get("accept-language", "")
-        return HolderRequest(
-            request,
-            self.templates,
-            self.csrf_tokens,
-            self.cookies,
-            self.cookies.session_id(request),
-            choose_language(self.cookies.read(request, "language"), page.language or of_browser),
-            page.brand,
-            start=page.path,
-            page=page,
-        )
+        language = self.language_of(request, page.language)
+        return self.new_request(HolderRequest, request, language, page.brand, start=page.path, page=page)
 
 
 def search_of(request: Request) -> PartnerSearch:

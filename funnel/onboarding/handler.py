@@ -18,12 +18,9 @@ class OnboardingSite(PublicSite[OnboardingRequest]):
         caller = await operations.representative_of(services, request.path_params["token"])
         context = self.context(request, caller)
         onboarding = await operations.onboarding(context)
-        return OnboardingRequest(
+        return self.new_request(
+            OnboardingRequest,
             request,
-            self.templates,
-            self.csrf_tokens,
-            self.cookies,
-            self.cookies.session_id(request),
             self.language(request, onboarding.language),
             build_brand(onboarding.partner_name, onboarding.accent, logo_url=onboarding.logo_url),
             start=onboarding.path,

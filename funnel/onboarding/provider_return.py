@@ -76,12 +76,9 @@ class ProviderReturnSite(PublicSite[ProviderReturnRequest]):
         caller = await provider_return.representative_at(services, path)
         context = self.context(request, caller)
         result = await provider_return.get_provider_return(context, path)
-        return ProviderReturnRequest(
+        return self.new_request(
+            ProviderReturnRequest,
             request,
-            self.templates,
-            self.csrf_tokens,
-            self.cookies,
-            self.cookies.session_id(request),
             self.language(request, result.language),
             build_brand(result.partner_name, result.accent, logo_url=result.logo_url),
             start=f"{PREFIX}{path}/",

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 from starlette.requests import Request
 
-from funnel.core.languages import choose_language
 from funnel.core.page_request import client_ip_of
 from funnel.core.public_pages import PublicSite
 from funnel.paying.request import PayingRequest
@@ -17,24 +16,12 @@ class PayingSite(PublicSite[PayingRequest]):
     """Creates endpoints from handlers of paying customers' requests."""
 
     async def build_request(self, request: Request) -> PayingRequest:
-        """The request of a link holder. Raises NotFound for an unknown link, TooManyRequests after too many of them.
-
-        The language is the one that the customer has chosen, else that of the payment, else that of the browser.
-        """
+        """The request of a link holder. Raises NotFound for an unknown link, TooManyRequests after too many of them."""
         token, services = request.path_params["token"], request.app.state.container.services
         nobody = Context(services, None, request.state.request_id, client_ip_of(request), Transport.CHECKOUT)
         context = replace(nobody, caller=await operations.customer_with_link(nobody, token))
         page = await operations.payment_page(context, token)
-        of_browser = request.headers.get("accept-language", "")
-        return PayingRequest(
-            request,
-            self.templates,
-            self.csrf_tokens,
-            self.cookies,
-            self.cookies.session_id(request),
-            choose_language(self.cookies.read(request, "language"), page.language or of_browser),
-            page.brand,
-            start=page.path,
-            context=context,
-            page=page,
+        language = self.language_of(request, page.language)
+        return self.new_request(
+            PayingRequest, request, language, page.brand, start=page.path, context=context, page=page
         )

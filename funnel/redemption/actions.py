@@ -1,13 +1,10 @@
 """Actions of staff on a code. Each redirects to the code's page, which shows the result."""
 
-import re
-from decimal import Decimal, InvalidOperation
-
 from starlette.responses import Response
 
 from funnel.core.flash import Flash
 from funnel.redemption import bookings
-from funnel.redemption.double_submit import run_once
+from funnel.redemption.acting import NOT_OURS, act, require_code, typed_amount, typed_id, wrong_amount
 from funnel.redemption.request import RedemptionRequest
 from resolvers.gift_card.spending import reverse_gift_card_capture, spend_gift_card
 from resolvers.voucher.updates import update_voucher
@@ -18,7 +15,6 @@ from schema.core.errors import (
     InsufficientBalance,
     InvalidInput,
     InvalidTransition,
-    NotFound,
     StateChanged,
 )
 from schema.gift_card.input import ReverseGiftCardCapture, SpendGiftCard
@@ -26,9 +22,6 @@ from schema.voucher.input import UpdateVoucher
 from schema.voucher.voucher import VoucherState
 
 STATES = frozenset(VoucherState)
-LONGEST_REFERENCE = 80
-NOT_OURS = "This form was not sent from a page."
-AMOUNT = re.compile(r"[0-9]{1,9}([.,][0-9]{1,2})?")
 
 
 async def change_voucher_state(request: RedemptionRequest) -> Response:
@@ -53,68 +46,40 @@ async def change_voucher_state(request: RedemptionRequest) -> Response:
         rental=rental,
         remove_rental_ids=bookings.bookings_to_remove(request.form),
     )
+    changed = (StateChanged, InvalidTransition, FrozenByDispute), Flash((("voucher", "CHANGED"),))
+    fields = {"to": to, "from": seen, "noted": "1" if rental else ""}
     try:
-        await run_once(request, lambda once: update_voucher.respond(request.context, once, moved), to)
+        return await act(
+            request,
+            lambda once: update_voucher.respond(request.context, once, moved),
+            [changed],
+            button=to,
+            done=lambda _: Flash(fields=fields),
+        )
     except InvalidInput as error:
         if any(problem.path[:1] == ("rental",) for problem in error.problems):
             return await request.redirect_with_flash(Flash((("starts_on", "TOO_MANY_BOOKINGS"),), typed), to=to)
         raise
-    except (StateChanged, InvalidTransition, FrozenByDispute):
-        return await request.redirect_with_flash(Flash((("voucher", "CHANGED"),)))
-    except NotFound:
-        return request.redirect(request.code_url())
-    return await request.redirect_with_flash(Flash(fields={"to": to, "from": seen, "noted": "1" if rental else ""}))
 
 
 async def spend(request: RedemptionRequest) -> Response:
     """Debit an amount from a gift card."""
     require_code(request)
-    typed = {name: request.form.get(name, "").strip()[:LONGEST_REFERENCE] for name in ("amount", "reference")}
-    amount = parse_amount(typed["amount"])
+    typed, amount = typed_amount(request)
     if amount is None:
-        return await request.redirect_with_flash(
-            Flash((("amount", "REQUIRED" if not typed["amount"] else "INVALID"),), typed)
-        )
+        return await request.redirect_with_flash(wrong_amount(typed))
     spent = SpendGiftCard(code=request.code, amount=amount, reference=typed["reference"])
-    try:
-        hold_id = await run_once(request, lambda once: spend_gift_card.respond(request.context, once, spent))
-    except InsufficientBalance:
-        return await request.redirect_with_flash(Flash((("amount", "INSUFFICIENT"),), typed))
-    except (GiftCardNotSpendable, FrozenByDispute):
-        return await request.redirect_with_flash(Flash((("card", "CHANGED"),)))
-    except NotFound:
-        return request.redirect(request.code_url())
-    return await request.redirect_with_flash(Flash(fields={"hold": str(hold_id)}))
+    refusals = [
+        ((InsufficientBalance,), Flash((("amount", "INSUFFICIENT"),), typed)),
+        ((GiftCardNotSpendable, FrozenByDispute), Flash((("card", "CHANGED"),))),
+    ]
+    return await act(request, lambda once: spend_gift_card.respond(request.context, once, spent), refusals)
 
 
 async def reverse_spending(request: RedemptionRequest) -> Response:
     """Reverse a debit of a gift card."""
-    hold = request.form.get("hold", "")
-    if not re.fullmatch("[1-9][0-9]{0,8}", hold):
-        raise InvalidInput.at("hold", NOT_OURS)
-    reversal = ReverseGiftCardCapture(hold_id=int(hold))
-    try:
-        await run_once(request, lambda once: reverse_gift_card_capture.respond(request.context, once, reversal))
-    except (HoldOver, GiftCardNotSpendable):
-        return await request.redirect_with_flash(Flash((("card", "TOO_LATE"),)))
-    except NotFound:
-        return request.redirect(request.code_url())
-    return await request.redirect_with_flash(Flash(fields={"hold": hold}))
-
-
-def require_code(request: RedemptionRequest) -> None:
-    """Raise InvalidInput if the form contains no code, as all our forms do."""
-    if not request.code:
-        raise InvalidInput.at("code", NOT_OURS)
-
-
-def parse_amount(typed: str) -> Decimal | None:
-    """The typed amount; None if it is invalid. Accepts a comma or a point, spaces and currency symbols."""
-    bare = re.sub(r"[\s€$£]|EUR|CHF", "", typed, flags=re.IGNORECASE)
-    if not AMOUNT.fullmatch(bare):
-        return None
-    try:
-        amount = Decimal(bare.replace(",", "."))
-    except InvalidOperation:
-        return None
-    return amount if amount > 0 else None
+    reversal = ReverseGiftCardCapture(hold_id=typed_id(request, "hold"))
+    too_late = (HoldOver, GiftCardNotSpendable), Flash((("card", "TOO_LATE"),))
+    return await act(
+        request, lambda once: reverse_gift_card_capture.respond(request.context, once, reversal), [too_late]
+    )

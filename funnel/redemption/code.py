@@ -3,7 +3,7 @@
 from starlette.responses import Response
 
 from funnel.core.flash import Flash
-from funnel.redemption import network
+from funnel.redemption import acting, network
 from funnel.redemption.bookings import removable_bookings
 from funnel.redemption.request import ROOT, RedemptionRequest
 from funnel.redemption.texts import CARD_STATES, DONE, MOVES, STATES, UNDOES, verdict_of_card, verdict_of_voucher
@@ -76,7 +76,7 @@ def _card_page(request: RedemptionRequest, card: RedeemableCard, flash: Flash) -
         verdict=verdict_of_card(card),
         states=CARD_STATES,
         flash=flash,
-        last=next((hold for hold in card.payments if str(hold.id) == flash.fields.get("hold")), None),
+        last=next((hold for hold in card.payments if str(hold.id) == flash.fields.get(acting.DONE)), None),
     )
 
 

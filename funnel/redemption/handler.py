@@ -34,12 +34,9 @@ class RedemptionSite(Site[RedemptionRequest]):
         if shop is None:
             raise NotFound(thing="shop")
         secret = self.cookies.read(request, STAFF_COOKIE)
-        page_request = RedemptionRequest(
+        page_request = self.new_request(
+            RedemptionRequest,
             request,
-            self.templates,
-            self.csrf_tokens,
-            self.cookies,
-            self.cookies.session_id(request),
             self.language(request),
             shop.brand,
             shop=shop,

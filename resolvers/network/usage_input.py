@@ -59,11 +59,13 @@ async def partner_of_usage(call: Call, input: NamesPartner, marketplace_id: int)
 def check_used_on(
     network: MarketplaceRow, moment: dt.datetime | None, starts_on: dt.datetime, now: dt.datetime
 ) -> dt.datetime:
-    """When something is used, in UTC. Raises InvalidInput for a time more than a day in the future, or on a day before it
-    is valid.
+    """When something is used, in UTC: now, unless the caller sends a time. Raises InvalidInput for a time more than a day
+    in the future, or on a day before it is valid.
     """
     zone = ZoneInfo(network.time_zone)
-    used_on = moment_in(zone, moment) or now
+    used_on = moment_in(zone, moment)
+    if used_on is None:
+        return now
     if used_on > now + LATEST:
         raise InvalidInput.at("used_on", "Send a time that is not more than a day in the future.", "OUT_OF_RANGE")
     if used_on.astimezone(zone).date() < starts_on.astimezone(zone).date():

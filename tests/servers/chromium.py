@@ -5,8 +5,8 @@ import os
 import pathlib
 import re
 import shutil
-from collections.abc import AsyncIterator
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, TypeVar
 
 import pytest
 from axe_playwright_python.async_playwright import Axe
@@ -27,6 +27,9 @@ NARROWEST = 320
 RULES = {"rules": {"target-size": {"enabled": True}}, "resultTypes": ["violations"]}
 PICTURES = os.environ.get("SCREENSHOTS", "")
 """A folder that keeps a picture of every page that was looked at."""
+
+TRIES = 3
+T = TypeVar("T")
 
 needs_chromium = [pytest.mark.browser, pytest.mark.usefixtures("chromium")]
 _numbers = itertools.count(1)
@@ -74,9 +77,21 @@ async def sound(page: Page, name: str = "", *, desktop: bool = True) -> None:
         await page.set_viewport_size(before)
 
 
+async def asked(page: Page, look: Callable[[], Awaitable[T]]) -> T:
+    """What a page says. Pages that wait for a payment load themselves again: then it is asked once more."""
+    for _ in range(TRIES):
+        try:
+            return await look()
+        except Error as error:
+            if "Execution context was destroyed" not in str(error):
+                raise
+            await page.wait_for_load_state()
+    return await look()
+
+
 async def violations(page: Page) -> list[tuple[str, str, str]]:
     """What axe finds: rule, element, explanation."""
-    found: dict[str, Any] = (await Axe().run(page, options=RULES)).response
+    found: dict[str, Any] = (await asked(page, lambda: Axe().run(page, options=RULES))).response
     return [
         (violation["id"], node["html"], node["failureSummary"])
         for violation in found["violations"]
@@ -86,11 +101,10 @@ async def violations(page: Page) -> list[tuple[str, str, str]]:
 
 async def wider_than_the_window(page: Page) -> list[str]:
     """Elements that make the page scroll sideways; empty when it does not."""
-    found: list[str] = await page.evaluate(
-        """() => document.documentElement.scrollWidth <= innerWidth ? [] :
+    script = """() => document.documentElement.scrollWidth <= innerWidth ? [] :
             ['the page', ...[...document.querySelectorAll('body *')]
                 .filter(e => e.getBoundingClientRect().right > innerWidth).map(e => e.outerHTML.slice(0, 120))]"""
-    )
+    found: list[str] = await asked(page, lambda: page.evaluate(script))
     return found
 
 

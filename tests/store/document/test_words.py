@@ -40,10 +40,10 @@ def test_a_catalogue_has_every_text_and_no_other(language: str) -> None:
         ids = [message.id] if isinstance(message.id, str) else list(message.id)
         assert not message.fuzzy
         assert len(texts) == len(ids)
-        for text in texts:
+        for text, of in zip(texts, ids, strict=True):
             assert text, message.id
-            assert set(PLACEHOLDER.findall(text)) == set(PLACEHOLDER.findall(ids[0]))
-            assert text[-1:] != "." or ids[0][-1:] == "."
+            assert set(PLACEHOLDER.findall(text)) == set(PLACEHOLDER.findall(of))
+            assert text[-1:] != "." or of[-1:] == "."
         assert texts[0] != ids[0] or ids[0] in SAME, texts
     assert not catalogue.obsolete
 
