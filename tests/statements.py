@@ -32,7 +32,7 @@ def fetched(db: Database) -> Iterator[Fetched]:
 def executed(db: Database) -> Iterator[list[str]]:
     """The statements of sessions and transactions."""
     seen: list[str] = []
-    with _executing(db, seen.append):
+    with _executing(db, lambda sql, _: seen.append(sql)):
         yield seen
 
 
@@ -40,7 +40,19 @@ def executed(db: Database) -> Iterator[list[str]]:
 def record_statements(db: Database) -> Iterator[list[str]]:
     """All of them."""
     seen: list[str] = []
-    with _fetching(db, lambda sql, _: seen.append(sql)), _executing(db, seen.append):
+    with _fetching(db, lambda sql, _: seen.append(sql)), _executing(db, lambda sql, _: seen.append(sql)):
+        yield seen
+
+
+@contextlib.contextmanager
+def ran(db: Database) -> Iterator[Fetched]:
+    """All of them, with their arguments."""
+    seen: Fetched = []
+
+    def note(sql: str, arguments: Any) -> None:
+        seen.append((sql, tuple(arguments)))
+
+    with _fetching(db, note), _executing(db, note):
         yield seen
 
 
@@ -60,9 +72,9 @@ def _fetching(db: Database, note: Callable[[str, tuple[Any, ...]], None]) -> Ite
 
 
 @contextlib.contextmanager
-def _executing(db: Database, note: Callable[[str], None]) -> Iterator[None]:
-    def note_statement(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
-        note(statement)
+def _executing(db: Database, note: Callable[[str, Any], None]) -> Iterator[None]:
+    def note_statement(_connection: Any, _cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
+        note(statement, parameters)
 
     event.listen(db.engine.sync_engine, "before_cursor_execute", note_statement)
     try:

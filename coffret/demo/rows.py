@@ -19,9 +19,9 @@ from schema.gift_card.gift_card import GiftCardStatus
 from schema.partner.partner import PartnerStatus
 from store.core.codes import normalize
 from store.coupon.coupons import CouponRow
-from store.database.unique_codes import add_with_unique_code
+from store.database.unique_codes import add_with_unique_codes
 from store.delivery import DeliveryModeRow, DeliveryRateRow
-from store.gift_card.gift_cards import GiftCardRow
+from store.gift_card.gift_cards import CODE_KEY, GiftCardRow
 from store.gift_card.issuing import open_accounts
 from store.gift_card.movements import issue_value
 from store.ledger.posting import post
@@ -214,5 +214,5 @@ async def _gift_card(
         gifter_last_name=content.gifter_last_name,
     )
     await open_accounts(db, [card])
-    await add_with_unique_code(db, card, "gift_card_code_key")
+    await add_with_unique_codes(db, [card], CODE_KEY)
     await post(db, [issue_value(card)])

@@ -23,7 +23,7 @@ Refusals = Sequence[tuple[tuple[type[AppError], ...], Flash]]
 """What the page shows for errors of an operation."""
 
 
-def _shown(id: int) -> Flash:
+def _flash_of_done(id: int) -> Flash:
     return Flash(fields={DONE: str(id)})
 
 
@@ -33,7 +33,7 @@ async def act(
     refusals: Refusals,
     *,
     button: str = "",
-    done: Callable[[int], Flash] = _shown,
+    done: Callable[[int], Flash] = _flash_of_done,
 ) -> Response:
     """Run the operation of a form once, and lead back to the page of the code, which shows what was done or refused. `done`
     is what the page is told of the id of the result. Other errors are raised.

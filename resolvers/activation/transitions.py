@@ -14,7 +14,7 @@ from schema.event import EventType
 from store.activation.account_requests import refused_field
 from store.activation.activations import ActivationRow, lock_activation, locked_activation, partner_of, transition
 from store.core.provider_process import CheckIntervals
-from store.event.events import emit_event
+from store.event.events import NewEvent, emit
 from store.partner.partners import PartnerRow
 from store.providers.accounts import Account, AccountStatus, Blocks, Enrolment
 from store.providers.actions import UserAction
@@ -164,7 +164,7 @@ async def _emit_activated(db: AsyncSession, partner: PartnerRow, activation: Act
         "activation_id": str(activation.id),
     }
     kind, once = EventType.PARTNER_PAYMENTS_ACTIVATED, str(activation.id)
-    await emit_event(db, kind, partner_id=partner.id, subject=str(partner.id), data=data, unique_key=once)
+    await emit(db, NewEvent(kind, partner_id=partner.id, subject=str(partner.id), data=data, unique_key=once))
 
 
 @dataclass(frozen=True)

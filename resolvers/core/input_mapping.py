@@ -15,6 +15,7 @@ from resolvers.core.operation import Call
 from resolvers.core.scoping import find_visible, visible_conditions
 from schema.core.errors import InvalidInput
 from schema.core.field_source import EmbeddedValue
+from schema.core.id_or_code import IdOrCode
 from schema.core.input_errors import ProblemCollector, already_reported
 from schema.core.inputs import column_of
 from schema.core.money import Money
@@ -207,6 +208,15 @@ def id_from_input(input: Any) -> int:
     The input has the names of GraphQL or those of its fields. The id has the same name in both.
     """
     return valid_id(input.get("id") if isinstance(input, Mapping) else None)
+
+
+def id_or_code(input: IdOrCode) -> Mapping[str, object]:
+    """What identifies a gift card or voucher, as `{"id": …}` or `{"code": …}`. Raises InvalidInput unless the input has
+    exactly one of them.
+    """
+    if (input.id is None) is (input.code is None):
+        raise InvalidInput.at("code", "Send its id or its code, and not both.")
+    return {"id": input.id} if input.code is None else {"code": input.code}
 
 
 def uuid_from_input(input: Any, name: str = "partner_uuid") -> UUID | None:

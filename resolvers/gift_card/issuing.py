@@ -7,16 +7,24 @@ from typing import Any
 from sqlmodel import col, select
 
 from resolvers.core.brute_force import throttled_code_lookup
-from resolvers.core.input_mapping import check_later_expiry, collect_owner, currency_of, embedded_of, id_from_input
+from resolvers.core.input_mapping import (
+    check_later_expiry,
+    collect_owner,
+    currency_of,
+    embedded_of,
+    id_from_input,
+    id_or_code,
+)
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible
 from schema.core.errors import GiftCardNotSpendable, InvalidInput, NotExtendable
+from schema.core.id_or_code import IdOrCode
 from schema.core.input_errors import ProblemCollector
 from schema.core.permission import Permission
 from schema.coupon.coupon import ReceptionMode
 from schema.event import EventType
 from schema.gift_card.gift_card import GiftCard, GiftCardGiftee, GiftCardGifter, GiftCardMovementKind, GiftCardStatus
-from schema.gift_card.input import ActivateGiftCard, CancelGiftCard, ExtendGiftCard, GiftCardIdOrCode, IssueGiftCard
+from schema.gift_card.input import ActivateGiftCard, CancelGiftCard, ExtendGiftCard, IssueGiftCard
 from store.core.codes import normalize
 from store.customer import Person
 from store.event.data import datetime_data
@@ -49,12 +57,9 @@ async def find_gift_card(call: Call, input: Any, *, lock: bool = False) -> GiftC
     return await throttled_code_lookup(call.context, "gift card", code, look)
 
 
-async def lock_card(call: Call, input: GiftCardIdOrCode) -> GiftCardRow:
+async def lock_card(call: Call, input: IdOrCode) -> GiftCardRow:
     """The gift card of an input, locked. Raises InvalidInput unless exactly one of id and code is sent."""
-    if (input.id is None) is (input.code is None):
-        raise InvalidInput.at("code", "Send its id or its code, and not both.")
-    identifier = {"id": input.id} if input.code is None else {"code": input.code}
-    return await find_gift_card(call, identifier, lock=True)
+    return await find_gift_card(call, id_or_code(input), lock=True)
 
 
 @operation(Permission.MANAGE_GIFT_CARD)

@@ -12,8 +12,8 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from resolvers.core.services import Services
 from resolvers.payment.requests import states as request_states
 from store.gift_card import holds
-from store.network.issuing import expire_network_cards
-from store.network.voucher_issuing import expire_network_vouchers
+from store.network.issuing import network_gift_cards
+from store.network.voucher_issuing import network_vouchers
 from store.voucher import states
 
 log = structlog.get_logger(__name__)
@@ -26,13 +26,13 @@ async def expire_vouchers(services: Services) -> int:
     the marketplace's time zone.
     """
     own = await _run_in_batches(services, states.expire_vouchers, "vouchers have expired")
-    return own + await _run_in_batches(services, expire_network_vouchers, "network vouchers have expired")
+    return own + await _run_in_batches(services, network_vouchers.expire, "network vouchers have expired")
 
 
 async def expire_gift_cards(services: Services) -> int:
     """Expire the gift cards of partners and of networks that are due; returns their number."""
     own = await _run_in_batches(services, holds.expire_cards, "gift cards have expired")
-    return own + await _run_in_batches(services, expire_network_cards, "network gift cards have expired")
+    return own + await _run_in_batches(services, network_gift_cards.expire, "network gift cards have expired")
 
 
 async def expire_gift_card_holds(services: Services) -> int:

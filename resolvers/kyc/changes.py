@@ -13,7 +13,7 @@ from resolvers.kyc.view import KycRows, kyc_summary
 from schema.event import EventType
 from schema.kyc.kyc import Kyc, KycCheck, KycCheckKind, KycCheckStatus, KycDocumentType
 from store.core.document_steps import DocumentStep
-from store.event.events import emit_event
+from store.event.events import NewEvent, emit
 from store.kyc import (
     IDENTITY_SESSION_LIFE,
     IdentityCheckRow,
@@ -102,13 +102,15 @@ async def _emit_changes(
     db: AsyncSession, rows: KycRows, kyc: PartnerKycRow, changed: Sequence[Mapping[str, Any]]
 ) -> None:
     partner_id = rows.partner.id
-    await emit_event(
+    await emit(
         db,
-        EventType.PARTNER_KYC_CHANGED,
-        partner_id=partner_id,
-        subject=str(partner_id),
-        data=_event_data(kyc_summary(rows), changed),
-        unique_key=f"{partner_id}:{kyc.version}",
+        NewEvent(
+            EventType.PARTNER_KYC_CHANGED,
+            partner_id=partner_id,
+            subject=str(partner_id),
+            data=_event_data(kyc_summary(rows), changed),
+            unique_key=f"{partner_id}:{kyc.version}",
+        ),
     )
 
 

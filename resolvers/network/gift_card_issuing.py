@@ -8,12 +8,13 @@ from zoneinfo import ZoneInfo
 from sqlmodel import col, select
 
 from resolvers.core.brute_force import throttled_code_lookup
-from resolvers.core.input_mapping import apply, check_later_expiry, collect_marketplace, id_from_input
+from resolvers.core.input_mapping import apply, check_later_expiry, collect_marketplace, id_from_input, id_or_code
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible, require_marketplace
 from resolvers.network.codes import check_code_form, check_new_code
 from resolvers.network.scoping import visible_by_code
 from schema.core.errors import InvalidInput, NotFound
+from schema.core.id_or_code import IdOrCode
 from schema.core.input_errors import ProblemCollector
 from schema.core.permission import Permission
 from schema.gift_card.gift_card import GiftCardStatus
@@ -23,16 +24,14 @@ from schema.network.gift_card_input import (
     CancelNetworkGiftCard,
     CreateNetworkGiftCard,
     ExtendNetworkGiftCard,
-    NetworkGiftCardIdOrCode,
     UpdateNetworkGiftCard,
 )
 from schema.validation.dates import moment_in
 from store.core.codes import format_code, normalize
 from store.gift_card.gift_cards import GiftCardRow
-from store.ledger.books import book_of_marketplace
-from store.network import issuing
 from store.network.designs import check_design
 from store.network.gift_cards import NetworkGiftCardRow, network_card
+from store.network.issuing import network_gift_cards
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.voucher.payment import end_of_validity
 
@@ -73,11 +72,9 @@ async def _find_own(call: Call, input: Any, *, lock: bool = False) -> GiftCardRo
     return card
 
 
-async def _lock_own(call: Call, input: NetworkGiftCardIdOrCode) -> GiftCardRow:
+async def _lock_own(call: Call, input: IdOrCode) -> GiftCardRow:
     """The network gift card of an input, locked. Raises InvalidInput unless exactly one of id and code is sent."""
-    if (input.id is None) is (input.code is None):
-        raise InvalidInput.at("code", "Send its id or its code, and not both.")
-    return await _find_own(call, {"id": input.id} if input.code is None else {"code": input.code}, lock=True)
+    return await _find_own(call, id_or_code(input), lock=True)
 
 
 @operation(Permission.CREATE_NETWORK_GIFT_CARD)
@@ -102,9 +99,7 @@ async def create_network_gift_card(call: Call, input: CreateNetworkGiftCard) -> 
     await check_new_code(call, input.code, "network gift card", col(GiftCardRow.normal_code))
     card = _new_card(network, input, now)
     card.starts_on, card.expires_on = starts_on, expires_on
-    is_live = input.status is not NetworkGiftCardStatus.TEST
-    book_id = await book_of_marketplace(call.db, network.id, is_live=is_live)
-    await issuing.issue_network_gift_card(call.db, card, book_id)
+    await network_gift_cards.issue(call.db, card)
     return await read_card(call, card.id)
 
 
@@ -112,6 +107,7 @@ def _new_card(network: MarketplaceRow, input: CreateNetworkGiftCard, now: dt.dat
     gifter, giftee, is_test = input.gifter_details, input.giftee_details, input.status is NetworkGiftCardStatus.TEST
     return GiftCardRow(
         network_id=network.id,
+        is_test=is_test,
         code=format_code(input.code) if input.code else "",
         normal_code=normalize(input.code),
         status=GiftCardStatus.PAID if is_test else GiftCardStatus(input.status.value),
@@ -165,7 +161,7 @@ async def activate_network_gift_card(call: Call, input: ActivateNetworkGiftCard)
     unchanged.
     """
     card = await _lock_own(call, input)
-    await issuing.activate(call.db, card, call.services.clock.now())
+    await network_gift_cards.activate(call.db, card, call.services.clock.now())
     return await read_card(call, card.id)
 
 
@@ -188,7 +184,7 @@ async def extend_network_gift_card(call: Call, input: ExtendNetworkGiftCard) -> 
     expires_on = moment_in(ZoneInfo(network.time_zone), input.expires_on)
     assert expires_on is not None, "the input has it"
     check_later_expiry(expires_on, card.expires_on, call.services.clock.now())
-    await issuing.extend(call.db, card, expires_on)
+    await network_gift_cards.extend(call.db, card, expires_on)
     return await read_card(call, card.id)
 
 
@@ -198,5 +194,5 @@ async def cancel_network_gift_card(call: Call, input: CancelNetworkGiftCard) -> 
     it again changes nothing.
     """
     card = await _lock_own(call, input)
-    await issuing.cancel(call.db, card)
+    await network_gift_cards.cancel(call.db, card)
     return await read_card(call, card.id)

@@ -5,13 +5,14 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 from sqlmodel import col
 
 from resolvers.core.computed_fields import computes, derives
 from resolvers.core.context import Context
-from resolvers.core.lists.filters import OfMarketplace, OfPartner, Where
+from resolvers.core.lists.filters import Where
 from resolvers.core.lists.listing import GuardedArgument, Listing, Lookup
+from resolvers.network.filters import GoodFilter, UsageFilter
 from resolvers.network.scoping import seen_by_code, used_by_usages
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.inputs import graphql_input_for
@@ -22,7 +23,6 @@ from schema.network.gift_card import (
     NetworkGiftCardStatus,
     NetworkGiftCardUsage,
 )
-from store.core.codes import normalize
 from store.network.designs import content_of_cards
 from store.network.gift_cards import NetworkGiftCardRow, NetworkGiftCardUsageRow
 from store.partner.partners import PartnerRow
@@ -41,27 +41,12 @@ class NetworkGiftCardSort(DescribedEnum):
 
 
 @graphql_input_for(NetworkGiftCard)
-class NetworkGiftCardFilter(OfMarketplace):
+class NetworkGiftCardFilter(GoodFilter):
     """Filter for network gift cards. Periods include both ends."""
 
-    code: Annotated[str | None, AfterValidator(lambda sent: sent and normalize(sent)), Where("normal_code")] = Field(
-        default=None, description="Only the network gift card with this code, in any spelling."
-    )
     status: Annotated[NetworkGiftCardStatus | None, Where("status")] = None
     statuses: Annotated[list[NetworkGiftCardStatus] | None, Where("status", "in")] = Field(
         default=None, description="Only network gift cards with one of these statuses."
-    )
-    created_from: Annotated[dt.datetime | None, Where("created_on", ">=")] = Field(
-        default=None, description="Only cards issued at or after this time."
-    )
-    created_until: Annotated[dt.datetime | None, Where("created_on", "<=")] = Field(
-        default=None, description="Only cards issued at or before this time."
-    )
-    expires_from: Annotated[dt.datetime | None, Where("expires_on", ">=")] = Field(
-        default=None, description="Only cards that expire at or after this time."
-    )
-    expires_until: Annotated[dt.datetime | None, Where("expires_on", "<=")] = Field(
-        default=None, description="Only cards that expire at or before this time."
     )
 
 
@@ -102,19 +87,10 @@ class NetworkGiftCardUsageSort(DescribedEnum):
 
 
 @graphql_input_for(NetworkGiftCardUsage)
-class NetworkGiftCardUsageFilter(OfPartner):
+class NetworkGiftCardUsageFilter(UsageFilter):
     """Filter for usages of network gift cards. Periods include both ends."""
 
     gift_card_id: Annotated[int | None, Where("gift_card_id")] = None
-    is_active: Annotated[bool | None, Where("is_active")] = Field(
-        default=None, description="Only usages that count, or only cancelled ones."
-    )
-    used_from: Annotated[dt.datetime | None, Where("used_on", ">=")] = Field(
-        default=None, description="Only usages at or after this time."
-    )
-    used_until: Annotated[dt.datetime | None, Where("used_on", "<=")] = Field(
-        default=None, description="Only usages at or before this time."
-    )
 
 
 network_gift_card_usages = Listing(

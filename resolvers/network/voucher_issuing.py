@@ -8,12 +8,13 @@ from zoneinfo import ZoneInfo
 from sqlmodel import col, select
 
 from resolvers.core.brute_force import throttled_code_lookup
-from resolvers.core.input_mapping import apply, check_later_expiry, id_from_input, values_of
+from resolvers.core.input_mapping import apply, check_later_expiry, id_from_input, id_or_code, values_of
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible, require_marketplace, visible_conditions
 from resolvers.network.codes import check_code_form, check_new_code
 from resolvers.network.scoping import visible_by_code
 from schema.core.errors import InvalidInput, NotFound
+from schema.core.id_or_code import IdOrCode
 from schema.core.input_errors import ProblemCollector, already_reported
 from schema.core.permission import Permission
 from schema.network.voucher import NetworkVoucher, NetworkVoucherStatus
@@ -23,14 +24,13 @@ from schema.network.voucher_input import (
     ExtendNetworkVoucher,
     ImportNetworkVoucher,
     IssueNetworkVoucher,
-    NetworkVoucherIdOrCode,
     NewNetworkVoucherFields,
     UpdateNetworkVoucher,
 )
 from schema.validation.dates import moment_in
 from store.core.codes import format_code, normalize
-from store.network import voucher_issuing as issuing
 from store.network.boxes import BoxRow
+from store.network.voucher_issuing import copy_box, network_vouchers
 from store.network.voucher_states import set_first_usage, value_of_usages
 from store.network.vouchers import NetworkVoucherRow, find_network_voucher
 from store.partner.partners import MarketplaceRow, PartnerRow
@@ -67,11 +67,9 @@ async def find_voucher(call: Call, input: Any, *, lock: bool = False) -> Network
     return await throttled_code_lookup(call.context, "network voucher", code, look)
 
 
-async def lock_voucher(call: Call, input: NetworkVoucherIdOrCode) -> NetworkVoucherRow:
+async def lock_voucher(call: Call, input: IdOrCode) -> NetworkVoucherRow:
     """The network voucher of an input, locked. Raises InvalidInput unless exactly one of id and code is sent."""
-    if (input.id is None) is (input.code is None):
-        raise InvalidInput.at("code", "Send its id or its code, and not both.")
-    return await find_voucher(call, {"id": input.id} if input.code is None else {"code": input.code}, lock=True)
+    return await find_voucher(call, id_or_code(input), lock=True)
 
 
 async def _find_own(call: Call, input: Any) -> NetworkVoucherRow:
@@ -80,7 +78,7 @@ async def _find_own(call: Call, input: Any) -> NetworkVoucherRow:
     return await find_voucher(call, input)
 
 
-async def _lock_own(call: Call, input: NetworkVoucherIdOrCode) -> NetworkVoucherRow:
+async def _lock_own(call: Call, input: IdOrCode) -> NetworkVoucherRow:
     require_marketplace(call.caller)
     return await lock_voucher(call, input)
 
@@ -104,7 +102,7 @@ async def issue_network_voucher(call: Call, input: IssueNetworkVoucher) -> Netwo
             raise InvalidInput.at("expires_on", "Send a time in the future.", "OUT_OF_RANGE")
     findings.raise_problems()
     voucher = _new_voucher(input, box, period)
-    await issuing.issue_network_voucher(call.db, voucher)
+    await network_vouchers.issue(call.db, voucher)
     return voucher
 
 
@@ -136,7 +134,7 @@ async def import_network_voucher(call: Call, input: ImportNetworkVoucher) -> Net
     voucher = _new_voucher(input, box, period)
     voucher.code, voucher.normal_code = format_code(input.code), normalize(input.code)
     _copy_usages(voucher, input, ZoneInfo(network.time_zone))
-    await issuing.issue_network_voucher(call.db, voucher)
+    await network_vouchers.issue(call.db, voucher)
     return voucher
 
 
@@ -150,7 +148,7 @@ class _Period(NamedTuple):
 
 def _new_voucher(input: NewNetworkVoucherFields, box: BoxRow, period: _Period) -> NetworkVoucherRow:
     voucher = NetworkVoucherRow(**values_of(input, NOT_COLUMNS), **period._asdict(), code="", normal_code="")
-    issuing.copy_box(voucher, box)
+    copy_box(voucher, box)
     return voucher
 
 
@@ -233,7 +231,7 @@ async def activate_network_voucher(call: Call, input: ActivateNetworkVoucher) ->
     unchanged.
     """
     voucher = await _lock_own(call, input)
-    await issuing.activate_voucher(call.db, voucher, call.services.clock.now())
+    await network_vouchers.activate(call.db, voucher, call.services.clock.now())
     return voucher
 
 
@@ -257,7 +255,7 @@ async def extend_network_voucher(call: Call, input: ExtendNetworkVoucher) -> Net
     expires_on = moment_in(ZoneInfo(network.time_zone), input.expires_on)
     assert expires_on is not None, "the input has it"
     check_later_expiry(expires_on, voucher.expires_on, call.services.clock.now())
-    await issuing.extend_voucher(call.db, voucher, expires_on)
+    await network_vouchers.extend(call.db, voucher, expires_on)
     return voucher
 
 
@@ -267,5 +265,5 @@ async def cancel_network_voucher(call: Call, input: CancelNetworkVoucher) -> Net
     it again changes nothing.
     """
     voucher = await _lock_own(call, input)
-    await issuing.cancel_voucher(call.db, voucher)
+    await network_vouchers.cancel(call.db, voucher)
     return voucher

@@ -4,20 +4,20 @@ import datetime as dt
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 from sqlmodel import col
 
 from resolvers.core.computed_fields import computes, derives
 from resolvers.core.context import Context
-from resolvers.core.lists.filters import OfMarketplace, OfPartner, Where
+from resolvers.core.lists.filters import Where
 from resolvers.core.lists.listing import GuardedArgument, Listing, Lookup
+from resolvers.network.filters import GoodFilter, UsageFilter
 from resolvers.network.scoping import seen_by_code, used_by_usages
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
 from schema.network.voucher import NetworkVoucher, NetworkVoucherContent, NetworkVoucherStatus, NetworkVoucherUsage
 from schema.validation.numbers import RowId
-from store.core.codes import normalize
 from store.network.states import READY
 from store.network.voucher_content import content_of
 from store.network.vouchers import NetworkVoucherRow, NetworkVoucherUsageRow
@@ -35,28 +35,13 @@ class NetworkVoucherSort(DescribedEnum):
 
 
 @graphql_input_for(NetworkVoucher)
-class NetworkVoucherFilter(OfMarketplace):
+class NetworkVoucherFilter(GoodFilter):
     """Filter for network vouchers. Periods include both ends."""
 
-    code: Annotated[str | None, AfterValidator(lambda sent: sent and normalize(sent)), Where("normal_code")] = Field(
-        default=None, description="Only the network voucher with this code, in any spelling."
-    )
     box_id: Annotated[RowId | None, Where("box_id")] = Field(default=None, description="Only vouchers of this box.")
     status: Annotated[NetworkVoucherStatus | None, Where("status")] = None
     statuses: Annotated[list[NetworkVoucherStatus] | None, Where("status", "in")] = Field(
         default=None, description="Only network vouchers with one of these statuses."
-    )
-    created_from: Annotated[dt.datetime | None, Where("created_on", ">=")] = Field(
-        default=None, description="Only vouchers issued at or after this time."
-    )
-    created_until: Annotated[dt.datetime | None, Where("created_on", "<=")] = Field(
-        default=None, description="Only vouchers issued at or before this time."
-    )
-    expires_from: Annotated[dt.datetime | None, Where("expires_on", ">=")] = Field(
-        default=None, description="Only vouchers that expire at or after this time."
-    )
-    expires_until: Annotated[dt.datetime | None, Where("expires_on", "<=")] = Field(
-        default=None, description="Only vouchers that expire at or before this time."
     )
 
 
@@ -97,19 +82,10 @@ class NetworkVoucherUsageSort(DescribedEnum):
 
 
 @graphql_input_for(NetworkVoucherUsage)
-class NetworkVoucherUsageFilter(OfPartner):
+class NetworkVoucherUsageFilter(UsageFilter):
     """Filter for usages of network vouchers. Periods include both ends."""
 
     network_voucher_id: Annotated[RowId | None, Where("network_voucher_id")] = None
-    is_active: Annotated[bool | None, Where("is_active")] = Field(
-        default=None, description="Only usages that count, or only cancelled ones."
-    )
-    used_from: Annotated[dt.datetime | None, Where("used_on", ">=")] = Field(
-        default=None, description="Only usages at or after this time."
-    )
-    used_until: Annotated[dt.datetime | None, Where("used_on", "<=")] = Field(
-        default=None, description="Only usages at or before this time."
-    )
 
 
 network_voucher_usages = Listing(

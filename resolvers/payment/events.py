@@ -8,7 +8,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from schema.event import EventType
 from schema.payment.payment import PaymentCustomer
 from store.event.data import money_data
-from store.event.events import emit_event
+from store.event.events import NewEvent, emit
 from store.order.refunds import lines_of_refund
 from store.payment.payments import PaymentRow, RefundRow
 
@@ -28,7 +28,7 @@ async def emit_payment_event(db: AsyncSession, kind: EventType, payment: Payment
         "customer": customer_data(payment),
         "result_code": payment.payin_result_code,
     }
-    await emit_event(db, kind, partner_id=payment.partner_id, subject=str(payment.id), data=data)
+    await emit(db, NewEvent(kind, partner_id=payment.partner_id, subject=str(payment.id), data=data))
 
 
 async def emit_refund_event(
@@ -53,7 +53,7 @@ async def emit_refund_event(
         ],
         "delivery": money_data(refund.delivery_amount, refund.currency),
     }
-    await emit_event(db, kind, partner_id=refund.partner_id, subject=str(refund.id), data=data)
+    await emit(db, NewEvent(kind, partner_id=refund.partner_id, subject=str(refund.id), data=data))
 
 
 def customer_data(row: PaymentCustomer) -> Mapping[str, Any]:

@@ -8,6 +8,7 @@ from uuid import UUID
 import strawberry
 from pydantic import Field
 
+from schema.core.id_or_code import IdOrCode
 from schema.core.inputs import graphql_input_for
 from schema.core.ownership import PARTNER_DESCRIPTION
 from schema.core.resource import SchemaModel
@@ -68,28 +69,18 @@ class IssueGiftCard(SchemaModel):
     language: Language = "en"
 
 
-class GiftCardIdOrCode(SchemaModel):
-    """A gift card, identified by its id or by its code."""
-
-    id: RowId | None = Field(default=None, description="The gift card's id; send either the id or the code.")
-    code: Annotated[str, Field(min_length=1, max_length=80)] | None = Field(
-        default=None,
-        description="The gift card's code; case, hyphens and spaces are ignored. Send either the id or the code.",
-    )
-
-
 @graphql_input_for(GiftCard)
-class ActivateGiftCard(GiftCardIdOrCode):
+class ActivateGiftCard(IdOrCode):
     """Activate a gift card that is a draft."""
 
 
 @graphql_input_for(GiftCard)
-class CancelGiftCard(GiftCardIdOrCode):
+class CancelGiftCard(IdOrCode):
     """Cancel a gift card."""
 
 
 @graphql_input_for(GiftCard)
-class ExtendGiftCard(GiftCardIdOrCode):
+class ExtendGiftCard(IdOrCode):
     """Extend the validity of a gift card."""
 
     expires_on: dt.datetime = Field(description="When it expires: in the future, and later than before.")
@@ -115,7 +106,7 @@ class UpdateGiftCardOffer(SchemaModel):
 
 
 @graphql_input_for(GiftCardHold)
-class HoldGiftCard(GiftCardIdOrCode):
+class HoldGiftCard(IdOrCode):
     """Hold an amount of a gift card, to capture or release it later."""
 
     amount: MoneyAmount = Field(description="The amount to hold, in the card's currency.")
@@ -144,7 +135,7 @@ class ReleaseGiftCard(SchemaModel):
 
 
 @graphql_input_for(GiftCardHold)
-class SpendGiftCard(GiftCardIdOrCode):
+class SpendGiftCard(IdOrCode):
     """Spend an amount of a gift card at once."""
 
     amount: MoneyAmount = Field(description="The amount to spend, in the card's currency.")

@@ -1,20 +1,20 @@
 """Gift cards of a network: prepaid money that can be spent at its partners."""
 
-import datetime as dt
 from decimal import Decimal
 from uuid import UUID
 
 import strawberry
 from sqlmodel import Field
 
-from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
+from schema.core.columns import DescribedEnum, enum_column, graphql_enum
 from schema.core.derived import derived
 from schema.core.money import money, money_column
 from schema.core.ownership import marketplace_relation
-from schema.core.resource import SchemaModel, computed, embedded, relation, relations
-from schema.gift_card.gift_card import GiftCardGiftee, GiftCardGifter, GiftCardMovement
+from schema.core.resource import SchemaModel, computed, relation, relations
+from schema.gift_card.gift_card import GiftCardMovement
 from schema.network.design import GiftCardDesign
-from schema.network.usage import NOTHING, OF_NETWORK, NetworkUsage
+from schema.network.good import NetworkGoodFields, document_url_field, holder_url_field
+from schema.network.usage import NOTHING, NetworkUsage
 from schema.wallet import Wallet
 
 
@@ -62,58 +62,23 @@ class NetworkGiftCardContent(SchemaModel):
 
 
 @strawberry.pydantic.type(description="Prepaid money that can be spent at the partners of a network.")
-class NetworkGiftCard(SchemaModel):
-    id: int = id_column("The network gift card's id.")
-    uuid: UUID = Field(description="The network gift card's uuid.")
-    code: str = Field(max_length=40, description="The code printed on it, in groups of four characters.")
+class NetworkGiftCard(NetworkGoodFields):
     status: NetworkGiftCardStatus = enum_column(NetworkGiftCardStatus, "The network gift card's status.")
-    created_on: dt.datetime = datetime_column("When it was issued.")
-    starts_on: dt.datetime | None = datetime_column(
-        "When it can be used for the first time; null: at once.", default=None, nullable=True
-    )
-    expires_on: dt.datetime | None = datetime_column("When it expires; null if never.", default=None, nullable=True)
     value_amount: Decimal = money_column()
     value = money("value_amount", description="The amount it was issued with.")
     remaining_amount: Decimal = money_column()
     remaining_value = money("remaining_amount", description="What is left of it, whatever the status; see `isUsable`.")
-    is_active: bool = Field(default=True, description="Whether its network lets it be used.")
     is_splittable: bool = Field(default=True, description="Whether it can be spent in several usages.")
-    frozen_on: dt.datetime | None = datetime_column(
-        "Since when it cannot be used because the payment of its order is disputed; null normally.",
-        default=None,
-        nullable=True,
-    )
     is_usable = derived(
         bool,
         ("status", "is_active", "starts_on", "expires_on", "remaining_amount", "frozen_on"),
         "Whether it can be used now: paid, active, begun, not expired, not cancelled, not frozen, and not used up.",
     )
-    gifter_details = embedded(GiftCardGifter, "Who gives it.")
-    giftee_details = embedded(GiftCardGiftee, "Who receives it.")
-    message: str | None = Field(default=None, max_length=1000, description="The gifter's message; null if none.")
-    language: str = Field(default="en", max_length=2, description="The language of its mail and document.")
     order_id: int | None = Field(default=None, description="The id of the order it was sold with; null if none.")
-    order = relation(
-        "schema.order:Order",
-        by="order_id",
-        description="The order it was sold with; null if none, and for partners.",
-        nullable=True,
-        field_permission=OF_NETWORK,
-    )
     design_id: int | None = Field(default=None, description="The id of its design; null if it has none.")
     design = relation(GiftCardDesign, by="design_id", description="Its design; null if it has none.", nullable=True)
-    document_url = derived(
-        str | None,
-        ("status", "document_token"),
-        "The URL of its printable PDF document. The URL cannot be guessed; it needs no authentication. Null before it is "
-        "paid and after it was cancelled.",
-    )
-    holder_url = derived(
-        str | None,
-        ("status", "uuid"),
-        "The URL of the page for its holder, which needs no authentication and contains no code: what is left, where it can "
-        "be used, and its document. Null before it is paid, after it was cancelled, and for users of a partner.",
-    )
+    document_url = document_url_field()
+    holder_url = holder_url_field()
     content = computed(NetworkGiftCardContent, "What its design says; null without a design.")
     movements = relations(
         GiftCardMovement, by="gift_card_id", description="The movements of its balance, oldest first."

@@ -4,24 +4,22 @@ from typing import Annotated
 from uuid import UUID
 
 import strawberry
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 
+from schema.core.id_or_code import Code, IdOrCode
 from schema.core.inputs import graphql_input_for
 from schema.core.ownership import MARKETPLACE_DESCRIPTION
 from schema.core.resource import SchemaModel
 from schema.gift_card.gift_card import GiftCardGiftee, GiftCardGifter
 from schema.network.gift_card import NetworkGiftCard, NetworkGiftCardStatus, NetworkGiftCardUsage
-from schema.partner.input import AllowedStatuses, SourceIdLookup
-from schema.validation.characters import line_up_to, multiline_up_to
-from schema.validation.contact import Email, NoneToEmpty
+from schema.network.usage_input import NewUsageFields, Note
+from schema.partner.input import AllowedStatuses
+from schema.validation.characters import line_up_to
+from schema.validation.contact import Email
 from schema.validation.dates import LastMoment, Moment
 from schema.validation.languages import Language
 from schema.validation.numbers import MoneyAmount, RowId
 from schema.voucher.input import LongText, Name
-
-Note = Annotated[str, multiline_up_to(500), NoneToEmpty]
-Code = Annotated[str, Field(min_length=1, max_length=80)]
-
 
 CreatedStatus = Annotated[
     NetworkGiftCardStatus,
@@ -36,7 +34,6 @@ CreatedStatus = Annotated[
         "The service itself sets the other statuses. Send {choices}.",
     ),
 ]
-PartnerSourceId = Annotated[SourceIdLookup, WithJsonSchema({"type": ["integer", "string"]})]
 
 
 @graphql_input_for(GiftCardGifter)
@@ -89,28 +86,18 @@ class CreateNetworkGiftCard(SchemaModel):
     )
 
 
-class NetworkGiftCardIdOrCode(SchemaModel):
-    """A network gift card, identified by its id or by its code."""
-
-    id: RowId | None = Field(default=None, description="The network gift card's id; send either the id or the code.")
-    code: Code | None = Field(
-        default=None,
-        description="The network gift card's code; case, hyphens and spaces are ignored. Send either the id or the code.",
-    )
-
-
 @graphql_input_for(NetworkGiftCard)
-class ActivateNetworkGiftCard(NetworkGiftCardIdOrCode):
+class ActivateNetworkGiftCard(IdOrCode):
     """Activate a network gift card that is a draft."""
 
 
 @graphql_input_for(NetworkGiftCard)
-class CancelNetworkGiftCard(NetworkGiftCardIdOrCode):
+class CancelNetworkGiftCard(IdOrCode):
     """Cancel a network gift card."""
 
 
 @graphql_input_for(NetworkGiftCard)
-class ExtendNetworkGiftCard(NetworkGiftCardIdOrCode):
+class ExtendNetworkGiftCard(IdOrCode):
     """Extend the validity of a network gift card."""
 
     expires_on: LastMoment = Field(
@@ -119,37 +106,12 @@ class ExtendNetworkGiftCard(NetworkGiftCardIdOrCode):
 
 
 @graphql_input_for(NetworkGiftCard)
-class UpdateNetworkGiftCard(NetworkGiftCardIdOrCode):
+class UpdateNetworkGiftCard(IdOrCode):
     """Change a network gift card. Omitted fields stay unchanged."""
 
     is_active: strawberry.Maybe[bool]
     is_splittable: strawberry.Maybe[bool]
     message: strawberry.Maybe[LongText]
-
-
-class NewUsageFields(SchemaModel):
-    """What is told of a usage of a network's gift card or voucher, and the partner where it happens."""
-
-    partner_id: RowId | None = Field(default=None, description="The id of the partner. Send one of the three.")
-    partner_uuid: UUID | None = Field(default=None, description="The uuid of the partner. Send one of the three.")
-    partner_source_id: PartnerSourceId | None = Field(
-        default=None, description="The partner's id in the network's own systems. Send one of the three."
-    )
-    comment: Note = Field(default="", description="A note.")
-    reservation_id: Annotated[str, line_up_to(80), NoneToEmpty] = Field(
-        default="", description="The id of the booking; empty if none."
-    )
-    freeze_payout_date: Moment | None = Field(
-        default=None,
-        description="Decides about the payout instead of `usedOn`, if the partner may choose the date.",
-    )
-    send_usage_notification_email: bool = Field(
-        default=False, description="Whether the network and the beneficiary are told by e-mail."
-    )
-    giftee_email: Email | None = Field(
-        default=None,
-        description="Where the beneficiary is told. Null: at the giftee's address, else at the gifter's.",
-    )
 
 
 @graphql_input_for(NetworkGiftCardUsage)

@@ -2,19 +2,18 @@
 
 import datetime as dt
 from decimal import Decimal
-from uuid import UUID
 
 import strawberry
 from sqlmodel import Field
 
-from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
+from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum
 from schema.core.derived import derived
 from schema.core.money import money, money_column
 from schema.core.ownership import marketplace_relation
-from schema.core.resource import SchemaModel, computed, embedded, relation, relations
-from schema.gift_card.gift_card import GiftCardGiftee, GiftCardGifter
+from schema.core.resource import SchemaModel, computed, relation, relations
 from schema.network.box import Box, Offer
-from schema.network.usage import NOTHING, OF_NETWORK, NetworkUsage
+from schema.network.good import NetworkGoodFields, document_url_field, holder_url_field
+from schema.network.usage import NOTHING, NetworkUsage
 
 
 @graphql_enum
@@ -63,16 +62,8 @@ class NetworkVoucherContent(SchemaModel):
 @strawberry.pydantic.type(
     description="A voucher of a box. Its holder uses it at the partners that have an accepted, active offer for the box."
 )
-class NetworkVoucher(SchemaModel):
-    id: int = id_column("The network voucher's id.")
-    uuid: UUID = Field(description="The network voucher's uuid.")
-    code: str = Field(max_length=40, description="The code printed on it, in groups of four characters.")
+class NetworkVoucher(NetworkGoodFields):
     status: NetworkVoucherStatus = enum_column(NetworkVoucherStatus, "The network voucher's status.")
-    created_on: dt.datetime = datetime_column("When it was issued.")
-    starts_on: dt.datetime | None = datetime_column(
-        "When it can be used for the first time; null: at once.", default=None, nullable=True
-    )
-    expires_on: dt.datetime | None = datetime_column("When it expires; null if never.", default=None, nullable=True)
     price_amount: Decimal = money_column()
     price = money("price_amount", description="The price of the box when it was issued.")
     used_amount: Decimal = money_column(default=NOTHING)
@@ -94,49 +85,22 @@ class NetworkVoucher(SchemaModel):
         default=None,
         nullable=True,
     )
-    is_active: bool = Field(default=True, description="Whether its network lets it be used.")
-    frozen_on: dt.datetime | None = datetime_column(
-        "Since when it cannot be used because the payment of its order is disputed; null normally.",
-        default=None,
-        nullable=True,
-    )
     is_usable = derived(
         bool,
         ("status", "is_active", "starts_on", "expires_on", "usable_until", "frozen_on"),
         "Whether it can be used now: paid, active, begun, not expired, not cancelled, not frozen, with usages left, and in "
         "time after the first one.",
     )
-    gifter_details = embedded(GiftCardGifter, "Who gives it.")
-    giftee_details = embedded(GiftCardGiftee, "Who receives it.")
-    message: str | None = Field(default=None, max_length=1000, description="The gifter's message; null if none.")
-    language: str = Field(default="en", max_length=2, description="The language of its mail and document.")
     box_id: int = Field(foreign_key="box.id", index=True, description="The id of its box.")
     box = relation(Box, by="box_id", description="Its box.")
-    document_url = derived(
-        str | None,
-        ("status", "document_token"),
-        "The URL of its printable PDF document. The URL cannot be guessed; it needs no authentication. Null before it is "
-        "paid and after it was cancelled.",
-    )
-    holder_url = derived(
-        str | None,
-        ("status", "uuid"),
-        "The URL of the page for its holder, which needs no authentication and contains no code: what is left, where it can "
-        "be used, and its document. Null before it is paid, after it was cancelled, and for users of a partner.",
-    )
+    document_url = document_url_field()
+    holder_url = holder_url_field()
     content = computed(NetworkVoucherContent, "What its holder can get.")
     order_id: int | None = Field(
         default=None,
         foreign_key="shop_order.id",
         index=True,
         description="The id of the order it was sold with; null if none.",
-    )
-    order = relation(
-        "schema.order:Order",
-        by="order_id",
-        description="The order it was sold with; null if none, and for partners.",
-        nullable=True,
-        field_permission=OF_NETWORK,
     )
     usages = relations(
         NetworkVoucherUsage,

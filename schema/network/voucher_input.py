@@ -6,10 +6,11 @@ from typing import Annotated
 import strawberry
 from pydantic import Field
 
+from schema.core.id_or_code import IdOrCode
 from schema.core.inputs import graphql_input_for
 from schema.core.resource import SchemaModel
 from schema.gift_card.input import GiftCardGifteeInput, GiftCardGifterInput
-from schema.network.gift_card_input import Code, NewUsageFields
+from schema.network.usage_input import NewUsageFields
 from schema.network.voucher import NetworkVoucher, NetworkVoucherStatus, NetworkVoucherUsage
 from schema.validation.characters import line_up_to, multiline_up_to
 from schema.validation.dates import LastMoment, Moment
@@ -65,28 +66,18 @@ class ImportNetworkVoucher(NewNetworkVoucherFields):
     created_on: dt.datetime | None = Field(default=None, description="When it was issued. Null: now.")
 
 
-class NetworkVoucherIdOrCode(SchemaModel):
-    """A network voucher, identified by its id or by its code."""
-
-    id: RowId | None = Field(default=None, description="The network voucher's id; send either the id or the code.")
-    code: Code | None = Field(
-        default=None,
-        description="The network voucher's code; case, hyphens and spaces are ignored. Send either the id or the code.",
-    )
-
-
 @graphql_input_for(NetworkVoucher)
-class ActivateNetworkVoucher(NetworkVoucherIdOrCode):
+class ActivateNetworkVoucher(IdOrCode):
     """Activate a network voucher that is a draft."""
 
 
 @graphql_input_for(NetworkVoucher)
-class CancelNetworkVoucher(NetworkVoucherIdOrCode):
+class CancelNetworkVoucher(IdOrCode):
     """Cancel a network voucher."""
 
 
 @graphql_input_for(NetworkVoucher)
-class ExtendNetworkVoucher(NetworkVoucherIdOrCode):
+class ExtendNetworkVoucher(IdOrCode):
     """Extend the validity of a network voucher."""
 
     expires_on: LastMoment = Field(
@@ -95,7 +86,7 @@ class ExtendNetworkVoucher(NetworkVoucherIdOrCode):
 
 
 @graphql_input_for(NetworkVoucher)
-class UpdateNetworkVoucher(NetworkVoucherIdOrCode):
+class UpdateNetworkVoucher(IdOrCode):
     """Change a network voucher. Omitted fields stay unchanged."""
 
     is_active: strawberry.Maybe[bool]
@@ -103,7 +94,7 @@ class UpdateNetworkVoucher(NetworkVoucherIdOrCode):
 
 
 @graphql_input_for(NetworkVoucherUsage)
-class UseNetworkVoucher(NetworkVoucherIdOrCode, NewUsageFields):
+class UseNetworkVoucher(IdOrCode, NewUsageFields):
     """Use a network voucher once at a partner."""
 
     offer_id: RowId | None = Field(

@@ -30,8 +30,8 @@ from store.gift_card.gift_cards import GiftCardRow
 from store.ledger.rows import LedgerBookRow
 from store.mail.gifts import mail_network_gift_cards, mail_network_vouchers
 from store.network.boxes import BoxRow
-from store.network.issuing import issue_network_gift_cards
-from store.network.voucher_issuing import issue_network_vouchers
+from store.network.issuing import network_gift_cards
+from store.network.voucher_issuing import network_vouchers
 from store.network.vouchers import NetworkVoucherRow
 from store.order.orders import OrderRow
 from store.partner.partners import MarketplaceRow
@@ -131,6 +131,7 @@ class _Sale:
     order: OrderRow
     attempt: AttemptRow
     network: MarketplaceRow
+    is_test: bool
     now: dt.datetime
 
     @property
@@ -168,6 +169,7 @@ class _Sale:
             **self.columns(bought, bought.validity_months),
             network_id=self.network.id,
             status=GiftCardStatus.PAID,
+            is_test=self.is_test,
             value_amount=bought.value,
             remaining_amount=bought.value,
             is_splittable=self.network.network_gift_card_is_splittable,
@@ -175,12 +177,12 @@ class _Sale:
             design_id=bought.design_id,
         )
 
-    def voucher(self, bought: NetworkVoucherPurchase, status: NetworkVoucherStatus) -> NetworkVoucherRow:
+    def voucher(self, bought: NetworkVoucherPurchase) -> NetworkVoucherRow:
         """A voucher with the price and the limits at which its box was sold."""
         return NetworkVoucherRow(
             **self.columns(bought, self.network.network_voucher_validity_months),
             marketplace_id=self.network.id,
-            status=status,
+            status=NetworkVoucherStatus.TEST if self.is_test else NetworkVoucherStatus.PAID,
             box_id=bought.box_id,
             price_amount=bought.value,
             max_usages=bought.max_usages,
@@ -196,13 +198,13 @@ async def issue_network_purchases(
     Returns one row for each line.
     """
     book = await db.get_one(LedgerBookRow, book_id)
-    sale = _Sale(order, attempt, await db.get_one(MarketplaceRow, book.marketplace_id), now)
-    status = NetworkVoucherStatus.PAID if book.is_live else NetworkVoucherStatus.TEST
-    issued = [_good(sale, line, status) for line in attempt.lines]
+    network = await db.get_one(MarketplaceRow, book.marketplace_id)
+    sale = _Sale(order, attempt, network, is_test=not book.is_live, now=now)
+    issued = [_good(sale, line) for line in attempt.lines]
     cards = [row for row in issued if isinstance(row, GiftCardRow)]
     vouchers = [row for row in issued if isinstance(row, NetworkVoucherRow)]
-    await issue_network_gift_cards(db, cards, book_id)
-    await issue_network_vouchers(db, vouchers)
+    await network_gift_cards.issue(db, *cards)
+    await network_vouchers.issue(db, *vouchers)
     sold = {voucher.box_id for voucher in vouchers}
     counted = update(BoxRow).where(is_any_of(col(BoxRow.id), sorted(sold)))
     unchanged = col(BoxRow.updated_on)  # a sale is no change of the box
@@ -211,11 +213,11 @@ async def issue_network_purchases(
     return issued
 
 
-def _good(sale: _Sale, line: AttemptLine, status: NetworkVoucherStatus) -> NetworkGood:
+def _good(sale: _Sale, line: AttemptLine) -> NetworkGood:
     if line.network_gift_card is not None:
         return sale.card(line.network_gift_card)
     assert line.network_voucher is not None, "a shop of a network sells nothing else"
-    return sale.voucher(line.network_voucher, status)
+    return sale.voucher(line.network_voucher)
 
 
 async def _mail(db: AsyncSession, sale: _Sale, issued: Sequence[NetworkGood]) -> None:

@@ -4,12 +4,18 @@ import enum
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from schema.core.errors import InvalidTransition
 from schema.core.permission import Permission
 
 S = TypeVar("S", bound=enum.StrEnum)
+
+
+class HasStatus(Protocol[S]):
+    """A row with a status."""
+
+    status: S
 
 
 @dataclass(frozen=True)
@@ -36,6 +42,13 @@ class StateMachine(Generic[S]):
         if self.asked_for:
             raise InvalidTransition(thing=self.thing, old=old, new=new)
         raise RuntimeError(f"{self.thing} does not go from {old} to {new}.")
+
+    def change(self, row: HasStatus[S], new: S) -> bool:
+        """Change the status of a locked row; returns False if it has that status. Raises what `require` raises."""
+        if row.status is new:
+            return False
+        row.status = self.require(row.status, new)
+        return True
 
     def permission(self, old: S, new: S) -> Permission | None:
         """The permission that a transition needs; None if it needs none, or is not allowed."""

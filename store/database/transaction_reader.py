@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from store.database.db import Database
+from store.database.driver import driver_of
 from store.database.statement_cache import StatementCache
 
 
@@ -51,7 +52,5 @@ class TransactionReader:
     async def fetch(self, sql: str, *arguments: Any) -> Sequence[Any]:
         """All rows of one statement, run by the driver itself."""
         async with self._lock:
-            raw = (await (await self._session.connection()).get_raw_connection()).driver_connection
-            assert raw is not None
-            rows: Sequence[Any] = await raw.fetch(sql, *arguments)
+            rows: Sequence[Any] = await (await driver_of(self._session)).fetch(sql, *arguments)
             return rows

@@ -1,5 +1,6 @@
 """Rows with a unique random code."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from sqlalchemy.exc import IntegrityError
@@ -19,17 +20,20 @@ class HasCode(Protocol):
     normal_code: str
 
 
-async def add_with_unique_code(db: AsyncSession, row: HasCode, unique: str) -> None:
-    """Insert a row under a random code. `unique` names the constraint that makes codes unique.
+async def add_with_unique_codes(db: AsyncSession, rows: Sequence[HasCode], unique: str) -> None:
+    """Insert rows in their order, those without a code under a random one. `unique` names the constraint that makes codes
+    unique.
 
-    Raises the IntegrityError of any other constraint, and of the last of `MAX_DRAWS` draws.
+    Raises the IntegrityError of any other constraint, of a code that a row had, and of the last of `MAX_DRAWS` draws.
     """
-    for left in reversed(range(MAX_DRAWS)):
-        row.code = generate_code()
-        row.normal_code = normalize(row.code)
+    without = [row for row in rows if not row.code]
+    for left in reversed(range(MAX_DRAWS if without else 1)):
+        for row in without:
+            row.code = generate_code()
+            row.normal_code = normalize(row.code)
         try:
             async with db.begin_nested():
-                db.add(row)
+                db.add_all(rows)
                 await db.flush()
         except IntegrityError as error:
             if left == 0 or violated_constraint(error) != unique:

@@ -2,19 +2,20 @@
 
 import datetime as dt
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import BigInteger, Index, UniqueConstraint, select, text
-from sqlalchemy.dialects.postgresql import insert
-from sqlmodel import Field, col
+import orjson
+from sqlalchemy import BigInteger, Index, UniqueConstraint, text
+from sqlmodel import Field
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.core.columns import datetime_column
 from schema.event import EVENT_DATA_KEYS, Event, EventType
 from store.core.clock import now
+from store.database.driver import driver_of
 from store.job.jobs import JobKind, enqueue_job
-from store.partner.partners import PartnerRow
 
 
 class EventRow(Event, table=True):
@@ -37,37 +38,49 @@ class EventRow(Event, table=True):
     """True once the deliveries of the event were created."""
 
 
-async def emit_event(
-    db: AsyncSession,
-    kind: EventType,
-    *,
-    partner_id: int | None = None,
-    marketplace_id: int | None = None,
-    subject: str,
-    data: Mapping[str, Any],
-    unique_key: str | None = None,
-) -> None:
-    """Emit an event in the session's transaction: a rollback discards it. It is about a partner, or without one about a
-    marketplace.
+INSERT = """
+    INSERT INTO event (key, type, partner_id, marketplace_id, occurred_on, subject, data, once, is_sorted)
+    SELECT g.key, g.type, g.partner_id, coalesce(g.marketplace_id, p.marketplace_id), $1, g.subject, g.data::jsonb, g.once,
+        false
+    FROM unnest($2::text[], $3::text[], $4::int[], $5::int[], $6::text[], $7::text[], $8::text[]) WITH ORDINALITY
+        AS g (key, type, partner_id, marketplace_id, subject, data, once, n)
+    LEFT JOIN partner p ON p.id = g.partner_id
+    ORDER BY n ON CONFLICT ON CONSTRAINT event_once_key DO NOTHING
+    RETURNING id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class NewEvent:
+    """An event to emit. It is about a partner, or without one about a marketplace.
 
     `data` has the keys of `EVENT_DATA_KEYS` for its type and is JSON already: money as `{"amount": "12.50", "currency":
     "EUR"}`. With `unique_key`, a second event of the same type and key is silently ignored, whoever emits it.
     """
-    if set(data) != set(EVENT_DATA_KEYS[kind]):
-        raise ValueError(f"The data of {kind} has the keys {sorted(EVENT_DATA_KEYS[kind])}, not {sorted(data)}.")
-    of_partner = select(col(PartnerRow.marketplace_id)).where(col(PartnerRow.id) == partner_id).scalar_subquery()
-    event = insert(EventRow).values(
-        key=f"evt_{uuid4().hex}",
-        type=kind,
-        partner_id=partner_id,
-        marketplace_id=of_partner if marketplace_id is None else marketplace_id,
-        occurred_on=now(),
-        subject=subject,
-        data=dict(data),
-        once=unique_key,
-        is_sorted=False,
-    )
-    unless_told = event.on_conflict_do_nothing(constraint="event_once_key")
-    written = (await db.exec(unless_told.returning(col(EventRow.id)))).first()
-    if written is not None:
-        await enqueue_job(db, JobKind.SORT_EVENTS, {"id": written[0]})
+
+    kind: EventType
+    subject: str
+    data: Mapping[str, Any]
+    _: KW_ONLY
+    partner_id: int | None = None
+    marketplace_id: int | None = None
+    unique_key: str | None = None
+
+    @property
+    def columns(self) -> tuple[str, str, int | None, int | None, str, str, str | None]:
+        """Its columns, as `INSERT` takes them."""
+        if set(self.data) != (keys := set(EVENT_DATA_KEYS[self.kind])):
+            raise ValueError(f"The data of {self.kind} has the keys {sorted(keys)}, not {sorted(self.data)}.")
+        key, data = f"evt_{uuid4().hex}", orjson.dumps(self.data, default=dict).decode()
+        return key, self.kind.value, self.partner_id, self.marketplace_id, self.subject, data, self.unique_key
+
+
+async def emit(db: AsyncSession, *events: NewEvent) -> None:
+    """Emit events in the session's transaction, in their order: a rollback discards them."""
+    if not events:
+        return
+    await db.flush()
+    driver = await driver_of(db)
+    written = await driver.fetch(INSERT, now(), *map(list, zip(*(event.columns for event in events), strict=True)))
+    if written:  # the job sorts all earlier events too
+        await enqueue_job(db, JobKind.SORT_EVENTS, {"id": written[-1]["id"]})

@@ -3,18 +3,23 @@
 `schema.event.EVENT_DATA_KEYS` documents their data. Event data never contain the code, which is worth money.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.event import EventType
 from store.event.data import datetime_data, money_data
-from store.event.events import emit_event
+from store.event.events import NewEvent, emit
 from store.gift_card.gift_cards import GiftCardHoldRow, GiftCardRow
 
 
-async def emit_gift_card_issued(db: AsyncSession, card: GiftCardRow) -> None:
+async def emit_gift_cards_issued(db: AsyncSession, cards: Iterable[GiftCardRow]) -> None:
+    """Emit `gift_card.issued` for each card, in the transaction that issues them."""
+    await emit(db, *map(_issued_event, cards))
+
+
+def _issued_event(card: GiftCardRow) -> NewEvent:
     data = {
         "id": card.id,
         "order_id": card.order_id,
@@ -25,9 +30,7 @@ async def emit_gift_card_issued(db: AsyncSession, card: GiftCardRow) -> None:
         "created_on": datetime_data(card.created_on),
         "expires_on": datetime_data(card.expires_on),
     }
-    await emit_event(
-        db, EventType.GIFT_CARD_ISSUED, partner_id=card.issuing_partner_id, subject=str(card.id), data=data
-    )
+    return _event(EventType.GIFT_CARD_ISSUED, card, data)
 
 
 async def emit_gift_card_event(db: AsyncSession, kind: EventType, card: GiftCardRow, **more: Any) -> None:
@@ -40,7 +43,11 @@ async def emit_gift_card_event(db: AsyncSession, kind: EventType, card: GiftCard
         "expires_on": datetime_data(card.expires_on),
         **more,
     }
-    await emit_event(db, kind, partner_id=card.issuing_partner_id, subject=str(card.id), data=data)
+    await emit(db, _event(kind, card, data))
+
+
+def _event(kind: EventType, card: GiftCardRow, data: Mapping[str, Any]) -> NewEvent:
+    return NewEvent(kind, str(card.id), data, partner_id=card.issuing_partner_id)
 
 
 async def emit_hold_event(db: AsyncSession, kind: EventType, card: GiftCardRow, hold: GiftCardHoldRow) -> None:

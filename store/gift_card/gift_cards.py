@@ -23,6 +23,7 @@ from store.database.views import VIEW
 
 OF_PARTNER = text("partner_id IS NOT NULL")
 OF_NETWORK = text("partner_id IS NULL")
+CODE_KEY = "gift_card_code_key"
 
 
 class GiftCardRow(InCurrency, CreatedOn, GiftCardGifter, GiftCardGiftee, GiftCard, table=True):
@@ -32,7 +33,7 @@ class GiftCardRow(InCurrency, CreatedOn, GiftCardGifter, GiftCardGiftee, GiftCar
 
     __tablename__ = "gift_card"
     __table_args__ = (
-        UniqueConstraint("normal_code", name="gift_card_code_key"),
+        UniqueConstraint("normal_code", name=CODE_KEY),
         UniqueConstraint("document_token", name="gift_card_document_token_key"),
         Index("gift_card_created_on_list_idx", "partner_id", "created_on", "id"),
         Index("gift_card_expires_on_list_idx", "partner_id", "expires_on", "id"),
@@ -147,5 +148,5 @@ class GiftCardMovementRow(InCurrency, CreatedOn, GiftCardMovement, table=True):
     gift_card_id: int
 
 
-CONSTRAINT_ERRORS["gift_card_code_key"] = lambda: AlreadyTaken("code", what="code")
+CONSTRAINT_ERRORS[CODE_KEY] = lambda: AlreadyTaken("code", what="code")
 CONSTRAINT_ERRORS["gift_card_never_below_zero"] = InsufficientBalance

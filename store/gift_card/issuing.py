@@ -11,9 +11,9 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from schema.coupon.coupon import ReceptionMode
 from schema.gift_card.gift_card import GiftCardStatus
 from store.customer import Person
-from store.database.unique_codes import add_with_unique_code
-from store.gift_card.events import emit_gift_card_issued
-from store.gift_card.gift_cards import GiftCardRow
+from store.database.unique_codes import add_with_unique_codes
+from store.gift_card.events import emit_gift_cards_issued
+from store.gift_card.gift_cards import CODE_KEY, GiftCardRow
 from store.gift_card.movements import issue_value
 from store.ledger.books import book_of_partner
 from store.ledger.posting import post
@@ -52,11 +52,9 @@ async def issue_gift_cards(db: AsyncSession, new: Sequence[NewGiftCard], now: dt
     """
     rows = [_row(each, now) for each in new]
     await open_accounts(db, rows)
-    for row in rows:
-        await add_with_unique_code(db, row, "gift_card_code_key")
+    await add_with_unique_codes(db, rows, CODE_KEY)
     await post(db, map(issue_value, rows))
-    for row in rows:
-        await emit_gift_card_issued(db, row)
+    await emit_gift_cards_issued(db, rows)
     return rows
 
 

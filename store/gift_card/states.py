@@ -6,7 +6,6 @@ from typing import Protocol
 from schema.core.errors import FrozenByDispute
 from schema.gift_card.gift_card import GiftCardStatus
 from store.core.state_machine import StateMachine
-from store.gift_card.gift_cards import GiftCardRow
 
 DRAFT, PAID, USING = GiftCardStatus.DRAFT, GiftCardStatus.PAID, GiftCardStatus.USING
 USED, EXPIRED, CANCELLED = GiftCardStatus.USED, GiftCardStatus.EXPIRED, GiftCardStatus.CANCELLED
@@ -22,6 +21,7 @@ TRANSITIONS = StateMachine(
     },
     asked_for=True,
 )
+transition = TRANSITIONS.change
 SPENDABLE = (PAID, USING)
 NEVER_CAPTURED = (DRAFT, CANCELLED)
 
@@ -74,11 +74,3 @@ def check_not_frozen(card: Limited) -> None:
 def takes_money_back(card: GiftCardLike) -> bool:
     """True if what was spent of the card can be returned to it. Neither expiry nor a dispute prevents that."""
     return card.status not in NEVER_CAPTURED
-
-
-def transition(card: GiftCardRow, new: GiftCardStatus) -> bool:
-    """Change the status of a locked card; returns False if it has that status. Raises InvalidTransition."""
-    if card.status is new:
-        return False
-    card.status = TRANSITIONS.require(card.status, new)
-    return True

@@ -15,6 +15,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.core.errors import AlreadyQueued
 from store.core.telemetry import tracing
+from store.database.driver import driver_of
 from store.job.queue import JobQueue, wake_workers
 
 DELETE_FAILED_JOBS = "DELETE FROM pgqueuer WHERE status = 'failed' AND updated < :before"
@@ -111,12 +112,4 @@ async def prune_jobs(db: AsyncSession, *, failed_before: dt.datetime, logged_bef
 
 async def _queue_of(db: AsyncSession) -> JobQueue:
     """The queue on the session's own connection, within its transaction."""
-    connection = await db.connection()
-    raw = (await connection.get_raw_connection()).driver_connection
-    if raw is None:
-        raise RuntimeError("The session has lost its connection.")
-    if not raw.is_in_transaction():
-        # The driver begins a transaction with SQLAlchemy's first statement. A statement on the raw connection before
-        # that would commit by itself.
-        await connection.execute(text("SELECT 1"))
-    return JobQueue(AsyncpgDriver(raw))
+    return JobQueue(AsyncpgDriver(await driver_of(db)))

@@ -13,12 +13,12 @@ from uuid import UUID
 
 import asyncpg
 import structlog
-from sqlalchemy import text
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.core.errors import InsufficientBalance
 from schema.ledger import LedgerJournalKind
 from store.core.clock import now
+from store.database.driver import driver_of
 from store.ledger.accounts import LedgerAccount
 
 FLOOR = "ledger_account_floor"
@@ -124,12 +124,7 @@ async def post(db: AsyncSession, journals: Iterable[Journal]) -> None:
     RuntimeError if another event has the same source.
     """
     await db.flush()
-    connection = await db.connection()
-    raw = (await connection.get_raw_connection()).driver_connection
-    assert raw is not None
-    if not raw.is_in_transaction():
-        await connection.execute(text("SELECT 1"))  # the driver's own statements do not begin a transaction
-    await post_on(raw, journals)
+    await post_on(await driver_of(db), journals)
 
 
 async def post_on(connection: asyncpg.Connection, journals: Iterable[Journal]) -> None:

@@ -11,19 +11,18 @@ from sqlmodel import col, select, update
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.core.errors import Conflict, InsufficientBalance
-from schema.event import EventType
 from store.gift_card.gift_cards import GiftCardRow, UsableCard
 from store.gift_card.modes import check_in_mode, check_spendable
 from store.gift_card.movements import Holder, finalize_hold, hold_id, restore_to_card, return_spent
 from store.gift_card.states import is_spendable
 from store.ledger.posting import Journal, post
-from store.network.events import emit_usage_event
+from store.network.events import emit_card_usage
 from store.network.fees import part_to_return
 from store.network.gift_card_usages import NewUsage, check_accepted, check_use, record_usage
 from store.network.gift_cards import NetworkGiftCardUsageRow
-from store.network.issuing import liability_of, returned_breakage
+from store.network.issuing import network_gift_cards
 from store.network.postings import part_return_journal, void_journal
-from store.network.states import CANCELLED, EXPIRED, USING, status_by_balance, transition
+from store.network.states import CANCELLED, USING, status_by_balance, transition
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.payment.payments import PaymentRow
 
@@ -86,9 +85,9 @@ async def release(db: AsyncSession, holder: Holder, parts: Sequence[CardPart]) -
     for card, amount in parts:
         if is_of_network(card) and card.status is CANCELLED:
             card.unowed_amount += amount
-            await post(db, [await void_journal(db, liability_of(card), amount, hold_id(holder))])
+            await post(db, [await void_journal(db, network_gift_cards.liability_of(card), amount, hold_id(holder))])
         elif is_of_network(card):
-            await post(db, await returned_breakage(db, card, amount, hold_id(holder)))
+            await post(db, await network_gift_cards.take_back(db, card, amount, hold_id(holder)))
 
 
 def _restore(card: GiftCardRow, holder: Holder, amount: Decimal) -> Journal:
@@ -136,11 +135,10 @@ async def return_to_card(
     if usage.returned_amount == usage.value_amount and usage.payout_request_id is None:
         usage.is_active, usage.cancelled_on = False, now
     card.remaining_amount += amount
-    if card.status is not EXPIRED:
-        transition(card, status_by_balance(card.remaining_amount, card.value_amount))
-    await emit_usage_event(db, EventType.NETWORK_GIFT_CARD_USAGE_RETURNED, card, usage)
-    journal = await part_return_journal(db, liability_of(card), part, source_id)
-    return [journal, *await returned_breakage(db, card, amount, source_id)]
+    more = await network_gift_cards.take_back(db, card, amount, source_id)
+    await emit_card_usage(db, "usage_returned", card, usage)
+    journal = await part_return_journal(db, network_gift_cards.liability_of(card), part, source_id)
+    return [journal, *more]
 
 
 async def move_payout_date(db: AsyncSession, payment: PaymentRow) -> None:

@@ -5,19 +5,18 @@ from dataclasses import dataclass
 from decimal import Decimal
 from uuid import UUID
 
-from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.core.errors import InsufficientBalance, InvalidInput
-from schema.event import EventType
 from schema.gift_card.gift_card import GiftCardStatus
 from schema.network.errors import NotSplittable, NotUsable, UsageInPayout, UsageOfPayment
 from store.gift_card.gift_cards import GiftCardRow
 from store.ledger.posting import post
-from store.network.events import emit_usage_event
+from store.network.events import emit_card_usage
 from store.network.fees import GIFT_CARD_USAGE, apply_fees, fee_terms
 from store.network.gift_cards import NetworkGiftCardUsageRow
-from store.network.issuing import liability_of, returned_breakage
+from store.network.issuing import network_gift_cards
+from store.network.locking import lock_usage_of
 from store.network.postings import usage_journal, usage_reversal_journal
 from store.network.states import (
     EXPIRED,
@@ -100,19 +99,13 @@ async def record_usage(
         transition(card, status_by_balance(card.remaining_amount, card.value_amount))
     db.add(usage)
     await db.flush()
-    await post(db, [usage_journal(liability_of(card), usage)])
-    await emit_usage_event(db, EventType.NETWORK_GIFT_CARD_USED, card, usage)
+    await post(db, [usage_journal(network_gift_cards.liability_of(card), usage)])
+    await emit_card_usage(db, "used", card, usage)
     return usage
 
 
 async def lock_usage(db: AsyncSession, id: int) -> tuple[GiftCardRow, NetworkGiftCardUsageRow]:
-    """A usage and its card, both locked and read again: first the card, as everywhere."""
-    table = NetworkGiftCardUsageRow
-    of_usage = select(table.gift_card_id).where(col(table.id) == id).scalar_subquery()
-    card = select(GiftCardRow).where(col(GiftCardRow.id) == of_usage).with_for_update()
-    locked = (await db.exec(card.execution_options(populate_existing=True))).one()
-    usage = select(table).where(col(table.id) == id).with_for_update()
-    return locked, (await db.exec(usage.execution_options(populate_existing=True))).one()
+    return await lock_usage_of(db, GiftCardRow, NetworkGiftCardUsageRow, NetworkGiftCardUsageRow.gift_card_id, id)
 
 
 async def cancel_usage(
@@ -137,10 +130,7 @@ async def cancel_usage(
         raise NotUsable(status=shown_status(card))
     usage.is_active, usage.cancelled_on, usage.comment = False, now, comment or usage.comment
     card.remaining_amount += usage.value_amount
-    journals = [await usage_reversal_journal(db, liability_of(card), usage)]
-    if card.status is not EXPIRED:
-        transition(card, status_by_balance(card.remaining_amount, card.value_amount))
-    journals += await returned_breakage(db, card, usage.value_amount, str(usage.id))
-    await post(db, journals)
-    await emit_usage_event(db, EventType.NETWORK_GIFT_CARD_USAGE_CANCELLED, card, usage)
+    reversal = await usage_reversal_journal(db, network_gift_cards.liability_of(card), usage)
+    await post(db, [reversal, *await network_gift_cards.take_back(db, card, usage.value_amount, str(usage.id))])
+    await emit_card_usage(db, "usage_cancelled", card, usage)
     return True

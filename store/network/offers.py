@@ -18,7 +18,7 @@ from store.catalogue.prices import lowest_price
 from store.core.state_machine import StateMachine
 from store.database.loaders import is_any_of
 from store.event.data import datetime_data
-from store.event.events import emit_event
+from store.event.events import NewEvent, emit
 from store.network.boxes import BoxPartnerRow, BoxRow, OfferRow
 from store.partner.partners import PartnerRow
 
@@ -161,7 +161,7 @@ async def _emit(db: AsyncSession, kind: EventType, offer: OfferRow, **more: str)
         "edited_on": datetime_data(offer.edited_on),
         **more,
     }
-    await emit_event(db, kind, partner_id=offer.partner_id, subject=str(offer.id), data=data)
+    await emit(db, NewEvent(kind, partner_id=offer.partner_id, subject=str(offer.id), data=data))
 
 
 # ---- lists

@@ -29,18 +29,11 @@ TRANSITIONS = StateMachine(
     },
     asked_for=True,
 )
+transition = TRANSITIONS.change
 S = TypeVar("S", bound=StrEnum)
 USABLE = (PAID, USING)
 READY = frozenset({"paid", "using", "test"})
 """The published statuses of what can be used."""
-
-
-def transition(card: GiftCardRow, new: GiftCardStatus) -> bool:
-    """Change the status of a locked card; returns False if it has that status. Raises InvalidTransition."""
-    if card.status is new:
-        return False
-    card.status = TRANSITIONS.require(card.status, new)
-    return True
 
 
 def status_by_balance(remaining: Decimal, value: Decimal) -> GiftCardStatus:

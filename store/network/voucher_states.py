@@ -28,15 +28,8 @@ TRANSITIONS = StateMachine(
     },
     asked_for=True,
 )
+transition = TRANSITIONS.change
 USABLE = (PAID, USING, TEST)
-
-
-def transition(voucher: NetworkVoucherRow, new: NetworkVoucherStatus) -> bool:
-    """Change the status of a locked voucher; returns False if it has that status. Raises InvalidTransition."""
-    if voucher.status is new:
-        return False
-    voucher.status = TRANSITIONS.require(voucher.status, new)
-    return True
 
 
 def status_by_usages(voucher: NetworkVoucherRow) -> NetworkVoucherStatus:

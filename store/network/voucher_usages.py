@@ -8,18 +8,17 @@ from sqlmodel import col, func, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.core.errors import InvalidInput
-from schema.event import EventType
 from schema.network.errors import NotUsable, PartnerWithoutOffer, UsageInPayout
 from store.ledger.posting import post
+from store.network.events import emit_voucher_usage
 from store.network.fees import VOUCHER_USAGE, apply_fees, fee_terms
+from store.network.locking import lock_usage_of
 from store.network.offers import accepted_offers, admits_partner
-from store.network.postings import breakage_journal, usage_journal, usage_reversal_journal
+from store.network.postings import usage_journal, usage_reversal_journal
 from store.network.states import check_accepts
-from store.network.voucher_events import emit_voucher_usage_event
-from store.network.voucher_issuing import liability_of
+from store.network.voucher_issuing import network_vouchers
 from store.network.voucher_states import (
     CANCELLED,
-    EXPIRED,
     check_voucher_usable,
     next_value,
     set_first_usage,
@@ -113,19 +112,15 @@ async def use_voucher(
     transition(voucher, status_by_usages(voucher))
     db.add(usage)
     await db.flush()
-    await post(db, [usage_journal(liability_of(voucher), usage)])
-    await emit_voucher_usage_event(db, EventType.NETWORK_VOUCHER_USED, voucher, usage)
+    await post(db, [usage_journal(network_vouchers.liability_of(voucher), usage)])
+    await emit_voucher_usage(db, "used", voucher, usage)
     return usage
 
 
 async def lock_voucher_usage(db: AsyncSession, id: int) -> tuple[NetworkVoucherRow, NetworkVoucherUsageRow]:
-    """A usage and its voucher, both locked and read again: first the voucher, as everywhere."""
-    table = NetworkVoucherUsageRow
-    of_usage = select(table.network_voucher_id).where(col(table.id) == id).scalar_subquery()
-    voucher = select(NetworkVoucherRow).where(col(NetworkVoucherRow.id) == of_usage).with_for_update()
-    locked = (await db.exec(voucher.execution_options(populate_existing=True))).one()
-    usage = select(table).where(col(table.id) == id).with_for_update()
-    return locked, (await db.exec(usage.execution_options(populate_existing=True))).one()
+    return await lock_usage_of(
+        db, NetworkVoucherRow, NetworkVoucherUsageRow, NetworkVoucherUsageRow.network_voucher_id, id
+    )
 
 
 async def cancel_voucher_usage(
@@ -151,14 +146,9 @@ async def cancel_voucher_usage(
     usage.is_active, usage.cancelled_on, usage.comment = False, now, comment or usage.comment
     voucher.used_amount, voucher.usage_count = voucher.used_amount - usage.value_amount, voucher.usage_count - 1
     set_first_usage(voucher, await _first_usage(db, voucher, usage), ZoneInfo(network.time_zone))
-    journals = [await usage_reversal_journal(db, liability_of(voucher), usage)]
-    if voucher.status is not EXPIRED:
-        transition(voucher, status_by_usages(voucher))
-    elif network.network_voucher_books_breakage and voucher.expires_on is not None:
-        voucher.unowed_amount += usage.value_amount
-        journals.append(breakage_journal(liability_of(voucher), usage.value_amount, voucher.expires_on, str(usage.id)))
-    await post(db, journals)
-    await emit_voucher_usage_event(db, EventType.NETWORK_VOUCHER_USAGE_CANCELLED, voucher, usage)
+    reversal = await usage_reversal_journal(db, network_vouchers.liability_of(voucher), usage)
+    await post(db, [reversal, *await network_vouchers.take_back(db, voucher, usage.value_amount, str(usage.id))])
+    await emit_voucher_usage(db, "usage_cancelled", voucher, usage)
     return True
 
 

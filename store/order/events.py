@@ -11,7 +11,7 @@ from schema.checkout.checkout import ShopKind
 from schema.event import EventType
 from store.cart.carts import ExpiredCart
 from store.event.data import datetime_data, money_data
-from store.event.events import emit_event
+from store.event.events import NewEvent, emit
 from store.order.orders import OrderRow
 from store.payment.attempts import AttemptRow
 from store.payment.snapshot import AttemptLine
@@ -23,23 +23,21 @@ async def emit_order_events(db: AsyncSession, order: OrderRow, attempt: AttemptR
     Baskets of vouchers and gift cards exist in Coffret's shop only, so they have no cart events.
     """
     about: dict[str, Any] = {"partner_id": order.partner_id, "unique_key": str(attempt.id)}
-    await emit_event(
-        db, EventType.ORDER_CREATED, subject=str(order.id), data=_order_created_data(order, attempt), **about
-    )
-    await emit_event(db, EventType.ORDER_PAID, subject=str(order.id), data=_order_paid_data(order), **about)
+    events = [
+        NewEvent(EventType.ORDER_CREATED, str(order.id), _order_created_data(order, attempt), **about),
+        NewEvent(EventType.ORDER_PAID, str(order.id), _order_paid_data(order), **about),
+    ]
     if order.kind is ShopKind.PRODUCTS:
-        await emit_event(
-            db, EventType.CART_COMPLETED, subject=str(order.cart_id), data=_cart_completed_data(order, attempt), **about
-        )
+        done = _cart_completed_data(order, attempt)
+        events.append(NewEvent(EventType.CART_COMPLETED, str(order.cart_id), done, **about))
+    await emit(db, *events)
 
 
 async def emit_cart_expired(db: AsyncSession, partner_id: int, cart: ExpiredCart) -> None:
     """Emit `cart.expired`. Repeated calls for the same version of a cart emit one event."""
     data = _cart_expired_data(cart)
     once = f"{cart.id}:{cart.last_modified}"
-    await emit_event(
-        db, EventType.CART_EXPIRED, partner_id=partner_id, subject=str(cart.id), data=data, unique_key=once
-    )
+    await emit(db, NewEvent(EventType.CART_EXPIRED, str(cart.id), data, partner_id=partner_id, unique_key=once))
 
 
 def _order_created_data(order: OrderRow, attempt: AttemptRow) -> Mapping[str, Any]:

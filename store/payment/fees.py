@@ -1,11 +1,14 @@
 """Fee rules, and the commission of a payment by them."""
 
+import functools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
-from sqlalchemy import CheckConstraint, Index, case, or_
+from sqlalchemy import CheckConstraint, Index, Integer, String, bindparam, case, or_
 from sqlmodel import Field, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
+from sqlmodel.sql.expression import SelectOfScalar
 
 from schema.core.errors import CONSTRAINT_ERRORS, AlreadyTaken
 from schema.payment.fees import FeeRule
@@ -68,7 +71,15 @@ async def find_rule(
     """The rule that counts for a payment: partner (4), product (2) and origin (1) are summed, the largest sum wins. With
     `is_named`, among the rules that name the product only.
     """
-    rule = FeeRuleRow
+    named: Mapping[str, object] = {"partner_id": partner_id, "product": product, "origin": origin}
+    return (await db.exec(_fitting(is_named=is_named), params=named)).first()
+
+
+@functools.cache
+def _fitting(*, is_named: bool) -> SelectOfScalar[FeeRuleRow]:
+    """The statement of `find_rule`, with its arguments as parameters: building it takes longer than running it."""
+    rule, partner_id = FeeRuleRow, bindparam("partner_id", type_=Integer)
+    product, origin = bindparam("product", type_=String), bindparam("origin", type_=String)
     weight = (
         case((col(rule.partner_id).is_not(None), 4), else_=0)
         + case((col(rule.product).is_not(None), 2), else_=0)
@@ -82,7 +93,7 @@ async def find_rule(
         col(rule.product) == product if is_named else or_(col(rule.product).is_(None), col(rule.product) == product),
         or_(col(rule.origin).is_(None), col(rule.origin) == origin),
     )
-    return (await db.exec(fitting.order_by(weight.desc()).limit(1))).first()
+    return fitting.order_by(weight.desc()).limit(1)
 
 
 def commission_by(rule: FeeRuleRow, card_amount: Decimal) -> Commission:

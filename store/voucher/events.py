@@ -1,7 +1,7 @@
 """Emits the voucher events. `schema.event.EVENT_DATA_KEYS` documents their data."""
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sqlmodel.ext.asyncio.session import AsyncSession
@@ -9,12 +9,16 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from schema.event import EventType
 from schema.voucher.voucher import VoucherState
 from store.event.data import datetime_data, money_data
-from store.event.events import emit_event
+from store.event.events import NewEvent, emit
 from store.voucher.vouchers import VoucherRow
 
 
-async def emit_voucher_issued(db: AsyncSession, voucher: VoucherRow) -> None:
-    """Emit `voucher.issued` in the transaction that issues the voucher."""
+async def emit_vouchers_issued(db: AsyncSession, vouchers: Iterable[VoucherRow]) -> None:
+    """Emit `voucher.issued` for each voucher, in the transaction that issues them."""
+    await emit(db, *map(_issued_event, vouchers))
+
+
+def _issued_event(voucher: VoucherRow) -> NewEvent:
     data = {
         **_voucher_reference(voucher),
         "voucher_prototype_id": voucher.voucher_prototype_id,
@@ -28,7 +32,7 @@ async def emit_voucher_issued(db: AsyncSession, voucher: VoucherRow) -> None:
         "activated_on": datetime_data(voucher.activated_on),
         "expires_on": datetime_data(voucher.expires_on),
     }
-    await _emit(db, EventType.VOUCHER_ISSUED, voucher, data)
+    return _event(EventType.VOUCHER_ISSUED, voucher, data)
 
 
 async def emit_voucher_state_changed(db: AsyncSession, voucher: VoucherRow, old: VoucherState) -> None:
@@ -41,7 +45,7 @@ async def emit_voucher_state_changed(db: AsyncSession, voucher: VoucherRow, old:
         "used_on": datetime_data(voucher.used_on),
         "expires_on": datetime_data(voucher.expires_on),
     }
-    await _emit(db, EventType.VOUCHER_STATE_CHANGED, voucher, data)
+    await emit(db, _event(EventType.VOUCHER_STATE_CHANGED, voucher, data))
 
 
 async def emit_voucher_extended(db: AsyncSession, voucher: VoucherRow, old: dt.datetime) -> None:
@@ -51,11 +55,11 @@ async def emit_voucher_extended(db: AsyncSession, voucher: VoucherRow, old: dt.d
         "old_expires_on": datetime_data(old),
         "expires_on": datetime_data(voucher.expires_on),
     }
-    await _emit(db, EventType.VOUCHER_EXTENDED, voucher, data)
+    await emit(db, _event(EventType.VOUCHER_EXTENDED, voucher, data))
 
 
-async def _emit(db: AsyncSession, kind: EventType, voucher: VoucherRow, data: Mapping[str, Any]) -> None:
-    await emit_event(db, kind, partner_id=voucher.partner_id, subject=str(voucher.id), data=data)
+def _event(kind: EventType, voucher: VoucherRow, data: Mapping[str, Any]) -> NewEvent:
+    return NewEvent(kind, str(voucher.id), data, partner_id=voucher.partner_id)
 
 
 def _voucher_reference(voucher: VoucherRow) -> Mapping[str, Any]:

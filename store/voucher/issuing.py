@@ -13,8 +13,8 @@ from schema.voucher.voucher import ExpeditionStatus, VoucherState
 from store.catalogue.catalogue import VoucherOptionLinkRow, VoucherOptionRow, VoucherPrototypeRow
 from store.customer import Person, customers_for
 from store.database.loaders import is_any_of
-from store.database.unique_codes import add_with_unique_code
-from store.voucher.events import emit_voucher_issued
+from store.database.unique_codes import add_with_unique_codes
+from store.voucher.events import emit_vouchers_issued
 from store.voucher.payment import activate_vouchers
 from store.voucher.vouchers import VoucherChosenOptionRow, VoucherIncludedOptionRow, VoucherRow
 
@@ -88,12 +88,10 @@ async def issue_vouchers(db: AsyncSession, new: Sequence[NewVoucher], now: dt.da
             ExpeditionStatus.TO_SEND if row.reception_mode in POSTAL_MODES else ExpeditionStatus.NONE
         )
         copy_prototype(row, prototypes[row.voucher_prototype_id])
-    for row in rows:
-        await add_with_unique_code(db, row, "voucher_code_key")
+    await add_with_unique_codes(db, rows, "voucher_code_key")
     await _add_options(db, new, rows)
     await activate_vouchers(db, [row for row in rows if row.state is VoucherState.PAID], now)
-    for row in rows:
-        await emit_voucher_issued(db, row)
+    await emit_vouchers_issued(db, rows)
     return rows
 
 

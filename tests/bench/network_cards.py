@@ -25,7 +25,7 @@ from store.gift_card.issuing import open_accounts_in
 from store.ledger import posting
 from store.ledger.books import book_of_marketplace
 from store.ledger.posting import credit, debit, post
-from store.network.issuing import liability_of
+from store.network.issuing import network_gift_cards
 from store.network.postings import OWED
 from store.partner.partners import MarketplaceRow, PartnerRow
 from tests.bench.floors import Floor, Means
@@ -127,7 +127,7 @@ async def _issue(db: AsyncSession, network: MarketplaceRow, codes: Sequence[str]
     await open_accounts_in(db, await book_of_marketplace(db, network.id, is_live=True), cards)
     db.add_all(cards)
     await db.flush()
-    liabilities = [liability_of(card) for card in cards]
+    liabilities = [network_gift_cards.liability_of(card) for card in cards]
     value = liabilities[0].minor(VALUE)
     await post(
         db, [each.journal(Kind.ISSUE, (debit(OWED, value), credit(each.account, value))) for each in liabilities]

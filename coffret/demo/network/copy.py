@@ -22,11 +22,10 @@ from store.ledger.posting import Journal, post_on
 from store.ledger.wallets import WalletRow
 from store.network.fees import FeeTerms, apply_fees
 from store.network.gift_cards import NetworkGiftCardUsageRow
-from store.network.issuing import liability_of as liability_of_card
+from store.network.issuing import network_gift_cards
 from store.network.postings import NetworkLiability
 from store.network.states import status_by_balance
-from store.network.voucher_issuing import copy_box
-from store.network.voucher_issuing import liability_of as liability_of_voucher
+from store.network.voucher_issuing import copy_box, network_vouchers
 from store.network.voucher_states import next_value, set_first_usage, status_by_usages
 from store.network.vouchers import NetworkVoucherRow, NetworkVoucherUsageRow
 
@@ -63,7 +62,7 @@ async def copy_network_cards(db: asyncpg.Connection, drawn: Sequence[Drawn], *, 
     cards, usages, sold = [], [], []
     for id, wallet_id, each in zip(ids, wallets, drawn, strict=True):
         card = _card(stock, id, wallet_id, each)
-        liability = liability_of_card(card)
+        liability = network_gift_cards.liability_of(card)
         used = [_card_usage(stock, card, next(usage_ids), usage) for usage in each.usages]
         card.remaining_amount -= sum(usage.value_amount for usage in used if usage.is_active)
         card.status = CARD_ENDS.get(each.fate) or status_by_balance(card.remaining_amount, card.value_amount)
@@ -85,7 +84,7 @@ async def copy_network_vouchers(db: asyncpg.Connection, drawn: Sequence[Drawn], 
     vouchers, usages, sold = [], [], []
     for id, each in zip(ids, drawn, strict=True):
         voucher = _voucher(stock, id, each)
-        liability = liability_of_voucher(voucher)
+        liability = network_vouchers.liability_of(voucher)
         used = [_voucher_usage(stock, voucher, next(usage_ids), usage) for usage in each.usages]
         voucher.status = VOUCHER_ENDS.get(each.fate) or status_by_usages(voucher)
         books = stock.network.network_voucher_books_breakage

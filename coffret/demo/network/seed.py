@@ -25,13 +25,14 @@ from coffret.demo.network.stock import load_stock
 from schema.gift_card.gift_card import GiftCardStatus
 from schema.network.voucher import NetworkVoucherStatus
 from store.core.settings import Settings
+from store.database.driver import driver_of
 from store.gift_card.gift_cards import GiftCardRow
 from store.ledger.books import book_of_marketplace
 from store.ledger.wallet_openings import begin_opening
 from store.ledger.wallets import open_marketplace_wallet
 from store.network.boxes import BoxRow
-from store.network.issuing import issue_network_gift_card
-from store.network.voucher_issuing import copy_box, issue_network_voucher
+from store.network.issuing import network_gift_cards
+from store.network.voucher_issuing import copy_box, network_vouchers
 from store.network.vouchers import NetworkVoucherRow
 from store.partner.partners import MarketplaceRow, PartnerRow
 
@@ -102,15 +103,14 @@ async def _insert_samples(db: AsyncSession, marketplace: MarketplaceRow, box: Bo
         **people,
     )
     copy_box(voucher, box)
-    await issue_network_gift_card(db, card, await book_of_marketplace(db, marketplace.id, is_live=True))
-    await issue_network_voucher(db, voucher)
+    await network_gift_cards.issue(db, card)
+    await network_vouchers.issue(db, voucher)
 
 
 async def _insert_sold(db: AsyncSession, marketplace: MarketplaceRow, now: dt.datetime) -> None:
     stock = await load_stock(db, marketplace)
     generator = NetworkGenerator(stock, load_large(), now)
     await db.flush()
-    raw = (await (await db.connection()).get_raw_connection()).driver_connection
-    assert raw is not None
-    await copy_network_cards(raw, [generator.gift_card(number) for number in range(1, CARDS + 1)], stock=stock)
-    await copy_network_vouchers(raw, [generator.voucher(number) for number in range(1, VOUCHERS + 1)], stock=stock)
+    driver = await driver_of(db)
+    await copy_network_cards(driver, [generator.gift_card(number) for number in range(1, CARDS + 1)], stock=stock)
+    await copy_network_vouchers(driver, [generator.voucher(number) for number in range(1, VOUCHERS + 1)], stock=stock)

@@ -10,7 +10,7 @@ from schema.event import EventType
 from schema.mail import MailKind
 from schema.payment.dispute import DisputeState
 from store.event.data import datetime_data, money_data
-from store.event.events import emit_event
+from store.event.events import NewEvent, emit
 from store.payment.disputes import OPEN_STATES, DisputeRow
 
 OPENED = Counter("coffret_disputes_opened", "Disputes of payments that buyers' banks have opened.")
@@ -52,4 +52,4 @@ async def emit_dispute_event(db: AsyncSession, kind: EventType, dispute: Dispute
         "contest_until": datetime_data(dispute.contest_until),
         "closed_on": datetime_data(dispute.closed_on),
     }
-    await emit_event(db, kind, partner_id=dispute.partner_id, subject=str(dispute.id), data=data)
+    await emit(db, NewEvent(kind, partner_id=dispute.partner_id, subject=str(dispute.id), data=data))

@@ -14,8 +14,8 @@ from store.gift_card.gift_cards import GiftCardRow
 from store.gift_card.holds import cancel_card
 from store.gift_card.locks import card_ids_of_order, lock_cards
 from store.network.card_payments import is_of_network
-from store.network.issuing import cancel as cancel_network_card
-from store.network.voucher_issuing import cancel_voucher
+from store.network.issuing import network_gift_cards
+from store.network.voucher_issuing import network_vouchers
 from store.network.vouchers import NetworkVoucherRow, lock_network_vouchers_of_order
 from store.order.orders import lock_order
 from store.order.refunds import OrderRefund, take_back_order_refund
@@ -91,11 +91,11 @@ async def withdraw(
             await move_voucher(db, voucher, VoucherState.ERROR, now)
     for card in goods.cards:
         if is_of_network(card):
-            await cancel_network_card(db, card, back.get((GiftCardRow, card.id), NOTHING))
+            await network_gift_cards.cancel(db, card, back.get((GiftCardRow, card.id), NOTHING))
         else:
             await cancel_card(db, card, now)
     for sold in goods.network_vouchers:
-        await cancel_voucher(db, sold, back.get((NetworkVoucherRow, sold.id), NOTHING))
+        await network_vouchers.cancel(db, sold, back.get((NetworkVoucherRow, sold.id), NOTHING))
 
 
 def goods_of(goods: SoldGoods, refund: OrderRefund) -> SoldGoods:

@@ -11,7 +11,7 @@ from schema.mail import MailKind
 from schema.payment.request import PaymentRequestStatus
 from store.core.settings import Settings
 from store.event.data import datetime_data, money_data
-from store.event.events import emit_event
+from store.event.events import NewEvent, emit
 from store.job.jobs import JobKind, enqueue_job
 from store.mail.content import PaymentRequestContent
 from store.mail.outbox import enqueue_mail
@@ -118,4 +118,4 @@ async def emit_request_event(db: AsyncSession, kind: EventType, request: Payment
         "customer": customer_data(request),
         "expires_on": datetime_data(request.expires_on),
     }
-    await emit_event(db, kind, partner_id=request.partner_id, subject=str(request.id), data=data)
+    await emit(db, NewEvent(kind, partner_id=request.partner_id, subject=str(request.id), data=data))

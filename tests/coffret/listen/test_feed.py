@@ -22,7 +22,7 @@ from coffret.listen.feed import COMMIT_LAG, EventFeed, ReceivedEvent
 from schema.event import EVENT_EXAMPLES, EventType
 from store.core.clock import clock
 from store.database.db import Database
-from store.event.events import emit_event
+from store.event.events import NewEvent, emit
 from tests.coffret.serving.test_serve import Program
 from tests.servers.databases import Databases
 from tests.servers.ports import free_port
@@ -59,7 +59,7 @@ class FeedServer:
 async def happen(db: AsyncSession, subject: object, partner_id: int = 1) -> None:
     """Something happens in a transaction."""
     kind = EventType.CART_EXPIRED
-    await emit_event(db, kind, partner_id=partner_id, subject=str(subject), data=EVENT_EXAMPLES[kind])
+    await emit(db, NewEvent(kind, partner_id=partner_id, subject=str(subject), data=EVENT_EXAMPLES[kind]))
 
 
 @contextlib.asynccontextmanager

@@ -10,7 +10,7 @@ from schema.network.voucher import NetworkVoucherStatus
 from store.core.clock import clock
 from store.gift_card.gift_cards import GiftCardRow
 from store.network.boxes import BoxRow, OfferRow
-from store.network.voucher_issuing import copy_box, issue_network_voucher
+from store.network.voucher_issuing import copy_box, network_vouchers
 from store.network.vouchers import NetworkVoucherRow
 from tests.fixtures.ledger import broken_rules
 from tests.fixtures.network_prints import card_of
@@ -83,7 +83,7 @@ async def network_voucher(shop: Shop, box: BoxRow, **more: Any) -> NetworkVouche
     voucher = NetworkVoucherRow(code="", normal_code="", **values)
     copy_box(voucher, box)
     async with shop.services.db.sessions() as db, db.begin():
-        await issue_network_voucher(db, voucher)
+        await network_vouchers.issue(db, voucher)
     return voucher
 
 

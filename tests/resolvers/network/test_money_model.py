@@ -29,8 +29,8 @@ from schema.payment.input import CancelPayment, RefundPayment
 from store.core.clock import clock
 from store.gift_card.gift_cards import GiftCardRow
 from store.network.boxes import BoxRow, OfferRow
-from store.network.issuing import expire_network_cards
-from store.network.voucher_issuing import expire_network_vouchers
+from store.network.issuing import network_gift_cards
+from store.network.voucher_issuing import network_vouchers
 from store.partner.partners import PartnerRow
 from store.payment.payments import PaymentRow
 from tests.fixtures.network_sale import new_box
@@ -136,7 +136,7 @@ class Network:
             statement = f"UPDATE {table} SET expires_on = :now WHERE id = :id"  # noqa: S608 - of a name above
             await self.shop.execute(statement, now=clock.now(), id=item.id)
             async with self.shop.services.db.sessions() as db, db.begin():
-                done = [await job(db, clock.now(), 100) for job in (expire_network_cards, expire_network_vouchers)]
+                done = [await kind.expire(db, clock.now(), 100) for kind in (network_gift_cards, network_vouchers)]
             assert sum(done) == self.model.expire()
 
     async def use(self) -> None:

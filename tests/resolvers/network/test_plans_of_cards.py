@@ -6,14 +6,18 @@ With tables walked through and rows sorted only where nothing else is possible, 
 
 import datetime as dt
 import itertools
-from collections.abc import AsyncIterator, Sequence
+import json
+from collections.abc import AsyncIterator, Iterator, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import asyncpg
 import pytest
 
+from resolvers.job import expiry
+from resolvers.network.gift_card_usages import cancel_network_gift_card_usage, use_network_gift_card
 from resolvers.network.gift_cards import NetworkGiftCardSort, NetworkGiftCardUsageSort
+from resolvers.network.voucher_usages import cancel_network_voucher_usage, use_network_voucher
 from resolvers.network.vouchers import NetworkVoucherSort, NetworkVoucherUsageSort
 from schema.gift_card.gift_card import GiftCardStatus
 from schema.network.voucher import NetworkVoucherStatus
@@ -25,10 +29,12 @@ from store.ledger.books import book_of_marketplace
 from store.network.gift_cards import NetworkGiftCardUsageRow
 from store.network.voucher_issuing import copy_box
 from store.network.vouchers import NetworkVoucherRow, NetworkVoucherUsageRow
+from tests.changes import Direct
 from tests.fixtures.box import new_box
-from tests.fixtures.network import link
+from tests.fixtures.network import link, network_card
+from tests.fixtures.network_voucher import network_voucher, offered_box
 from tests.fixtures.tenants import Tenants
-from tests.statements import fetched
+from tests.statements import fetched, ran
 
 LIST = "query ($filter: {kind}Filter, $orderBy: {kind}Sort) {{ {field}(first: 20, filter: $filter, orderBy: $orderBy) {{ nodes {{ id }} }} }}"
 PERIOD = "2026-01-01T00:00:00Z"
@@ -52,73 +58,47 @@ EXACT = {
     "the usages of a card": ("networkGiftCardUsages", "NetworkGiftCardUsage", {"giftCardId": 1}, "gift_card_id"),
     "the usages of a voucher": ("networkVoucherUsages", "NetworkVoucherUsage", {"networkVoucherId": 1}, "network_voucher_id"),
 }  # fmt: skip
-STATEMENTS = {
-    "cards that are due": (
-        "SELECT id FROM gift_card WHERE status IN ('paid', 'using') AND expires_on <= now() ORDER BY expires_on, id LIMIT 9",
-        "expires_on",
-    ),
-    "vouchers that are due": (
-        (
-            "SELECT id FROM network_voucher WHERE status IN ('paid', 'using', 'test') AND expires_on <= now() "
-            "ORDER BY expires_on, id LIMIT 9"
-        ),
-        "expires_on",
-    ),
-    "holds that are due": (
-        "SELECT id FROM gift_card_hold WHERE state = 'running' AND expires_on <= now() ORDER BY expires_on, id LIMIT 9",
-        "expires_on",
-    ),
-    "the first usage of a voucher": (
-        "SELECT min(used_on) FROM network_voucher_usage WHERE network_voucher_id = 1 AND is_active",
-        "network_voucher_id",
-    ),
-    "the usage of a payment": (
-        "SELECT id FROM network_gift_card_usage WHERE payment_id = gen_random_uuid() AND gift_card_id = 1",
-        "gift_card_id",
-    ),
-    "what a partner earned in a period": (
-        (
-            "SELECT sum(net_amount) FROM network_gift_card_usage WHERE partner_id = 1 AND used_on >= '2026-01-01' "
-            "AND used_on < '2026-02-01'"
-        ),
-        "used_on",
-    ),
-    "what a partner earned with vouchers in a period": (
-        (
-            "SELECT sum(net_amount) FROM network_voucher_usage WHERE partner_id = 1 AND used_on >= '2026-01-01' "
-            "AND used_on < '2026-02-01'"
-        ),
-        "used_on",
-    ),
-    "the latest usages of a card": (
-        "SELECT id FROM network_gift_card_usage WHERE gift_card_id = 1 AND partner_id = 1 ORDER BY id DESC LIMIT 20",
-        "gift_card_id",
-    ),
-    "the latest usages of a voucher": (
-        "SELECT id FROM network_voucher_usage WHERE network_voucher_id = 1 AND partner_id = 1 ORDER BY id DESC LIMIT 20",
-        "network_voucher_id",
-    ),
-    "the offers of a box that count": (
-        "SELECT count(DISTINCT partner_id) FROM offer WHERE box_id = 1 AND status = 'ACCEPTED' AND is_active",
-        "box_id",
-    ),
-    "the cards with an e-mail address": (
-        "SELECT id FROM gift_card WHERE partner_id IS NULL AND emails @> ARRAY['ada@example.com'::varchar]",
-        "emails",
-    ),
-    "the vouchers with an e-mail address": (
-        "SELECT id FROM network_voucher WHERE emails @> ARRAY['ada@example.com'::varchar]",
-        "emails",
-    ),
-    "the vouchers of an order": ("SELECT id FROM network_voucher WHERE order_id = 1", "order_id"),
-    "the cards of an order": ("SELECT id FROM gift_card WHERE order_id = 1", "order_id"),
-    "a card by its document": ("SELECT id FROM gift_card WHERE document_token = 'x'", "document_token"),
-    "a voucher by its document": ("SELECT id FROM network_voucher WHERE document_token = 'x'", "document_token"),
+TABLES = {"gift_card", "gift_card_hold", "network_voucher", "network_gift_card_usage", "network_voucher_usage"}
+SHOWN = """
+query ($card: String!, $voucher: String!) {
+  networkGiftCard(code: $card) { documentUrl holderUrl movements { id } usages { id } order { id } }
+  networkVoucher(code: $voucher) { documentUrl holderUrl usages { id } order { id } }
 }
+"""
+SETTLED = """
+query ($at: Date!) { settlementStatement(from: $at, to: $at) { currencies { partners { products { product } } } } }
+"""
+READ = (
+    "networkgiftcards/{card}/",
+    "networkgiftcards_by_code/{card}/",
+    "networkgiftcards_by_email/ada@example.com/",
+    "networkgiftcards/{card}/usages/",
+    "networkgiftcards_by_code/{card}/usages/",
+    "networkvouchers_by_code/{voucher}/",
+    "networkvouchers_by_email/ada@example.com/",
+    "networkvouchers_by_code/{voucher}/usages/",
+)
+
+
+class Scan(NamedTuple):
+    """How a plan reads a table."""
+
+    table: str
+    is_by_index: bool
+    """Whether an index finds the rows."""
+
+
+def scans_of(node: dict[str, Any]) -> Iterator[Scan]:
+    """The scans of a plan, and of the plans below it."""
+    below = node.get("Plans", ())
+    if "Relation Name" in node and "Scan" in node["Node Type"]:
+        yield Scan(node["Relation Name"], any("Index Cond" in each for each in (node, *below)))
+    for each in below:
+        yield from scans_of(each)
 
 
 class Planner:
-    """Plans the statements of lists, along an index if there is one."""
+    """Plans statements along an index if there is one."""
 
     def __init__(self, tenants: Tenants, connection: asyncpg.Connection) -> None:
         self.tenants, self.connection = tenants, connection
@@ -127,15 +107,22 @@ class Planner:
         await self.connection.execute(f"SET enable_seqscan = off; SET enable_sort = {'on' if sort else 'off'}")
         return "\n".join(row[0] for row in await self.connection.fetch(f"EXPLAIN {sql}", *arguments))
 
+    async def scans(self, sql: str, *arguments: object) -> Sequence[Scan]:
+        """How a statement reads the tables that grow."""
+        plan = json.loads(await self.plan(f"(FORMAT JSON) {sql}", *arguments, sort=True))
+        return [scan for scan in scans_of(plan[0]["Plan"]) if scan.table in TABLES]
+
     async def plans(
         self, who: str, query: str, table: str, *, sort: bool = False, **variables: object
     ) -> Sequence[str]:
         """The plans of what a list reads."""
-        with fetched(self.tenants.services.db) as ran:
+        with fetched(self.tenants.services.db) as seen:
             answer = await self.tenants.graphql(who, query, **variables)
         assert "errors" not in answer, answer
-        read = [(sql, arguments) for sql, arguments in ran if "FROM network_gift_card" in sql or f"FROM {table}" in sql]
-        assert read, ran
+        read = [
+            (sql, arguments) for sql, arguments in seen if "FROM network_gift_card" in sql or f"FROM {table}" in sql
+        ]
+        assert read, seen
         return [await self.plan(sql, *arguments, sort=sort) for sql, arguments in read]
 
 
@@ -204,13 +191,51 @@ async def test_what_is_named_is_looked_up(planner: Planner) -> None:
         (plan,) = await planner.plans("market a", query, table, sort=True, filter=asked)
         if not is_looked_up(plan, column):
             wrong[name] = plan
-    for name, (statement, column) in STATEMENTS.items():
-        plan = await planner.plan(statement, sort=True)
-        if not is_looked_up(plan, column):
-            wrong[name] = plan
     assert not wrong, "\n".join(f"{name}: {plan}" for name, plan in wrong.items())
 
 
 def is_looked_up(plan: str, column: str) -> bool:
     """Whether an index finds the rows by this column."""
     return any("Index Cond" in line and column in line for line in plan.splitlines())
+
+
+async def test_all_that_is_read_of_one_thing_is_looked_up(planner: Planner) -> None:
+    """Whatever is done with a card, a voucher or their usages reads only rows that an index has found."""
+    tenants = planner.tenants
+    with ran(tenants.services.db) as statements:
+        await use_and_cancel(tenants)
+    read = {
+        sql: arguments
+        for sql, arguments in statements
+        if sql.lstrip().startswith(("SELECT", "UPDATE", "DELETE", "WITH"))
+    }
+    walked, scanned = {}, set[str]()
+    for sql, arguments in read.items():
+        for scan in await planner.scans(sql, *arguments):
+            scanned.add(scan.table)
+            if not scan.is_by_index:
+                walked[sql] = scan.table
+    assert scanned >= TABLES
+    assert not walked
+
+
+async def use_and_cancel(tenants: Tenants) -> None:
+    """Use a card and a voucher, look at them everywhere, cancel the usages, and let what is due expire."""
+    ask, where = Direct(tenants), {"partner_id": tenants.partners["a1"].id}
+    card, box = await network_card(tenants), await offered_box(tenants, "a1")
+    voucher = await network_voucher(tenants, box)
+    used = await ask.change("market a", use_network_gift_card, code=card.code, value="30.00", **where)
+    used_voucher = await ask.change("market a", use_network_voucher, code=voucher.code, **where)
+    assert used.done
+    assert used_voucher.done
+    codes = {"card": card.code, "voucher": voucher.code}
+    shown = (await tenants.graphql("market a", SHOWN, **codes))["data"]
+    authorized = {"Authorization": f"Token {tenants.tokens['market a']}"}
+    pages = [thing[url] for thing in shown.values() for url in ("documentUrl", "holderUrl")]
+    for page in (*pages, *(f"/api/{path.format(**codes)}" for path in READ)):
+        assert (await tenants.client.get(page, headers=authorized)).status_code == 200, page
+    assert "errors" not in await tenants.graphql("market a", SETTLED, at=clock.now().date().isoformat())
+    assert (await ask.change("market a", cancel_network_gift_card_usage, id=used.result.id)).done
+    assert (await ask.change("market a", cancel_network_voucher_usage, id=used_voucher.result.id)).done
+    for expire in (expiry.expire_gift_cards, expiry.expire_vouchers, expiry.expire_gift_card_holds):
+        await expire(tenants.services)

@@ -23,7 +23,7 @@ from schema.network.gift_card_input import CancelNetworkGiftCardUsage, UseNetwor
 from schema.payment.input import CancelPayment, RefundPayment
 from store.core.clock import clock
 from store.gift_card.gift_cards import GiftCardRow
-from store.network.issuing import cancel
+from store.network.issuing import network_gift_cards
 from store.providers.errors import ProviderError
 from store.providers.keys import new_idempotency_key
 from store.providers.money import MinorAmount
@@ -95,7 +95,9 @@ class MoneyStorm:
                 await self.operate(cancel_network_gift_card_usage, CancelNetworkGiftCardUsage(id=usage.id))
         if self.cards and not number:
             async with self.shop.services.db.sessions() as db, db.begin():
-                await cancel(db, await db.get_one(GiftCardRow, self.cards[-1].id, with_for_update=True))
+                await network_gift_cards.cancel(
+                    db, await db.get_one(GiftCardRow, self.cards[-1].id, with_for_update=True)
+                )
 
     async def press(self, number: int) -> None:
         if (id := self.chosen(number)) is not None:

@@ -27,7 +27,7 @@ from schema.payment.input import CancelPayment, PreviewRefund, RefundPayment, Up
 from schema.payment.payment import PaymentStatus
 from store.core.clock import clock
 from store.gift_card.gift_cards import GiftCardRow
-from store.network.issuing import cancel, expire_network_cards, extend
+from store.network.issuing import network_gift_cards
 from store.payment.payments import PaymentRow
 from tests.fixtures.payment.api_payment import (
     balances,
@@ -270,7 +270,7 @@ async def test_refunds_to_cards_that_have_ended(shop: Shop, status: str, rest: t
     payment = await paid(shop, **await from_card(shop, card, "30.00"))
     if status == "cncld":
         async with shop.services.db.sessions() as db, db.begin():
-            await cancel(db, await db.get_one(GiftCardRow, card.id, with_for_update=True))
+            await network_gift_cards.cancel(db, await db.get_one(GiftCardRow, card.id, with_for_update=True))
     else:
         change = "status = 'exprd', expires_on = now()" if status == "exprd" else "frozen_on = now()"
         await shop.execute(f"UPDATE gift_card SET {change}")  # noqa: S608 - a test's words
@@ -291,14 +291,14 @@ async def test_refunds_to_an_expired_card_of_a_network_that_books_breakage(shop:
     payment = await paid(shop, **await from_card(shop, card, "30.00"))
     await shop.execute("UPDATE gift_card SET expires_on = :now", now=clock.now())
     async with shop.services.db.sessions() as db, db.begin():
-        assert await expire_network_cards(db, clock.now(), 10) == 1
+        assert await network_gift_cards.expire(db, clock.now(), 10) == 1
     await refund(shop, payment, "50.00")
     assert await shown(shop, card) == ("exprd", "85.00")
     await books_balance(shop)
     await refund(shop, payment, "50.00")
     await books_balance(shop)
     async with shop.services.db.sessions() as db, db.begin():
-        await extend(
+        await network_gift_cards.extend(
             db, await db.get_one(GiftCardRow, card.id, with_for_update=True), clock.now() + dt.timedelta(days=9)
         )
     assert await shown(shop, card) == ("paid", "100.00")

@@ -27,7 +27,7 @@ from schema.network.gift_card_input import CancelNetworkGiftCardUsage, UseNetwor
 from store.core.clock import clock
 from store.core.codes import format_code
 from store.gift_card.gift_cards import GiftCardRow
-from store.network.issuing import cancel
+from store.network.issuing import network_gift_cards
 from tests.fixtures.payment.api_payment import balances, books_balance, fee_rule, wallets_agree
 from tests.fixtures.payment.network_payment import card_of_network, shown, take_fees, take_part, usages
 from tests.fixtures.shop import DECLINED_CARD, Shop, open_shop
@@ -58,7 +58,7 @@ async def cancel_card(shop: Shop, card: GiftCardRow) -> None:
     """The network cancels one of its cards."""
     async with shop.services.db.sessions() as db, db.begin():
         locked = await db.get_one(GiftCardRow, card.id, with_for_update=True)
-        assert await cancel(db, locked)
+        assert await network_gift_cards.cancel(db, locked)
 
 
 async def test_it_pays_a_whole_order_as_a_usage(shop: Shop) -> None:

@@ -12,7 +12,7 @@ from schema.payment.input import RefundOrder, RefundOrderLine
 from schema.payment.payment import RefundState
 from store.core.clock import clock
 from store.gift_card.gift_cards import GiftCardRow
-from store.network.issuing import cancel, expire_network_cards, extend
+from store.network.issuing import network_gift_cards
 from tests.fixtures.basket import Experiences, bought, for_two
 from tests.fixtures.ledger import broken_rules
 from tests.fixtures.payment.api_payment import balances, books_balance, fee_rule, wallets_agree
@@ -109,7 +109,7 @@ async def test_a_card_that_expires_meanwhile_in_a_network_that_books_it(shop: Sh
     await shop.execute("UPDATE gift_card SET expires_on = :now, remaining_amount = remaining_amount", now=clock.now())
     clock.advance(dt.timedelta(minutes=1))
     async with shop.services.db.sessions() as db, db.begin():
-        assert await expire_network_cards(db, clock.now(), 10) == 1
+        assert await network_gift_cards.expire(db, clock.now(), 10) == 1
     await books_balance(shop)
     if is_paid:
         await shop.pay(started)
@@ -122,7 +122,7 @@ async def test_a_card_that_expires_meanwhile_in_a_network_that_books_it(shop: Sh
     if not is_paid:
         async with shop.services.db.sessions() as db, db.begin():
             row = await db.get_one(GiftCardRow, card.id, with_for_update=True)
-            await extend(db, row, clock.now() + dt.timedelta(days=30))
+            await network_gift_cards.extend(db, row, clock.now() + dt.timedelta(days=30))
         assert await shown(shop, card) == ("using", "30.00")
         await books_balance(shop)
 
@@ -133,7 +133,7 @@ async def test_a_card_that_is_extended_while_it_is_held_is_whole_again(shop: Sho
     await shop.execute("UPDATE gift_card SET status = 'exprd'")
     async with shop.services.db.sessions() as db, db.begin():
         row = await db.get_one(GiftCardRow, card.id, with_for_update=True)
-        await extend(db, row, clock.now() + dt.timedelta(days=800))
+        await network_gift_cards.extend(db, row, clock.now() + dt.timedelta(days=800))
     assert await shown(shop, card) == ("used", "0.00")
     clock.advance(dt.timedelta(hours=1))
     await polling.CHECKS.poll(shop.services, started.attempt_id)
@@ -161,7 +161,7 @@ async def test_two_cards_that_are_cancelled_while_they_are_held(shop: Shop) -> N
     await shop.execute("UPDATE ledger_account SET balance = 3000 WHERE role = 'owed_by_marketplace'")
     for card in cards:
         async with shop.services.db.sessions() as db, db.begin():
-            await cancel(db, await db.get_one(GiftCardRow, card.id, with_for_update=True))
+            await network_gift_cards.cancel(db, await db.get_one(GiftCardRow, card.id, with_for_update=True))
     await payment.cancel_payment(shop.context, key)
     assert [await shown(shop, card) for card in cards] == [("cncld", "20.00")] * 2
     assert await shop.one("SELECT balance FROM ledger_account WHERE role = 'owed_by_marketplace'") == 0

@@ -9,7 +9,7 @@ import pytest
 from resolvers.webhook import delivery
 from schema.event import EVENT_EXAMPLES, EventType
 from store.core.clock import clock
-from store.event.events import emit_event
+from store.event.events import NewEvent, emit
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.webhook import sender
 from store.webhook.queue import RETRY_PAUSES
@@ -206,7 +206,7 @@ async def test_what_is_committed_late_is_not_left_out_and_what_depends_on_it_com
     endpoint = await hooks.endpoint(receiver.url)
     data, of = EVENT_EXAMPLES[EventType.CART_EXPIRED], hooks.shop.partner.id
     async with hooks.services.db.sessions() as slow:
-        await emit_event(slow, EventType.CART_EXPIRED, partner_id=of, subject="slow", data=data)
+        await emit(slow, NewEvent(EventType.CART_EXPIRED, partner_id=of, subject="slow", data=data))
         (quick,) = await hooks.tell(subject="quick")
         await hooks.deliver(endpoint)
         assert receiver.ids == [quick]

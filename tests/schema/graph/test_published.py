@@ -32,13 +32,12 @@ from store.bank_account import BankAccountRow
 from store.catalogue.catalogue import EnvironmentRow, PriceRangeRow, PrototypeImageRow
 from store.core.clock import clock
 from store.gift_card.gift_cards import GiftCardRow
-from store.ledger.books import book_of_marketplace
 from store.media.media import MediaRow
 from store.network.boxes import BoxImageRow, BoxPartnerRow, BoxRow, OfferRow
 from store.network.designs import GiftCardDesignRow
 from store.network.gift_cards import NetworkGiftCardUsageRow
-from store.network.issuing import issue_network_gift_card
-from store.network.voucher_issuing import copy_box, issue_network_voucher
+from store.network.issuing import network_gift_cards
+from store.network.voucher_issuing import copy_box, network_vouchers
 from store.network.vouchers import NetworkVoucherRow, NetworkVoucherUsageRow
 from store.payment.disputes import DisputeRow
 from store.payment.fees import FeeRuleRow
@@ -144,8 +143,8 @@ async def networked(shop: Shop, box: BoxRow) -> None:
     voucher = NetworkVoucherRow(**of, status=NetworkVoucherStatus.PAID)
     copy_box(voucher, box)
     async with shop.services.db.sessions() as db, db.begin():
-        await issue_network_gift_card(db, card, await book_of_marketplace(db, at, is_live=True))
-        await issue_network_voucher(db, voucher)
+        await network_gift_cards.issue(db, card)
+        await network_vouchers.issue(db, voucher)
     used: dict[str, Any] = {"partner_id": shop.partner.id, "used_on": now, "recorded_on": now, "value_amount": price}
     await shop.add(NetworkGiftCardUsageRow(gift_card_id=card.id, net_amount=price, **used))
     await shop.add(NetworkVoucherUsageRow(network_voucher_id=voucher.id, net_amount=price, **used))

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import text
 
 from schema.event import EVENT_DATA_KEYS, EVENT_EXAMPLES, EventType
-from store.event.events import emit_event
+from store.event.events import NewEvent, emit
 from tests.fixtures.shop import Shop
 
 
@@ -16,15 +16,15 @@ async def tell(
 ) -> None:
     """One event, in a transaction of its own."""
     async with shop.services.db.sessions() as db, db.begin():
-        await emit_event(
-            db, kind, partner_id=shop.partner.id, subject=subject, data=EVENT_EXAMPLES[kind], unique_key=once
+        await emit(
+            db, NewEvent(kind, partner_id=shop.partner.id, subject=subject, data=EVENT_EXAMPLES[kind], unique_key=once)
         )
 
 
 async def test_an_event_is_there_when_its_transaction_is_committed(shop: Shop) -> None:
     async with shop.services.db.sessions() as db, db.begin():
         data = EVENT_EXAMPLES[EventType.CART_EXPIRED]
-        await emit_event(db, EventType.CART_EXPIRED, partner_id=shop.partner.id, subject="cart", data=data)
+        await emit(db, NewEvent(EventType.CART_EXPIRED, partner_id=shop.partner.id, subject="cart", data=data))
         assert await shop.count("event") == 0
         assert await shop.count("pgqueuer") == 0
     (row,) = await shop.services.db.rows(text("SELECT * FROM event"))
@@ -38,8 +38,9 @@ async def test_what_is_rolled_back_is_told_to_nobody(shop: Shop) -> None:
     async def fall() -> None:
         async with shop.services.db.sessions() as db, db.begin():
             data = EVENT_EXAMPLES[EventType.CART_EXPIRED]
-            await emit_event(
-                db, EventType.CART_EXPIRED, partner_id=shop.partner.id, subject="cart", data=data, unique_key="x"
+            await emit(
+                db,
+                NewEvent(EventType.CART_EXPIRED, partner_id=shop.partner.id, subject="cart", data=data, unique_key="x"),
             )
             raise RuntimeError
 
@@ -64,7 +65,7 @@ async def test_a_second_event_of_the_same_word_is_nothing(shop: Shop) -> None:
 async def test_the_keys_of_an_event_are_the_documented_ones(shop: Shop, data: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="keys"):
         async with shop.services.db.sessions() as db, db.begin():
-            await emit_event(db, EventType.CART_EXPIRED, partner_id=shop.partner.id, subject="cart", data=data)
+            await emit(db, NewEvent(EventType.CART_EXPIRED, partner_id=shop.partner.id, subject="cart", data=data))
     assert await shop.count("event") == 0
 
 

@@ -3,6 +3,7 @@
 from sqlalchemy import text
 
 from store.database.db import Database
+from store.database.driver import driver_of
 from store.job.jobs import JobKind, enqueue_job
 
 
@@ -30,9 +31,7 @@ async def test_in_a_transaction_that_has_begun_a_job_is_one_statement(database: 
     seen: list[str] = []
     async with database.sessions() as db, db.begin():
         await enqueue_job(db, JobKind.SETTLE_ATTEMPT, {"id": "a"})
-        raw = (await (await db.connection()).get_raw_connection()).driver_connection
-        assert raw is not None
-        with raw.query_logger(lambda record: seen.append(record.query)):
+        with (await driver_of(db)).query_logger(lambda record: seen.append(record.query)):
             await enqueue_job(db, JobKind.SETTLE_ATTEMPT, {"id": "b"})
     assert len(seen) == 1
     assert await waiting(database) == 2

@@ -25,7 +25,7 @@ from schema.voucher.input import UpdateVoucher
 from schema.voucher.voucher import VoucherState
 from store.core.clock import clock
 from store.network.boxes import BoxRow
-from store.network.voucher_issuing import copy_box, issue_network_voucher
+from store.network.voucher_issuing import copy_box, network_vouchers
 from store.network.vouchers import NetworkVoucherRow
 from tests.fixtures.basket import Experiences, card_of, columns, for_two
 from tests.fixtures.payment.dispute import OpenedDispute, books_are_right, bought_disputably, open_dispute
@@ -252,5 +252,5 @@ async def sold_network_voucher(shop: Shop, order_id: int) -> int:
         values: dict[str, Any] = {"code": "", "normal_code": "", "status": NetworkVoucherStatus.PAID}
         voucher = NetworkVoucherRow(**values, created_on=clock.now(), order_id=order_id)
         copy_box(voucher, box)
-        await issue_network_voucher(db, voucher)
+        await network_vouchers.issue(db, voucher)
         return voucher.id
