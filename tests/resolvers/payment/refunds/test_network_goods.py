@@ -64,7 +64,10 @@ async def test_a_card_that_was_used_is_refused_unless_it_is_included(shop: Shop)
 async def test_a_voucher_is_cancelled_with_its_line(shop: Shop) -> None:
     await sold_card(shop)
     id = await sold_network_voucher(shop, await shop.one("SELECT max(id) FROM shop_order"))
-    line = "UPDATE order_product SET product_id = NULL, network_voucher_id = :id WHERE gift_card_id IS NULL"
+    line = """
+        UPDATE order_product SET product_id = NULL, network_voucher_id = :id,
+            network_id = (SELECT marketplace_id FROM network_voucher) WHERE gift_card_id IS NULL
+    """
     await shop.execute(line, id=id)
     status = "SELECT status FROM network_voucher WHERE id = :id"
     await refunded(shop, 0)
