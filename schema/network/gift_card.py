@@ -74,7 +74,7 @@ class NetworkGiftCard(NetworkGoodFields):
         ("status", "is_active", "starts_on", "expires_on", "remaining_amount", "frozen_on"),
         "Whether it can be used now: paid, active, begun, not expired, not cancelled, not frozen, and not used up.",
     )
-    order_id: int | None = Field(default=None, description="The id of the order it was sold with; null if none.")
+    order_id: int | None = Field(default=None, exclude=True)
     design_id: int | None = Field(default=None, description="The id of its design; null if it has none.")
     design = relation(GiftCardDesign, by="design_id", description="Its design; null if it has none.", nullable=True)
     document_url = document_url_field()

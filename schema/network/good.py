@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlmodel import Field
 
 from schema.core.columns import datetime_column, id_column
-from schema.core.derived import derived
+from schema.core.derived import derived, restricted_column
 from schema.core.resource import SchemaModel, embedded, relation
 from schema.gift_card.gift_card import GiftCardGiftee, GiftCardGifter
 from schema.network.usage import OF_NETWORK
@@ -34,6 +34,13 @@ class NetworkGoodFields(SchemaModel):
     giftee_details = embedded(GiftCardGiftee, "Who receives it.")
     message: str | None = Field(default=None, max_length=1000, description="The gifter's message; null if none.")
     language: str = Field(default="en", max_length=2, description="The language of its mail and document.")
+    visible_order_id = restricted_column(
+        int,
+        "order_id",
+        OF_NETWORK,
+        "The id of the order it was sold with; null if none, and for partners.",
+        name="orderId",
+    )
     order = relation(
         "schema.order:Order",
         by="order_id",

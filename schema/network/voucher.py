@@ -96,12 +96,7 @@ class NetworkVoucher(NetworkGoodFields):
     document_url = document_url_field()
     holder_url = holder_url_field()
     content = computed(NetworkVoucherContent, "What its holder can get.")
-    order_id: int | None = Field(
-        default=None,
-        foreign_key="shop_order.id",
-        index=True,
-        description="The id of the order it was sold with; null if none.",
-    )
+    order_id: int | None = Field(default=None, foreign_key="shop_order.id", index=True, exclude=True)
     usages = relations(
         NetworkVoucherUsage,
         by="network_voucher_id",

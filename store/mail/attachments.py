@@ -11,7 +11,7 @@ from store.database.db import Database
 from store.document.addresses import DocumentKind, document_url
 from store.document.cache import get_or_render_document
 from store.document.source import DocumentSource, document_source_of, find_printables
-from store.mail.content import Content, GiftContent, GiftRole
+from store.mail.content import Content, GiftContent, GiftRole, NetworkUsageContent
 from store.mail.mailer import MailRefused
 from store.mail.message import Attachment
 from store.mail.render import MailLinks
@@ -26,7 +26,12 @@ DOCUMENT_KINDS = {
     MailKind.NETWORK_GIFT_CARD: DocumentKind.GIFT_CARD,
     MailKind.NETWORK_VOUCHER: DocumentKind.NETWORK_VOUCHER,
 }
-HELD_KINDS = {MailKind.NETWORK_GIFT_CARD: HeldKind.GIFT_CARD, MailKind.NETWORK_VOUCHER: HeldKind.VOUCHER}
+HELD_KINDS = {
+    MailKind.NETWORK_GIFT_CARD: HeldKind.GIFT_CARD,
+    MailKind.NETWORK_GIFT_CARD_USED: HeldKind.GIFT_CARD,
+    MailKind.NETWORK_VOUCHER: HeldKind.VOUCHER,
+    MailKind.NETWORK_VOUCHER_USED: HeldKind.VOUCHER,
+}
 """What has a page for its holder."""
 ROLES_WITH_DOCUMENTS = frozenset({GiftRole.BOUGHT, GiftRole.FOR_GIFTEE, GiftRole.SENT_TO_GIFTEE})
 """Roles whose messages link the documents. Vouchers and cards that are posted or collected are not for printing."""
@@ -48,6 +53,10 @@ async def load_documents(
     MailRefused if everything it describes was taken back meanwhile. RenderingFailed, or Unavailable if the file store
     is unreachable; the message is then tried again later.
     """
+    if isinstance(about, NetworkUsageContent) and about.holder_page is not None:
+        return MailDocuments(
+            MailLinks(pages={about.used_id: holder_url(settings, HELD_KINDS[kind], about.holder_page)})
+        )
     if not isinstance(about, GiftContent) or about.role not in ROLES_WITH_DOCUMENTS:
         return MailDocuments()
     addresses: dict[int, str] = {}

@@ -5,6 +5,7 @@ import enum
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
 
@@ -256,6 +257,12 @@ class NetworkUsageContent(Content):
     """A usage of a network's gift card or voucher, for the network or for the beneficiary."""
 
     is_for_network: bool
+    used_id: int = 0
+    """The id of the gift card or voucher."""
+    holder_page: UUID | None = None
+    """The uuid of what was used, by which the page for its holder is linked; None for the network, and for an address that
+    came with the usage: the page leads to the code.
+    """
     first_name: str
     """The beneficiary's first name; empty if it is unknown, and for the network."""
     holder: str

@@ -71,10 +71,12 @@ async def _enqueue(
 ) -> None:
     named = giftee_email or sold.giftee_email
     first_name = sold.giftee_first_name or "" if named else sold.gifter_first_name
+    beneficiary = named or sold.gifter_email
+    page = sold.uuid if beneficiary in (sold.giftee_email, sold.gifter_email) else None
     own = {"is_for_network": True, "holder": giftee_name(sold) or gifter_name(sold), "comment": usage.comment}
     messages = (
         ("network", network.email, content.model_copy(update=own)),
-        ("beneficiary", named or sold.gifter_email, content.model_copy(update={"first_name": first_name})),
+        ("beneficiary", beneficiary, content.model_copy(update={"first_name": first_name, "holder_page": page})),
     )
     for role, to, about in messages:
         await enqueue_mail(
@@ -91,6 +93,7 @@ async def _enqueue(
 
 class _Shared(TypedDict):
     is_for_network: bool
+    used_id: int
     first_name: str
     holder: str
     code_end: str
@@ -112,6 +115,7 @@ async def _common_content(
     partner = await db.get_one(PartnerRow, usage.partner_id)
     return _Shared(
         is_for_network=False,
+        used_id=sold.id,
         first_name="",
         holder="",
         code_end=sold.normal_code[-SHOWN_OF_CODE:],

@@ -100,11 +100,11 @@ async def test_usages_elsewhere_tell_no_notes_and_no_fees(
 
 @pytest.mark.parametrize("kind", list(REST))
 async def test_the_order_is_the_networks_own(tenants: Tenants, used: dict[str, Row], kind: str) -> None:
-    query = f"query ($code: String!) {{ {kind}(code: $code) {{ id order {{ number }} }} }}"
+    query = f"query ($code: String!) {{ {kind}(code: $code) {{ id orderId order {{ number }} }} }}"
     for who, is_told in {"market a": True, "master": True, "a1": False, "a2": False}.items():
         data = await graphql(tenants, who, query, code=used[kind].code)
         assert data[kind]["id"] == used[kind].id
-        assert (data[kind]["order"] is not None) is is_told, who
+        assert (data[kind]["order"] is not None) is (data[kind]["orderId"] is not None) is is_told, who
 
 
 async def test_rest_documents_the_uuid_of_the_order_for_everybody(tenants: Tenants, used: dict[str, Row]) -> None:

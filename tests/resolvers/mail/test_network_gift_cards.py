@@ -145,6 +145,7 @@ async def test_a_usage_is_told_to_the_network_and_the_beneficiary(mailing: Shop,
             assert said in text, said
         assert card.code not in text
         assert ("Table 7" in text) is ("Claire Dubois" in text) is (received is network)
+        assert ("/network/" in text) is (received is giftee)
         assert documents(received) == []
     assert giftee.message["Reply-To"] == NETWORK
     assert network.message["Reply-To"] == "hello@shop.example"
@@ -172,6 +173,8 @@ async def test_where_the_beneficiary_is_told(
     assert [(mail.kind, mail.recipient, mail.content["first_name"]) for mail in found] == expected, (
         "no address, no mail"
     )
+    page = None if recipient == "other@example.com" else str(row.uuid)
+    assert [mail.content.get("holder_page") for mail in found] == [page for _ in expected], "it leads to the code"
     assert [(mail.partner_id, mail.marketplace_id) for mail in found] == [
         (None, mailing.partner.marketplace_id) for _ in expected
     ]

@@ -85,7 +85,7 @@ async def test_every_page_is_sound(
         for path in dict.fromkeys(paths):
             await page.goto(f"{address}{path}")
             await page.evaluate(OPENED)
-            await sound(page, f"docs {path} {colours}")
+            await sound(page, f"docs {path} {colours}", desktop=path in KINDS)
 
 
 async def test_a_search_works_without_scripts(browser: Browser, address: str) -> None:

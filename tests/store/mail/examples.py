@@ -24,6 +24,7 @@ from store.mail.content import (
     GiftContent,
     GiftItem,
     GiftRole,
+    NetworkUsageContent,
     OnboardingContent,
     OrderContent,
     OrderLineContent,
@@ -153,6 +154,7 @@ def dispute(state: DisputeState, **more: Any) -> DisputeContent:
 
 USED = CardUsageContent(
     is_for_network=False,
+    used_id=7,
     first_name="Claire",
     holder="",
     code_end="7K3P",
@@ -239,7 +241,8 @@ def example(
     about = content or (CONTENTS[kind] if isinstance(kind, MailKind) else None)
     items = about.items if isinstance(about, GiftContent) else ()
     documents = {item.id: f"{PUBLIC_URL}/documents/vouchers/token-{item.id}.pdf" for item in items}
-    pages = {id: f"{PUBLIC_URL}/network/token-{id}/" for id in documents} if kind in HELD_KINDS else {}
+    held = (about.used_id,) if isinstance(about, NetworkUsageContent) and not about.is_for_network else documents
+    pages = {id: f"{PUBLIC_URL}/network/token-{id}/" for id in held} if kind in HELD_KINDS else {}
     return render_mail(
         kind, about, language, brand, PUBLIC_URL, MailLinks(documents, pages, is_attached=bool(documents))
     )

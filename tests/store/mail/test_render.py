@@ -298,6 +298,8 @@ def test_a_usage_is_told_to_its_network_and_to_who_has_the_card(language: str) -
                 assert said in text, said
             assert ("Claire Dubois" in text) is ("Table 7 <b>" in text) is (message is own)
             assert (SHOP.phone in text) is (message is theirs), "the network does not write to itself"
+        for text in (message.text, message.html):
+            assert (f"{PUBLIC_URL}/network/token-7/" in text) is (message is theirs)
     anonymous = example(kind, "en", USED.model_copy(update={"first_name": "", "reservation_id": ""}))
     assert "Hello" not in anonymous.text + anonymous.html
     assert "Booking" not in anonymous.text + anonymous.html
@@ -319,6 +321,8 @@ def test_a_usage_of_a_voucher_is_told_to_its_network_and_to_who_has_it(language:
             for said in ("Auberge du Lac", "7K3P", f"A massage ({language})", "R-2041", "2026", "2027"):
                 assert said in text, said
             assert ("Claire Dubois" in text) is ("Table 7 <b>" in text) is (message is own)
+        for text in (message.text, message.html):
+            assert (f"{PUBLIC_URL}/network/token-7/" in text) is (message is theirs)
     unknown = example(kind, "en", VOUCHER_USED.model_copy(update={"offer": Text()}))
     assert "Offer" not in unknown.text + unknown.html
     used_up = example(kind, "en", VOUCHER_USED.model_copy(update={"usages_left": 0}))
