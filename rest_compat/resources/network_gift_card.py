@@ -100,7 +100,7 @@ NETWORK_GIFT_CARD_USAGE = ResourceShape(
         "comment": "visible_comment",
         "reservation_id": "visible_reservation_id",
         "partner_source_id": FieldKey("partner.source_id", DIGITS),
-        "freeze_payout_date": "freeze_payout_date",
+        "freeze_payout_date": "visible_freeze_payout_date",
     },
     example={
         "id": 88,

@@ -7,14 +7,14 @@ import strawberry
 from sqlmodel import Field
 
 from schema.core.columns import DescribedEnum, enum_column, graphql_enum
-from schema.core.derived import derived
-from schema.core.money import money, money_column
+from schema.core.derived import derived, restricted_column
+from schema.core.money import money, money_column, money_value
 from schema.core.ownership import marketplace_relation
-from schema.core.resource import SchemaModel, computed, relation, relations
+from schema.core.resource import SchemaModel, computed, relation, relations, restricted
 from schema.gift_card.gift_card import GiftCardMovement
 from schema.network.design import GiftCardDesign
 from schema.network.good import NetworkGoodFields, document_url_field, holder_url_field
-from schema.network.usage import NOTHING, NetworkUsage
+from schema.network.usage import HIDDEN, NOTHING, OF_OWN_USAGES, NetworkUsage
 from schema.wallet import Wallet
 
 
@@ -39,17 +39,24 @@ class NetworkGiftCardUsage(NetworkUsage):
         "The network gift card. For users of a partner null if it is no longer linked to the gift cards of the network, and "
         "for usages of payments, as the partner never knew the code.",
     )
-    payment_id: UUID | None = Field(
-        default=None,
-        foreign_key="payment.id",
-        description="The id of the payment that it is a part of; null for a usage over the API.",
+    payment_id: UUID | None = Field(default=None, foreign_key="payment.id", exclude=True)
+    visible_payment_id = restricted_column(
+        UUID,
+        "payment_id",
+        OF_OWN_USAGES,
+        f"The id of the payment that it is a part of; null for a usage over the API. {HIDDEN}",
+        name="paymentId",
     )
     returned_amount: Decimal = money_column(default=NOTHING)
     returned = money(
         "returned_amount", description="The part of `value` that refunds of the payment gave back to the card."
     )
     returned_net_amount: Decimal = money_column(default=NOTHING)
-    returned_net = money("returned_net_amount", description="The part of `net` that the partner gave back with it.")
+    returned_net = restricted(
+        money_value("returned_net_amount"),
+        OF_OWN_USAGES,
+        f"The part of `net` that the partner gave back with it. {HIDDEN}",
+    )
 
 
 @strawberry.pydantic.type(description="What the design of a network gift card says, in the card's language.")

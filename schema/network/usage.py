@@ -72,6 +72,13 @@ class NetworkUsage(SchemaModel):
         str, "reservation_id", OF_OWN_USAGES, f"The id of the booking; empty if none. {HIDDEN}", name="reservationId"
     )
     freeze_payout_date: dt.datetime | None = datetime_column(
-        "Decides about the payout instead of `usedOn`; null if not set.", default=None, nullable=True
+        "Decides about the payout instead of `used_on`.", default=None, nullable=True, exclude=True
+    )
+    visible_freeze_payout_date = restricted_column(
+        dt.datetime,
+        "freeze_payout_date",
+        OF_OWN_USAGES,
+        f"Decides about the payout instead of `usedOn`; null if not set. {HIDDEN}",
+        name="freezePayoutDate",
     )
     partner = partner_relation("The partner where it was used.")

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from store.database.db import Database
-from store.database.driver import driver_of
+from store.database.driver import fetch
 from store.database.statement_cache import StatementCache
 
 
@@ -52,5 +52,4 @@ class TransactionReader:
     async def fetch(self, sql: str, *arguments: Any) -> Sequence[Any]:
         """All rows of one statement, run by the driver itself."""
         async with self._lock:
-            rows: Sequence[Any] = await (await driver_of(self._session)).fetch(sql, *arguments)
-            return rows
+            return await fetch(self._session, sql, *arguments)

@@ -14,7 +14,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from schema.core.columns import datetime_column
 from schema.event import EVENT_DATA_KEYS, Event, EventType
 from store.core.clock import now
-from store.database.driver import driver_of
+from store.database.driver import fetch
 from store.job.jobs import JobKind, enqueue_job
 
 
@@ -80,7 +80,7 @@ async def emit(db: AsyncSession, *events: NewEvent) -> None:
     if not events:
         return
     await db.flush()
-    driver = await driver_of(db)
-    written = await driver.fetch(INSERT, now(), *map(list, zip(*(event.columns for event in events), strict=True)))
+    columns = map(list, zip(*(event.columns for event in events), strict=True))
+    written = await fetch(db, INSERT, now(), *columns)
     if written:  # the job sorts all earlier events too
         await enqueue_job(db, JobKind.SORT_EVENTS, {"id": written[-1]["id"]})

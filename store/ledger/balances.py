@@ -43,11 +43,11 @@ FOLD = text(f"""
     WHERE ledger_snapshot.before_position < excluded.before_position
     RETURNING account_id
 """)  # noqa: S608 - of SQL in this file
-LOCK = text("""
+LOCK = """
     SELECT balance * side FROM ledger_account
-    WHERE book_id = :book_id AND role = :role AND owner_id IS NOT DISTINCT FROM CAST(:owner_id AS bigint)
-        AND owner_uuid IS NULL FOR NO KEY UPDATE
-""")
+    WHERE book_id = :book_id AND role = :role AND {owner} AND owner_uuid IS NULL FOR NO KEY UPDATE
+"""
+LOCK_SHARED, LOCK_OWNED = text(LOCK.format(owner="owner_id IS NULL")), text(LOCK.format(owner="owner_id = :owner_id"))
 WALLETS = text(f"""
     SELECT w.id, b.currency, b.minor_digits, coalesce(sum({BALANCE.format(a="a")} * a.side), 0)::bigint AS balance
     FROM wallet w JOIN ledger_book b ON b.id = w.book_id
@@ -81,5 +81,8 @@ async def wallet_balances(db: AsyncSession, wallet_ids: Sequence[int]) -> Mappin
 
 async def lock_balance(db: AsyncSession, book_id: int, account: LedgerAccount) -> int:
     """Lock an account with a floor; returns its balance in minor units, on its natural side."""
-    values = {"book_id": book_id, "role": account.role.value, "owner_id": account.owner_id}
-    return (await (await db.connection()).execute(LOCK, values)).scalar_one_or_none() or 0
+    values = {"book_id": book_id, "role": account.role.value}
+    statement = LOCK_SHARED
+    if account.owner_id is not None:
+        statement, values = LOCK_OWNED, {**values, "owner_id": account.owner_id}
+    return (await (await db.connection()).execute(statement, values)).scalar_one_or_none() or 0

@@ -43,9 +43,18 @@ FIND_JOURNALS = """
 FIND_ACCOUNTS = """
     SELECT g.n, a.id FROM unnest($1::int[], $2::text[], $3::bigint[], $4::uuid[]) WITH ORDINALITY
         AS g (book_id, role, owner_id, owner_uuid, n)
-    JOIN ledger_account a ON a.book_id = g.book_id AND a.role = g.role
-        AND a.owner_id IS NOT DISTINCT FROM g.owner_id AND a.owner_uuid IS NOT DISTINCT FROM g.owner_uuid
+    CROSS JOIN LATERAL (
+        SELECT id FROM ledger_account WHERE book_id = g.book_id AND role = g.role AND owner_id = g.owner_id
+            AND owner_uuid IS NOT DISTINCT FROM g.owner_uuid
+        UNION ALL
+        SELECT id FROM ledger_account WHERE book_id = g.book_id AND role = g.role AND owner_id IS NULL
+            AND g.owner_id IS NULL AND owner_uuid = g.owner_uuid
+        UNION ALL
+        SELECT id FROM ledger_account WHERE book_id = g.book_id AND role = g.role AND owner_id IS NULL
+            AND g.owner_id IS NULL AND owner_uuid IS NULL AND g.owner_uuid IS NULL
+    ) a
 """
+"""Finds accounts along the index of their key, which `IS NOT DISTINCT FROM` cannot use."""
 OPEN_ACCOUNTS = """
     INSERT INTO ledger_account (book_id, role, owner_id, owner_uuid, partner_id, side, has_floor, balance, version)
     SELECT *, 0, 0 FROM unnest($1::int[], $2::text[], $3::bigint[], $4::uuid[], $5::int[], $6::int[], $7::bool[])

@@ -22,7 +22,7 @@ from store.network.gift_card_usages import NewUsage, check_accepted, check_use, 
 from store.network.gift_cards import NetworkGiftCardUsageRow
 from store.network.issuing import network_gift_cards
 from store.network.postings import part_return_journal, void_journal
-from store.network.states import CANCELLED, USING, status_by_balance, transition
+from store.network.states import CANCELLED
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.payment.payments import PaymentRow
 
@@ -81,20 +81,13 @@ async def release(db: AsyncSession, holder: Holder, parts: Sequence[CardPart]) -
     """Release what a checkout or payment holds. What comes back to a network's card that was cancelled meanwhile is owed no
     more; nor is what comes back to an expired one, if its network books breakage.
     """
-    await post(db, [_restore(card, holder, amount) for card, amount in parts])
+    await post(db, [restore_to_card(card, holder, amount) for card, amount in parts])
     for card, amount in parts:
         if is_of_network(card) and card.status is CANCELLED:
             card.unowed_amount += amount
             await post(db, [await void_journal(db, network_gift_cards.liability_of(card), amount, hold_id(holder))])
         elif is_of_network(card):
             await post(db, await network_gift_cards.take_back(db, card, amount, hold_id(holder)))
-
-
-def _restore(card: GiftCardRow, holder: Holder, amount: Decimal) -> Journal:
-    journal = restore_to_card(card, holder, amount)
-    if is_of_network(card) and card.status is USING:
-        transition(card, status_by_balance(card.remaining_amount, card.value_amount))
-    return journal
 
 
 async def capture_own(db: AsyncSession, holder: Holder, parts: Iterable[CardPart]) -> None:
@@ -113,7 +106,7 @@ async def capture_of_networks(
     for card, amount in parts:
         if is_of_network(card):
             network = await db.get_one(MarketplaceRow, card.network_id)
-            await post(db, [_restore(card, holder, amount)])
+            await post(db, [restore_to_card(card, holder, amount)])
             new = NewUsage(
                 value=amount, used_on=now, freeze_payout_date=payment.freeze_payout_date, payment_id=payment.id
             )

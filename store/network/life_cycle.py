@@ -35,7 +35,7 @@ from store.network.states import check_activatable, check_not_over
 from store.partner.partners import MarketplaceRow
 
 
-class HeldGood(Limited, Protocol):
+class SoldGood(Limited, Protocol):
     """A gift card or a voucher of a network."""
 
     id: int
@@ -47,7 +47,7 @@ class HeldGood(Limited, Protocol):
     unowed_amount: Decimal
 
 
-G = TypeVar("G", bound=HeldGood)
+G = TypeVar("G", bound=SoldGood)
 
 
 class LifeCycle(ABC, Generic[G]):
@@ -72,7 +72,7 @@ class LifeCycle(ABC, Generic[G]):
         """What a network owes for one."""
 
     @abstractmethod
-    def is_for_trying(self, good: G) -> bool:
+    def is_issued_as_test(self, good: G) -> bool:
         """True if a new one moves no real money."""
 
     @abstractmethod
@@ -80,8 +80,8 @@ class LifeCycle(ABC, Generic[G]):
         """The part of its value that is not used."""
 
     @abstractmethod
-    def status_by_rest(self, good: G) -> StrEnum:
-        """Its status while it is valid, by what is left."""
+    async def status_by_rest(self, db: AsyncSession, good: G) -> StrEnum:
+        """Its status while it is valid, by what is used and what is left."""
 
     @abstractmethod
     async def open(self, db: AsyncSession, book_id: int, goods: Sequence[G]) -> None:
@@ -106,7 +106,7 @@ class LifeCycle(ABC, Generic[G]):
         """
         if not goods:
             return
-        is_test = self.is_for_trying(goods[0])
+        is_test = self.is_issued_as_test(goods[0])
         await self.open(db, await book_of_marketplace(db, self.network_of(goods[0]), is_live=not is_test), goods)
         for good in goods:
             good.is_test = is_test
@@ -133,13 +133,19 @@ class LifeCycle(ABC, Generic[G]):
 
     async def cancel(self, db: AsyncSession, good: G, refunded: Decimal = NOTHING) -> bool:
         """Cancel it; returns False if it is cancelled already. What is left of it is owed no more. `refunded` is what goes
-        back to its buyer next.
+        back to its buyer next: as much of what was booked as breakage is no income after all.
         """
-        owed = self.left(good) - good.unowed_amount
+        liability, booked = self.liability_of(good), NOTHING
+        if good.status is self.status.EXPIRED:
+            booked = min(good.unowed_amount, refunded)
+        owed = self.left(good) - good.unowed_amount + booked
+        expired_on = good.expires_on
         if not self.states.change(good, self.status.CANCELLED):
             return False
         good.unowed_amount = self.left(good)
-        await post(db, [await void_journal(db, self.liability_of(good), owed, refunded=refunded)])
+        if booked and expired_on is not None:
+            await post(db, [breakage_reversal_journal(liability, booked, expired_on)])
+        await post(db, [await void_journal(db, liability, owed, refunded=refunded)])
         await emit(db, self.event("cancelled", good))
         return True
 
@@ -153,7 +159,7 @@ class LifeCycle(ABC, Generic[G]):
             raise NotExtendable
         good.expires_on = expires_on
         if good.status is self.status.EXPIRED:
-            self.states.change(good, self.status_by_rest(good))
+            self.states.change(good, await self.status_by_rest(db, good))
             booked, good.unowed_amount = good.unowed_amount, NOTHING
             await post(db, [breakage_reversal_journal(self.liability_of(good), booked, old)])
         await emit(db, self.event("extended", good, old_expires_on=datetime_data(old)))
@@ -163,7 +169,7 @@ class LifeCycle(ABC, Generic[G]):
         its network books breakage; returns the journal then. `returned_by` names what has brought it back.
         """
         if good.status is not self.status.EXPIRED:
-            self.states.change(good, self.status_by_rest(good))
+            self.states.change(good, await self.status_by_rest(db, good))
             return ()
         network = await db.get_one(MarketplaceRow, self.network_of(good))
         if good.expires_on is None or not getattr(network, self.books_breakage):

@@ -73,7 +73,7 @@ def check_validity(item: Usable, now: dt.datetime) -> None:
     if not item.is_active:
         raise Deactivated
     if item.starts_on is not None and now < item.starts_on:
-        raise NotYetValid(starts_on=item.starts_on.date())
+        raise NotYetValid(starts_on=f"{item.starts_on.astimezone(dt.UTC):%Y-%m-%d %H:%M} UTC")
 
 
 def check_usable(card: GiftCardRow, now: dt.datetime, *, held: bool = False) -> None:

@@ -31,13 +31,13 @@ class VoucherLifeCycle(LifeCycle[NetworkVoucherRow]):
         account = LedgerAccount(Role.NETWORK_VOUCHER, good.id)
         return NetworkLiability(account, good.book_id, good.currency, "network_voucher", good.id)
 
-    def is_for_trying(self, good: NetworkVoucherRow) -> bool:
+    def is_issued_as_test(self, good: NetworkVoucherRow) -> bool:
         return good.status is NetworkVoucherStatus.TEST
 
     def left(self, good: NetworkVoucherRow) -> Decimal:
         return good.left_amount
 
-    def status_by_rest(self, good: NetworkVoucherRow) -> NetworkVoucherStatus:
+    async def status_by_rest(self, _db: AsyncSession, good: NetworkVoucherRow) -> NetworkVoucherStatus:
         return status_by_usages(good)
 
     async def open(self, _db: AsyncSession, book_id: int, goods: Sequence[NetworkVoucherRow]) -> None:

@@ -28,10 +28,9 @@ SECRET = (
     "managementFee",
     "managementFeeVat",
     "net",
+    "freezePayoutDate",
 )
-FEES = (
-    "commission { amount } commissionVat { amount } managementFee { amount } managementFeeVat { amount } net { amount }"
-)
+FEES = "freezePayoutDate commission { amount } commissionVat { amount } managementFee { amount } managementFeeVat { amount } net { amount }"
 USAGES = f"""query ($code: String!) {{ %s(code: $code) {{ usages {{
     partner {{ id }} value {{ amount }} isActive comment reservationId commissionRate {FEES} }} }} }}"""
 REST = {"networkGiftCard": "networkgiftcards", "networkVoucher": "networkvouchers"}
@@ -59,6 +58,8 @@ async def used(tenants: Tenants) -> dict[str, Row]:
             ("networkVoucher", use_network_voucher, {}),
         ):
             assert (await ask.change(at, operation, code=rows[kind].code, **told, **more)).done
+    for table in ("network_gift_card_usage", "network_voucher_usage"):
+        await tenants.execute(f"UPDATE {table} SET freeze_payout_date = used_on")  # noqa: S608 - of this test
     return rows
 
 

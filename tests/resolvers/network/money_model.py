@@ -122,7 +122,7 @@ class Item:
         """The status by what is left."""
         if self.is_voucher:
             return "used" if self.count == self.usages else "using" if self.count else "paid"
-        return "used" if not self.left else "paid" if self.left == self.value else "using"
+        return "used" if not self.left else "paid" if self.left + self.held == self.value else "using"
 
     @property
     def next_value(self) -> int:

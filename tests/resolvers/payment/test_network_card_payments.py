@@ -354,3 +354,18 @@ async def test_a_usage_of_a_payment_is_not_cancelled(shop: Shop) -> None:
     with pytest.raises(UsageOfPayment):
         await cancel_network_gift_card_usage(shop.manager, CancelNetworkGiftCardUsage(id=before[0].id))
     assert await usages(shop) == before
+
+
+async def test_what_is_held_is_not_used(shop: Shop) -> None:
+    card = await card_of_network(shop)
+    first, second = [await created(shop, **await from_card(shop, card, amount)) for amount in ("30.00", "20.00")]
+    await use(shop, card, "10.00")
+    assert await shown(shop, card) == ("using", "40.00")
+    (usage,) = await usages(shop)
+    await cancel_network_gift_card_usage(shop.manager, CancelNetworkGiftCardUsage(id=usage.id))
+    assert await shown(shop, card) == ("paid", "50.00")
+    await cancel_payment(shop.manager, CancelPayment(id=first.id))
+    assert await shown(shop, card) == ("paid", "80.00")
+    await cancel_payment(shop.manager, CancelPayment(id=second.id))
+    assert await shown(shop, card) == ("paid", "100.00")
+    await books_balance(shop)

@@ -3,9 +3,11 @@
 import asyncio
 import pathlib
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
+from uuid import UUID
 
 import asyncpg
 import pytest
@@ -18,7 +20,7 @@ from schema.ledger import LedgerAccountRole as Role
 from schema.ledger import LedgerJournalKind as Kind
 from store.database.db import Database, dsn
 from store.ledger.accounts import LedgerAccount
-from store.ledger.posting import post, post_on
+from store.ledger.posting import FIND_ACCOUNTS, post, post_on
 from store.migrations.migrate import migrate
 from tests.changes import Direct
 from tests.fixtures.gift_card import gift_card
@@ -55,6 +57,36 @@ async def test_entries_sum_to_zero_and_those_of_nothing_are_left_out(ledger: Led
         (some.source_id, 2)
     ]
     assert await ledger.account_id(ledger.earnings) is None
+
+
+async def test_accounts_are_found_among_many(ledger: Ledger) -> None:
+    """Whatever owns them: with 20,000 others no row is read but theirs."""
+    owners = [(Role.CARD, 7, None), (Role.IN_DISPUTE, None, UUID(int=7)), (Role.PARTNER_HELD, 7, UUID(int=7))]
+    accounts = [LedgerAccount(role, id, uuid) for role, id, uuid in owners] + [COMMISSION, ledger.earnings]
+    sides = ((account, 5 * account.side) for account in accounts)
+    await ledger.post(*(ledger.journal((account, amount), (FEES, -amount)) for account, amount in sides))
+    await ledger.tenants.execute(MANY, book_id=ledger.book_id)
+    await ledger.tenants.execute("ANALYZE ledger_account")
+    keys = [(ledger.book_id, account.role.value, account.owner_id, account.owner_uuid) for account in accounts]
+    columns = [list(column) for column in zip(*keys, strict=True)]
+    assert len(await ledger.db.fetch(FIND_ACCOUNTS, *columns)) == len(accounts)
+    (plan,) = await ledger.db.fetch(f"EXPLAIN (ANALYZE, FORMAT JSON) {FIND_ACCOUNTS}", *columns)
+    assert rows_read(plan[0][0]["Plan"]) <= 2 * len(accounts)
+
+
+MANY = """
+    INSERT INTO ledger_account (book_id, role, owner_id, owner_uuid, side, has_floor, balance, version)
+    SELECT :book_id, role, CASE WHEN role <> 'in_dispute' THEN 1000 + n END,
+        CASE WHEN role <> 'card' THEN gen_random_uuid() END, -1, false, 0, 0
+    FROM generate_series(1, 7000) n, unnest(ARRAY['card', 'in_dispute', 'partner_held']) role
+"""
+
+
+def rows_read(node: Mapping[str, Any]) -> int:
+    """How many rows of accounts a plan has looked at."""
+    of_this = (node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"]
+    below = sum(map(rows_read, node.get("Plans", ())))
+    return int(below + (of_this if "Relation Name" in node else 0))
 
 
 async def test_a_source_is_posted_once_and_never_means_two_things(ledger: Ledger) -> None:

@@ -8,6 +8,7 @@ import orjson
 import pytest
 
 from resolvers.core.context import Context
+from resolvers.job import expiry
 from resolvers.network.gift_card_usages import use_network_gift_card
 from resolvers.network.voucher_usages import use_network_voucher
 from resolvers.payment.refunds.order_refunds import preview_order_refund, refund_order
@@ -20,6 +21,7 @@ from schema.network.voucher_input import UseNetworkVoucher
 from schema.payment.errors import GoodsUsed
 from schema.payment.input import PreviewOrderRefund, PreviewRefund, RefundPayment
 from schema.root import schema
+from store.core.clock import clock
 from store.payment.payments import RefundRow
 from tests.fixtures.basket import GIFTEE, bought, columns
 from tests.fixtures.ledger import broken_rules
@@ -315,4 +317,22 @@ async def test_the_lines_of_a_refund_that_failed_are_refunded_again(shop: Shop, 
     assert (again.refund_amount, again.id) != (refund.refund_amount, refund.id)
     await send_refunds(shop.services)
     assert await balances(shop) == {"wallet": 12000, "network_voucher": 12000}
+    await is_proved(shop)
+
+
+async def test_a_refund_of_what_was_booked_as_breakage_takes_it_back(shop: Shop, goods: NetworkGoods) -> None:
+    books = "UPDATE marketplace SET network_gift_card_books_breakage = true, network_voucher_books_breakage = true"
+    await shop.execute(books)
+    await bought(shop, goods.cards("50.00", 1), goods.boxes(1))
+    for table in ("gift_card", "network_voucher"):
+        await shop.execute(f"UPDATE {table} SET expires_on = :now", now=clock.now())  # noqa: S608 - of this test
+    assert await expiry.expire_gift_cards(shop.services) == await expiry.expire_vouchers(shop.services) == 1
+    before = await balances(shop)
+    assert before["breakage"] == 17000
+    await refunded(shop, 0, include_used=True)
+    assert (await balances(shop))["breakage"] == 12000
+    await refunded(shop, 1, include_used=True)
+    await send_refunds(shop.services)
+    assert {"breakage", "card", "network_voucher", "marketplace_funds"}.isdisjoint(await balances(shop))
+    assert await columns(shop, "gift_card", "status") == await columns(shop, "network_voucher", "status")
     await is_proved(shop)
