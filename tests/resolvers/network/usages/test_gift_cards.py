@@ -5,8 +5,6 @@ import datetime as dt
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import pytest
-
 from resolvers.network.gift_card_usages import cancel_network_gift_card_usage, use_network_gift_card
 from schema.core.permission import Permission
 from schema.gift_card.gift_card import GiftCardStatus
@@ -17,7 +15,6 @@ from tests.fixtures.network import (
     balances,
     card_balance,
     is_proved,
-    link,
     network_card,
     set_terms,
     status_and_rest,
@@ -25,15 +22,6 @@ from tests.fixtures.network import (
 )
 from tests.fixtures.tenants import Tenants
 from tests.fixtures.voucher import holder
-
-pytestmark = pytest.mark.usefixtures("linked")
-
-
-@pytest.fixture
-async def linked(tenants: Tenants) -> None:
-    """Partners a1 and b1 take part in the gift cards of their networks, a2 does not."""
-    await link(tenants, "a1")
-    await link(tenants, "b1", source_id=200)
 
 
 async def use(
