@@ -8,13 +8,15 @@ from typing import Any
 import pytest
 
 from resolvers.core.caller import Role
+from schema.checkout.checkout import Checkout, CheckoutKey, ProductChoice
+from schema.core.errors import CheckoutChanged
 from schema.core.permission import Permission
 from schema.gift_card.gift_card import GiftCardStatus
 from store.core.clock import clock
 from store.core.codes import generate_code
 from tests.fixtures.network_prints import usage_of
 from tests.fixtures.payment.api_payment import created, wallet_uuid
-from tests.fixtures.shop import open_shop
+from tests.fixtures.shop import Shop, open_shop
 from tests.funnel.checkout.test_pages import check_controls, check_headings
 from tests.funnel.redemption.fixtures import ROOT, Venue, buttons, note, press, verdict
 from tests.funnel.redemption.network import card_state, is_proved, link, network_card, usage_rows
@@ -234,27 +236,31 @@ async def test_what_no_page_of_ours_sends_is_refused_and_changes_nothing(venue: 
     assert (await card_state(venue.shop, card), await usage_rows(venue)) == (("paid", LEFT("100.00")), 0)
 
 
-async def test_two_hundred_usages_at_once_on_the_page_and_over_the_api(
+async def test_two_hundred_usages_at_once_on_the_page_over_the_api_and_in_checkouts(
     venue: Venue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As many happen as the card has money for."""
     monkeypatch.setattr(venue.shop.services.settings, "guesses_per_user", "9999/hour")
-    card = await network_card(venue.shop)
+    card, candle = await network_card(venue.shop), await venue.shop.product("7.00")
     staff, token = await venue.staff(card.code), await api_token(venue)
     partner = {"code": card.code, "value": "7.00", "partnerId": venue.shop.partner.id}
+    ready = [await venue.shop.ready(ProductChoice(candle.id, 1), codes=(card.code,)) for _ in range(40)]
     outcomes: list[set[Any]] = await asyncio.gather(
-        *(
-            network_use(staff, token, "GiftCard", partner)
-            if n % 2
-            else sent_at_once(staff, "/redeem/network-gift-card/", 1, amount="7", once=f"{n:022}")
-            for n in range(200)
-        )
+        *(network_use(staff, token, "GiftCard", partner) for _ in range(80)),
+        *(sent_at_once(staff, "/redeem/network-gift-card/", 1, amount="7", once=f"{n:022}") for n in range(80)),
+        *(paid_with_cards(venue.shop, key, seen) for key, seen in ready),
     )
-    assert {frozenset(outcome) for outcome in outcomes} <= {
-        frozenset({303}),
-        frozenset(),
-        frozenset({"INSUFFICIENT_BALANCE"}),
-    }
+    refused = {"INSUFFICIENT_BALANCE"}, {"CheckoutChanged"}
+    assert {frozenset(outcome) for outcome in outcomes} <= {frozenset(each) for each in ({303}, set(), *refused)}
     assert await card_state(venue.shop, card) == ("using", LEFT("2.00"))
     assert await usage_rows(venue) == 14
     assert await is_proved(venue)
+
+
+async def paid_with_cards(shop: Shop, key: CheckoutKey, seen: Checkout) -> set[Any]:
+    """Pay a checkout that gift cards cover; what refuses it."""
+    try:
+        await shop.start(key, seen)
+    except CheckoutChanged:
+        return {"CheckoutChanged"}
+    return set()

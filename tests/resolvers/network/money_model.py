@@ -108,6 +108,8 @@ class Item:
     count: int = 0
     is_over: bool = False
     """Whether its end is past."""
+    is_refunded: bool = False
+    """Whether the price of its sale went back."""
 
     @property
     def is_voucher(self) -> bool:
@@ -175,6 +177,30 @@ class Model:
             item.unowed = item.left
         else:
             self._owe(item.left)
+
+    def sell(self, item: Item) -> None:
+        """The money of the sale is in the network's wallet."""
+        self.accounts["marketplace_funds"] += item.value
+        self.issue(item)
+
+    def refund_sale(self, item: Item) -> bool:
+        """All of the price goes back, out of what is no longer owed, what was booked as breakage, and the network's funds."""
+        if item.is_refunded:
+            return False
+        back = min(item.unowed, item.value) if item.status == "exprd" else 0
+        owed = 0 if item.status == "cncld" else item.left - item.unowed + back
+        kept = min(owed, item.value)
+        rest = owed - kept
+        surplus = max(0, rest - self.accounts["owed_by_marketplace"])
+        if self.accounts["marketplace_funds"] + kept + surplus < item.value:
+            return False
+        self.accounts["breakage"] -= back
+        self.accounts["marketplace_funds"] += kept - item.value
+        self.refill(rest)
+        if item.status != "cncld":
+            item.status, item.unowed = "cncld", item.left
+        item.is_refunded = True
+        return True
 
     def activate(self, item: Item) -> bool:
         """Returns False if it is refused, as all others do."""

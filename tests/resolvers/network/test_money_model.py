@@ -17,6 +17,7 @@ from resolvers.network import gift_card_usages, voucher_usages
 from resolvers.network import voucher_issuing as vouchers
 from resolvers.payment.creation import cancel_payment
 from resolvers.payment.page.process import sync_payin
+from resolvers.payment.refunds.order_refunds import refund_order
 from resolvers.payment.refunds.refunds import refund_payment
 from schema.core.errors import AppError
 from schema.core.text import Text
@@ -25,7 +26,7 @@ from schema.network.box import OfferStatus
 from schema.network.gift_card_input import CancelNetworkGiftCardUsage, UseNetworkGiftCard
 from schema.network.voucher_input import CancelNetworkVoucherUsage, IssueNetworkVoucher, UseNetworkVoucher
 from schema.partner.partner import PartnerStatus
-from schema.payment.input import CancelPayment, RefundPayment
+from schema.payment.input import CancelPayment, RefundOrder, RefundOrderLine, RefundPayment
 from store.core.clock import clock
 from store.gift_card.gift_cards import GiftCardRow
 from store.network.boxes import BoxRow, OfferRow
@@ -33,10 +34,11 @@ from store.network.issuing import network_gift_cards
 from store.network.voucher_issuing import network_vouchers
 from store.partner.partners import PartnerRow
 from store.payment.payments import PaymentRow
-from tests.fixtures.network_sale import new_box
+from tests.fixtures.basket import bought
+from tests.fixtures.network_sale import NetworkGoods, network_goods, new_box
 from tests.fixtures.payment.api_payment import begun, books_balance, created, paid_at_provider
 from tests.fixtures.payment.network_payment import card_of_network, take_part
-from tests.fixtures.payment.refill import market, opened_wallet, refilled
+from tests.fixtures.payment.refill import market, refilled
 from tests.fixtures.shop import Shop
 from tests.resolvers.network.money_model import Item, Model, Terms, Used
 
@@ -45,6 +47,8 @@ DEEDS = {
     "set_terms": 3,
     "issue_card": 5,
     "issue_voucher": 4,
+    "sell": 4,
+    "refund_sale": 4,
     "activate": 4,
     "use": 14,
     "cancel_usage": 6,
@@ -79,13 +83,15 @@ def money(cents: int) -> str:
 class Network:
     """A network to which anything can happen, and the model beside it."""
 
-    def __init__(self, shop: Shop, partners: Sequence[int], boxes: Sequence[BoxRow], seed: int) -> None:
-        self.shop, self.partners, self.boxes = shop, partners, boxes
+    def __init__(self, goods: NetworkGoods, partners: Sequence[int], boxes: Sequence[BoxRow], seed: int) -> None:
+        self.shop, self.goods, self.partners, self.boxes = goods.shop, goods, partners, boxes
         self.model, self.chance = Model(), random.Random(seed)
         self.rows: dict[int, GiftCardRow] = {}
         self.open: list[tuple[PaymentRow, Item, int]] = []
         """Payments that hold a part of a card."""
         self.paid: list[tuple[UUID, Used]] = []
+        self.sold: list[tuple[int, Item]] = []
+        """Lines of orders, with what each has sold."""
 
     async def set_terms(self) -> None:
         of_voucher, draw = self.chance.random() < 0.4, self.chance
@@ -112,6 +118,30 @@ class Network:
         voucher = await vouchers.issue_network_voucher(market(self.shop), sent)
         value = int(box.price_amount * 100)
         self.model.issue(Item(voucher.id, voucher.code, value, status, box.max_usages))
+
+    async def sell(self) -> None:
+        """In the network's shop, paid by bank card."""
+        of_voucher, value = self.chance.random() < 0.5, self.chance.choice((1000, 5000))
+        await bought(self.shop, self.goods.boxes(1) if of_voucher else self.goods.cards(money(value), 1))
+        line = "SELECT id, network_gift_card_id, network_voucher_id FROM order_product ORDER BY id DESC LIMIT 1"
+        ((line_id, card_id, voucher_id),) = await self.shop.services.db.rows(text(line))
+        if of_voucher:
+            code = await self.shop.one("SELECT code FROM network_voucher WHERE id = :id", id=voucher_id)
+            item = Item(voucher_id, code, 12000, "paid", self.goods.box.max_usages)
+        else:
+            async with self.shop.services.db.sessions() as db:
+                self.rows[card_id] = card = await db.get_one(GiftCardRow, card_id)
+            item = Item(card_id, card.code, value, "paid")
+        self.model.sell(item)
+        self.sold.append((line_id, item))
+
+    async def refund_sale(self) -> None:
+        """What was used is included."""
+        if self.sold:
+            line_id, item = self.chance.choice(self.sold)
+            order = await self.shop.one("SELECT order_id FROM order_product WHERE id = :id", id=line_id)
+            wish = RefundOrder(id=order, lines=[RefundOrderLine(id=line_id)], include_used=True)
+            await self.run(self.model.refund_sale(item), refund_order, market(self.shop), wish)
 
     async def activate(self) -> None:
         if item := self.item():
@@ -256,7 +286,7 @@ class Network:
 async def open_network(shop: Shop, seed: int) -> Network:
     """Two partners take part. Both accept the vouchers of two boxes."""
     await take_part(shop)
-    await opened_wallet(shop)
+    goods = await network_goods(shop)
     links: dict[str, Any] = {
         "linked_to_nv_settings": True,
         "linked_to_ngc_settings": True,
@@ -270,9 +300,9 @@ async def open_network(shop: Shop, seed: int) -> Network:
     dates: dict[str, Any] = dict.fromkeys(("created_on", "edited_on", "submitted_on", "accepted_on"), clock.now())
     texts: dict[str, Any] = dict.fromkeys(("name", "description", "terms_of_use"), Text(en="A massage"))
     of: dict[str, Any] = {"partner_id": other.id, "marketplace_id": at, "status": OfferStatus.ACCEPTED}
-    for box in boxes:
+    for box in (*boxes, goods.box):
         await shop.add(OfferRow(box_id=box.id, **of, **texts, **dates))
-    return Network(shop, (shop.partner.id, other.id), boxes, seed)
+    return Network(goods, (shop.partner.id, other.id), boxes, seed)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

@@ -246,6 +246,28 @@ async def test_a_usage_in_a_payout_stays(tenants: Tenants, ask: Transport) -> No
     assert await tenants.snapshot() == before
 
 
+async def test_a_usage_is_cancelled_or_goes_into_a_payout(tenants: Tenants) -> None:
+    """Both at the same moment: one of them comes first, and the other finds it so."""
+    card, ask = await network_card(tenants), Direct(tenants)
+    for _ in range(20):
+        assert (await use(ask, card, "5.00")).done
+    ids = [usage.id for usage in await usages_of(tenants, card)]
+    taken = "UPDATE network_gift_card_usage SET payout_request_id = 7 WHERE id = :id AND is_active"
+    payout = asyncio.gather(*(tenants.execute(taken, id=id) for id in ids))
+    asked = (ask.change("market a", cancel_network_gift_card_usage, id=id) for id in ids)
+    outcomes = await asyncio.gather(*asked)
+    await payout
+    cancelled = {id for id, outcome in zip(ids, outcomes, strict=True) if outcome.done}
+    for usage in await usages_of(tenants, card):
+        assert usage.is_active is (usage.id not in cancelled) is (usage.payout_request_id == 7)
+    assert {frozenset(each.wrong) for each in outcomes} <= {
+        frozenset(),
+        frozenset({("", "USAGE_IN_PAYOUT")}),
+    }
+    assert (await status_and_rest(tenants, card))[1] == f"{5 * len(cancelled)}.00"
+    assert await is_proved(tenants)
+
+
 async def test_a_usage_of_a_cancelled_or_expired_card(tenants: Tenants, ask: Transport) -> None:
     for status, wrong, rest in (
         ("cncld", {("", "NOT_USABLE")}, ("cncld", "70.00")),
