@@ -355,13 +355,13 @@ MANY = """
 ENTRIES = """
     INSERT INTO ledger_entry (journal_id, line, account_id, amount)
     SELECT j.id, e.line, e.account_id, e.amount FROM ledger_journal j,
-        (SELECT * FROM ledger_entry WHERE journal_id = (SELECT id FROM ledger_journal WHERE kind = 'capture' LIMIT 1)) e
+        (SELECT * FROM ledger_entry WHERE journal_id = (SELECT min(id) FROM ledger_journal WHERE kind = 'capture')) e
     WHERE j.source_kind = 'elsewhere'
 """
 USAGES = """
     INSERT INTO network_gift_card_usage
     SELECT (jsonb_populate_record(u, jsonb_build_object('id', 100000 + n))).*
-    FROM (SELECT usage AS u FROM network_gift_card_usage usage LIMIT 1) u, generate_series(1, 5000) n
+    FROM (SELECT usage AS u FROM network_gift_card_usage usage ORDER BY id LIMIT 1) u, generate_series(1, 5000) n
 """
 
 
