@@ -63,7 +63,15 @@ def _contains_all(column: Column[Any], values: Any) -> Condition:
 
 
 def _contains_item(column: Column[Any], value: Any) -> Condition:
-    return _contains_all(column, [value])
+    """Few rows have an item. Found first, by the index of the items, they cannot be searched for along the list's order."""
+
+    def build(tested: Any, bind: Any) -> ColumnElement[bool]:
+        rows = column.table.alias()
+        found = select(rows.c.id).where(rows.c[column.name].contains(bind))
+        condition: ColumnElement[bool] = tested.table.c.id == any_(func.array(found.scalar_subquery()))
+        return condition
+
+    return Condition.on_column(column, "item", ([value],), (column.type,), build)
 
 
 def _is_set(column: Column[Any], value: bool) -> Condition:

@@ -235,3 +235,20 @@ async def use_and_cancel(tenants: Tenants) -> None:
     assert (await ask.change("market a", cancel_network_voucher_usage, id=used_voucher.result.id)).done
     for expire in (expiry.expire_gift_cards, expiry.expire_vouchers, expiry.expire_gift_card_holds):
         await expire(tenants.services)
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "table"),
+    [
+        ("NetworkGiftCard", "networkGiftCards", "gift_card"),
+        ("NetworkVoucher", "networkVouchers", "network_voucher"),
+    ],
+)
+async def test_an_address_is_looked_up_before_a_list_is_ordered(
+    planner: Planner, kind: str, field: str, table: str
+) -> None:
+    """Of a million rows none is read but those with the address, whatever the planner takes for their number."""
+    query = f"query ($email: String) {{ {field}(first: 20, email: $email) {{ nodes {{ id }} }} }}"
+    (plan,) = await planner.plans("market a", query, table, sort=True, email="g7@mail.example")
+    assert is_looked_up(plan, "emails"), plan
+    assert f"Index Scan using {table}_pkey" in plan, plan
