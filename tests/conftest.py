@@ -31,6 +31,7 @@ from tests.servers.databases import Databases, connected, url_of_database
 pytest_plugins = [
     "tests.servers.programs",
     "tests.servers.chromium",
+    "tests.servers.coffret_programs",
     "tests.servers.mail_servers",
     "tests.servers.redis_servers",
     "tests.servers.s3_servers",

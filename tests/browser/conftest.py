@@ -1,7 +1,5 @@
 """One running Coffret and one browser for all tests here, and customers with browsers of their own."""
 
-import pathlib
-import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
@@ -11,15 +9,16 @@ from playwright.async_api import Browser, BrowserContext, async_playwright
 from tests.browser.customer import Customer, Watch
 from tests.browser.running_shop import RunningShop, running
 from tests.servers.chromium import launched
+from tests.servers.coffret_programs import DataDirectories
 
 NewCustomer = Callable[..., Awaitable[Customer]]
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def shop() -> AsyncIterator[RunningShop]:
+async def shop(data_directories: DataDirectories) -> AsyncIterator[RunningShop]:
     """A running Coffret with demo data."""
-    with tempfile.TemporaryDirectory(prefix="coffret-browser-", dir="/tmp", ignore_cleanup_errors=True) as folder:
-        async with running(pathlib.Path(folder)) as made:
+    with data_directories.copied(demo=True) as data:
+        async with running(data) as made:
             yield made
 
 

@@ -21,8 +21,8 @@ from store.delivery import DeliveryModeRow
 from store.kv import open_kv
 from store.partner.partners import PartnerRow
 from store.providers.mangopay import Mangopay
-from tests.coffret.serving.test_serve import Program
 from tests.fixtures.shop import Shop, services_over
+from tests.servers.coffret_programs import Program
 from tests.servers.ports import free_port
 
 Json = dict[str, Any]
@@ -139,9 +139,8 @@ class RunningShop(Shop):
 
 
 @asynccontextmanager
-async def running(folder: Path) -> AsyncIterator[RunningShop]:
-    """A program with fresh demo data, and the shop around it."""
-    data = folder / "data"
+async def running(data: Path) -> AsyncIterator[RunningShop]:
+    """A program on a data directory with demo data, and the shop around it."""
     async with AsyncExitStack() as stack:
         url = stack.enter_context(EmbeddedPostgres(data, fast=True))
         program = Program(data, free_port(), COFFRET_DEMO="true", COFFRET_LOG_LEVEL="WARNING")

@@ -189,10 +189,10 @@ class Surface:
 
     def _untested(self, it: Declared) -> Iterator[str]:
         field = self.field_of(it)
-        names = [rf"\w\.{re.escape(it.name)}\b", rf"import\b[^)]*?\b{it.name}\b"]
+        ways = [(it.name, rf"\w\.{it.name}\b"), (it.name, rf"import\b[^)]*?\b{it.name}\b")]
         if field is not None:
-            names.append(rf"\b{field.name}\s*[({{]")
-        if not any(re.search(name, text) for text in self.tests.values() for name in names):
+            ways.append((field.name, rf"\b{field.name}\s*[({{]"))
+        if not any(name in text and re.search(way, text) for text in self.tests.values() for name, way in ways):
             yield f"No test names it. Write tests of {it.where} in {it.tests}."
 
 

@@ -14,7 +14,9 @@ from playwright.async_api import Browser, Error, Page, Playwright, async_playwri
 
 from tests.servers.programs import needed
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+NAMES = "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"
+"""The first has no windows to draw, and takes a third less time."""
+CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
 ARGUMENTS = (
     "--no-sandbox",
     "--disable-gpu",

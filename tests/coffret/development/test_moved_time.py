@@ -7,8 +7,8 @@ import httpx
 import pytest
 
 from schema.checkout.checkout import ProductChoice
-from tests.coffret.serving.test_serve import Program
 from tests.coffret.serving.test_two_processes import CART, Pair, pair  # noqa: F401 - a fixture
+from tests.servers.coffret_programs import Program
 from tests.servers.ports import free_port
 
 HOUR = 3600

@@ -3,7 +3,6 @@
 import pathlib
 import re
 import signal
-import tempfile
 from typing import Any
 
 import httpx
@@ -20,8 +19,8 @@ from store.account.users import UserRow
 from store.core.clock import clock
 from store.core.settings import Settings
 from tests.coffret.conftest import running
-from tests.coffret.serving.test_serve import Program
 from tests.fixtures.shop import Shop
+from tests.servers.coffret_programs import Program
 from tests.servers.ports import free_port
 from tests.servers.redis_servers import RedisServer
 
@@ -146,12 +145,7 @@ async def test_with_a_token_who_has_it_reads_them(
 
 
 @pytest.mark.redis
-def test_all_processes_of_a_server_count_together(redis_server: RedisServer) -> None:
-    with tempfile.TemporaryDirectory(prefix="coffret-metrics-", dir="/tmp") as folder:  # a socket's path must be short
-        count_together(pathlib.Path(folder) / "data", redis_server)
-
-
-def count_together(data: pathlib.Path, redis_server: RedisServer) -> None:
+def test_all_processes_of_a_server_count_together(data: pathlib.Path, redis_server: RedisServer) -> None:
     left = data / "metrics" / "999999999"
     left.mkdir(parents=True)
     program = Program(data, free_port(), "--workers", "2", REDIS_URL=redis_server.url)

@@ -23,7 +23,7 @@ from schema.event import EVENT_EXAMPLES, EventType
 from store.core.clock import clock
 from store.database.db import Database
 from store.event.events import NewEvent, emit
-from tests.coffret.serving.test_serve import Program
+from tests.servers.coffret_programs import Program
 from tests.servers.databases import Databases
 from tests.servers.ports import free_port
 from tests.servers.receivers import answers, closes, receiving

@@ -8,11 +8,9 @@ import threading
 
 import pytest
 
-from tests.coffret.serving.test_serve import Program, data, folder
+from tests.servers.coffret_programs import Program
 from tests.servers.ports import free_port
 from tests.servers.redis_servers import RedisServer
-
-__all__ = ["data", "folder"]
 
 CLIENTS = 12
 PATH = "/ecommerce/shop/customization/"

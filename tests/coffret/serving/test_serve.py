@@ -8,107 +8,18 @@ import pathlib
 import pty
 import re
 import shlex
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Iterator
 
 import psutil
 import pytest
 
+from tests.servers.coffret_programs import READY_WITHIN, Program, alive, gone, processes
 from tests.servers.ports import free_port
 from tests.servers.redis_servers import RedisServer
-
-READY_WITHIN = 60.0
-"""Seconds; generous, since tests run on busy machines."""
-
-
-class Program:
-    """A running `coffret serve`, or another command."""
-
-    def __init__(
-        self, data: pathlib.Path, port: int, *options: str, command: str = "serve", **environment: str
-    ) -> None:
-        self.port = port
-        self.output = data.with_name(f"output-{port}-{time.monotonic_ns()}")
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("COFFRET_")}
-        settings = {"COFFRET_DATA_DIR": str(data), "PORT": str(port), "COFFRET_DEMO": "false", **environment}
-        with self.output.open("wb") as output:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "coffret.cli", command, *options],
-                stdin=subprocess.DEVNULL, stdout=output, stderr=output, env={**kept, **settings}, start_new_session=True,
-            )  # fmt: skip
-
-    def read_output(self) -> str:
-        """All it has written so far."""
-        return self.output.read_text()
-
-    def wait_until_ready(self, until: str = "Coffret is ready") -> None:
-        deadline = time.monotonic() + READY_WITHIN
-        while until not in self.read_output():
-            assert self.process.poll() is None, self.read_output()
-            assert time.monotonic() < deadline, self.read_output()
-            time.sleep(0.02)
-
-    def ask(self, path: str) -> int:
-        """The status that a path answers."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
-        try:
-            connection.request("GET", path)
-            return connection.getresponse().status
-        finally:
-            connection.close()
-
-    def end(self, number: signal.Signals) -> int:
-        """The exit code after a signal."""
-        self.process.send_signal(number)
-        return self.process.wait(timeout=30)
-
-
-@pytest.fixture
-def folder() -> Iterator[pathlib.Path]:
-    """A short path, and nothing running in it afterwards."""
-    path = pathlib.Path(tempfile.mkdtemp(prefix="coffret-serve-", dir="/tmp"))
-    yield path
-    for pid in processes(path):
-        os.kill(pid, signal.SIGKILL)
-    shutil.rmtree(path)
-
-
-@pytest.fixture
-def data(folder: pathlib.Path) -> pathlib.Path:
-    """The data directory."""
-    return folder / "data"
-
-
-def processes(folder: pathlib.Path) -> list[int]:
-    """Every process that names a folder in its arguments."""
-    listed = psutil.process_iter(["pid", "status", "cmdline"])
-    return [
-        process.info["pid"]
-        for process in listed
-        if process.info["status"] != psutil.STATUS_ZOMBIE and str(folder) in " ".join(process.info["cmdline"] or ())
-    ]
-
-
-def gone(*pids: int) -> bool:
-    """Whether processes have ended, within ten seconds."""
-    deadline = time.monotonic() + 60
-    while any(alive(pid) for pid in pids) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return not any(alive(pid) for pid in pids)
-
-
-def alive(pid: int) -> bool:
-    """Whether a process runs; one that has ended may stay listed where nobody asks for its exit code."""
-    try:
-        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
-    except psutil.NoSuchProcess:
-        return False
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -149,14 +60,14 @@ def test_starts_again_after_all_was_killed(data: pathlib.Path) -> None:
     assert again.end(signal.SIGTERM) == 0
 
 
-def test_a_signal_while_it_starts_ends_it_too(data: pathlib.Path) -> None:
-    program = Program(data, free_port())
+def test_a_signal_while_it_starts_ends_it_too(new_data: pathlib.Path) -> None:
+    program = Program(new_data, free_port())
     deadline = time.monotonic() + READY_WITHIN
-    while not (data / "postgres/postmaster.pid").exists():
+    while not (new_data / "postgres/postmaster.pid").exists():
         assert program.process.poll() is None, program.read_output()
         assert time.monotonic() < deadline, program.read_output()
         time.sleep(0.005)
-    started = processes(data.parent)
+    started = processes(new_data.parent)
     assert program.end(signal.SIGTERM) == 0, program.read_output()
     assert gone(*started)
     assert "Traceback" not in program.read_output()
@@ -172,35 +83,35 @@ def test_takes_a_free_port_and_tells_which(data: pathlib.Path) -> None:
     assert program.end(signal.SIGTERM) == 0
 
 
-def test_a_port_in_use_is_told_before_anything_starts(data: pathlib.Path) -> None:
+def test_a_port_in_use_is_told_before_anything_starts(new_data: pathlib.Path) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
-        program = Program(data, other.getsockname()[1])
+        program = Program(new_data, other.getsockname()[1])
         assert program.process.wait(timeout=60) == 1
     assert re.search(
         rf"port {program.port}: Address already in use\. .* PORT={program.port + 1}", program.read_output()
     )
     assert "Traceback" not in program.read_output()
-    assert not data.exists()
+    assert not new_data.exists()
 
 
-def test_two_on_one_data_directory_share_its_database(data: pathlib.Path) -> None:
-    first, second = Program(data, free_port()), Program(data, free_port())
+def test_two_on_one_data_directory_share_its_database(new_data: pathlib.Path) -> None:
+    first, second = Program(new_data, free_port()), Program(new_data, free_port())
     first.wait_until_ready()
     second.wait_until_ready()
     assert first.end(signal.SIGTERM) == 0
     assert second.ask("/readyz") == 200
-    started = processes(data.parent)
+    started = processes(new_data.parent)
     assert second.end(signal.SIGTERM) == 0
     assert gone(*started)
 
 
-def test_a_second_one_with_the_demo_data_is_refused_and_changes_nothing(data: pathlib.Path) -> None:
-    first = Program(data, free_port(), COFFRET_DEMO="true")
+def test_a_second_one_with_the_demo_data_is_refused_and_changes_nothing(demo_data: pathlib.Path) -> None:
+    first = Program(demo_data, free_port(), COFFRET_DEMO="true")
     first.wait_until_ready()
     for port in (free_port(), first.port):
-        second = Program(data, port, COFFRET_DEMO="true")
+        second = Program(demo_data, port, COFFRET_DEMO="true")
         assert second.process.wait(timeout=READY_WITHIN) == 1
         said = " ".join(second.read_output().split())
         assert f"process {first.process.pid} at http://127.0.0.1:{first.port}" in said
@@ -208,17 +119,17 @@ def test_a_second_one_with_the_demo_data_is_refused_and_changes_nothing(data: pa
         assert "COFFRET_DATA_DIR=" in said
         assert "PORT=" in said
         assert "Traceback" not in said
-    laid = Program(data, free_port(), command="demo")
+    laid = Program(demo_data, free_port(), command="demo")
     assert laid.process.wait(timeout=READY_WITHIN) == 0
     assert f"demo.localhost:{first.port}/" in laid.read_output()
     assert first.ask("/") == 200
     assert f"demo.localhost:{first.port}" in first.read_output()
     assert first.end(signal.SIGKILL) == -signal.SIGKILL
-    again = Program(data, free_port(), COFFRET_DEMO="true")
+    again = Program(demo_data, free_port(), COFFRET_DEMO="true")
     again.wait_until_ready()
     assert again.ask("/readyz") == 200
     assert again.end(signal.SIGTERM) == 0
-    assert (data / "serving").read_text() == ""
+    assert (demo_data / "serving").read_text() == ""
 
 
 def test_the_banner_stays_the_last_thing_on_a_terminal(data: pathlib.Path) -> None:
@@ -283,8 +194,8 @@ def test_a_worker_beside_it_starts_and_ends_in_order(
     assert processes(data.parent) == []
 
 
-def test_a_worker_that_could_not_delete_the_carts_of_orders_does_not_start(data: pathlib.Path) -> None:
-    worker = Program(data, free_port(), command="worker")
+def test_a_worker_that_could_not_delete_the_carts_of_orders_does_not_start(new_data: pathlib.Path) -> None:
+    worker = Program(new_data, free_port(), command="worker")
     assert worker.process.wait(timeout=60) == 1
     assert "set REDIS_URL" in worker.read_output()
     assert "Traceback" not in worker.read_output()
@@ -302,10 +213,10 @@ def paste(program: Program) -> tuple[int, dict[str, object]]:
         return answer.status, json.loads(answer.read())
 
 
-def test_the_command_it_prints_creates_a_cart_on_the_port_of_this_start(data: pathlib.Path) -> None:
+def test_the_command_it_prints_creates_a_cart_on_the_port_of_this_start(new_data: pathlib.Path) -> None:
     tokens = []
     for port in (free_port(), free_port()):
-        program = Program(data, port, COFFRET_DEMO="true")
+        program = Program(new_data, port, COFFRET_DEMO="true")
         program.wait_until_ready(until="-d '")
         assert "partner@demo.localhost" in program.read_output()
         status, cart = paste(program)
@@ -332,14 +243,14 @@ def test_the_command_it_prints_creates_a_cart_on_the_port_of_this_start(data: pa
     ],
 )
 def test_what_it_cannot_work_with_is_told_in_a_sentence(
-    data: pathlib.Path, environment: dict[str, str], said: str
+    new_data: pathlib.Path, environment: dict[str, str], said: str
 ) -> None:
-    program = Program(data, free_port(), **environment)
+    program = Program(new_data, free_port(), **environment)
     assert program.process.wait(timeout=60) == 1
     assert said in program.read_output()
     assert "Traceback" not in program.read_output()
     assert "hush" not in program.read_output()
-    assert not (data / "postgres").exists()
+    assert not (new_data / "postgres").exists()
 
 
 def test_a_database_that_is_killed_comes_back_while_it_serves(data: pathlib.Path) -> None:

@@ -18,8 +18,8 @@ from schema.checkout.checkout import ProductChoice
 from store.account.users import UserRow
 from store.core.clock import clock
 from store.core.settings import Settings
-from tests.coffret.serving.test_serve import Program
 from tests.fixtures.shop import Shop, open_shop, sandbox_and_provider
+from tests.servers.coffret_programs import Program
 from tests.servers.ports import free_port
 from tests.servers.redis_servers import RedisServer
 
