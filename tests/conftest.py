@@ -13,6 +13,7 @@ import hypothesis
 import pytest
 import structlog
 from argon2 import PasswordHasher
+from sqlalchemy import MetaData
 
 from coffret.sandbox import close
 from store.account import credentials
@@ -120,9 +121,18 @@ def databases(postgres: str) -> Iterator[Databases]:
 
 
 @pytest.fixture
-async def database_url(databases: Databases) -> AsyncIterator[str]:
+def more_tables() -> MetaData | None:
+    """Tables that a database begins with beside the program's. Tests that have some say so here: to create them in each
+    database takes longer than most tests.
+    """
+    return None
+
+
+@pytest.fixture
+async def database_url(databases: Databases, more_tables: MetaData | None) -> AsyncIterator[str]:
     """The address of an empty, migrated database."""
-    async with databases.one() as url:
+    made = databases if more_tables is None else await databases.extended(more_tables)
+    async with made.one() as url:
         yield url
 
 

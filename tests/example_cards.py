@@ -219,9 +219,9 @@ def context(db: Database, partner_id: int = 1, *permissions: Permission) -> Cont
 
 
 async def fill(db: Database, rows: int = 250) -> None:
-    """Cards of partner 1 (every third never expires, many share a moment), and ten of partner 2."""
-    async with db.engine.begin() as connection:
-        await connection.run_sync(METADATA.create_all)
+    """Cards of partner 1 (every third never expires, many share a moment), and ten of partner 2. The database must have
+    the tables of `METADATA`.
+    """
     async with db.sessions() as session, session.begin():
         names = [Text(en=f"Issuer {i}", fr=f"Émetteur {i}") for i in range(5)]
         session.add_all(

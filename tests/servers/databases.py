@@ -6,6 +6,9 @@ import os
 from collections.abc import AsyncIterator
 
 import asyncpg
+from sqlalchemy import MetaData
+
+from store.database.db import Database
 
 NOT_EMPTIED = ("alembic_version",)
 """Tables with rows that a migrated database begins with."""
@@ -47,11 +50,25 @@ class Databases:
     a test has left running does not find it any more. One whose tables have changed is dropped.
     """
 
+    _numbers = itertools.count(1)
+
     def __init__(self, server: str, template: str) -> None:
         self._server, self._template = server, template
-        self._numbers = itertools.count(1)
         self._free: list[str] = []
         self._shape = ""
+        self._extended: dict[MetaData, Databases] = {}
+
+    async def extended(self, tables: MetaData) -> "Databases":
+        """Databases that have further tables."""
+        if tables not in self._extended:
+            template = f"{self._template}_{len(self._extended)}"
+            await self._run(f"CREATE DATABASE {template} TEMPLATE {self._template} STRATEGY FILE_COPY")
+            db = Database(url_of_database(self._server, template))
+            async with db.engine.begin() as connection:
+                await connection.run_sync(tables.create_all)
+            await db.aclose()
+            self._extended[tables] = Databases(self._server, template)
+        return self._extended[tables]
 
     @contextlib.asynccontextmanager
     async def one(self) -> AsyncIterator[str]:
@@ -77,6 +94,8 @@ class Databases:
         """Drop those that wait to be used again."""
         while self._free:
             await self._run(f"DROP DATABASE {self._free.pop()} WITH (FORCE)")
+        for databases in self._extended.values():
+            await databases.drop()
 
     async def _run(self, statement: str) -> None:
         async with connected(self._server) as connection:

@@ -40,7 +40,6 @@ from store.database.db import Database
 from store.kv import open_kv
 from tests.resolvers.core import idempotent_operations
 from tests.resolvers.core.idempotent_operations import (
-    METADATA,
     Greeting,
     Remittance,
     begin_anew,
@@ -177,10 +176,8 @@ def replayed(response: httpx.Response) -> bool:
 
 
 async def prepared(db: Database) -> dict[str, Any]:
-    """Two partners and their tokens; the tables that only these tests have. Nothing ran, and nobody waits."""
+    """Two partners and their tokens, in a database with the tables of `idempotent_operations`. Nothing ran, and nobody waits."""
     begin_anew()
-    async with db.engine.begin() as connection:
-        await connection.run_sync(METADATA.create_all)
     return await fill_database(services_over(db))
 
 

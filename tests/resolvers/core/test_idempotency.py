@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
-from sqlalchemy import text
+from sqlalchemy import MetaData, text
 
 from resolvers.core.idempotency import prune
 from store import idempotency
@@ -28,7 +28,13 @@ from tests.resolvers.core.application import (
     replayed,
     services_over,
 )
-from tests.resolvers.core.idempotent_operations import provider, ran
+from tests.resolvers.core.idempotent_operations import METADATA, provider, ran
+
+
+@pytest.fixture
+def more_tables() -> MetaData:
+    """The tables of the operations of these tests."""
+    return METADATA
 
 
 @pytest.fixture(params=["rest", "graphql"])

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 
 import httpx
 import pytest
+from sqlalchemy import MetaData
 
 from store.database.db import Database
 from tests.resolvers.core.application import (
@@ -17,8 +18,14 @@ from tests.resolvers.core.application import (
     replayed,
     services_over,
 )
-from tests.resolvers.core.idempotent_operations import ran
+from tests.resolvers.core.idempotent_operations import METADATA, ran
 from tests.statements import executed
+
+
+@pytest.fixture
+def more_tables() -> MetaData:
+    """The tables of the operations of these tests."""
+    return METADATA
 
 
 @pytest.fixture(params=["rest", "graphql"])

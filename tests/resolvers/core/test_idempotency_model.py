@@ -9,12 +9,12 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import text
+from sqlalchemy import MetaData, text
 
 from store.core.clock import clock
 from store.database.db import Database
 from tests.resolvers.core.application import Asker, build_application, prepared, replayed, services_over
-from tests.resolvers.core.idempotent_operations import ran
+from tests.resolvers.core.idempotent_operations import METADATA, ran
 
 CODES = {"": "DONE", "refused": "OUT_OF_STOCK", "missing": "NOT_FOUND", "declined": "PAYMENT_DECLINED"}
 ENDED = {"DONE", "PAYMENT_DECLINED"}
@@ -43,6 +43,12 @@ class Model:
         if found is None or found[2] <= clock.now() - DAY:
             return CODES[outcome], None
         return (CODES[outcome], found[1]) if found[0] == request else ("IDEMPOTENCY_MISMATCH", None)
+
+
+@pytest.fixture
+def more_tables() -> MetaData:
+    """The tables of the operations of these tests."""
+    return METADATA
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import text
+from sqlalchemy import MetaData, text
 from starlette.datastructures import URL
 
 from resolvers.core.context import Context
@@ -21,7 +21,7 @@ from rest_compat.shapes.writers import enum_codes
 from schema.core.permission import Permission
 from store.database.db import Database
 from store.partner.partners import MarketplaceRow
-from tests.example_cards import Card, CardStatus, Use, card, cards, context, fill
+from tests.example_cards import METADATA, Card, CardStatus, Use, card, cards, context, fill
 from tests.rest_compat.clients import client_of, made_up
 from tests.statements import fetched
 
@@ -68,6 +68,12 @@ ROUTES = [
     RestRoute("GET", "/api/cards/{id}/", card, CARD),
 ]
 KEYS = ["count", "previous", "has_previous", "has_next", "current_page", "page_range", "results"]
+
+
+@pytest.fixture
+def more_tables() -> MetaData:
+    """The tables of the example."""
+    return METADATA
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 import structlog
-from sqlalchemy import text
+from sqlalchemy import MetaData, text
 
 from store.database.db import Database
-from tests.example_cards import fill
+from tests.example_cards import METADATA, fill
 from tests.schema.graph.clients import Client, application
 from tests.statements import record_statements
 
@@ -18,6 +18,12 @@ def logs() -> Iterator[list[Any]]:
     """What the test logs."""
     with structlog.testing.capture_logs() as captured:
         yield captured
+
+
+@pytest.fixture
+def more_tables() -> MetaData:
+    """The tables of the example."""
+    return METADATA
 
 
 @pytest.fixture

@@ -5,15 +5,21 @@ from typing import Any
 
 import asyncpg
 import pytest
-from sqlalchemy import BindParameter, bindparam, select
+from sqlalchemy import BindParameter, MetaData, bindparam, select
 
 from store.database.db import MAX_IDLE_CONNECTIONS, Database
 from store.database.loaders import column
 from store.database.statement_cache import Condition, PreparedStatement
-from tests.example_cards import CardRow, fill
+from tests.example_cards import METADATA, CardRow, fill
 
 codes = column(CardRow, "code")
 ids = column(CardRow, "id")
+
+
+@pytest.fixture
+def more_tables() -> MetaData:
+    """The tables of the example."""
+    return METADATA
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import MetaData, select, text
 
 from resolvers.core.lists.filters import Filter, Where
 from resolvers.core.lists.listing import Listing, Lookup, PageArguments
@@ -16,9 +16,15 @@ from schema.core.permission import Permission
 from store.database.db import Database
 from store.database.loaders import column
 from store.database.related_rows import related_rows
-from tests.example_cards import Card, CardFilter, CardOrder, CardRow, card, cards, context, fill
+from tests.example_cards import METADATA, Card, CardFilter, CardOrder, CardRow, card, cards, context, fill
 from tests.selections import selection_of
 from tests.statements import fetched
+
+
+@pytest.fixture
+def more_tables() -> MetaData:
+    """The tables of the example."""
+    return METADATA
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import datetime as dt
 from typing import NoReturn
 
 import pytest
+from sqlalchemy import MetaData
 from sqlmodel import col, select
 
 from resolvers.core.services import Services
@@ -31,10 +32,14 @@ LOST = TransientError("The connection broke.")
 
 
 @pytest.fixture
-async def services(tenants: Tenants) -> Services:
-    """The services of a process, with a table of payouts."""
-    async with tenants.services.db.engine.begin() as connection:
-        await connection.run_sync(METADATA.create_all)
+def more_tables() -> MetaData:
+    """A table of payouts."""
+    return METADATA
+
+
+@pytest.fixture
+def services(tenants: Tenants) -> Services:
+    """The services of a process."""
     return tenants.services
 
 
