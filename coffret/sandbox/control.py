@@ -19,6 +19,7 @@ from coffret.sandbox.kyc import documents, identity, owners
 from coffret.sandbox.payments import checkout, dashboard, ledger, movements
 from coffret.sandbox.payments.cards import CHALLENGE_CODE, CardRefused, tokenise_number
 from coffret.sandbox.payments.checkout import ChallengeChoice, HostedPaymentStage
+from coffret.sandbox.payouts import payouts, returns
 from coffret.sandbox.users import people
 from coffret.sandbox.wire import faults
 from coffret.sandbox.wire.errors import ResourceNotFound, WireError
@@ -71,6 +72,8 @@ class Control:
             ("POST", "/payins/{id}/dispute", self.dispute),
             ("GET", "/disputes/{id}", self.read_dispute),
             ("POST", "/disputes/{id}", self.decide_dispute),
+            ("POST", "/payouts/{id}", self.decide_payout),
+            ("POST", "/payouts/{id}/return", self.return_payout),
             ("GET", "/stats", self.stats),
             ("GET", "/sca", self.open_sessions),
             ("GET", "/sca/{token}", self.authentication),
@@ -177,6 +180,16 @@ class Control:
         """Decide a dispute as the provider or the buyer's bank would. Returns the dispute."""
         decision = await parse_body(request, disputes.DisputeDecision)
         return await self._sandbox.run(disputes.decide, request.path_params["id"], decision)
+
+    async def decide_payout(self, request: Request) -> Json:
+        """Decide an open payout as the provider would. Returns the payout."""
+        decision = await parse_body(request, payouts.PayoutDecision)
+        return await self._sandbox.run(payouts.decide, request.path_params["id"], decision)
+
+    async def return_payout(self, request: Request) -> Json:
+        """Send the money of a payout back as its bank would. Returns the refund."""
+        asked = await parse_body(request, returns.PayoutReturn)
+        return await self._sandbox.run(returns.return_payout, request.path_params["id"], asked)
 
     async def open_sessions(self, request: Request) -> Json:
         """List all open sessions of strong authentication; with `user`, only those of one user."""

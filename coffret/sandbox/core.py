@@ -15,7 +15,7 @@ from coffret.sandbox.exchange import quotes
 from coffret.sandbox.holds import holds
 from coffret.sandbox.kyc import beneficial_owners, documents, identity, owners
 from coffret.sandbox.payments import checkout
-from coffret.sandbox.payouts import payouts, recipients
+from coffret.sandbox.payouts import payouts, recipients, returns
 from coffret.sandbox.settings import SandboxSettings
 from coffret.sandbox.users import renewal, sca
 
@@ -33,6 +33,7 @@ SETTLED = (
     recipients.settle_due,
     disputes.settle_due,
     payouts.settle_due,
+    returns.settle_due,
     holds.settle_due,
     quotes.settle_due,
 )

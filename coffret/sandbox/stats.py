@@ -13,7 +13,7 @@ def all_counts(session: SandboxSession) -> Json:
     charges = session.rows(
         """SELECT movement.id, count(posting.seq) AS charges FROM movement
            LEFT JOIN posting ON posting.movement_id = movement.id AND posting.account = 'outside'
-           WHERE movement.type = 'PAYIN' GROUP BY movement.id ORDER BY movement.seq"""
+           WHERE movement.type = 'PAYIN' AND movement.nature = 'REGULAR' GROUP BY movement.id ORDER BY movement.seq"""
     )
     calls = {row["kind"]: row["calls"] for row in session.rows("SELECT * FROM call_count ORDER BY kind")}
     return {

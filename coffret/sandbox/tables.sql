@@ -371,6 +371,12 @@ CREATE TABLE IF NOT EXISTS payout_end (
     holds INTEGER NOT NULL
 ) STRICT;
 
+-- A payout to a closed account: when it comes back if it succeeds.
+CREATE TABLE IF NOT EXISTS payout_return (
+    payout_id TEXT PRIMARY KEY REFERENCES movement (id),
+    due_at REAL NOT NULL
+) STRICT;
+
 -- Double entry, written once: the entries of one movement sum to zero, and no movement is entered twice.
 CREATE TABLE IF NOT EXISTS posting (
     seq INTEGER PRIMARY KEY,

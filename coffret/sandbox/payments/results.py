@@ -35,6 +35,8 @@ PAYOUT_AUTHOR_NOT_OWNER = "121002"
 PAYOUT_INSUFFICIENT_WALLET = "121003"
 PAYOUT_ACCOUNT_INACTIVE = "121006"
 PAYOUT_ACCOUNT_NOT_OWNED = "121007"
+PAYOUT_EXPIRED = "121009"
+PAYEE_NOT_VERIFIED = "121030"
 
 MESSAGES = {
     SUCCESS: "Success",
@@ -60,6 +62,10 @@ MESSAGES = {
     PAYOUT_INSUFFICIENT_WALLET: "Insufficient wallet balance",
     PAYOUT_ACCOUNT_INACTIVE: "The bank account is not active",
     PAYOUT_ACCOUNT_NOT_OWNED: "The author is not the owner of the bank account",
+    PAYOUT_EXPIRED: "The payout expired before it was processed",
+    PAYEE_NOT_VERIFIED: "Verification of payee failed: the name and the IBAN do not match",
+    "121005": "Refused due to the fraud policy",
+    "121999": "Generic withdrawal error",
     "008002": "Card reported as lost",
     "008006": "Card reported as stolen",
     "009101": "The provider of the payment did not answer in time",

@@ -16,8 +16,13 @@ READ = {
     "create_identity": "/identity-verifications/{}",
     "create_document": "/kyc/documents/{}",
     "create_hosted_payin": "/payins/{}",
+    "create_payout": "/payouts/{}",
 }
-CONTROL = {"create_identity": "/identity-verifications/{}", "create_document": "/kyc/{}"}
+CONTROL = {
+    "create_identity": "/identity-verifications/{}",
+    "create_document": "/kyc/{}",
+    "create_payout": "/payouts/{}",
+}
 WHY = {"reason": "DOCUMENT_UNREADABLE"}
 PAID: dict[str, Json] = {"pay": {"card": SUCCESS}, "cancel": {}}
 

@@ -31,6 +31,7 @@ class WireObjects:
                     *(self._identity, self._document, self._filled_document, self._recipient, self._active_recipient),
                     *(self._payin, self._paid, self._refund, self._refunded),
                     *(self._funded_wallet, self._transfer, self._transfer_refund),
+                    *(self._paid_wallet, self._payout, self._returned_payout),
                     *(self._validated_identity, self._psc),
                     *(self._disputed, self._dispute, self._reopened_dispute, self._lost_dispute),
                     *(self._dispute_document, self._filled_dispute_document, self._submitted_dispute_document),
@@ -134,6 +135,19 @@ class WireObjects:
 
     async def _transfer_refund(self) -> str:
         return str((await self.create("refund_part_of_transfer"))["Id"])
+
+    async def _paid_wallet(self) -> str:
+        await self.id_of("paid")
+        return await self.id_of("wallet")
+
+    async def _payout(self) -> str:
+        return str((await self.create("create_payout"))["Id"])
+
+    async def _returned_payout(self) -> str:
+        payout = str((await self.create("create_payout"))["Id"])
+        await self.api.control("POST", f"/payouts/{payout}", {"outcome": "succeed"})
+        await self.api.control("POST", f"/payouts/{payout}/return", {})
+        return payout
 
     async def _validated_identity(self) -> str:
         identity = await self.id_of("identity")
