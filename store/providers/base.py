@@ -18,6 +18,7 @@ from store.providers.payees import PayeeProvider
 from store.providers.transactions import (
     Payer,
     PayinRequest,
+    PayoutRequest,
     PlatformBalance,
     RefundRequest,
     Transaction,
@@ -32,8 +33,9 @@ class Subject(StrEnum):
 
     PAYIN = "payin"
     REFUND = "refund"
-    """Of a pay-in or a transfer."""
+    """Of a pay-in or a transfer, of the repudiation of a won dispute, or of a payout that came back."""
     TRANSFER = "transfer"
+    PAYOUT = "payout"
     DISPUTE = "dispute"
     DISPUTE_DOCUMENT = "dispute_document"
     REPUDIATION = "repudiation"
@@ -124,6 +126,18 @@ class PaymentProvider(PayeeProvider, DisputeProvider, Protocol):
         """Move a transfer or a part of it back. Nobody authenticates. Raises `Declined`."""
         ...
 
+    async def pay_out(self, request: PayoutRequest, *, key: IdempotencyKey, sent_at: dt.datetime) -> Transaction:
+        """Pay money of a wallet out to a bank account. Nobody authenticates: that was done for the bank account.
+
+        The payout is PENDING while the provider examines it, for up to seven days, and its amount has left the wallet.
+        One that FAILS later gives all of it back, including our fee. Raises `Declined` if it fails at once.
+
+        A bank may send the money back days after the payout has SUCCEEDED. The payout does not change then: its
+        `list_children` has a refund, reported by `Subject.REFUND`, with the `return_reason`. The wallet gets the
+        refund's `amount`, of which `fee` comes from our fee.
+        """
+        ...
+
     async def platform_balances(self) -> Sequence[PlatformBalance]:
         """The balances of the platform's own wallets, in all currencies. `get_balance` reads those of other wallets."""
         ...
@@ -133,7 +147,7 @@ class PaymentProvider(PayeeProvider, DisputeProvider, Protocol):
         ...
 
     async def list_children(self, kind: TransactionKind, id: str) -> Sequence[Transaction]:
-        """The refunds of a payment, a transfer or a repudiation, oldest first, whoever created them.
+        """The refunds of a payment, a transfer, a payout or a repudiation, oldest first, whoever created them.
 
         Empty for a refund and a settlement. Raises `ProviderNotFound`.
         """

@@ -1,4 +1,4 @@
-"""Data types for payments, refunds and transfers."""
+"""Data types for payments, refunds, transfers and payouts."""
 
 import datetime as dt
 from dataclasses import dataclass
@@ -11,9 +11,12 @@ from store.providers.money import MinorAmount
 class TransactionKind(StrEnum):
     PAYIN = "payin"
     REFUND = "refund"
-    """Of a pay-in, of a transfer, or of the repudiation of a won dispute; `Transaction.parent_kind` says which."""
+    """Of a pay-in or a transfer, of the repudiation of a won dispute, or of a payout that came back;
+    `Transaction.parent_kind` says which."""
     TRANSFER = "transfer"
     """Between two wallets."""
+    PAYOUT = "payout"
+    """From a wallet to a bank account. It stays SUCCEEDED if its money comes back later: that is a REFUND."""
     REPUDIATION = "repudiation"
     """The money that a buyer's bank took back, from the platform's repudiation wallet."""
     SETTLEMENT = "settlement"
@@ -29,7 +32,7 @@ class TransactionStatus(StrEnum):
 
 
 class FailureReason(StrEnum):
-    """Why a transaction failed, independent of the provider."""
+    """Why a transaction failed, or why a payout came back, independent of the provider."""
 
     ISSUER_DECLINED = "issuer_declined"
     LIMIT = "limit"
@@ -37,10 +40,13 @@ class FailureReason(StrEnum):
     AUTHENTICATION_FAILED = "authentication_failed"
     CANCELLED_BY_BUYER = "cancelled_by_buyer"
     EXPIRED = "expired"
+    """The buyer has not paid in time, or the provider has not processed the payout within seven days: another one may
+    succeed."""
     VELOCITY = "velocity"
     FRAUD_REFUSED = "fraud_refused"
-    """Tell the buyer only that the payment was refused."""
+    """Refused against fraud, or the user is blocked. Tell a buyer only that the payment was refused."""
     PROVIDER_TECHNICAL = "provider_technical"
+    """Nothing is wrong with the transaction: another one may succeed later."""
     ALREADY_REFUNDED = "already_refunded"
     REFUND_TOO_LATE = "refund_too_late"
     REFUND_OVER_AMOUNT = "refund_over_amount"
@@ -57,13 +63,17 @@ class FailureReason(StrEnum):
     KYC_REQUIRED = "kyc_required"
     CATEGORY = "category"
     TRANSFER_AUTHENTICATION = "transfer_authentication"
-    PAYOUT_FAILED = "payout_failed"
+    BANK_ACCOUNT = "bank_account"
+    """The bank account of a payout is wrong, closed, inactive or somebody else's: another one has to be registered."""
+    PAYOUT_REFUSED = "payout_refused"
+    """The provider or the bank refuses the payout, or has recalled it, such as for a review of its compliance. Only a
+    person can find out why, at the provider."""
     UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A failure: our reason, with the provider's code and text as received."""
+    """A failure, or why a payout came back: our reason, with the provider's code and text as received."""
 
     code: str
     message: str
@@ -154,14 +164,34 @@ class TransferRefundRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class PayoutRequest:
+    """A payout from a wallet to a bank account in its currency.
+
+    The wallet pays `amount`; `fee` of it is ours and the rest is credited to the bank account, and must be more than
+    nothing. `author_id` is the owner of the wallet and of the bank account `destination_id` (`Destination.id`).
+    `reference` is our name for the payout, and the transaction returns it. `statement` appears on the bank statement,
+    shortened to the provider's limit.
+    """
+
+    reference: str
+    author_id: str
+    wallet_id: str
+    destination_id: str
+    amount: MinorAmount
+    fee: MinorAmount
+    statement: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Transaction:
     """A transaction as last read from the provider.
 
     `amount` is what the buyer or the debited wallet pays, or gets back of a refund; `fee` is our part of it. Both are
-    positive. `payer_id` is its author: the payer of a payment, the owner of a transfer's debited wallet. `parent_id` is
-    what a refund refunds, of the kind `parent_kind`; the repudiation of a settlement; the pay-in of a repudiation.
-    The wallets are None where none of ours is involved, or where the provider names none. `executed_at` is set once
-    SUCCEEDED, `failure` once FAILED, `action` while a person must act.
+    positive. `payer_id` is its author: the payer of a payment, the owner of the debited wallet of a transfer or payout.
+    `parent_id` is what a refund refunds, of the kind `parent_kind`; the repudiation of a settlement; the pay-in of a
+    repudiation. The wallets are None where none of ours is involved, or where the provider names none. `executed_at` is
+    set once SUCCEEDED, `failure` once FAILED, `action` while a person must act. `return_reason` is set for the refund of
+    a payout: why it came back.
     """
 
     id: str
@@ -179,13 +209,14 @@ class Transaction:
     credited_wallet_id: str | None = None
     failure: Failure | None = None
     action: UserAction | None = None
+    return_reason: Failure | None = None
 
 
 class PlatformWallet(StrEnum):
     """The provider's own wallets for the platform, one of each kind and currency."""
 
     FEES = "fees"
-    """Our part of payments and transfers, until the provider's monthly invoice."""
+    """Our part of payments, transfers and payouts, until the provider's monthly invoice."""
     REPUDIATION = "repudiation"
     """Negative by what disputes took and settlements have not brought back."""
     DEFAULT = "default"

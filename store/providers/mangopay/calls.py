@@ -23,6 +23,7 @@ SECONDS = Histogram(
 PATH_WORDS = frozenset(
     [
         "Regulatory",
+        "bankwire",
         "card",
         "clients",
         "close",
@@ -38,6 +39,7 @@ PATH_WORDS = frozenset(
         "natural",
         "pages",
         "payins",
+        "payouts",
         "pscs",
         "recipients",
         "refunds",

@@ -1,7 +1,7 @@
 """Mangopay's objects, validated strictly for the fields that we use, and converted to the port's types."""
 
 import datetime as dt
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
     AliasChoices,
@@ -12,12 +12,11 @@ from pydantic import (
     StringConstraints,
     ValidationError,
     field_validator,
-    model_validator,
 )
 from pydantic.alias_generators import to_pascal
 
 from store.providers.actions import ActionKind, UserAction
-from store.providers.mangopay.results import failure_reason
+from store.providers.mangopay.results import failure_reason, return_reason
 from store.providers.money import MinorAmount
 from store.providers.transactions import (
     Failure,
@@ -34,7 +33,11 @@ Id = Annotated[str, StringConstraints(min_length=1, max_length=128)]
 PAYMENT_PAGE_LASTS = dt.timedelta(minutes=15)
 """Lifetime of a hosted payment page, from the creation of its payment."""
 
-_REGULAR = {"PAYIN": TransactionKind.PAYIN, "TRANSFER": TransactionKind.TRANSFER}
+_REGULAR = {
+    "PAYIN": TransactionKind.PAYIN,
+    "TRANSFER": TransactionKind.TRANSFER,
+    "PAYOUT": TransactionKind.PAYOUT,
+}
 _CLIENT_WALLETS = {
     "FEES": PlatformWallet.FEES,
     "CREDIT": PlatformWallet.REPUDIATION,
@@ -121,8 +124,20 @@ class ClientWallet(Created):
         return PlatformBalance(wallet, self.id, self.balance.minor_amount())
 
 
+class MangopayRefundReason(MangopayObject):
+    """Why money was refunded."""
+
+    refund_reason_type: str | None = None
+    refund_reason_message: str | None = None
+
+    def failure(self) -> Failure:
+        """As the reason for which a payout came back."""
+        code = self.refund_reason_type or ""
+        return Failure(code, self.refund_reason_message or "", return_reason(code))
+
+
 class MangopayTransaction(Created):
-    """A pay-in, refund, transfer, repudiation or settlement."""
+    """A pay-in, refund, transfer, payout, repudiation or settlement. The type of a refund is the direction of its money."""
 
     tag: str | None = None
     creation_date: AwareDatetime
@@ -144,21 +159,14 @@ class MangopayTransaction(Created):
     credited_wallet_id: str | None = None
     redirect_url: str | None = Field(None, alias="RedirectURL")
     pending_user_action: PendingAction | None = None
-
-    @model_validator(mode="after")
-    def is_ours(self) -> Self:
-        """Refuse a payout, which is no transaction of the port."""
-        if self._kind() is None:
-            raise ValueError("is of no known kind")
-        return self
+    refund_reason: MangopayRefundReason | None = None
 
     def transaction(self, action: UserAction | None = None) -> Transaction:
         """The port's transaction, with the action of a PENDING one.
 
         An unknown status counts as PENDING, so that it is read again until it is final.
         """
-        kind = self._kind()
-        assert kind is not None  # see is_ours
+        kind = _REGULAR[self.type] if self.nature == "REGULAR" else TransactionKind(self.nature.lower())
         status = _STATUSES.get(self.status, TransactionStatus.PENDING)
         refund = kind is TransactionKind.REFUND
         paid, fee = (self.credited_funds, -self.fees.amount) if refund else (self.debited_funds, self.fees.amount)
@@ -179,12 +187,8 @@ class MangopayTransaction(Created):
             credited_wallet_id=self.credited_wallet_id or None,
             failure=self._failure() if status is TransactionStatus.FAILED else None,
             action=action or self._page() if status is TransactionStatus.PENDING else None,
+            return_reason=self._return_reason() if parent_kind is TransactionKind.PAYOUT else None,
         )
-
-    def _kind(self) -> TransactionKind | None:
-        if self.nature == "REGULAR":
-            return _REGULAR.get(self.type)
-        return TransactionKind(self.nature.lower())
 
     def _parent(self, kind: TransactionKind) -> tuple[str | None, TransactionKind | None]:
         """The transaction that this one follows, with its kind."""
@@ -203,6 +207,9 @@ class MangopayTransaction(Created):
     def _failure(self) -> Failure:
         code = self.result_code or ""
         return Failure(code, self.result_message or "", failure_reason(code))
+
+    def _return_reason(self) -> Failure:
+        return (self.refund_reason or MangopayRefundReason()).failure()
 
     def _page(self) -> UserAction | None:
         if not self.redirect_url:

@@ -1,4 +1,4 @@
-"""Payments, refunds and transfers, and the platform's own wallets."""
+"""Payments, refunds, transfers and payouts, and the platform's own wallets."""
 
 import datetime as dt
 import unicodedata
@@ -16,6 +16,7 @@ from store.providers.money import MinorAmount
 from store.providers.transactions import (
     CardType,
     PayinRequest,
+    PayoutRequest,
     PlatformBalance,
     RefundRequest,
     Transaction,
@@ -29,10 +30,13 @@ _COLLECTIONS = {
     TransactionKind.PAYIN: "/payins",
     TransactionKind.REFUND: "/refunds",
     TransactionKind.TRANSFER: "/transfers",
+    TransactionKind.PAYOUT: "/payouts",
     TransactionKind.REPUDIATION: "/repudiations",
     TransactionKind.SETTLEMENT: "/settlements",
 }
-_REFUNDABLE = frozenset({TransactionKind.PAYIN, TransactionKind.TRANSFER, TransactionKind.REPUDIATION})
+_REFUNDABLE = frozenset(
+    {TransactionKind.PAYIN, TransactionKind.TRANSFER, TransactionKind.PAYOUT, TransactionKind.REPUDIATION}
+)
 _CARD_TYPES = {
     CardType.CB_VISA_MASTERCARD: "CB_VISA_MASTERCARD",
     CardType.AMEX: "AMEX",
@@ -42,6 +46,8 @@ _CARD_TYPES = {
 _CULTURES = {"ca": "ES"}
 """Our languages that the provider's pages lack -> the nearest one that they have."""
 _STATEMENT_LENGTH = 10
+_BANK_WIRE_LENGTH = 12
+"""Longer references of payouts may be cut off by the bank."""
 
 
 class TransactionsMixin(PayersMixin):
@@ -58,7 +64,7 @@ class TransactionsMixin(PayersMixin):
             "SecureMode": "DEFAULT",
             "Tag": tag(request.reference),
         }
-        if statement := _statement(request.statement):
+        if statement := _statement(request.statement, _STATEMENT_LENGTH):
             body["StatementDescriptor"] = statement
         try:
             result = await self._client.create("/payins/card/web", body, MangopayTransaction, key, sent_at)
@@ -101,6 +107,22 @@ class TransactionsMixin(PayersMixin):
         result = await self._client.create(path, body, MangopayTransaction, key, sent_at)
         return await self._transaction_of(TransactionKind.REFUND, result)
 
+    async def pay_out(self, request: PayoutRequest, *, key: IdempotencyKey, sent_at: dt.datetime) -> Transaction:
+        """See `PaymentProvider`. Instant payments are not requested."""
+        body: Json = {
+            "AuthorId": request.author_id,
+            "DebitedFunds": money(request.amount),
+            "Fees": money(request.fee),
+            "DebitedWalletId": request.wallet_id,
+            "RecipientId": request.destination_id,
+            "PayoutModeRequested": "STANDARD",
+            "Tag": tag(request.reference),
+        }
+        if statement := _statement(request.statement, _BANK_WIRE_LENGTH):
+            body["BankWireRef"] = statement
+        result = await self._client.create("/payouts/bankwire", body, MangopayTransaction, key, sent_at)
+        return await self._transaction_of(TransactionKind.PAYOUT, result)
+
     async def get_transaction(self, kind: TransactionKind, id: str) -> Transaction:
         """See `PaymentProvider`."""
         return (await self._client.get(f"{_COLLECTIONS[kind]}/{segment(id)}", MangopayTransaction)).transaction()
@@ -137,7 +159,7 @@ def _refund_body(author_id: str, amount: MinorAmount, fee_back: MinorAmount, ref
     }
 
 
-def _statement(text: str) -> str:
-    """The text as Mangopay allows it on bank statements: ten ASCII letters and digits. Accents are dropped."""
+def _statement(text: str, length: int) -> str:
+    """The text as Mangopay allows it on bank statements: ASCII letters and digits. Accents are dropped."""
     letters = unicodedata.normalize("NFKD", text)
-    return "".join(letter for letter in letters if letter.isascii() and letter.isalnum())[:_STATEMENT_LENGTH]
+    return "".join(letter for letter in letters if letter.isascii() and letter.isalnum())[:length]

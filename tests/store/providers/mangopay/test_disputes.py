@@ -163,7 +163,7 @@ async def test_the_platforms_wallets(account: Account) -> None:
     ]
 
 
-async def test_a_payout_is_no_transaction_of_the_port(account: Account) -> None:
-    account.on("GET", "/payins/id-1", ok(wire.answer("payin", Type="PAYOUT")))
+async def test_a_conversion_is_no_transaction_of_the_port(account: Account) -> None:
+    account.on("GET", "/payins/id-1", ok(wire.answer("payin", Type="CONVERSION")))
     with pytest.raises(TransientError, match="MangopayTransaction cannot be read"):
         await account.adapter.get_transaction(TransactionKind.PAYIN, "id-1")

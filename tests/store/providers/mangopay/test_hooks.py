@@ -27,6 +27,8 @@ URL = f"{HOOKS}/{SECRET}"
         ("PAYIN_NORMAL_FAILED", Subject.PAYIN),
         ("PAYIN_REFUND_SUCCEEDED", Subject.REFUND),
         ("PAYIN_REFUND_FAILED", Subject.REFUND),
+        ("PAYOUT_NORMAL_FAILED", Subject.PAYOUT),
+        ("PAYOUT_REFUND_SUCCEEDED", Subject.REFUND),
         ("USER_ACCOUNT_ACTIVATED", Subject.ACCOUNT),
         ("SCA_ENROLLMENT_FAILED", Subject.ACCOUNT),
         ("USER_KYC_LIGHT", Subject.ACCOUNT),

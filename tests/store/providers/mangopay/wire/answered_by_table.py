@@ -23,6 +23,7 @@ from store.providers.money import MinorAmount
 from store.providers.transactions import (
     CardType,
     Payer,
+    PayoutRequest,
     TransactionKind,
     TransferRefundRequest,
     TransferRequest,
@@ -42,6 +43,9 @@ LABEL = "A & B, c/o 'C'"
 
 TRANSFER = TransferRequest("transfer-1", "id-1", "id-2", "id-3", MinorAmount("EUR", 5000), MinorAmount("EUR", 0))
 TRANSFER_REFUND = TransferRefundRequest("back-1", "id-4", "id-1", MinorAmount("EUR", 700), MinorAmount("EUR", 0))
+PAYOUT = PayoutRequest(
+    "payout-1", "id-1", "id-2", "id-6", MinorAmount("EUR", 5000), MinorAmount("EUR", 120), "Août n° 4711-2026"
+)
 SETTLEMENT = SettlementRequest("settled-1", "id-5", "id-1", MinorAmount("EUR", 100))
 
 Operation = Callable[[Account], Awaitable[Any]]
@@ -191,6 +195,11 @@ OPERATIONS: Mapping[str, tuple[Operation, Sequence[str]]] = {
         creating(lambda account, once: account.adapter.refund_transfer(TRANSFER_REFUND, **once)),
         ["refund_part_of_transfer"],
     ),
+    "pay_out": (creating(lambda account, once: account.adapter.pay_out(PAYOUT, **once)), ["create_payout"]),
+    "pay_out without a word for the bank": (
+        creating(lambda account, once: account.adapter.pay_out(dataclasses.replace(PAYOUT, statement=""), **once)),
+        ["create_payout"],
+    ),
     "platform_balances": (lambda account: account.adapter.platform_balances(), ["list_client_wallets"]),
     "get_transaction": (
         lambda account: account.adapter.get_transaction(TransactionKind.PAYIN, "id-1"),
@@ -204,6 +213,10 @@ OPERATIONS: Mapping[str, tuple[Operation, Sequence[str]]] = {
         lambda account: account.adapter.get_transaction(TransactionKind.TRANSFER, "id-1"),
         ["read_transfer"],
     ),
+    "get_transaction of a payout": (
+        lambda account: account.adapter.get_transaction(TransactionKind.PAYOUT, "id-1"),
+        ["read_payout"],
+    ),
     "get_transaction of a repudiation": (
         lambda account: account.adapter.get_transaction(TransactionKind.REPUDIATION, "id-1"),
         ["read_repudiation"],
@@ -215,6 +228,10 @@ OPERATIONS: Mapping[str, tuple[Operation, Sequence[str]]] = {
     "list_children of a transfer": (
         lambda account: account.adapter.list_children(TransactionKind.TRANSFER, "id-1"),
         ["list_transfer_refunds"],
+    ),
+    "list_children of a payout": (
+        lambda account: account.adapter.list_children(TransactionKind.PAYOUT, "id-1"),
+        ["list_payout_refunds"],
     ),
     "list_children of a repudiation": (
         lambda account: account.adapter.list_children(TransactionKind.REPUDIATION, "id-1"),

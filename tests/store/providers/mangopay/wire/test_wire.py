@@ -23,7 +23,7 @@ from store.providers.disputes import DisputeOutcome, DisputeStatus, DisputeType
 from store.providers.errors import Declined, ProviderError, TransientError, UnknownOutcome
 from store.providers.keys import new_idempotency_key
 from store.providers.mangopay.hooks import EVENT_TYPES
-from store.providers.mangopay.results import failure_reason
+from store.providers.mangopay.results import failure_reason, return_reason
 from store.providers.transactions import FailureReason, TransactionKind, TransactionStatus
 from tests.store.providers.mangopay.account import SECRET, Account, notification
 from tests.store.providers.mangopay.wire import wire
@@ -143,13 +143,16 @@ TELLING = {
         "get_transaction",
         "transfer",
         "refund_transfer",
+        "pay_out",
         "settle_dispute",
         "get_transaction of a refund",
         "get_transaction of a transfer",
+        "get_transaction of a payout",
         "get_transaction of a repudiation",
         "get_transaction of a settlement",
         "list_children",
         "list_children of a transfer",
+        "list_children of a payout",
         "list_children of a repudiation",
     ],
 }
@@ -210,6 +213,18 @@ async def test_a_payment_that_is_still_open_has_not_failed(account: Account, cod
 def test_every_result_code_has_its_reason(code: str, reasons: Sequence[str]) -> None:
     assert {*reasons} <= {*FailureReason}
     assert failure_reason(code) in reasons
+
+
+@pytest.mark.parametrize(
+    ("code", "reasons"), [(code, each["reasons"]) for each in wire.CODES["returns"] for code in each["codes"]]
+)
+async def test_every_reason_for_a_return_has_its_reason(account: Account, code: str, reasons: Sequence[str]) -> None:
+    assert return_reason(code) in reasons
+    why = {"RefundReasonType": code, "RefundReasonMessage": "seen so"}
+    account.on("GET", "/refunds/id-1", httpx.Response(200, json=wire.answer("payout_refund", RefundReason=why)))
+    told = (await account.adapter.get_transaction(TransactionKind.REFUND, "id-1")).return_reason
+    assert told
+    assert (told.code, told.message, told.reason) == (code, "seen so", reasons[0])
 
 
 REFUSALS = [*dict.fromkeys((*wire.CODES["refusals"]["document"], *wire.CODES["refusals"]["identity"]))]
