@@ -18,7 +18,7 @@ from store.providers.payees import PayeeProvider
 from store.providers.transactions import (
     Payer,
     PayinRequest,
-    PayoutRequest,
+    PayoutInstruction,
     PlatformBalance,
     RefundRequest,
     Transaction,
@@ -126,7 +126,7 @@ class PaymentProvider(PayeeProvider, DisputeProvider, Protocol):
         """Move a transfer or a part of it back. Nobody authenticates. Raises `Declined`."""
         ...
 
-    async def pay_out(self, request: PayoutRequest, *, key: IdempotencyKey, sent_at: dt.datetime) -> Transaction:
+    async def pay_out(self, request: PayoutInstruction, *, key: IdempotencyKey, sent_at: dt.datetime) -> Transaction:
         """Pay money of a wallet out to a bank account. Nobody authenticates: that was done for the bank account.
 
         The payout is PENDING while the provider examines it, for up to seven days, and its amount has left the wallet.

@@ -164,7 +164,7 @@ class TransferRefundRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class PayoutRequest:
+class PayoutInstruction:
     """A payout from a wallet to a bank account in its currency.
 
     The wallet pays `amount`; `fee` of it is ours and the rest is credited to the bank account, and must be more than

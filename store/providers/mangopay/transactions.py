@@ -16,7 +16,7 @@ from store.providers.money import MinorAmount
 from store.providers.transactions import (
     CardType,
     PayinRequest,
-    PayoutRequest,
+    PayoutInstruction,
     PlatformBalance,
     RefundRequest,
     Transaction,
@@ -107,7 +107,7 @@ class TransactionsMixin(PayersMixin):
         result = await self._client.create(path, body, MangopayTransaction, key, sent_at)
         return await self._transaction_of(TransactionKind.REFUND, result)
 
-    async def pay_out(self, request: PayoutRequest, *, key: IdempotencyKey, sent_at: dt.datetime) -> Transaction:
+    async def pay_out(self, request: PayoutInstruction, *, key: IdempotencyKey, sent_at: dt.datetime) -> Transaction:
         """See `PaymentProvider`. Instant payments are not requested."""
         body: Json = {
             "AuthorId": request.author_id,

@@ -15,7 +15,7 @@ from store.providers.money import MinorAmount
 from store.providers.transactions import (
     Failure,
     FailureReason,
-    PayoutRequest,
+    PayoutInstruction,
     Transaction,
     TransactionKind,
     TransactionStatus,
@@ -26,7 +26,7 @@ from tests.store.providers.mangopay.wire import wire
 
 KEY = IdempotencyKey("3b1e9a52-3c0b-4f0e-9d4e-0a8c1f4f2b11")
 RESPONSE = f"/responses/{KEY}"
-REQUEST = PayoutRequest(
+REQUEST = PayoutInstruction(
     reference="payout-7",
     author_id="user_m_1",
     wallet_id="wlt_m_1",

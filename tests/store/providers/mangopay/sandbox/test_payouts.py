@@ -14,7 +14,7 @@ from store.providers.money import MinorAmount
 from store.providers.transactions import (
     Failure,
     FailureReason,
-    PayoutRequest,
+    PayoutInstruction,
     PlatformWallet,
     Transaction,
     TransactionKind,
@@ -47,10 +47,10 @@ class PaidPartner:
         assert (await adapter.get_destination(added.id)).status is DestinationStatus.ACTIVE
         return added.id
 
-    async def request(self, iban: str = GOOD, amount: int = 4000) -> PayoutRequest:
+    async def request(self, iban: str = GOOD, amount: int = 4000) -> PayoutInstruction:
         """A payout to a new bank account; 1.00 EUR of it is ours."""
         destination = await self.destination(iban)
-        return PayoutRequest("payout-7", "partner", "wallet", destination, eur(amount), eur(100), "August")
+        return PayoutInstruction("payout-7", "partner", "wallet", destination, eur(amount), eur(100), "August")
 
     async def pay_out(self, iban: str = GOOD, amount: int = 4000) -> Transaction:
         """A payout that the provider has taken."""

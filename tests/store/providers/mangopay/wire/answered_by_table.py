@@ -23,7 +23,7 @@ from store.providers.money import MinorAmount
 from store.providers.transactions import (
     CardType,
     Payer,
-    PayoutRequest,
+    PayoutInstruction,
     TransactionKind,
     TransferRefundRequest,
     TransferRequest,
@@ -43,7 +43,7 @@ LABEL = "A & B, c/o 'C'"
 
 TRANSFER = TransferRequest("transfer-1", "id-1", "id-2", "id-3", MinorAmount("EUR", 5000), MinorAmount("EUR", 0))
 TRANSFER_REFUND = TransferRefundRequest("back-1", "id-4", "id-1", MinorAmount("EUR", 700), MinorAmount("EUR", 0))
-PAYOUT = PayoutRequest(
+PAYOUT = PayoutInstruction(
     "payout-1", "id-1", "id-2", "id-6", MinorAmount("EUR", 5000), MinorAmount("EUR", 120), "Août n° 4711-2026"
 )
 SETTLEMENT = SettlementRequest("settled-1", "id-5", "id-1", MinorAmount("EUR", 100))
