@@ -29,6 +29,7 @@ from store.idempotency import StoredResponseRow
 from store.job.cursors import CursorRow
 from store.job.rows import JobRow
 from store.kyc import IdentityCheckRow, KycDocumentRow, PartnerKycRow
+from store.ledger.payables import PayableItemRow
 from store.ledger.rows import (
     LedgerAccountRow,
     LedgerBookRow,
@@ -121,6 +122,7 @@ ROW_CLASSES: tuple[type[SQLModel], ...] = (
     PartnerRow,
     PayerRow,
     PaymentRequestRow,
+    PayableItemRow,
     PaymentRow,
     PaymentSourceRow,
     PaymentTransactionRow,

@@ -20,6 +20,8 @@ from schema.ledger import LedgerJournalKind
 from store.core.clock import now
 from store.database.driver import driver_of
 from store.ledger.accounts import LedgerAccount
+from store.ledger.payables import INSERT as INSERT_PAYABLE_ITEMS
+from store.ledger.payables import payable_items
 
 FLOOR = "ledger_account_floor"
 
@@ -60,8 +62,10 @@ OPEN_ACCOUNTS = """
     SELECT *, 0, 0 FROM unnest($1::int[], $2::text[], $3::bigint[], $4::uuid[], $5::int[], $6::int[], $7::bool[])
     ON CONFLICT DO NOTHING
 """
-WRITE_ENTRIES = """
-    WITH delta AS (
+WRITE_ENTRIES = f"""
+    WITH payable AS (
+        {INSERT_PAYABLE_ITEMS.format(journal_ids="$8", partner_ids="$9", own="$10", network="$11", payable_at="$12")}
+    ), delta AS (
         SELECT account_id, sum(amount)::bigint AS amount, count(*) AS entries
         FROM unnest($3::bigint[], $4::bigint[], $5::bool[]) AS e (account_id, amount, has_floor)
         WHERE has_floor GROUP BY account_id
@@ -75,9 +79,9 @@ WRITE_ENTRIES = """
     SELECT e.journal_id, e.line, e.account_id, e.amount, m.balance - e.later_amount, m.version - e.later_entries
     FROM unnest($1::bigint[], $2::int[], $3::bigint[], $4::bigint[], $6::bigint[], $7::bigint[])
         AS e (journal_id, line, account_id, amount, later_amount, later_entries) LEFT JOIN moved m ON m.id = e.account_id
-"""
+"""  # noqa: S608 - of SQL in this room
 """Locks accounts with a floor by ascending id, moves their balances, and inserts all entries with the balance after each:
-the new balance less what the later entries of the same account move."""
+the new balance less what the later entries of the same account move. With them it inserts the payable items."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +108,8 @@ class Journal:
     recorded_on: dt.datetime | None = None
     """When it happened; None: now."""
     reverses_id: int | None = None
+    payable_at: dt.datetime | None = None
+    """When what it changes about a partner's earnings counts for payouts; None: when it was recorded."""
 
     @property
     def key(self) -> tuple[int, str, str, str]:
@@ -212,11 +218,31 @@ async def _insert_entries(
             rows.append((ids[journal.key], line, id, entry.amount, entry.account.has_floor, amount, entries))
             later[id] = amount + entry.amount, entries + 1
     try:
-        await connection.execute(WRITE_ENTRIES, *map(list, zip(*rows, strict=True)))
+        await connection.execute(WRITE_ENTRIES, *map(list, zip(*rows, strict=True)), *_payable_columns(journals, ids))
     except asyncpg.CheckViolationError as error:
         if error.constraint_name == FLOOR:
             raise InsufficientBalance from error
         raise
+
+
+def _payable_columns(
+    journals: Sequence[Journal], ids: Mapping[tuple[int, str, str, str], int]
+) -> tuple[list[int], list[int], list[int], list[int], list[dt.datetime | None]]:
+    """The columns of the payable items of journals."""
+    items = [
+        item
+        for journal in journals
+        for item in payable_items(
+            ids[journal.key], ((entry.account, entry.amount) for entry in journal.entries), journal.payable_at
+        )
+    ]
+    return (
+        [item.journal_id for item in items],
+        [item.partner_id for item in items],
+        [item.own_amount for item in items],
+        [item.network_amount for item in items],
+        [item.payable_at for item in items],
+    )
 
 
 async def _account_ids(

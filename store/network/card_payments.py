@@ -15,6 +15,7 @@ from store.gift_card.gift_cards import GiftCardRow, UsableCard
 from store.gift_card.modes import check_in_mode, check_spendable
 from store.gift_card.movements import Holder, finalize_hold, hold_id, restore_to_card, return_spent
 from store.gift_card.states import is_spendable
+from store.ledger.payables import move_payable_items
 from store.ledger.posting import Journal, post
 from store.network.events import emit_card_usage
 from store.network.fees import part_to_return
@@ -24,6 +25,7 @@ from store.network.issuing import network_gift_cards
 from store.network.postings import part_return_journal, void_journal
 from store.network.states import CANCELLED
 from store.partner.partners import MarketplaceRow, PartnerRow
+from store.payment.journals import journals_of_payments
 from store.payment.payments import PaymentRow
 
 CardPart = tuple[GiftCardRow, Decimal]
@@ -135,7 +137,9 @@ async def return_to_card(
 
 
 async def move_payout_date(db: AsyncSession, payment: PaymentRow) -> None:
-    """The usages of a payment are paid out when the payment is, unless they are in a payout. Its cards must be locked."""
+    """A payment is paid out on its date, and with it its usages that are not in a payout. Its cards must be locked."""
     table = NetworkGiftCardUsageRow
     moved = update(table).where(col(table.payment_id) == payment.id, col(table.payout_request_id).is_(None))
     await db.exec(moved.values(freeze_payout_date=payment.freeze_payout_date))
+    journals = (await journals_of_payments(db, [payment.id]))[payment.id]
+    await move_payable_items(db, [journal.id for journal in journals], payment.freeze_payout_date)

@@ -1,5 +1,6 @@
 """The fees of usages: what the network keeps of them, and what the partner earns."""
 
+import datetime as dt
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Protocol
@@ -76,6 +77,8 @@ class ReturnedUsage(WithFees, Protocol):
     partner_id: int
     currency: str
     returned_amount: Decimal
+    used_on: dt.datetime
+    freeze_payout_date: dt.datetime | None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -91,6 +94,8 @@ class UsagePart:
     commission_vat_amount: Decimal
     fees_paid_by: UsageFeePayer
     net_amount: Decimal
+    used_on: dt.datetime
+    freeze_payout_date: dt.datetime | None
 
 
 def part_to_return(usage: ReturnedUsage, amount: Decimal) -> UsagePart:
@@ -119,4 +124,6 @@ def part_to_return(usage: ReturnedUsage, amount: Decimal) -> UsagePart:
         commission_vat_amount=share(usage.commission_vat_amount),
         fees_paid_by=usage.fees_paid_by,
         net_amount=amount - fees if usage.fees_paid_by is UsageFeePayer.PARTNER else amount,
+        used_on=usage.used_on,
+        freeze_payout_date=usage.freeze_payout_date,
     )

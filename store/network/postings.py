@@ -11,6 +11,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from schema.ledger import LedgerAccountRole as Role
 from schema.ledger import LedgerJournalKind as Kind
 from schema.partner.network_settings import UsageFeePayer
+from store.core.clock import now
 from store.ledger.accounts import LedgerAccount, network_earnings
 from store.ledger.balances import lock_balance
 from store.ledger.posting import Entry, Journal, credit, debit
@@ -57,6 +58,8 @@ class PostedUsage(Protocol):
     commission_vat_amount: Decimal
     fees_paid_by: UsageFeePayer
     net_amount: Decimal
+    used_on: dt.datetime
+    freeze_payout_date: dt.datetime | None
 
 
 async def issue_journal(db: AsyncSession, liability: NetworkLiability, amount: Decimal) -> Journal:
@@ -135,7 +138,7 @@ def usage_journal(liability: NetworkLiability, usage: PostedUsage) -> Journal:
     fees = _fees(liability, usage)
     value, net = liability.minor(usage.value_amount), liability.minor(usage.net_amount)
     entries = (debit(liability.account, value), credit(network_earnings(usage.partner_id), net), *fees)
-    return _of_usage(liability, usage, Kind.CAPTURE, entries)
+    return _of_usage(liability, usage, Kind.CAPTURE, entries, _payable_at(usage))
 
 
 async def usage_reversal_journal(db: AsyncSession, liability: NetworkLiability, usage: PostedUsage) -> Journal:
@@ -148,7 +151,12 @@ async def usage_reversal_journal(db: AsyncSession, liability: NetworkLiability, 
         *(Entry(entry.account, -entry.amount) for entry in _fees(liability, usage)),
         credit(liability.account, liability.minor(usage.value_amount)),
     )
-    return _of_usage(liability, usage, Kind.REVERSAL, entries)
+    return _of_usage(liability, usage, Kind.REVERSAL, entries, max(now(), _payable_at(usage)))
+
+
+def _payable_at(usage: PostedUsage) -> dt.datetime:
+    """When a usage counts for payouts."""
+    return usage.freeze_payout_date or usage.used_on
 
 
 async def part_return_journal(
@@ -171,7 +179,9 @@ def _fees(liability: NetworkLiability, usage: PostedUsage) -> tuple[Entry, ...]:
     )
 
 
-def _of_usage(liability: NetworkLiability, usage: PostedUsage, kind: Kind, entries: tuple[Entry, ...]) -> Journal:
+def _of_usage(
+    liability: NetworkLiability, usage: PostedUsage, kind: Kind, entries: tuple[Entry, ...], payable_at: dt.datetime
+) -> Journal:
     return Journal(
         book_id=liability.book_id,
         partner_id=usage.partner_id,
@@ -179,4 +189,5 @@ def _of_usage(liability: NetworkLiability, usage: PostedUsage, kind: Kind, entri
         source_kind=f"network_{liability.source_kind.removeprefix('network_')}_usage",
         source_id=str(usage.id),
         entries=entries,
+        payable_at=payable_at,
     )

@@ -15,13 +15,14 @@ from schema.ledger import LedgerAccountRole as Role
 from schema.ledger import LedgerJournalKind as Kind
 from schema.payment.dispute import DisputeState
 from schema.validation.numbers import CENT
+from store.core.clock import now
 from store.ledger.accounts import LedgerAccount
 from store.ledger.balances import lock_balance
 from store.ledger.posting import Entry, Journal, credit, debit
 from store.ledger.rows import LedgerJournalRow
 from store.payment.disputes import DisputeRow
 from store.payment.payments import PaymentRow, PaymentSourceRow
-from store.payment.postings import owner_accounts, owner_partner_id, taken_from, wallet_of
+from store.payment.postings import owner_accounts, owner_partner_id, payable_with, taken_from, wallet_of
 from store.payment.refund_amounts import commission_back, left_of
 from store.providers.money import MinorAmount
 
@@ -205,4 +206,5 @@ def _journal(
         source_id=str(dispute.id),
         entries=entries,
         recorded_on=recorded_on,
+        payable_at=payable_with(payment, recorded_on or now()),
     )

@@ -9,6 +9,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.ledger import LedgerAccountRole as Role
 from schema.ledger import LedgerJournalKind as Kind
+from store.core.clock import now
 from store.ledger.accounts import LedgerAccount, partner_earnings, wallet_money
 from store.ledger.balances import lock_balance
 from store.ledger.posting import Entry, Journal, credit, debit
@@ -56,6 +57,12 @@ def owner_accounts(payment: PaymentRow) -> OwnerAccounts:
 def owner_partner_id(payment: PaymentRow) -> int | None:
     """The partner whose money a payment is; None if it is the marketplace's."""
     return None if payment.is_for_marketplace else payment.partner_id
+
+
+def payable_with(payment: PaymentRow, at: dt.datetime) -> dt.datetime | None:
+    """When what follows a payment counts for payouts: not before the payment does. None: when it is recorded."""
+    frozen_until = payment.freeze_payout_date
+    return frozen_until if frozen_until is not None and frozen_until > at else None
 
 
 def wallet_of(payment: PaymentRow) -> LedgerAccount:
@@ -192,4 +199,5 @@ def _journal(
         source_id=source_id,
         entries=entries,
         recorded_on=recorded_on if kind is not Kind.REFUND else None,
+        payable_at=payment.freeze_payout_date if kind is Kind.PAYMENT else payable_with(payment, now()),
     )

@@ -28,6 +28,7 @@ from store.ledger.verification import (
     network_vouchers,
     networks,
     owners,
+    payables,
     payments,
 )
 from store.ledger.verification.rule import Rule, RuleResult
@@ -37,6 +38,7 @@ ALL_RULES: tuple[Rule, ...] = (
     *balances.RULES,
     *gift_cards.RULES,
     *owners.RULES,
+    *payables.RULES,
     *payments.RULES,
     *gift_card_payments.RULES,
     *network_gift_cards.RULES,
