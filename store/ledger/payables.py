@@ -36,7 +36,7 @@ class PayableItemRow(SQLModel, table=True):
     """A change of a partner's earnings, written with its journal. All of a partner together are the balances of
     `partner` and `partner_network`, in each book.
 
-    The journal is no foreign key, as in entries.
+    It has no foreign keys, as entries have none: what it names is that of its journal and accounts.
     """
 
     __tablename__ = "payable_item"
@@ -47,9 +47,9 @@ class PayableItemRow(SQLModel, table=True):
     )
     id: int = Field(default=None, sa_type=BigInteger, primary_key=True)
     journal_id: int = Field(sa_type=BigInteger)
-    book_id: int = Field(foreign_key="ledger_book.id")
-    marketplace_id: int = Field(foreign_key="marketplace.id")
-    partner_id: int = Field(foreign_key="partner.id")
+    book_id: int
+    marketplace_id: int
+    partner_id: int
     own_amount: int = Field(sa_type=BigInteger)
     """What lies in the partner's own wallet, in minor units; negative if it is less."""
     network_amount: int = Field(sa_type=BigInteger)

@@ -182,8 +182,9 @@ class Usages(Floor):
         ids = {row["n"] - 1: row["id"] for row in found}
         numbers, nothing = [*range(1, lines + 1)], [0] * lines
         accounts, floors = [ids[n] for n in range(lines)], [True, True, False, False]
+        payable = [journal_id], [partner_id], [0], [-AMOUNTS[ACCOUNTS.index("partner_network")]], [moment]
         await connection.execute(
-            posting.WRITE_ENTRIES, [journal_id] * lines, numbers, accounts, AMOUNTS, floors, nothing, nothing
+            posting.WRITE_ENTRIES, [journal_id] * lines, numbers, accounts, AMOUNTS, floors, nothing, nothing, *payable
         )
 
 

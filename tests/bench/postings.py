@@ -99,9 +99,9 @@ class Postings:
             id_of = {row["n"] - 1: row["id"] for row in ids}
             floors = [all_locked or account.has_floor for account in accounts]
             numbers, nothing = [1, 2, 3, 4, 5], [0] * 5
-            await connection.execute(
-                posting.WRITE_ENTRIES, [inserted] * 5, numbers, [id_of[n] for n in range(5)], amounts, floors, nothing, nothing
-            )  # fmt: skip
+            entries = [inserted] * 5, numbers, [id_of[n] for n in range(5)], amounts, floors, nothing, nothing
+            payable = [inserted], [journal.partner_id], [9_500], [0], [None]
+            await connection.execute(posting.WRITE_ENTRIES, *entries, *payable)
             await asyncio.sleep(pause)
 
     async def turn(self, post_one: Callable[[Journal], Awaitable[None]], seconds: float) -> list[float]:

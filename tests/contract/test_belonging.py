@@ -32,6 +32,7 @@ NOT_PUBLISHED = frozenset(
         "ledger_shift",
         "ledger_snapshot",
         "partner_kyc",
+        "payable_item",
         "payer",
         "payment_activation",
         "picture",

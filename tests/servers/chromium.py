@@ -5,7 +5,7 @@ import os
 import pathlib
 import re
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
 import pytest
@@ -74,10 +74,16 @@ async def sound(page: Page, name: str = "", *, desktop: bool = True, colours: bo
         if PICTURES:
             file = pathlib.Path(PICTURES) / f"{number:03}-{re.sub(r'[^a-z0-9]+', '-', name.lower())}-{width}.png"
             await page.screenshot(path=file, full_page=True)
-    await page.set_viewport_size({"width": NARROWEST, "height": 568})
-    assert await wider_than_the_window(page) == [], f"{name} at {NARROWEST}: {page.url}"
+    await fits(page, name, widths=(NARROWEST,))
     if before is not None:
         await page.set_viewport_size(before)
+
+
+async def fits(page: Page, name: str = "", *, widths: Sequence[int] = (NARROWEST, *WIDTHS)) -> None:
+    """Nothing is wider than the window, at any of these widths."""
+    for width in widths:
+        await page.set_viewport_size({"width": width, "height": 568})
+        assert await wider_than_the_window(page) == [], f"{name} at {width}: {page.url}"
 
 
 async def asked(page: Page, look: Callable[[], Awaitable[T]]) -> T:

@@ -55,9 +55,6 @@ def upgrade() -> None:
         sa.CheckConstraint(
             'own_amount <> 0 OR network_amount <> 0', name=op.f('payable_item_changes_something')
         ),
-        sa.ForeignKeyConstraint(['book_id'], ['ledger_book.id'], name=op.f('payable_item_book_id_fkey')),
-        sa.ForeignKeyConstraint(['marketplace_id'], ['marketplace.id'], name=op.f('payable_item_marketplace_id_fkey')),
-        sa.ForeignKeyConstraint(['partner_id'], ['partner.id'], name=op.f('payable_item_partner_id_fkey')),
         sa.PrimaryKeyConstraint('id', name=op.f('payable_item_pkey')),
         sa.UniqueConstraint('journal_id', 'partner_id', name='payable_item_key'),
     )

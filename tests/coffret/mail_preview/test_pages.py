@@ -26,7 +26,7 @@ from store.mail.mailer import FolderMailer
 from store.mail.message import Attachment, Envelope, build_message
 from store.mail.render import RenderedMail
 from tests.fixtures.shop import BUYER, Shop
-from tests.servers.chromium import launched, sound, violations
+from tests.servers.chromium import fits, launched, sound, violations
 from tests.store.mail.examples import KINDS, example, order
 
 UUID = "5697aa3a-92b1-4303-82d8-e5d8baf28ba9"
@@ -200,7 +200,8 @@ async def test_the_mailbox_is_sound(place: Place, scheme: str) -> None:
     inside = page.frame_locator("iframe")
     assert await inside.locator("h1").inner_text() == "Merci pour votre commande"
     await sound(page, f"mailbox message {scheme}", desktop=scheme == "light")
-    assert [problem for problem in problems if "favicon" not in problem] == []
+    # Axe calls into the frame of a message, which has no origin.
+    assert [problem for problem in problems if "favicon" not in problem and "'postMessage'" not in problem] == []
 
 
 @pytest.mark.browser
@@ -225,9 +226,11 @@ async def test_messages_are_sound_at_any_width(chromium: str, scheme: str) -> No
         browser = await launched(playwright)
         page = await browser.new_page(color_scheme="dark" if scheme == "dark" else "light")
         for kind in KINDS:
-            for language in ("en", "de", "fr"):
+            await page.set_content(example(kind, "en").html)
+            await sound(page, f"mail {kind} {scheme}", desktop=scheme == "light")
+            for language in ("de", "fr"):
                 await page.set_content(example(kind, language).html)
-                await sound(page, f"mail {kind} {language} {scheme}", desktop=scheme == "light")
+                await fits(page, f"mail {kind} {language} {scheme}")
         await page.set_content(example(MailKind.NEW_ORDER, content=order(message=long, first_name=long)).html)
         assert await violations(page) == []
         await sound(page, f"mail with long words {scheme}", desktop=scheme == "light")

@@ -214,7 +214,7 @@ def test_whatever_passes_fits_an_order() -> None:
 BUYERS = st.builds(Buyer, **{name: st.text(max_size=60) | st.just(getattr(BUYER, name)) for name in LENGTHS})
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(BUYERS, st.sampled_from([HOME, COLLECT, None]), st.sampled_from(["FR", ""]))
 def test_whatever_is_typed_is_taken_or_told(buyer: Buyer, delivery: DeliveryOption | None, region: str) -> None:
     found = problems_of(buyer, delivery, region)

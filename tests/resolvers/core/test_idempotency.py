@@ -246,7 +246,9 @@ async def test_while_it_runs_a_repetition_is_told_to_wait(application: Applicati
 # ---- crashes
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize(
+    ("application", "operation"), [("rest", "make"), ("graphql", "send"), ("rest", "greet")], indirect=["application"]
+)
 async def test_a_request_whose_process_was_killed_is_done_once(application: Application, operation: str) -> None:
     sent = OPERATIONS[operation][0] | {"outcome": "wait"}
     program = [sys.executable, "-m", "tests.resolvers.core.application", application.url, application.ask.token]

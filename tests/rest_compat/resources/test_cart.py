@@ -228,7 +228,7 @@ CARTS = JSON | st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cart=CARTS)
 async def test_any_json_is_a_cart_or_refused_by_field(shop: httpx.AsyncClient, cart: Any) -> None:
     response = await shop.post(CART, content=json.dumps(cart))

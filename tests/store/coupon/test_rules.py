@@ -285,7 +285,7 @@ LINES = st.lists(st.tuples(st.integers(1, 4), CENTS, st.integers(1, 7)), min_siz
 COUPONS = st.lists(st.tuples(st.integers(1, 10_000), st.booleans(), st.sets(st.integers(1, 4), max_size=2)), max_size=5)
 
 
-@settings(max_examples=400)
+@settings(max_examples=100)
 @given(LINES, COUPONS)
 def test_what_is_taken_is_whole_cents_within_each_line(rows: list[Any], discounts: list[Any]) -> None:
     lines = [line(*row) for row in rows]

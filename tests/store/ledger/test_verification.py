@@ -40,11 +40,12 @@ class Forgery:
 
 
 SEALED = "seals_are_whole"
+PAYABLE = "payable_items_are_earnings"
 POSTED = "journals_say_what_was_posted"
 FORGERIES = {
     "an amount": Forgery(
         [f"UPDATE ledger_entry SET amount = amount + 1 WHERE journal_id = {PAYMENT} AND line = 2"],
-        ["journals_sum_to_zero", "books_sum_to_zero", POSTED, SEALED, "balances_are_sums", "balances_run"],
+        ["journals_sum_to_zero", "books_sum_to_zero", POSTED, SEALED, "balances_are_sums", "balances_run", PAYABLE],
         "(payment of test other): 3 of 3 entries, sum 1",
     ),
     "an entry fewer": Forgery(
@@ -107,7 +108,7 @@ FORGERIES = {
     ),
     "the owner of an account": Forgery(
         [f"UPDATE ledger_account SET owner_id = owner_id + 1000 WHERE id = {PARTNER}"],
-        [POSTED, SEALED],
+        [POSTED, SEALED, PAYABLE],
         "its entries are not those",
     ),
     "a balance": Forgery(
@@ -147,8 +148,13 @@ FORGERIES = {
             f"UPDATE ledger_entry SET amount = amount + 1000000 WHERE journal_id = {PAYMENT} AND line = 2",
             f"UPDATE ledger_entry SET amount = amount - 1000000 WHERE journal_id = {PAYMENT} AND line = 3",
         ],
-        ["floors_hold", POSTED, SEALED, "balances_are_sums", "balances_run", "snapshots_are_sums"],
+        ["floors_hold", POSTED, SEALED, "balances_are_sums", "balances_run", "snapshots_are_sums", PAYABLE],
         "(partner ",
+    ),
+    "a payable item": Forgery(
+        [f"UPDATE payable_item SET own_amount = own_amount + 1 WHERE journal_id = {PAYMENT}"],
+        [PAYABLE],
+        "payable 181 and 0",
     ),
     "a card's amount": Forgery(
         [f"UPDATE gift_card SET remaining_amount = remaining_amount - 1 WHERE id = {CARD}"],

@@ -42,7 +42,7 @@ def test_a_refund_is_divided_as_the_currency_allows(currency: str, card: str, gi
 
 
 @pytest.mark.parametrize("cents", [True, False])
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(data=st.data())
 def test_every_refund_takes_something_from_the_partner(cents: bool, data: st.DataObject) -> None:
     """However a payment is refunded in parts, the provider refunds nothing that is commission alone; all goes back."""
