@@ -25,9 +25,8 @@ from schema.network.gift_card import (
 )
 from store.network.designs import content_of_cards
 from store.network.gift_cards import NetworkGiftCardRow, NetworkGiftCardUsageRow
+from store.network.states import is_ready
 from store.partner.partners import PartnerRow
-
-USABLE = (NetworkGiftCardStatus.PAID, NetworkGiftCardStatus.USING, NetworkGiftCardStatus.TEST)
 
 
 @graphql_enum
@@ -126,9 +125,8 @@ def _is_usable(
     remaining: Decimal,
     frozen_on: Any,
 ) -> bool:
-    now = context.services.clock.now()
-    begun, ended = starts_on is None or starts_on <= now, expires_on is not None and expires_on <= now
-    return status in USABLE and is_active and begun and not ended and remaining > 0 and frozen_on is None
+    now, is_frozen = context.services.clock.now(), frozen_on is not None
+    return remaining > 0 and is_ready(status, starts_on, (expires_on,), now, is_active=is_active, is_frozen=is_frozen)
 
 
 @computes(NetworkGiftCardUsage, "gift_card")

@@ -18,7 +18,7 @@ from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
 from schema.network.voucher import NetworkVoucher, NetworkVoucherContent, NetworkVoucherStatus, NetworkVoucherUsage
 from schema.validation.numbers import RowId
-from store.network.states import READY
+from store.network.states import is_ready
 from store.network.voucher_content import content_of
 from store.network.vouchers import NetworkVoucherRow, NetworkVoucherUsageRow
 from store.partner.partners import PartnerRow
@@ -110,10 +110,8 @@ def _is_usable(
     usable_until: dt.datetime | None,
     frozen_on: Any,
 ) -> bool:
-    now = context.services.clock.now()
-    begun = starts_on is None or starts_on <= now
-    ended = any(end is not None and end <= now for end in (expires_on, usable_until))
-    return status in READY and is_active and begun and not ended and frozen_on is None
+    now, ends, is_frozen = context.services.clock.now(), (expires_on, usable_until), frozen_on is not None
+    return is_ready(status, starts_on, ends, now, is_active=is_active, is_frozen=is_frozen)
 
 
 @computes(NetworkVoucher, "content")

@@ -151,10 +151,14 @@ class MultiProductDataBody(MultiProductItemsInput):
     renamed: ClassVar[Renamed] = {"network_giftcards": "gift_cards", "network_vouchers": "boxes"}
 
     gift_cards: list[MultiProductGiftCardBody] = Field(  # type: ignore[assignment]  # as `CartBody.items`
-        default_factory=list, max_length=MOST_LINES, description="Gift cards of the network; at most 20 lines."
+        default_factory=list,
+        max_length=MOST_LINES,
+        description="Gift cards of the network; with the vouchers at most 20 lines.",
     )
     boxes: list[MultiProductVoucherBody] = Field(  # type: ignore[assignment]
-        default_factory=list, max_length=MOST_LINES, description="Network vouchers; at most 20 lines."
+        default_factory=list,
+        max_length=MOST_LINES,
+        description="Network vouchers; with the gift cards at most 20 lines.",
     )
 
 

@@ -49,10 +49,14 @@ class MultiProductItemsInput(BaseModel):
     """The content of a multi-product cart: at least one gift card or box."""
 
     gift_cards: list[MultiProductGiftCardInput] = Field(
-        default_factory=list, max_length=MOST_LINES, description="Gift cards of the network; at most 20 lines."
+        default_factory=list,
+        max_length=MOST_LINES,
+        description="Gift cards of the network; with the boxes at most 20 lines.",
     )
     boxes: list[MultiProductBoxInput] = Field(
-        default_factory=list, max_length=MOST_LINES, description="Boxes of the network; at most 20 lines."
+        default_factory=list,
+        max_length=MOST_LINES,
+        description="Boxes of the network; with the gift cards at most 20 lines.",
     )
 
 

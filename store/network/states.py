@@ -1,6 +1,7 @@
 """Status transitions of network gift cards, and what each status and date of a gift card or voucher allow."""
 
 import datetime as dt
+from collections.abc import Iterable
 from decimal import Decimal
 from enum import StrEnum
 from typing import Protocol, TypeVar
@@ -76,6 +77,20 @@ def check_validity(item: Usable, now: dt.datetime) -> None:
         raise NotYetValid(starts_on=f"{item.starts_on.astimezone(dt.UTC):%Y-%m-%d %H:%M} UTC")
 
 
+def is_ready(
+    status: str,
+    starts_on: dt.datetime | None,
+    ends: Iterable[dt.datetime | None],
+    now: dt.datetime,
+    *,
+    is_active: bool,
+    is_frozen: bool,
+) -> bool:
+    """True if what is published so can be used now: what `check_usable_as` tells, of a row that is not read."""
+    begun, ended = starts_on is None or starts_on <= now, any(end is not None and end <= now for end in ends)
+    return status in READY and is_active and begun and not ended and not is_frozen
+
+
 def check_usable(card: GiftCardRow, now: dt.datetime, *, held: bool = False) -> None:
     """Raise what prevents the usage of a card now: see `check_usable_as`.
 
@@ -89,10 +104,10 @@ def check_usable_as(item: Usable, status: StrEnum, now: dt.datetime) -> None:
     NotUsable, Expired, Deactivated or NotYetValid.
     """
     check_not_frozen(item)
-    is_ready = status in READY
-    if status == NetworkGiftCardStatus.EXPIRED or (is_ready and is_over(item, now)):
+    is_valid = status in READY
+    if status == NetworkGiftCardStatus.EXPIRED or (is_valid and is_over(item, now)):
         raise Expired
-    if not is_ready:
+    if not is_valid:
         raise NotUsable(status=status)
     check_validity(item, now)
 
