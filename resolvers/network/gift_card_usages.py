@@ -11,13 +11,15 @@ from resolvers.network.usage_input import check_used_on, partner_of_usage
 from schema.core.errors import NotFound
 from schema.core.input_errors import ProblemCollector, already_reported
 from schema.core.permission import Permission
+from schema.network.errors import UsageOfPayment
 from schema.network.gift_card import NetworkGiftCardUsage
-from schema.network.gift_card_input import CancelNetworkGiftCardUsage, UseNetworkGiftCard
+from schema.network.gift_card_input import CancelNetworkGiftCardUsage, UpdateNetworkGiftCardUsage, UseNetworkGiftCard
 from schema.validation.dates import moment_in
 from store.gift_card.gift_cards import GiftCardRow
 from store.mail.network_usages import mail_usage
 from store.network import gift_card_usages as usages
 from store.network.gift_cards import NetworkGiftCardUsageRow
+from store.network.payout_dates import chosen_date, move_usage
 from store.partner.checks import check_freezing
 from store.partner.partners import MarketplaceRow, PartnerRow
 
@@ -73,4 +75,18 @@ async def cancel_network_gift_card_usage(call: Call, input: CancelNetworkGiftCar
     found = await _usage.find(call, input.id)
     card, usage = await usages.lock_usage(call.db, found.id)
     await usages.cancel_usage(call.db, card, usage, input.comment, call.services.clock.now())
+    return usage
+
+
+@operation(Permission.USE_NETWORK_GIFT_CARD, exists=_usage)
+async def update_network_gift_card_usage(call: Call, input: UpdateNetworkGiftCardUsage) -> NetworkGiftCardUsage:
+    """Change the date that decides about the payout of a usage of a network gift card, if its partner may choose the date. A
+    usage that is in a payout is refused with `USAGE_IN_PAYOUT`, one that is a part of a payment with `USAGE_OF_PAYMENT`: update the
+    payment. Nothing changes about a cancelled one.
+    """
+    found = await _usage.find(call, input.id)
+    _, usage = await usages.lock_usage(call.db, found.id)
+    if usage.payment_id is not None:
+        raise UsageOfPayment
+    await move_usage(call.db, usage, await chosen_date(call.db, usage.partner_id, input.freeze_payout_date))
     return usage

@@ -9,10 +9,11 @@ from resolvers.network.voucher_issuing import find_voucher, lock_voucher
 from schema.core.input_errors import ProblemCollector, already_reported
 from schema.core.permission import Permission
 from schema.network.voucher import NetworkVoucherUsage
-from schema.network.voucher_input import CancelNetworkVoucherUsage, UseNetworkVoucher
+from schema.network.voucher_input import CancelNetworkVoucherUsage, UpdateNetworkVoucherUsage, UseNetworkVoucher
 from schema.validation.dates import moment_in
 from store.mail.network_usages import mail_voucher_usage
 from store.network import voucher_usages as usages
+from store.network.payout_dates import chosen_date, move_usage
 from store.network.vouchers import NetworkVoucherUsageRow
 from store.partner.checks import check_freezing
 from store.partner.partners import MarketplaceRow, PartnerRow
@@ -61,4 +62,15 @@ async def cancel_network_voucher_usage(call: Call, input: CancelNetworkVoucherUs
     voucher, usage = await usages.lock_voucher_usage(call.db, found.id)
     network = await call.db.get_one(MarketplaceRow, voucher.marketplace_id)
     await usages.cancel_voucher_usage(call.db, network, voucher, usage, input.comment, call.services.clock.now())
+    return usage
+
+
+@operation(Permission.USE_NETWORK_VOUCHER, exists=_usage)
+async def update_network_voucher_usage(call: Call, input: UpdateNetworkVoucherUsage) -> NetworkVoucherUsage:
+    """Change the date that decides about the payout of a usage of a network voucher, if its partner may choose the date. A
+    usage that is in a payout is refused with `USAGE_IN_PAYOUT`. Nothing changes about a cancelled one.
+    """
+    found = await _usage.find(call, input.id)
+    _, usage = await usages.lock_voucher_usage(call.db, found.id)
+    await move_usage(call.db, usage, await chosen_date(call.db, usage.partner_id, input.freeze_payout_date))
     return usage

@@ -24,7 +24,8 @@ from schema.validation.dates import moment_in
 from store.customer import Person
 from store.gift_card.gift_cards import GiftCardRow
 from store.gift_card.locks import lock_card_of_wallet
-from store.network.card_payments import check_can_pay, move_payout_date
+from store.network.card_payments import check_can_pay
+from store.network.payout_dates import chosen_date, move_payment
 from store.partner.checks import check_freezing
 from store.partner.partners import PartnerRow
 from store.payment.payments import PaymentRow, link_token
@@ -137,9 +138,8 @@ async def update_payment(call: Call, input: UpdatePayment) -> Payment:
     payment.
     """
     payment = (await lock_with_sources(call.db, await find_payment(call, {"id": input.id}))).payment
-    check_freezing(await call.db.get_one(PartnerRow, payment.partner_id), input.freeze_payout_date)
-    payment.freeze_payout_date = moment_in(await zone_of(call.db, payment.partner_id), input.freeze_payout_date)
-    await move_payout_date(call.db, payment)
+    payment.freeze_payout_date = await chosen_date(call.db, payment.partner_id, input.freeze_payout_date)
+    await move_payment(call.db, payment)
     return payment
 
 

@@ -128,6 +128,14 @@ class UseNetworkGiftCard(NewUsageFields):
 
 
 @graphql_input_for(NetworkGiftCardUsage)
+class UpdateNetworkGiftCardUsage(SchemaModel):
+    """Change the date that decides about the payout of a usage of a network gift card."""
+
+    id: RowId
+    freeze_payout_date: Moment | None = Field(description="The date; null: that of `usedOn`.")
+
+
+@graphql_input_for(NetworkGiftCardUsage)
 class CancelNetworkGiftCardUsage(SchemaModel):
     """Cancel a usage of a network gift card."""
 

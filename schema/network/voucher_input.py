@@ -109,6 +109,14 @@ class UseNetworkVoucher(IdOrCode, NewUsageFields):
 
 
 @graphql_input_for(NetworkVoucherUsage)
+class UpdateNetworkVoucherUsage(SchemaModel):
+    """Change the date that decides about the payout of a usage of a network voucher."""
+
+    id: RowId
+    freeze_payout_date: Moment | None = Field(description="The date; null: that of `usedOn`.")
+
+
+@graphql_input_for(NetworkVoucherUsage)
 class CancelNetworkVoucherUsage(SchemaModel):
     """Cancel a usage of a network voucher."""
 

@@ -7,7 +7,7 @@ import datetime as dt
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
-from sqlmodel import col, select, update
+from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.core.errors import Conflict, InsufficientBalance
@@ -15,7 +15,6 @@ from store.gift_card.gift_cards import GiftCardRow, UsableCard
 from store.gift_card.modes import check_in_mode, check_spendable
 from store.gift_card.movements import Holder, finalize_hold, hold_id, restore_to_card, return_spent
 from store.gift_card.states import is_spendable
-from store.ledger.payables import move_payable_items
 from store.ledger.posting import Journal, post
 from store.network.events import emit_card_usage
 from store.network.fees import part_to_return
@@ -25,7 +24,6 @@ from store.network.issuing import network_gift_cards
 from store.network.postings import part_return_journal, void_journal
 from store.network.states import CANCELLED
 from store.partner.partners import MarketplaceRow, PartnerRow
-from store.payment.journals import journals_of_payments
 from store.payment.payments import PaymentRow
 
 CardPart = tuple[GiftCardRow, Decimal]
@@ -134,12 +132,3 @@ async def return_to_card(
     await emit_card_usage(db, "usage_returned", card, usage)
     journal = await part_return_journal(db, network_gift_cards.liability_of(card), part, source_id)
     return [journal, *more]
-
-
-async def move_payout_date(db: AsyncSession, payment: PaymentRow) -> None:
-    """A payment is paid out on its date, and with it its usages that are not in a payout. Its cards must be locked."""
-    table = NetworkGiftCardUsageRow
-    moved = update(table).where(col(table.payment_id) == payment.id, col(table.payout_request_id).is_(None))
-    await db.exec(moved.values(freeze_payout_date=payment.freeze_payout_date))
-    journals = (await journals_of_payments(db, [payment.id]))[payment.id]
-    await move_payable_items(db, [journal.id for journal in journals], payment.freeze_payout_date)

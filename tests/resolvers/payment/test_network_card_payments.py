@@ -8,7 +8,11 @@ from typing import Any
 
 import pytest
 
-from resolvers.network.gift_card_usages import cancel_network_gift_card_usage, use_network_gift_card
+from resolvers.network.gift_card_usages import (
+    cancel_network_gift_card_usage,
+    update_network_gift_card_usage,
+    use_network_gift_card,
+)
 from resolvers.payment.creation import cancel_payment, create_payment, update_payment
 from resolvers.payment.page.process import end_payment, handle_payin_notification, sync_payin
 from resolvers.payment.refunds.refunds import preview_refund, refund_payment
@@ -22,7 +26,7 @@ from schema.network.errors import (
     NotYetValid,
     UsageOfPayment,
 )
-from schema.network.gift_card_input import CancelNetworkGiftCardUsage, UseNetworkGiftCard
+from schema.network.gift_card_input import CancelNetworkGiftCardUsage, UpdateNetworkGiftCardUsage, UseNetworkGiftCard
 from schema.payment.input import CancelPayment, PreviewRefund, RefundPayment, UpdatePayment
 from schema.payment.payment import PaymentStatus
 from store.core.clock import clock
@@ -182,6 +186,10 @@ async def test_the_payout_date_of_a_payment_is_that_of_its_usages(shop: Shop) ->
     await shop.execute("UPDATE network_gift_card_usage SET payout_request_id = 7")
     await update_payment(shop.manager, moved.model_copy(update={"freeze_payout_date": None}))
     assert (await usages(shop))[0].freeze_payout_date == usage.freeze_payout_date
+    with pytest.raises(UsageOfPayment):
+        await update_network_gift_card_usage(
+            shop.manager, UpdateNetworkGiftCardUsage(id=usage.id, freeze_payout_date=None)
+        )
 
 
 @pytest.mark.parametrize("payer", ["partner", "marketplace"])
