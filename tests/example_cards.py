@@ -206,10 +206,13 @@ cards = Listing(Card, CardFilter, CardOrder, Permission.VIEW_GIFT_CARD, "Cards, 
 card = Lookup(Card, "id", "card", Permission.VIEW_GIFT_CARD, "One card.")
 
 
+SETTINGS = Settings()
+
+
 def services(db: Database) -> Services:
     """What a process holds, as far as lists need it."""
     held: dict[str, Any] = {part.name: None for part in dataclasses.fields(Services) if part.init}
-    return Services(**(held | {"settings": Settings(), "clock": clock, "db": db}))
+    return Services(**(held | {"settings": SETTINGS, "clock": clock, "db": db}))
 
 
 def context(db: Database, partner_id: int = 1, *permissions: Permission) -> Context:

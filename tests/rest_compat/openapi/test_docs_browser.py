@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import AsyncIterator, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import pytest
 import uvicorn
@@ -13,7 +13,7 @@ from starlette.applications import Starlette
 
 from rest_compat.docs import DocsOptions
 from rest_compat.router import rest_routes
-from tests.rest_compat.openapi.test_docs_pages import PATHS
+from tests.rest_compat.openapi.test_docs_pages import PATHS, no_context
 from tests.servers.chromium import needs_chromium, sound
 
 SDL = '''type Query {
@@ -39,11 +39,6 @@ scalar DateTime'''
 """Of each kind something: the page of our own schema has 400 definitions, all alike, which axe would look at for minutes."""
 pytestmark = needs_chromium
 OPENED = "document.querySelectorAll('details').forEach((each) => { each.open = true; })"
-
-
-async def no_context(_: Any) -> Any:
-    """Nothing is asked."""
-    raise AssertionError
 
 
 @pytest.fixture

@@ -1,23 +1,28 @@
 """The pages under `/docs/`: complete, true of where they are served, and nobody else's."""
 
+import functools
 import html
 import re
 from typing import Any
 
 import httpx
 import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
 
+from coffret.http.middleware import RequestId
+from rest_compat.docs import DocsOptions
 from rest_compat.docs.entries import entry_of
 from rest_compat.docs.graph import sections
 from rest_compat.docs.pages import DocsGroup, DocsPages
 from rest_compat.http.route import RestRoute
 from rest_compat.openapi.reference import reference_of
+from rest_compat.router import rest_routes
 from rest_compat.routes import ROUTES
 from schema.root import sdl
 from tests.described import GROUPS, described
 from tests.documents import ROOT, blocks
 from tests.rest_compat.clients import client_of, made_up_words
-from tests.rest_compat.conftest import Marketplace
 from tests.rest_compat.openapi.test_openapi import DOCUMENT
 from tests.rest_compat.things import ROUTES as THINGS
 
@@ -35,10 +40,21 @@ PATHS = [group.path for group in PAGES.groups]
 BARE_PATHS = [path.rstrip("/") for path in PATHS]
 
 
+async def no_context(_: Any) -> Any:
+    """Nothing is asked."""
+    raise AssertionError
+
+
+@functools.cache
+def documentation() -> Starlette:
+    """What serves the documentation. It is made once, and with it what is rendered at the first visit."""
+    return Starlette(routes=rest_routes(no_context, DocsOptions(sdl=sdl)), middleware=[Middleware(RequestId)])
+
+
 @pytest.fixture
-async def anyone(market: Marketplace) -> httpx.AsyncClient:
+async def anyone() -> httpx.AsyncClient:
     """Somebody without a token."""
-    return client_of(market.app)
+    return client_of(documentation())
 
 
 async def test_the_description_is_served_to_anyone_and_names_where_it_was_asked(anyone: httpx.AsyncClient) -> None:
