@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from sqlmodel import col, update
+from sqlmodel import col, select, update
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.network.errors import UsageInPayout
@@ -45,10 +45,13 @@ async def move_usage(db: AsyncSession, usage: NetworkUsageRow, date: dt.datetime
 async def move_payment(db: AsyncSession, payment: PaymentRow) -> None:
     """Have a payment count for payouts on its date, and with it its usages that are in no payout. Its cards must be locked."""
     table = NetworkGiftCardUsageRow
+    paid_out = select(table.id).where(col(table.payment_id) == payment.id, col(table.payout_request_id).is_not(None))
+    fixed = {(table.__tablename__, str(id)) for id in await db.exec(paid_out)}
     moved = update(table).where(col(table.payment_id) == payment.id, col(table.payout_request_id).is_(None))
     await db.exec(moved.values(freeze_payout_date=payment.freeze_payout_date))
-    journals = await journals_of_payments(db, [payment.id])
-    await _move(db, journals[payment.id], payment.freeze_payout_date)
+    journals = (await journals_of_payments(db, [payment.id]))[payment.id]
+    movable = (journal for journal in journals if (journal.source_kind, journal.source_id) not in fixed)
+    await _move(db, movable, payment.freeze_payout_date)
 
 
 async def _move(db: AsyncSession, journals: Iterable[LedgerJournalRow], payable_at: dt.datetime | None) -> None:

@@ -38,9 +38,7 @@ def take(session: SandboxSession, payin: sqlite3.Row, amount: int) -> str:
             body={
                 "CreditedUserId": None,
                 "DebitedWalletId": ledger.credit_wallet(payin["currency"]),
-                "InitialTransactionId": payin["id"],
-                "InitialTransactionType": payin["type"],
-                "InitialTransactionNature": payin["nature"],
+                **movements.initial_fields(payin),
             },
         ),
     )
@@ -66,9 +64,7 @@ def give_back(session: SandboxSession, repudiation_id: str, amount: int, at: flo
             body={
                 "CreditedUserId": session.settings.client_id,
                 "CreditedWalletId": ledger.credit_wallet(row["currency"]),
-                "InitialTransactionId": row["id"],
-                "InitialTransactionType": row["type"],
-                "InitialTransactionNature": row["nature"],
+                **movements.initial_fields(row),
                 "RefundReason": {"RefundReasonType": "INITIALIZED_BY_MANGOPAY", "RefundReasonMessage": None},
             },
         ),

@@ -136,6 +136,15 @@ def read(session: SandboxSession, id: str, *, type: str | None = None, nature: s
     return present(find(session, id, type=type, nature=nature))
 
 
+def initial_fields(row: sqlite3.Row) -> Json:
+    """The fields by which a movement that follows this one names it."""
+    return {
+        "InitialTransactionId": row["id"],
+        "InitialTransactionType": row["type"],
+        "InitialTransactionNature": row["nature"],
+    }
+
+
 def present(row: sqlite3.Row) -> Json:
     """A movement in the provider's format."""
 

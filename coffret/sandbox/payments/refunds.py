@@ -71,9 +71,7 @@ def create(session: SandboxSession, call: HttpCall, initial: sqlite3.Row) -> Jso
             fees=fees,
             tag=body.tag,
             body={
-                "InitialTransactionId": initial["id"],
-                "InitialTransactionType": initial["type"],
-                "InitialTransactionNature": initial["nature"],
+                **movements.initial_fields(initial),
                 "RefundReason": {"RefundReasonType": "INITIALIZED_BY_CLIENT", "RefundReasonMessage": None},
             },
         ),

@@ -91,9 +91,7 @@ def give_back(session: SandboxSession, payout: sqlite3.Row, asked: PayoutReturn)
             fees=-fees,
             body={
                 "CreditedWalletId": movements.present(payout)["DebitedWalletId"],
-                "InitialTransactionId": payout["id"],
-                "InitialTransactionType": payout["type"],
-                "InitialTransactionNature": payout["nature"],
+                **movements.initial_fields(payout),
                 "RefundReason": {"RefundReasonType": asked.reason, "RefundReasonMessage": asked.message},
             },
         ),

@@ -186,6 +186,7 @@ async def test_the_payout_date_of_a_payment_is_that_of_its_usages(shop: Shop) ->
     await shop.execute("UPDATE network_gift_card_usage SET payout_request_id = 7")
     await update_payment(shop.manager, moved.model_copy(update={"freeze_payout_date": None}))
     assert (await usages(shop))[0].freeze_payout_date == usage.freeze_payout_date
+    assert await shop.one("SELECT payable_on FROM payable_item") == dt.date(2027, 2, 15)
     with pytest.raises(UsageOfPayment):
         await update_network_gift_card_usage(
             shop.manager, UpdateNetworkGiftCardUsage(id=usage.id, freeze_payout_date=None)

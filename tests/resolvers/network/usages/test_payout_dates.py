@@ -1,5 +1,6 @@
 """The date that decides about the payout of a usage is changed, until the usage is in a payout."""
 
+import asyncio
 import datetime as dt
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from resolvers.network.gift_card_usages import (
 )
 from resolvers.network.voucher_usages import cancel_network_voucher_usage, update_network_voucher_usage
 from store.core.clock import clock
-from tests.changes import Transport
+from tests.changes import Direct, Transport
 from tests.fixtures.network import is_proved, network_card
 from tests.fixtures.network_voucher import network_voucher, offered_box, use_voucher
 from tests.fixtures.tenants import Tenants
@@ -78,4 +79,21 @@ async def test_it_is_changed_until_the_usage_is_in_a_payout(
     assert (await ask.change("a1", usage.cancel, id=usage.id)).done
     assert await change(FIRST) == set()
     assert await dated() == [(None, today), (None, today)]
+    assert await is_proved(tenants)
+
+
+@pytest.mark.parametrize("use", [use_card, use_box])
+async def test_it_is_changed_while_the_usage_is_cancelled(
+    tenants: Tenants, use: Callable[[Tenants, Transport], Awaitable[Usage]]
+) -> None:
+    """Whatever comes first, what takes it back counts with it."""
+    ask = Direct(tenants)
+    usage = await use(tenants, ask)
+    await tenants.execute("UPDATE partner SET freeze_payout = true WHERE id = :id", id=tenants.partners["a1"].id)
+    changes = [ask.change("a1", usage.change, id=usage.id, freeze_payout_date=date) for date in (FIRST, SECOND) * 4]
+    cancels = [ask.change("a1", usage.cancel, id=usage.id) for _ in range(4)]
+    outcomes = await asyncio.gather(*changes[:3], *cancels, *changes[3:])
+    assert all(outcome.done for outcome in outcomes)
+    (frozen_until, used), (_, taken_back) = await tenants.rows(DATED.format(table=usage.table))
+    assert used == taken_back == (frozen_until or clock.now()).astimezone(ZoneInfo("Europe/Paris")).date()
     assert await is_proved(tenants)

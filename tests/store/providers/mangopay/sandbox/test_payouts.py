@@ -23,6 +23,7 @@ from store.providers.transactions import (
 from tests.coffret.sandbox.disputes.disputed import decided
 from tests.store.providers.mangopay.connected_provider import HOOKS, ConnectedProvider
 from tests.store.providers.mangopay.payees.people import BACK, BANK
+from tests.store.providers.mangopay.sandbox.faults import before_and_after, each_fault
 
 GOOD, REFUSED, CLOSED = "FR7630004000031234567890143", "DE09000000000000000001", "DE79000000000000000002"
 NOT_PROCESSED, STRANGER = "DE52000000000000000003", "DE25000000000000000004"
@@ -225,19 +226,8 @@ async def test_the_return_of_a_won_dispute_is_none_of_a_payout(partner: PaidPart
 # ---- lost answers
 
 
-@pytest.mark.parametrize("when", ["before", "after"])
-@pytest.mark.parametrize(
-    "fault",
-    [
-        {"kind": "drop"},
-        {"kind": "hang", "seconds": 0},
-        {"kind": "status", "status": 500},
-        {"kind": "status", "status": 503},
-        {"kind": "truncated"},
-        {"kind": "html"},
-    ],
-    ids=lambda fault: "-".join(map(str, fault.values())),
-)
+@before_and_after
+@each_fault
 @pytest.mark.parametrize("times", [1, 3])
 async def test_whatever_goes_wrong_one_payout_is_made(
     partner: PaidPartner, fault: dict[str, object], when: str, times: int

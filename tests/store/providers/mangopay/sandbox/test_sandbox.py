@@ -23,6 +23,7 @@ from store.providers.transactions import (
 )
 from tests.coffret.sandbox.mangopay_api import MangopayApi, running
 from tests.store.providers.mangopay.connected_provider import HOOKS, ROOT, adapter_of
+from tests.store.providers.mangopay.sandbox.faults import before_and_after, each_fault
 
 DECLINED_CARD = "4970109000000106"
 
@@ -132,20 +133,8 @@ async def test_a_wallet_of_ones_own(shop: Shop) -> None:
     assert told.value.fields
 
 
-@pytest.mark.parametrize("when", ["before", "after"])
-@pytest.mark.parametrize(
-    "fault",
-    [
-        {"kind": "drop"},
-        {"kind": "hang", "seconds": 0},
-        {"kind": "status", "status": 500},
-        {"kind": "status", "status": 503},
-        {"kind": "truncated"},
-        {"kind": "html"},
-        {"kind": "slow", "seconds": 0},
-    ],
-    ids=lambda fault: "-".join(map(str, fault.values())),
-)
+@before_and_after
+@each_fault
 @pytest.mark.parametrize("times", [1, 3])
 async def test_whatever_goes_wrong_one_payment_is_made(
     shop: Shop, fault: dict[str, object], when: str, times: int
