@@ -44,6 +44,7 @@ from rest_compat.resources import network_gift_card as network_gift_cards
 from rest_compat.resources import network_voucher as network_vouchers
 from rest_compat.resources import payment as payment_shapes
 from rest_compat.resources import payment_request as payment_requests
+from rest_compat.resources import payout as payouts
 from rest_compat.resources import transfer as transfer_shapes
 from rest_compat.resources import voucher as voucher_shapes
 from rest_compat.resources import voucher_option as option
@@ -329,6 +330,7 @@ GROUPS: Mapping[str, Sequence[RestRoute]] = {
         ),
     ),
     "Payment requests": payment_requests.ROUTES,
+    "Payout requests": payouts.ROUTES,
     "Wallets": (
         RestRoute(
             "GET",

@@ -83,6 +83,21 @@ class EventType(DescribedEnum):
     PAYMENT_REQUEST_EXPIRED = "payment_request.expired", "A payment request was not paid in time."
     PAYMENT_REQUEST_PAID = "payment_request.paid", "A payment request was paid."
     PAYMENT_SUCCEEDED = "payment.succeeded", "A payment was paid, in the checkout or on its page."
+    PAYOUT_REQUEST_CANCELLED = (
+        "payout_request.cancelled",
+        "A payout request was cancelled; its content goes into the next one.",
+    )
+    PAYOUT_REQUEST_CREATED = (
+        "payout_request.created",
+        "What a partner has earned in a period was gathered to be paid out.",
+    )
+    PAYOUT_REQUEST_FAILED = "payout_request.failed", "A payout failed, or the bank sent it back."
+    PAYOUT_REQUEST_PAID = "payout_request.paid", "A payout request was paid out."
+    PAYOUT_REQUEST_VALIDATED = "payout_request.validated", "A payout request was validated and will be paid out."
+    PAYOUT_REQUEST_WAITING = (
+        "payout_request.waiting",
+        "A payout waits, because the marketplace's wallet does not hold what the partner has earned in the network.",
+    )
     REFUND_CREATED = "refund.created", "A refund was accepted; its money is on its way."
     REFUND_FAILED = "refund.failed", "The payment provider refused a refund for good."
     REFUND_NEEDS_ACTION = "refund.needs_action", "A refund could not be made for days; a person has to see to it."

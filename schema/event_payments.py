@@ -48,6 +48,17 @@ _REQUEST = {
     "customer": "The customer: `first_name`, `last_name`, `email`.",
     "expires_on": "Until when it can be paid.",
 }
+_PAYOUT = {
+    "id": "The payout request's id.",
+    "status": "Its status, as named in REST.",
+    "amount": "What is paid out.",
+    "first_day": "The first day of its period.",
+    "last_day": "The last day of its period.",
+    "detail": "What holds it up, or why it failed; empty if nothing does.",
+    "validated_on": "When it was validated; null before.",
+    "paid_on": "When it was paid out; null before.",
+    "returned_on": "When the bank sent the money back; null if it did not.",
+}
 PAYMENT_EVENT_KEYS: Mapping[str, Mapping[str, str]] = {
     **dict.fromkeys(("payment.cancelled", "payment.failed", "payment.refunded", "payment.succeeded"), _PAYMENT),
     **dict.fromkeys(
@@ -57,6 +68,17 @@ PAYMENT_EVENT_KEYS: Mapping[str, Mapping[str, str]] = {
     **dict.fromkeys(
         ("payment_request.cancelled", "payment_request.created", "payment_request.expired", "payment_request.paid"),
         _REQUEST,
+    ),
+    **dict.fromkeys(
+        (
+            "payout_request.cancelled",
+            "payout_request.created",
+            "payout_request.failed",
+            "payout_request.paid",
+            "payout_request.validated",
+            "payout_request.waiting",
+        ),
+        _PAYOUT,
     ),
 }
 """The keys of the data, each with its description."""
@@ -108,6 +130,18 @@ _ASKED = {
     "customer": _CUSTOMER,
     "expires_on": "2026-12-05T22:59:59.000000Z",
 }
+_GATHERED = {
+    "id": 12,
+    "status": "to be validated",
+    "amount": {"amount": "1240.50", "currency": "EUR"},
+    "first_day": "2026-10-01",
+    "last_day": "2026-10-31",
+    "detail": "",
+    "validated_on": None,
+    "paid_on": None,
+    "returned_on": None,
+}
+_VALIDATED = {**_GATHERED, "status": "validated", "validated_on": "2026-11-02T09:00:00.000000Z"}
 PAYMENT_EVENT_EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "dispute.cancelled": {**_DISPUTE_ENDED, "state": "cancelled"},
     "dispute.lost": {**_DISPUTE_ENDED, "state": "lost", "lost": _DISPUTED["amount"]},
@@ -118,6 +152,19 @@ PAYMENT_EVENT_EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "payment.failed": {**_PAID, "status": "err", "result_code": "101101"},
     "payment.refunded": {**_PAID, "refunded": _PAID["amount"]},
     "payment.succeeded": _PAID,
+    "payout_request.cancelled": {**_GATHERED, "status": "cancelled"},
+    "payout_request.created": _GATHERED,
+    "payout_request.failed": {
+        **_VALIDATED,
+        "status": "failed",
+        "detail": "The bank account is wrong, closed or somebody else's: register another one.",
+    },
+    "payout_request.paid": {**_VALIDATED, "status": "paid", "paid_on": "2026-11-03T06:12:44.000000Z"},
+    "payout_request.validated": _VALIDATED,
+    "payout_request.waiting": {
+        **_VALIDATED,
+        "detail": "The marketplace's wallet holds 120.00 of 310.00 EUR: a refill of 190.00 EUR releases it.",
+    },
     "refund.created": _REFUNDED,
     "refund.failed": {**_REFUNDED, "state": "failed", "detail": "The payment is too old to be refunded to its card."},
     "refund.needs_action": {

@@ -44,6 +44,15 @@ class LedgerAccountRole(DescribedEnum):
         "What a partner has earned with gift cards and vouchers of its network; it lies in the marketplace's wallet.",
     )
     PARTNER_HELD = "partner_held", "What is kept back from a partner while a dispute is open."
+    PARTNER_RESERVED = "partner_reserved", "Earnings of a partner that are being paid out, in the partner's wallet."
+    NETWORK_RESERVED = (
+        "network_reserved",
+        "Earnings of a partner in its network that are being paid out, and still lie in the marketplace's wallet.",
+    )
+    RECOVERY_DUE = (
+        "recovery_due",
+        "What is kept of a partner's earnings for what it owes; it goes to the wallet of fees with the next payout.",
+    )
     CARD = "card", "The available balance of a gift card."
     CARD_HELD = "card_held", "The part of a gift card that is on hold."
     NETWORK_VOUCHER = "network_voucher", "What a network owes for the remaining usages of a voucher."
@@ -82,6 +91,12 @@ class LedgerJournalKind(DescribedEnum):
     DISPUTE_WON = "dispute_won", "A dispute was won or withdrawn; its money came back."
     DISPUTE_LOST = "dispute_lost", "A dispute was lost in full or in part, and settled."
     SETTLEMENT = "settlement", "A lost dispute was settled once more, at the payment provider."
+    RECOVERY = "recovery", "What a partner owes was taken of its earnings."
+    PAYOUT_VALIDATED = "payout_validated", "A payout was validated; its money is reserved."
+    PAYOUT_SETTLED = "payout_settled", "What a partner has earned in its network was transferred for its payout."
+    PAYOUT_PAID = "payout_paid", "A payout left the wallet."
+    PAYOUT_FAILED = "payout_failed", "A payout failed; its money is the partner's earnings again."
+    PAYOUT_RETURNED = "payout_returned", "The bank sent a payout back; it is the partner's earnings again."
     UNEXPLAINED = "unexplained", "A movement at the payment provider that nobody has explained yet."
     EXPLAINED = "explained", "An unexplained movement was assigned."
 

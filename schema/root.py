@@ -37,6 +37,7 @@ from resolvers.payment import creation as payment_creation
 from resolvers.payment import fees, payments, transfers
 from resolvers.payment.disputes import disputes as payment_disputes
 from resolvers.payment.disputes import documents as dispute_documents
+from resolvers.payment.payouts import payouts
 from resolvers.payment.refunds import order_refunds, refunds
 from resolvers.payment.requests import payment_requests
 from resolvers.voucher import imports, updates, vouchers
@@ -102,6 +103,8 @@ class Query:
     payment_request = query_field(payment_requests.payment_request)
     payment_requests = query_field(payment_requests.payment_requests)
     payments = query_field(payments.payments)
+    payout_request = query_field(payouts.payout_request)
+    payout_requests = query_field(payouts.payout_requests)
     partner = query_field(partners.partner, partners.partner_with_id)
     partner_by_company_number = query_field(partners.partner_by_company_number)
     partners = query_field(partners.partners)
@@ -148,6 +151,7 @@ class Mutation:
     cancel_network_voucher_usage = mutation_field(network_voucher_usages.cancel_network_voucher_usage)
     cancel_payment = mutation_field(payment_creation.cancel_payment)
     cancel_payment_request = mutation_field(payment_requests.cancel_payment_request)
+    cancel_payout_request = mutation_field(payouts.cancel_payout_request)
     cancel_gift_card = mutation_field(gift_card_issuing.cancel_gift_card)
     capture_gift_card = mutation_field(holds.capture_gift_card)
     change_password = mutation_field(users.change_password)
@@ -167,6 +171,7 @@ class Mutation:
     create_price_range = mutation_field(taxonomy.create_price_range)
     create_payment = mutation_field(payment_creation.create_payment)
     create_payment_request = mutation_field(payment_requests.create_payment_request)
+    create_payout_request = mutation_field(payouts.create_payout_request)
     create_product = mutation_field(products.create_product)
     create_product_attribute = mutation_field(products.create_product_attribute)
     create_product_variant = mutation_field(products.create_product_variant)
@@ -254,6 +259,7 @@ class Mutation:
     update_webhook_endpoint = mutation_field(webhooks.update_webhook_endpoint)
     use_network_gift_card = mutation_field(network_card_usages.use_network_gift_card)
     use_network_voucher = mutation_field(network_voucher_usages.use_network_voucher)
+    validate_payout_request = mutation_field(payouts.validate_payout_request)
 
 
 schema = build_schema(Query, Mutation)

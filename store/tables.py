@@ -66,6 +66,7 @@ from store.payment.payers import PayerRow
 from store.payment.payments import PaymentRow, PaymentSourceRow, PaymentTransactionRow, RefundRow
 from store.payment.requests import PaymentRequestRow
 from store.payment.transfers import TransferRow
+from store.payout.requests import FormerPayoutItemRow, PayoutRequestRow, PayoutScheduleRow
 from store.product.products import AttributeValueRow, ProductAttributeRow, ProductRow, ProductVariantRow
 from store.voucher.vouchers import VoucherChosenOptionRow, VoucherIncludedOptionRow, VoucherRentalRow, VoucherRow
 from store.webhook.rows import WebhookAttemptRow, WebhookDeliveryRow, WebhookEndpointRow
@@ -90,6 +91,7 @@ ROW_CLASSES: tuple[type[SQLModel], ...] = (
     EnvironmentRow,
     EventRow,
     FeeRuleRow,
+    FormerPayoutItemRow,
     GiftCardDesignRow,
     GiftCardHoldRow,
     GiftCardMovementRow,
@@ -126,6 +128,8 @@ ROW_CLASSES: tuple[type[SQLModel], ...] = (
     PaymentRow,
     PaymentSourceRow,
     PaymentTransactionRow,
+    PayoutRequestRow,
+    PayoutScheduleRow,
     PictureRow,
     PriceRangeRow,
     ProductAttributeRow,

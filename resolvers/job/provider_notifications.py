@@ -11,13 +11,16 @@ from resolvers.payment import refund_notifications
 from resolvers.payment.checkout import polling as payment_polling
 from resolvers.payment.disputes import documents, following
 from resolvers.payment.page import process
+from resolvers.payment.payouts import notifications as payouts
 from store.providers.base import Subject
 
-DISPUTE_HANDLERS: Mapping[Subject, Callable[[Services, str], Awaitable[None]]] = {
+HANDLERS: Mapping[Subject, Callable[[Services, str], Awaitable[None]]] = {
     Subject.DISPUTE: following.handle_dispute_notification,
     Subject.DISPUTE_DOCUMENT: documents.handle_document_notification,
     Subject.REPUDIATION: following.handle_repudiation_notification,
     Subject.SETTLEMENT: following.handle_settlement_notification,
+    Subject.PAYOUT: payouts.handle_payout_notification,
+    Subject.TRANSFER: payouts.handle_transfer_notification,
 }
 
 
@@ -32,8 +35,8 @@ async def dispatch_notification(
         await payment_polling.handle_notification(services, id, notified=notified)
     if subject is Subject.REFUND:
         await refund_notifications.handle_refund_notification(services, id)
-    if subject in DISPUTE_HANDLERS:
-        await DISPUTE_HANDLERS[subject](services, id)
+    if subject in HANDLERS:
+        await HANDLERS[subject](services, id)
     if subject is Subject.ACCOUNT:
         await polling.handle_notification(services, id)
     if subject in {Subject.ACCOUNT, Subject.DOCUMENT, Subject.IDENTITY_CHECK, Subject.OWNER_CHECK}:

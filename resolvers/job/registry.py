@@ -23,6 +23,8 @@ from resolvers.payment.checkout import completion
 from resolvers.payment.checkout import polling as payment_polling
 from resolvers.payment.disputes import following
 from resolvers.payment.page import process
+from resolvers.payment.payouts import gathering
+from resolvers.payment.payouts import sending as payout_sending
 from resolvers.payment.refunds import sending as refund_sending
 from resolvers.webhook import delivery as webhook_delivery
 from store.core.retries import RetryPolicy
@@ -84,6 +86,10 @@ async def _end_payment(services: Services, payload: Payload) -> None:
     await process.ENDS.poll(services, uuid.UUID(payload["id"]))
 
 
+async def _send_payout(services: Services, payload: Payload) -> None:
+    await payout_sending.CHECKS.poll(services, payload["id"])
+
+
 async def _send_refund(services: Services, payload: Payload) -> None:
     await refund_sending.CHECKS.poll(services, payload["id"])
 
@@ -127,6 +133,7 @@ HANDLERS: Mapping[JobKind, JobHandler] = {
     JobKind.END_PAYMENT: JobHandler(_end_payment, SHORT_RETRIES),
     JobKind.PROVIDER_HINT: JobHandler(_dispatch_notification, SHORT_RETRIES, CallClass.PAYOUT),
     JobKind.SEND_MAIL: JobHandler(_send_mail, DAY_RETRIES),
+    JobKind.SEND_PAYOUT: JobHandler(_send_payout, SHORT_RETRIES, CallClass.PAYOUT),
     JobKind.SEND_REFUND: JobHandler(_send_refund, SHORT_RETRIES),
     JobKind.SETTLE_ATTEMPT: JobHandler(_poll_attempt, SHORT_RETRIES),
     JobKind.SORT_EVENTS: JobHandler(_fan_out_events, SHORT_RETRIES),
@@ -140,6 +147,7 @@ SCHEDULES: Mapping[str, ScheduledTask] = {
     "fold_ledger": ScheduledTask("*/5 * * * *", ledger.fold),
     "follow_missed_disputes": ScheduledTask("11 * * * *", following.follow_missed_disputes),
     "forget_events": ScheduledTask("53 3 * * *", webhook_delivery.prune_events),
+    "gather_payouts": ScheduledTask("7 * * * *", gathering.gather_payouts),
     "provider_catch_up": ScheduledTask("*/15 * * * *", payment_polling.enqueue_missed_events),
     "prune_audit_entries": ScheduledTask("17 3 * * *", audit.prune_entries),
     "prune_jobs": ScheduledTask("37 * * * *", jobs.prune),
@@ -155,6 +163,7 @@ SCHEDULES: Mapping[str, ScheduledTask] = {
     "sweep_media": ScheduledTask("29 4 * * *", sweep.sweep_media),
     "sweep_payins": ScheduledTask("* * * * *", process.CHECKS.sweep),
     "sweep_payments": ScheduledTask("* * * * *", process.ENDS.sweep),
+    "sweep_payouts": ScheduledTask("* * * * *", payout_sending.CHECKS.sweep),
     "sweep_refunds": ScheduledTask("* * * * *", refund_sending.CHECKS.sweep),
     "sweep_webhooks": ScheduledTask("* * * * *", webhook_delivery.sweep),
     "tell_expired_carts": ScheduledTask("* * * * *", cart_expiry.emit_expired_carts),

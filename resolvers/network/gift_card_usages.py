@@ -19,7 +19,7 @@ from store.gift_card.gift_cards import GiftCardRow
 from store.mail.network_usages import mail_usage
 from store.network import gift_card_usages as usages
 from store.network.gift_cards import NetworkGiftCardUsageRow
-from store.network.payout_dates import chosen_date, move_usage
+from store.network.payouts import chosen_date, move_usage
 from store.partner.checks import check_freezing
 from store.partner.partners import MarketplaceRow, PartnerRow
 

@@ -21,6 +21,7 @@ from store.network.states import check_accepts, check_usable_as
 from store.network.voucher_usages import check_voucher_use
 from store.network.vouchers import NetworkVoucherRow, NetworkVoucherUsageRow
 from store.partner.partners import MarketplaceRow, PartnerRow
+from store.payout.contents import ids_in_payouts
 
 U = TypeVar("U", NetworkGiftCardUsageRow, NetworkVoucherUsageRow)
 
@@ -69,13 +70,14 @@ async def redeemable_network_card(context: Context, card: NetworkGiftCardRow) ->
     async with context.services.db.sessions() as db:
         partner, network = await _partner_and_network(db, context, card.marketplace_id)
         usages = await _usages_here(db, NetworkGiftCardUsageRow, "gift_card_id", card.id, partner)
+        cancellable = await _cancellable(db, usages)
     return RedeemableNetworkCard(
         card,
         network.name,
         _refusal_of_card(context, card, partner),
         may_use,
         usages,
-        _cancellable(usages) if may_use and card.status is not NetworkGiftCardStatus.CANCELLED else frozenset(),
+        cancellable if may_use and card.status is not NetworkGiftCardStatus.CANCELLED else frozenset(),
     )
 
 
@@ -86,6 +88,7 @@ async def redeemable_network_voucher(context: Context, voucher: NetworkVoucherRo
         partner, network = await _partner_and_network(db, context, voucher.marketplace_id)
         offers = await accepted_offers(db, voucher.box_id, partner.id)
         usages = await _usages_here(db, NetworkVoucherUsageRow, "network_voucher_id", voucher.id, partner)
+        cancellable = await _cancellable(db, usages)
         used_offers = await _names_of_offers(db, [usage.offer_id for usage in usages if usage.offer_id is not None])
         return RedeemableNetworkVoucher(
             voucher,
@@ -96,7 +99,7 @@ async def redeemable_network_voucher(context: Context, voucher: NetworkVoucherRo
             offers,
             usages,
             used_offers,
-            _cancellable(usages) if may_use and voucher.status is not NetworkVoucherStatus.CANCELLED else frozenset(),
+            cancellable if may_use and voucher.status is not NetworkVoucherStatus.CANCELLED else frozenset(),
         )
 
 
@@ -144,10 +147,7 @@ async def _names_of_offers(db: AsyncSession, ids: Sequence[int]) -> Mapping[int,
     return {row.id: row.name for row in rows}
 
 
-def _cancellable(usages: Sequence[U]) -> frozenset[int]:
-    """Ids of the usages that count, are in no payout, and are no parts of payments: those are refunded."""
-    return frozenset(
-        usage.id
-        for usage in usages
-        if usage.is_active and usage.payout_request_id is None and getattr(usage, "payment_id", None) is None
-    )
+async def _cancellable(db: AsyncSession, usages: Sequence[U]) -> frozenset[int]:
+    """Ids of the usages that count, are in no validated payout, and are no parts of payments: those are refunded."""
+    ids = [usage.id for usage in usages if usage.is_active and getattr(usage, "payment_id", None) is None]
+    return frozenset(set(ids) - await ids_in_payouts(db, usages[0].__tablename__, ids)) if ids else frozenset()

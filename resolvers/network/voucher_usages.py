@@ -13,7 +13,7 @@ from schema.network.voucher_input import CancelNetworkVoucherUsage, UpdateNetwor
 from schema.validation.dates import moment_in
 from store.mail.network_usages import mail_voucher_usage
 from store.network import voucher_usages as usages
-from store.network.payout_dates import chosen_date, move_usage
+from store.network.payouts import chosen_date, move_usage
 from store.network.vouchers import NetworkVoucherUsageRow
 from store.partner.checks import check_freezing
 from store.partner.partners import MarketplaceRow, PartnerRow

@@ -25,7 +25,7 @@ from store.customer import Person
 from store.gift_card.gift_cards import GiftCardRow
 from store.gift_card.locks import lock_card_of_wallet
 from store.network.card_payments import check_can_pay
-from store.network.payout_dates import chosen_date, move_payment
+from store.network.payouts import chosen_date, move_payment
 from store.partner.checks import check_freezing
 from store.partner.partners import PartnerRow
 from store.payment.payments import PaymentRow, link_token

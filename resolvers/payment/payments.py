@@ -18,6 +18,7 @@ from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
 from schema.ledger import LedgerJournal
 from schema.payment.payment import Payment, PaymentRefundStatus, PaymentStatus
+from schema.payment.payout import PayoutRequestStatus
 from store.document.addresses import DocumentKind, document_path
 from store.payment.journals import journals_of_payments
 from store.payment.payments import PAYABLE
@@ -72,6 +73,9 @@ class PaymentFilter(OfPartner):
     )
     payment_request_id: Annotated[int | None, Where("payment_request_id")] = Field(
         default=None, description="Only payments of this payment request."
+    )
+    payout_statuses: Annotated[list[PayoutRequestStatus] | None, Where("id", "payout")] = Field(
+        default=None, description="Only payments in payout requests with one of these statuses."
     )
     product: Annotated[str | None, Where("product")] = None
     origin: Annotated[str | None, Where("origin")] = None

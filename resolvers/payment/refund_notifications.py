@@ -1,7 +1,10 @@
-"""Notifications about refunds: ours, those that somebody made at the provider, and those of disputes."""
+"""Notifications about refunds: ours, those that somebody made at the provider, and those of disputes and of payouts that
+came back.
+"""
 
 from resolvers.core.services import Services
 from resolvers.payment.disputes.following import handle_repudiation_notification
+from resolvers.payment.payouts.notifications import record_return
 from resolvers.payment.refunds.provider_refunds import record_provider_refund, refund_with
 from resolvers.payment.refunds.sending import CHECKS, claim_by_reference
 from store.providers.errors import ProviderNotFound
@@ -22,6 +25,10 @@ async def handle_refund_notification(services: Services, refund_id: str) -> None
         return None
     if refund.parent_kind is TransactionKind.REPUDIATION:
         return await handle_repudiation_notification(services, refund.parent_id or "")
+    if refund.parent_kind is TransactionKind.PAYOUT:
+        if refund.status is TransactionStatus.SUCCEEDED:
+            await record_return(services, refund)
+        return None
     part_id = await claim_by_reference(services, refund)
     if part_id is not None:
         return await CHECKS.poll(services, part_id)

@@ -67,14 +67,11 @@ def by_boolean(name: str, field: str, if_true: Sequence[Any], if_false: Sequence
     return Parameter(name, (field,), read, description, {"type": "boolean"}, narrow=(_in_both,))
 
 
-def matching_none(
-    name: str, field: str, kind: type[enum.StrEnum], description: str, *, many: bool = False
-) -> Parameter:
-    """A value of an enum (or `many`, separated by commas) that no row has yet: `field` becomes an empty list."""
+def any_of(name: str, field: str, kind: type[enum.StrEnum], description: str, *, many: bool = False) -> Parameter:
+    """A value of an enum (or `many`, separated by commas) for a list. What several parameters allow must all hold."""
 
     def read(text: str, _: ZoneInfo) -> tuple[Any, ...]:
-        _members(text.split(",") if many else [text], kind)
-        return ([],)
+        return (_members(text.split(",") if many else [text], kind),)
 
     schema = among(name, field, kind, description).schema if many else {"type": "string", "enum": list(kind)}
     return Parameter(name, (field,), read, description, schema, narrow=(_in_both,))

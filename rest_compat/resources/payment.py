@@ -1,21 +1,19 @@
 """Payments and their transactions."""
 
-from collections.abc import Mapping
-
 import resolvers.payment.payments  # noqa: F401 - registers the derived fields
 from rest_compat.http.links import RowLink
 from rest_compat.http.parameters import (
     Ordering,
     Parameter,
     among,
+    any_of,
     by_boolean,
     exactly,
-    matching_none,
     since,
     until,
 )
 from rest_compat.resources.kyc import PARTNER_UUID
-from rest_compat.shapes.keys import ComputedKey, ConstantKey, FieldKey, decimal_string, number, or_null, same
+from rest_compat.shapes.keys import ComputedKey, FieldKey, decimal_string, number, or_null, same
 from rest_compat.shapes.shape import Nested, ResourceShape
 from schema.payment.payment import Payment, PaymentRefundStatus, PaymentStatus, PaymentTransaction
 from schema.payment.payout import PayoutRequestStatus
@@ -37,22 +35,6 @@ CUSTOMER = ResourceShape(
 )
 
 
-PAYOUT: Mapping[str, ConstantKey] = {
-    "payout_request_id": ConstantKey(
-        None, {"type": ["integer", "null"]}, "The payout request it is in; null: none yet."
-    ),
-    "payout_request_status": ConstantKey(
-        "",
-        {"type": "string", "enum": [*PayoutRequestStatus, ""]},
-        "The status of that payout request; empty: none yet.",
-    ),
-    "payout_request_creation_date": ConstantKey(
-        None, {"type": ["string", "null"], "format": "date-time"}, "When that payout request was created."
-    ),
-    "payout_request_validation_date": ConstantKey(
-        None, {"type": ["string", "null"], "format": "date-time"}, "When that payout request was validated."
-    ),
-}
 PAYMENT = ResourceShape(
     "Payment",
     Payment,
@@ -62,7 +44,10 @@ PAYMENT = ResourceShape(
         "payment_receipt_pdf_file": FieldKey("receipt_url", description="URL of the receipt; empty before it is paid."),
         "customer": Nested("", CUSTOMER),
         "origin": "origin",
-        **PAYOUT,
+        "payout_request_id": "payout.id",
+        "payout_request_status": "payout.status",
+        "payout_request_creation_date": "payout.created_on",
+        "payout_request_validation_date": "payout.validated_on",
         "partner": "partner.id",
         "partner_uuid": "partner.uuid",
         "created_on": "created_on",
@@ -85,7 +70,10 @@ PAYMENT = ResourceShape(
         "currency": "EUR",
         "payment_receipt_pdf_file": "https://shop.example/documents/receipt/3f1c…/receipt.pdf",
         "origin": "newsletter",
-        **{key: constant.value for key, constant in PAYOUT.items()},
+        "payout_request_id": 12,
+        "payout_request_status": "to be validated",
+        "payout_request_creation_date": "2026-06-01T00:07:02.118240Z",
+        "payout_request_validation_date": None,
         "partner": 41,
         "partner_uuid": PARTNER_UUID,
         "created_on": "2026-05-02T09:29:41.204155Z",
@@ -144,10 +132,15 @@ QUERY: tuple[Parameter, ...] = (
     exactly("partner_uuid", "partner_uuid", "Payments of the partner with this uuid."),
     exactly("status", "status", "Payments with this status."),
     among("status__in", "statuses", PaymentStatus, "Payments with one of these statuses, separated by commas."),
-    matching_none("payout_request_status", "ids", PayoutRequestStatus, "Payments in payout requests with this status."),
-    matching_none(
+    any_of(
+        "payout_request_status",
+        "payout_statuses",
+        PayoutRequestStatus,
+        "Payments in payout requests with this status.",
+    ),
+    any_of(
         "payout_request_status__in",
-        "ids",
+        "payout_statuses",
         PayoutRequestStatus,
         "Payments in payout requests with one of these statuses, separated by commas.",
         many=True,

@@ -16,6 +16,20 @@ class PlatformUserUnknown(Conflict):
     """The platform's own user at the payment provider is not set: set `COFFRET_MANGOPAY_PLATFORM_USER_ID`."""
 
 
+class PayoutNotReady(Conflict):
+    """{missing}"""
+
+    meaning = "The validation of a payout needs a validated identification and an active bank account of the partner."
+
+
+class PayoutBlocked(Conflict):
+    """The validation of this partner's payouts is blocked."""
+
+
+class NothingToPayOut(Conflict):
+    """Nothing is due to this partner."""
+
+
 class PaymentEnded(Conflict):
     """This payment cannot be paid any more: it is paid already, cancelled, or its time is over."""
 

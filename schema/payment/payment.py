@@ -237,6 +237,9 @@ class Payment(SchemaModel):
     disputes = relations(
         "schema.payment.dispute:Dispute", by="payment_id", description="Its disputes, oldest first.", order="created_on"
     )
+    payout = computed(
+        "schema.payment.payout:PaymentPayout", "The payout request that pays it out; null while it is in none."
+    )
     journal = computed(
         list[LedgerJournal],
         "Its journals in the ledger that the caller may see, oldest first: those of a refill are the marketplace's.",

@@ -1,8 +1,25 @@
-"""Payout requests: what gathers the payments of a partner, to be paid out."""
+"""Payout requests: what gathers the earnings of a partner, to be paid out."""
 
-from schema.core.columns import DescribedEnum
+import datetime as dt
+from decimal import Decimal
+from typing import Annotated
+from uuid import UUID
+
+import strawberry
+from pydantic import BaseModel
+from sqlmodel import Field
+
+from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
+from schema.core.inputs import graphql_input, graphql_input_for
+from schema.core.money import Money, money, money_column
+from schema.core.ownership import partner_relation
+from schema.core.resource import EmbeddedColumns, SchemaModel, computed, embedded, embedded_type
+from schema.ledger import LedgerJournalKind
+from schema.payment.payment import Payment, PaymentTransaction
+from schema.payment.transfer import Transfer
 
 
+@graphql_enum
 class PayoutRequestStatus(DescribedEnum):
     """The status of a payout request."""
 
@@ -10,4 +27,102 @@ class PayoutRequestStatus(DescribedEnum):
     VALIDATED = "validated", "It is validated, and will be paid out."
     CANCELLED = "cancelled", "It was cancelled; its content goes into the next one."
     PAID = "paid", "It has been paid out."
-    FAILED = "failed", "The payout failed; its content goes into the next one."
+    FAILED = "failed", "The payout failed, or came back from the bank; its content goes into the next one."
+
+
+@graphql_enum
+class PayoutLineReason(DescribedEnum):
+    """Why a line is in a payout request."""
+
+    IN_PERIOD = "in_period", "Its day is in the period of the payout request."
+    CARRIED_OVER = "carried_over", "Its day is in an earlier period, whose payout request did not pay it out."
+    TAKEN_BACK = "taken_back", "It takes earnings back, which counts at once."
+
+
+@embedded_type("The bank account that a payout goes to.", prefix="bank_account_")
+class PayoutBankAccount(EmbeddedColumns):
+    bank_account_iban: str = Field(default="", max_length=34, description="IBAN, without spaces; empty if unknown.")
+    bank_account_bic: str = Field(default="", max_length=11, description="BIC of the bank; empty if unknown.")
+
+
+@strawberry.pydantic.type(description="What the validation of a partner's payout requests needs.")
+class PayoutReadiness(BaseModel):
+    kyc_validated: bool = Field(description="Whether the payment provider has identified the partner.")
+    bank_account_active: bool = Field(description="Whether the partner's IBAN is registered, confirmed and active.")
+    validation_blocked: bool = Field(description="Whether the validation of the partner's payouts is blocked.")
+
+
+@strawberry.pydantic.type(description="A line of a payout request: what one business event changed of the earnings.")
+class PayoutLine(BaseModel):
+    journal_id: Annotated[int, strawberry.field(graphql_type=strawberry.ID)] = Field(
+        description="The id of the event's journal in the ledger."
+    )
+    kind: LedgerJournalKind = Field(description="The business event.")
+    source_kind: str = Field(description="What caused it, such as `payment`.")
+    source_id: str = Field(description="The id of what caused it.")
+    amount: Money = Field(description="What it changed, negative if it took earnings back.")
+    network: Money = Field(description="The part of the amount that was earned in the network.")
+    payable_on: dt.date = Field(description="The day that decides about its payout, in the marketplace's time zone.")
+    recorded_on: dt.datetime = Field(description="When it happened.")
+    reason: PayoutLineReason = Field(description="Why it is in this payout request.")
+
+
+@strawberry.pydantic.type(description="The payout request that a payment is in.")
+class PaymentPayout(BaseModel):
+    id: int = Field(description="The payout request's id.")
+    status: PayoutRequestStatus = Field(description="Its status.")
+    created_on: dt.datetime = Field(description="When it was created.")
+    validated_on: dt.datetime | None = Field(description="When it was validated; null before.")
+
+
+@strawberry.pydantic.type(description="What a partner has earned in a period, to be paid out.")
+class PayoutRequest(SchemaModel):
+    id: int = id_column("The payout request's id.")
+    status: PayoutRequestStatus = enum_column(
+        PayoutRequestStatus, "Its status.", default=PayoutRequestStatus.TO_BE_VALIDATED, length=20
+    )
+    payout_amount: Decimal = money_column()
+    amount = money("payout_amount", description="What is paid out: the sum of its lines.")
+    first_day: dt.date = Field(description="The first day of its period, in the marketplace's time zone.")
+    last_day: dt.date = Field(description="The last day of its period: what counts later goes into the next one.")
+    created_on: dt.datetime = datetime_column("When it was created.")
+    validated_on: dt.datetime | None = datetime_column(
+        "When it was validated; null before.", default=None, nullable=True
+    )
+    paid_on: dt.datetime | None = datetime_column("When it was paid out; null before.", default=None, nullable=True)
+    returned_on: dt.datetime | None = datetime_column(
+        "When the bank sent the money back; null if it did not.", default=None, nullable=True
+    )
+    detail: str = Field(
+        default="", max_length=300, description="What holds it up, or why it failed; empty if nothing does."
+    )
+    bank_account = embedded(PayoutBankAccount, "The bank account that it goes to.")
+    readiness = computed(PayoutReadiness, "What its validation needs.")
+    lines = computed(list[PayoutLine], "All that it is the sum of, oldest first.")
+    payments = computed(Payment, "The payments that it pays out, oldest first.", many=True)
+    transactions = computed(
+        PaymentTransaction, "The pay-ins of its payments, and the refunds that it takes back, oldest first.", many=True
+    )
+    transfers = computed(Transfer, "The transfers between wallets that were made for it, oldest first.", many=True)
+    partner = partner_relation("The partner that is paid.")
+
+
+@graphql_input_for(PayoutRequest)
+class ValidatePayoutRequest(SchemaModel):
+    """Have a payout request paid out."""
+
+    id: int
+
+
+@graphql_input_for(PayoutRequest)
+class CancelPayoutRequest(SchemaModel):
+    """Cancel a payout request that is not validated yet."""
+
+    id: int
+
+
+@graphql_input
+class CreatePayoutRequest(SchemaModel):
+    """Gather what is due to a partner now, outside its periods."""
+
+    partner_uuid: UUID = Field(description="The uuid of the partner.")

@@ -4,6 +4,7 @@ import datetime as dt
 from decimal import Decimal
 
 import strawberry
+from sqlmodel import Field
 
 from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
 from schema.core.money import money, money_column
@@ -28,6 +29,7 @@ class TransferType(DescribedEnum):
 
     PAYMENT = "payment", "A gift card has paid."
     REVERSAL = "reversal", "What a gift card paid went back to it."
+    SETTLEMENT = "settlement", "What a partner has earned in its network goes to its wallet, to be paid out."
 
 
 @strawberry.pydantic.type(description="Money that moves from one wallet to another.")
@@ -38,6 +40,9 @@ class Transfer(SchemaModel):
     transfer_amount: Decimal = money_column()
     amount = money("transfer_amount", description="The amount.")
     created_on: dt.datetime = datetime_column("When it was created.")
+    detail: str = Field(
+        default="", max_length=300, description="What holds it up, or why it failed; empty if nothing does."
+    )
     payment = relation(Payment, by="payment_id", description="The payment it belongs to; null if none.", nullable=True)
     debited_wallet = relation(
         Wallet,

@@ -30,6 +30,8 @@ class JobKind(StrEnum):
     """Ask the provider for the status of a payment attempt, and act on it. Payload: `id`."""
     SEND_REFUND = "send_refund"
     """Send a part of a refund to the provider, or ask for its status. Payload: `id`."""
+    SEND_PAYOUT = "send_payout"
+    """Send a validated payout request, or ask the provider for its status. Payload: `id`."""
     CHECK_PAYIN = "check_payin"
     """Ask the provider for the status of a pay-in of a payment, and act on it. Payload: `id`."""
     END_PAYMENT = "end_payment"

@@ -34,6 +34,9 @@ FLOORED = frozenset(
         Role.PARTNER,
         Role.PARTNER_NETWORK,
         Role.PARTNER_HELD,
+        Role.PARTNER_RESERVED,
+        Role.NETWORK_RESERVED,
+        Role.RECOVERY_DUE,
         Role.CARD,
         Role.CARD_HELD,
         Role.NETWORK_VOUCHER,
@@ -48,9 +51,11 @@ CLEARED = {
     Role.REFUND_DUE: dt.timedelta(days=7),
     Role.COMMISSION_BACK: dt.timedelta(days=7),
     Role.IN_DISPUTE: dt.timedelta(days=120),
+    Role.PARTNER_RESERVED: dt.timedelta(days=14),
+    Role.NETWORK_RESERVED: dt.timedelta(days=14),
 }
 """Accounts that come back to zero when what they count is over, each with how long that may take. A refund is tried for
-four days before a person has to see to it.
+four days before a person has to see to it; the provider examines a payout for up to seven.
 """
 
 

@@ -233,7 +233,10 @@ def _payable_columns(
         item
         for journal in journals
         for item in payable_items(
-            ids[journal.key], ((entry.account, entry.amount) for entry in journal.entries), journal.payable_at
+            ids[journal.key],
+            journal.kind,
+            ((entry.account, entry.amount) for entry in journal.entries),
+            journal.payable_at,
         )
     ]
     return (

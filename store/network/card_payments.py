@@ -25,6 +25,7 @@ from store.network.postings import part_return_journal, void_journal
 from store.network.states import CANCELLED
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.payment.payments import PaymentRow
+from store.payout.contents import ids_in_payouts
 
 CardPart = tuple[GiftCardRow, Decimal]
 """A gift card, and what it pays."""
@@ -125,7 +126,7 @@ async def return_to_card(
     part = part_to_return(usage, amount)
     usage.returned_amount += part.value_amount
     usage.returned_net_amount += part.net_amount
-    if usage.returned_amount == usage.value_amount and usage.payout_request_id is None:
+    if usage.returned_amount == usage.value_amount and not await ids_in_payouts(db, table.__tablename__, [usage.id]):
         usage.is_active, usage.cancelled_on = False, now
     card.remaining_amount += amount
     more = await network_gift_cards.take_back(db, card, amount, source_id)

@@ -9,7 +9,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.core.errors import InsufficientBalance, InvalidInput
 from schema.gift_card.gift_card import GiftCardStatus
-from schema.network.errors import NotSplittable, NotUsable, UsageInPayout, UsageOfPayment
+from schema.network.errors import NotSplittable, NotUsable, UsageOfPayment
 from store.gift_card.gift_cards import GiftCardRow
 from store.ledger.posting import post
 from store.network.events import emit_card_usage
@@ -17,6 +17,7 @@ from store.network.fees import GIFT_CARD_USAGE, apply_fees, fee_terms
 from store.network.gift_cards import NetworkGiftCardUsageRow
 from store.network.issuing import network_gift_cards
 from store.network.locking import lock_usage_of
+from store.network.payouts import lock_open_payouts
 from store.network.postings import usage_journal, usage_reversal_journal
 from store.network.states import (
     EXPIRED,
@@ -27,6 +28,7 @@ from store.network.states import (
     transition,
 )
 from store.partner.partners import MarketplaceRow, PartnerRow
+from store.payout.gathering import refresh
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,13 +126,14 @@ async def cancel_usage(
         return False
     if usage.payment_id is not None:
         raise UsageOfPayment
-    if usage.payout_request_id is not None:
-        raise UsageInPayout
     if card.status is GiftCardStatus.CANCELLED:
         raise NotUsable(status=shown_status(card))
+    payouts = await lock_open_payouts(db, usage)
     usage.is_active, usage.cancelled_on, usage.comment = False, now, comment or usage.comment
     card.remaining_amount += usage.value_amount
     reversal = await usage_reversal_journal(db, network_gift_cards.liability_of(card), usage)
     await post(db, [reversal, *await network_gift_cards.take_back(db, card, usage.value_amount, str(usage.id))])
+    for payout in payouts:
+        await refresh(db, payout)
     await emit_card_usage(db, "usage_cancelled", card, usage)
     return True

@@ -38,7 +38,6 @@ class NetworkGiftCardUsageRow(PartnerOwned, InCurrency, NetworkGiftCardUsage, ta
         CheckConstraint("value_amount > 0", name="uses_something"),
         CheckConstraint("net_amount BETWEEN 0 AND value_amount", name="earns_no_more"),
         CheckConstraint("is_active = (cancelled_on IS NULL)", name="is_cancelled_once"),
-        CheckConstraint("is_active OR payout_request_id IS NULL", name="pays_out_active_ones"),
         CheckConstraint("returned_amount BETWEEN 0 AND value_amount", name="returns_no_more"),
         CheckConstraint("returned_net_amount BETWEEN 0 AND net_amount", name="gives_back_no_more"),
         CheckConstraint("payment_id IS NOT NULL OR returned_amount = 0", name="returns_by_payment"),
@@ -51,8 +50,6 @@ class NetworkGiftCardUsageRow(PartnerOwned, InCurrency, NetworkGiftCardUsage, ta
         ),
     )
     fee_rule_id: int | None = Field(default=None, foreign_key="fee_rule.id")
-    payout_request_id: int | None = Field(default=None)
-    """The payout request that it is in. It is set, and read before a usage is cancelled, under the lock of the usage."""
 
 
 async def network_card(db: AsyncSession, *conditions: ColumnElement[bool], lock: bool = False) -> GiftCardRow | None:

@@ -8,12 +8,13 @@ from sqlmodel import col, func, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.core.errors import InvalidInput
-from schema.network.errors import NotUsable, PartnerWithoutOffer, UsageInPayout
+from schema.network.errors import NotUsable, PartnerWithoutOffer
 from store.ledger.posting import post
 from store.network.events import emit_voucher_usage
 from store.network.fees import VOUCHER_USAGE, apply_fees, fee_terms
 from store.network.locking import lock_usage_of
 from store.network.offers import accepted_offers, admits_partner
+from store.network.payouts import lock_open_payouts
 from store.network.postings import usage_journal, usage_reversal_journal
 from store.network.states import check_accepts
 from store.network.voucher_issuing import network_vouchers
@@ -27,6 +28,7 @@ from store.network.voucher_states import (
 )
 from store.network.vouchers import NetworkVoucherRow, NetworkVoucherUsageRow
 from store.partner.partners import MarketplaceRow, PartnerRow
+from store.payout.gathering import refresh
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,15 +141,16 @@ async def cancel_voucher_usage(
     """
     if not usage.is_active:
         return False
-    if usage.payout_request_id is not None:
-        raise UsageInPayout
     if voucher.status is CANCELLED:
         raise NotUsable(status=voucher.status)
+    payouts = await lock_open_payouts(db, usage)
     usage.is_active, usage.cancelled_on, usage.comment = False, now, comment or usage.comment
     voucher.used_amount, voucher.usage_count = voucher.used_amount - usage.value_amount, voucher.usage_count - 1
     set_first_usage(voucher, await _first_usage(db, voucher, usage), ZoneInfo(network.time_zone))
     reversal = await usage_reversal_journal(db, network_vouchers.liability_of(voucher), usage)
     await post(db, [reversal, *await network_vouchers.take_back(db, voucher, usage.value_amount, str(usage.id))])
+    for payout in payouts:
+        await refresh(db, payout)
     await emit_voucher_usage(db, "usage_cancelled", voucher, usage)
     return True
 

@@ -92,11 +92,8 @@ class NetworkVoucherUsageRow(PartnerOwned, InCurrency, NetworkVoucherUsage, tabl
         CheckConstraint("value_amount >= 0", name="takes_no_less_than_nothing"),
         CheckConstraint("net_amount BETWEEN 0 AND value_amount", name="earns_no_more"),
         CheckConstraint("is_active = (cancelled_on IS NULL)", name="is_cancelled_once"),
-        CheckConstraint("is_active OR payout_request_id IS NULL", name="pays_out_active_ones"),
     )
     fee_rule_id: int | None = Field(default=None, foreign_key="fee_rule.id")
-    payout_request_id: int | None = Field(default=None)
-    """The payout request that it is in. It is set, and read before a usage is cancelled, under the lock of the usage."""
 
 
 async def find_network_voucher(

@@ -8,10 +8,11 @@ from sqlmodel import Field, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.payment.transfer import Transfer
+from store.core.provider_process import ReferencedRow
 from store.core.row import CreatedOn, InCurrency
 
 
-class TransferRow(InCurrency, CreatedOn, Transfer, table=True):
+class TransferRow(InCurrency, CreatedOn, Transfer, ReferencedRow, table=True):
     """A transfer. Those of gift cards are written with their journal: no money moves at the provider."""
 
     __tablename__ = "transfer"
@@ -23,12 +24,15 @@ class TransferRow(InCurrency, CreatedOn, Transfer, table=True):
         Index("transfer_status_list_idx", "partner_id", "status", "id"),
         Index("transfer_of_marketplace_idx", "marketplace_id", "created_on", "id"),
         Index("transfer_newest_idx", "created_on", "id"),
+        Index("transfer_of_payout_idx", "payout_request_id", postgresql_where=text("payout_request_id IS NOT NULL")),
+        Index("transfer_provider_id_key", "provider_id", unique=True, postgresql_where=text("provider_id <> ''")),
         CheckConstraint("transfer_amount > 0", name="moves_something"),
         CheckConstraint("num_nonnulls(debited_wallet_id, credited_wallet_id) > 0", name="has_wallet"),
     )
     marketplace_id: int = Field(foreign_key="marketplace.id")
     partner_id: int | None = Field(default=None, foreign_key="partner.id")
     payment_id: UUID | None = Field(default=None, foreign_key="payment.id", index=True)
+    payout_request_id: int | None = Field(default=None)
     debited_wallet_id: int | None = Field(default=None, foreign_key="wallet.id")
     credited_wallet_id: int | None = Field(default=None, foreign_key="wallet.id")
 

@@ -58,13 +58,6 @@ OPTION = (
 
 NOT_YET = frozenset(
     [
-        "list_payout_requests",
-        "get_payout_request",
-        "list_payout_payments",
-        "list_payout_transfers",
-        "list_payout_transactions",
-        "validate_payout",
-        "cancel_payout",
         "payout_pdf",
         "payout_xls",
         "list_invoices",

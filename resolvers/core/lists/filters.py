@@ -6,18 +6,25 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from pydantic import Field
-from sqlalchemy import ARRAY, Boolean, Column, ColumnElement, String, Uuid, any_, exists, func, or_, select
+from sqlalchemy import ARRAY, Boolean, Column, ColumnElement, String, Uuid, any_, cast, exists, func, or_, select
 from sqlalchemy.types import TypeDecorator
 from sqlmodel import col
 
 from resolvers.core.scoping import marketplace_condition
 from schema.core.resource import SchemaModel
 from schema.core.text import TextColumn
+from schema.ledger import LedgerJournalKind
 from store.database.loaders import column
 from store.database.statement_cache import Condition
 from store.database.text_search import contains, is_searchable, like_pattern, normalized_sql
+from store.kyc import PartnerKycRow
+from store.ledger.payables import PayableItemRow
+from store.ledger.rows import LedgerJournalRow
 from store.ledger.wallets import WalletRow
+from store.network.gift_cards import NetworkGiftCardUsageRow
 from store.partner.partners import MarketplaceRow, PartnerRow
+from store.payout.requests import PayoutRequestRow
+from store.providers.accounts import KycLevel
 
 
 def _contains(column: Column[Any], value: str) -> Condition:
@@ -103,6 +110,53 @@ def _of_wallet(column: Column[Any], uuid: UUID) -> Condition:
     return Condition.parametrized(("wallet", column.table), (uuid,), (Uuid(),), build)
 
 
+def _is_identified(column: Column[Any], value: bool) -> Condition:
+    def build(tested: Any, bind: Any) -> ColumnElement[bool]:
+        identified = select(1).where(
+            col(PartnerRow.id) == tested,
+            col(PartnerKycRow.partner_id) == col(PartnerRow.id),
+            col(PartnerKycRow.account_id) == col(PartnerRow.provider_user_id),
+            col(PartnerKycRow.level) == KycLevel.REGULAR,
+        )
+        condition: ColumnElement[bool] = exists(identified) == bind
+        return condition
+
+    return Condition.on_column(column, "identified", (value,), (Boolean(),), build)
+
+
+def _has_payouts_blocked(column: Column[Any], value: bool) -> Condition:
+    def build(tested: Any, bind: Any) -> ColumnElement[bool]:
+        blocked = select(1).where(col(PartnerRow.id) == tested, col(PartnerRow.block_payout_validation))
+        condition: ColumnElement[bool] = exists(blocked) == bind
+        return condition
+
+    return Condition.on_column(column, "payouts_blocked", (value,), (Boolean(),), build)
+
+
+def _in_payout(column: Column[Any], values: Any) -> Condition:
+    """Payments whose payout request has one of these statuses."""
+
+    def build(tested: Any, bind: Any) -> ColumnElement[bool]:
+        journal, item, payout, usage = LedgerJournalRow, PayableItemRow, PayoutRequestRow, NetworkGiftCardUsageRow
+        found = (
+            select(1)
+            .where(col(item.journal_id) == col(journal.id), col(payout.id) == col(item.payout_request_id))
+            .where(cast(payout.status, String) == any_(bind))
+        )
+        paid = col(journal.source_kind) == "payment", col(journal.source_id) == cast(tested, String)
+        used = (
+            col(usage.payment_id) == tested,
+            col(journal.source_kind) == usage.__tablename__,
+            col(journal.source_id) == cast(usage.id, String),
+        )
+        return or_(
+            exists(found.where(*paid, col(journal.kind) == LedgerJournalKind.PAYMENT)),
+            exists(found.where(*used, col(journal.kind) == LedgerJournalKind.CAPTURE)),
+        )
+
+    return Condition.on_column(column, "payout", ([value.value for value in values],), (ARRAY(String),), build)
+
+
 TESTS: Mapping[str, Callable[[Any, Any], Condition]] = {
     "=": Condition.equal,
     ">=": _at_least,
@@ -118,6 +172,9 @@ TESTS: Mapping[str, Callable[[Any, Any], Condition]] = {
     "partner": _of_partner,
     "marketplace": _of_marketplace,
     "wallet": _of_wallet,
+    "identified": _is_identified,
+    "payouts_blocked": _has_payouts_blocked,
+    "payout": _in_payout,
 }
 
 
@@ -129,7 +186,9 @@ class Where:
     with all of these items), `item` (a list with this item), `says` (a translated text that contains this in any
     language, ignoring case and accents), `set` (whether the column is not null), `search` (`contains` with the
     index of a column declared by `store.database.text_search.searched`), `partner` and `marketplace` (whether the
-    column leads to the one with this uuid), `wallet` (whether a transfer is from or to the wallet with this uuid).
+    column leads to the one with this uuid), `wallet` (whether a transfer is from or to the wallet with this uuid), `identified` and `payouts_blocked` (whether
+    the column leads to a partner that the payment provider has identified, or whose payouts are blocked), `payout` (whether
+    the payment with this id is in a payout request with one of these statuses).
     """
 
     column: str

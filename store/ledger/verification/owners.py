@@ -5,7 +5,8 @@ from store.ledger.verification.balances import NAMED as ACCOUNT
 from store.ledger.verification.journals import NAMED as JOURNAL
 from store.ledger.verification.rule import ACCOUNTS, JOURNALS, Rule
 
-OF_PARTNERS = "('partner', 'partner_network', 'partner_held', 'owed_by_partner', 'partner_shortfall')"
+OF_PARTNERS = """('partner', 'partner_network', 'partner_held', 'partner_reserved', 'network_reserved', 'recovery_due',
+    'owed_by_partner', 'partner_shortfall')"""
 OF_MARKETPLACES = "('marketplace_funds', 'funds_held', 'dispute_debt', 'funds_shortfall', 'owed_by_marketplace')"
 PAYMENT_OF = {
     "payment": "JOIN payment p ON p.id::text = j.source_id",

@@ -5,21 +5,24 @@ from store.ledger.balances import BALANCE
 from store.ledger.verification.gift_card_payments import CAPTURED
 from store.ledger.verification.rule import ACCOUNTS, MINOR, Rule, differences, is_checked
 
-OWNER = "CASE WHEN {a}.role <> 'partner_network' THEN {a}.partner_id END"
+OWNER = "CASE WHEN {a}.role NOT IN ('partner_network', 'network_reserved') THEN {a}.partner_id END"
 """SQL: in whose wallet the money of an account lies. What partners earn in their network lies in the marketplace's."""
 WALLETS = "('wallet', 'partner_shortfall', 'funds_shortfall', 'owed_by_marketplace')"
 THEIRS = """(
-    'partner', 'partner_held', 'marketplace_funds', 'funds_held', 'refund_due', 'partner_network', 'network_voucher'
+    'partner', 'partner_held', 'partner_reserved', 'recovery_due', 'marketplace_funds', 'funds_held', 'refund_due',
+    'partner_network', 'network_reserved', 'network_voucher'
 )"""
 """SQL: what belongs to owners; beside it, of a marketplace, what the gift cards of its network hold."""
 NETWORK_INCOME = """(
     SELECT j.book_id, sum(e.amount)::bigint AS amount
     FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id JOIN ledger_account a ON a.id = e.account_id
-    WHERE j.kind IN ('capture', 'reversal', 'breakage', 'breakage_reversal') AND a.role IN
+    WHERE j.kind IN ('capture', 'reversal', 'breakage', 'breakage_reversal', 'recovery') AND a.role IN
         ('commission', 'vat_on_commission', 'management_fees', 'promotion', 'breakage', 'owed_by_partner')
     GROUP BY j.book_id
 )"""
-"""SQL: what a marketplace has earned by usages and breakage, debits positive: it stays in its wallet."""
+"""SQL: what a marketplace has earned by usages and breakage, debits positive: it stays in its wallet, and what partners owe
+for usages comes back to it.
+"""
 BACKING = f"""
     SELECT format('%s in book %s: its wallets hold %s, %s belongs to it or is promised',
         coalesce('partner:' || partner_id, 'the marketplace'), book_id, wallet, owed) AS offender

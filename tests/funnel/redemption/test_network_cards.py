@@ -16,6 +16,7 @@ from store.core.clock import clock
 from store.core.codes import generate_code
 from tests.fixtures.network_prints import usage_of
 from tests.fixtures.payment.api_payment import created, wallet_uuid
+from tests.fixtures.payment.payout import let_it_fail, put_into_payout
 from tests.fixtures.shop import Shop, open_shop
 from tests.funnel.checkout.test_pages import check_controls, check_headings
 from tests.funnel.redemption.fixtures import ROOT, Venue, buttons, note, press, verdict
@@ -187,11 +188,11 @@ async def test_what_is_in_a_payout_or_of_a_cancelled_card_stays(venue: Venue) ->
     staff = await venue.staff(card.code)
     await press(staff, "Take it off", amount="10")
     seen = staff.page
-    await venue.shop.execute("UPDATE network_gift_card_usage SET payout_request_id = 7")
+    payout = await put_into_payout(venue.shop.services, venue.shop.partner.id)
     await press(staff, "Put back")
     assert "This cannot be put back any more: it is in a payout." in note(staff)
     assert buttons(staff) == ["Take it off the card", "Another code"]
-    await venue.shop.execute("UPDATE network_gift_card_usage SET payout_request_id = NULL")
+    await let_it_fail(venue.shop.services, payout)
     await venue.shop.execute("UPDATE gift_card SET status = 'cncld' WHERE id = :id", id=card.id)
     staff.page = seen
     await press(staff, "Put back")

@@ -11,6 +11,7 @@ from schema.core.text import Text
 from schema.network.box import OfferStatus
 from schema.network.voucher import NetworkVoucherStatus
 from store.core.clock import clock
+from tests.fixtures.payment.payout import put_into_payout
 from tests.funnel.checkout.test_pages import check_controls, check_headings
 from tests.funnel.redemption.fixtures import ROOT, Venue, buttons, note, press, verdict
 from tests.funnel.redemption.network import (
@@ -166,7 +167,7 @@ async def test_what_is_in_a_payout_stays_used(venue: Venue) -> None:
     voucher = await network_voucher(venue.shop, box)
     staff = await venue.staff(voucher.code)
     await press(staff, "Mark as used", offer=str(offer.id))
-    await venue.shop.execute("UPDATE network_voucher_usage SET payout_request_id = 7")
+    await put_into_payout(venue.shop.services, venue.shop.partner.id)
     await press(staff, "Undo")
     assert "This cannot be undone any more: it is in a payout." in note(staff)
     assert buttons(staff) == ["Another code"]

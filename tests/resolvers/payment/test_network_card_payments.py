@@ -47,6 +47,7 @@ from tests.fixtures.payment.api_payment import (
 )
 from tests.fixtures.payment.network_payment import card_of_network, shown, take_fees, take_part, usages
 from tests.fixtures.payment.payment import send_refunds
+from tests.fixtures.payment.payout import put_into_payout
 from tests.fixtures.shop import DECLINED_CARD, Shop, open_shop
 
 
@@ -183,7 +184,7 @@ async def test_the_payout_date_of_a_payment_is_that_of_its_usages(shop: Shop) ->
     await update_payment(shop.manager, moved)
     (usage,) = await usages(shop)
     assert usage.freeze_payout_date == dt.datetime(2027, 2, 15, tzinfo=dt.UTC)
-    await shop.execute("UPDATE network_gift_card_usage SET payout_request_id = 7")
+    await put_into_payout(shop.services, shop.partner.id)
     await update_payment(shop.manager, moved.model_copy(update={"freeze_payout_date": None}))
     assert (await usages(shop))[0].freeze_payout_date == usage.freeze_payout_date
     assert await shop.one("SELECT payable_on FROM payable_item") == dt.date(2027, 2, 15)
@@ -261,13 +262,12 @@ async def test_what_the_partner_has_no_longer_is_owed_by_it(shop: Shop) -> None:
     """The usage was paid out: the refund becomes the partner's debt, and the usage stays in its payout."""
     card = await card_of_network(shop)
     payment = await paid(shop, "30.00", **await from_card(shop, card, "30.00"))
-    await shop.execute("UPDATE network_gift_card_usage SET payout_request_id = 7")
-    await shop.execute("UPDATE ledger_account SET balance = -1000 WHERE role = 'partner_network'")
+    await put_into_payout(shop.services, shop.partner.id)
     await refund(shop, payment, "30.00")
     (usage,) = await usages(shop)
     assert (usage.is_active, str(usage.returned_amount)) == (True, "30.00")
     found = await balances(shop)
-    assert (found["owed_by_partner"], await shown(shop, card)) == (2000, ("paid", "100.00"))
+    assert (found["owed_by_partner"], await shown(shop, card)) == (3000, ("paid", "100.00"))
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,8 @@ from schema.core.permission import Permission
 from schema.gift_card.gift_card import GiftCardStatus
 from store.core.clock import clock
 from store.gift_card.gift_cards import GiftCardRow
+from store.payout.gathering import refresh
+from store.payout.requests import lock_payout
 from tests.changes import Direct, Transport
 from tests.fixtures.network import (
     balances,
@@ -20,6 +22,7 @@ from tests.fixtures.network import (
     status_and_rest,
     usages_of,
 )
+from tests.fixtures.payment.payout import put_into_payout, reserve
 from tests.fixtures.tenants import Tenants
 from tests.fixtures.voucher import holder
 
@@ -238,7 +241,7 @@ async def test_cancelling_twice_changes_nothing_more(tenants: Tenants, ask: Tran
 async def test_a_usage_in_a_payout_stays(tenants: Tenants, ask: Transport) -> None:
     card = await network_card(tenants)
     assert (await use(ask, card)).done
-    await tenants.execute("UPDATE network_gift_card_usage SET payout_request_id = 7")
+    await put_into_payout(tenants.services, tenants.partners["a1"].id)
     (usage,) = await usages_of(tenants, card)
     before = await tenants.snapshot()
     refused = await ask.change("market a", cancel_network_gift_card_usage, id=usage.id, comment="x")
@@ -252,19 +255,28 @@ async def test_a_usage_is_cancelled_or_goes_into_a_payout(tenants: Tenants) -> N
     for _ in range(20):
         assert (await use(ask, card, "5.00")).done
     ids = [usage.id for usage in await usages_of(tenants, card)]
-    taken = "UPDATE network_gift_card_usage SET payout_request_id = 7 WHERE id = :id AND is_active"
-    payout = asyncio.gather(*(tenants.execute(taken, id=id) for id in ids))
-    asked = (ask.change("market a", cancel_network_gift_card_usage, id=id) for id in ids)
+    payout_id = await put_into_payout(tenants.services, tenants.partners["a1"].id, is_validated=False)
+
+    async def validate() -> None:
+        async with tenants.services.db.sessions() as db, db.begin():
+            payout = await lock_payout(db, payout_id)
+            await refresh(db, payout)
+            await reserve(db, payout)
+
+    asked = [ask.change("market a", cancel_network_gift_card_usage, id=id) for id in ids]
+    validating = asyncio.create_task(validate())
     outcomes = await asyncio.gather(*asked)
-    await payout
+    await validating
     cancelled = {id for id, outcome in zip(ids, outcomes, strict=True) if outcome.done}
     for usage in await usages_of(tenants, card):
-        assert usage.is_active is (usage.id not in cancelled) is (usage.payout_request_id == 7)
+        assert usage.is_active is (usage.id not in cancelled)
     assert {frozenset(each.wrong) for each in outcomes} <= {
         frozenset(),
         frozenset({("", "USAGE_IN_PAYOUT")}),
     }
     assert (await status_and_rest(tenants, card))[1] == f"{5 * len(cancelled)}.00"
+    paid_out = await tenants.one("SELECT payout_amount FROM payout_request")
+    assert str(paid_out) == f"{5 * (20 - len(cancelled))}.00"
     assert await is_proved(tenants)
 
 

@@ -20,12 +20,11 @@ from store.core.clock import clock
 from tests.changes import Direct, Transport
 from tests.fixtures.network import is_proved, network_card
 from tests.fixtures.network_voucher import network_voucher, offered_box, use_voucher
+from tests.fixtures.payment.payout import let_it_fail, put_into_payout
 from tests.fixtures.tenants import Tenants
 
 FIRST, SECOND = "2027-01-15T00:00:00+01:00", "2027-02-15T00:00:00+01:00"
 DATED = "SELECT u.freeze_payout_date, i.payable_on FROM {table} u CROSS JOIN payable_item i ORDER BY i.journal_id"
-
-IN_PAYOUT = "UPDATE {table} SET payout_request_id = {id}"
 
 
 @dataclass(frozen=True)
@@ -73,9 +72,9 @@ async def test_it_is_changed_until_the_usage_is_in_a_payout(
     for date, day in ((FIRST, dt.date(2027, 1, 15)), (SECOND, dt.date(2027, 2, 15)), (None, today)):
         assert await change(date) == set()
         assert await dated() == [(date and dt.datetime.fromisoformat(date), day)]
-    await tenants.execute(IN_PAYOUT.format(table=usage.table, id="7"))
+    payout = await put_into_payout(tenants.services, tenants.partners["a1"].id)
     assert await change(FIRST) == {("", "USAGE_IN_PAYOUT")}
-    await tenants.execute(IN_PAYOUT.format(table=usage.table, id="NULL"))
+    await let_it_fail(tenants.services, payout)
     assert (await ask.change("a1", usage.cancel, id=usage.id)).done
     assert await change(FIRST) == set()
     assert await dated() == [(None, today), (None, today)]

@@ -20,6 +20,7 @@ from tests.fixtures.network_voucher import (
     voucher_balance,
     voucher_state,
 )
+from tests.fixtures.payment.payout import put_into_payout
 from tests.fixtures.tenants import Tenants
 
 DAY, HOUR = dt.timedelta(days=1), dt.timedelta(hours=1)
@@ -171,7 +172,7 @@ async def test_cancelling_twice_changes_nothing_more(tenants: Tenants, ask: Tran
 async def test_a_usage_in_a_payout_stays(tenants: Tenants, ask: Transport) -> None:
     voucher = await network_voucher(tenants, await offered_box(tenants, "a1"))
     assert (await use_voucher(ask, voucher)).done
-    await tenants.execute("UPDATE network_voucher_usage SET payout_request_id = 7")
+    await put_into_payout(tenants.services, tenants.partners["a1"].id)
     (usage,) = await usages_of_voucher(tenants, voucher)
     before = await tenants.snapshot()
     refused = await ask.change("market a", cancel_network_voucher_usage, id=usage.id, comment="x")

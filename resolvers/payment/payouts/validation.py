@@ -1,0 +1,105 @@
+"""The validation of payout requests: their money is reserved, and the worker sends it."""
+
+import datetime as dt
+from decimal import Decimal
+
+from sqlalchemy import func
+from sqlmodel import col, select
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from resolvers.activation.steps import requires_sandbox
+from resolvers.core.services import Services
+from resolvers.payment.payouts.events import emit_payout_events
+from resolvers.payment.payouts.readiness import check_ready, readiness_of
+from schema.core.errors import OnlyInSandbox
+from schema.event import EventType
+from schema.payment.errors import MarketplacePaymentsNotActive, NothingToPayOut, PayoutNotReady
+from schema.payment.transfer import TransferStatus, TransferType
+from store.job.jobs import JobKind, enqueue_job
+from store.ledger.books import book_of_partner
+from store.ledger.payables import PayableItemRow
+from store.ledger.posting import post
+from store.ledger.wallets import WalletRow, marketplace_wallet, wallet_of_partner
+from store.partner.partners import PartnerRow
+from store.payment.transfers import TransferRow
+from store.payout.gathering import refresh
+from store.payout.postings import PartnerBalances, lock_balances, validated_journal
+from store.payout.requests import CANCELLED, PAYOUT_STATES, VALIDATED, PayoutRequestRow
+from store.providers.money import MinorAmount
+
+NOTHING = Decimal("0.00")
+
+
+async def validate_payout(services: Services, db: AsyncSession, payout: PayoutRequestRow) -> None:
+    """Validate a locked payout request: its amount is reserved, and a job sends it.
+
+    Raises InvalidTransition; what `check_ready` raises; OnlyInSandbox; MarketplacePaymentsNotActive if the network's part
+    has no wallet to come from; NothingToPayOut if all of it was taken back meanwhile.
+    """
+    status = PAYOUT_STATES.require(payout.status, VALIDATED)
+    readiness = (await readiness_of(db, [payout.partner_id]))[payout.partner_id]
+    bank_account, partner = check_ready(readiness), readiness.partner
+    if requires_sandbox(services, partner):
+        raise OnlyInSandbox
+    await refresh(db, payout)
+    if payout.status is CANCELLED:
+        raise NothingToPayOut
+    now, wallet = services.clock.now(), await _wallet_of(db, payout, partner)
+    balances = await lock_balances(db, payout.book_id, partner.id)
+    payout.network_amount = await _network_part(db, payout, balances)
+    payout.recovered_amount = await _recovered(db, payout, balances)
+    payout.status, payout.validated_on, payout.check_on = status, now, now
+    payout.bank_account_id, payout.wallet_id = bank_account.id, wallet.id
+    payout.bank_account_iban, payout.bank_account_bic, payout.detail = bank_account.iban, partner.bic, ""
+    if payout.network_amount:
+        await _plan_transfer(db, payout, wallet, now)
+    else:
+        payout.settled_on = now
+    await post(db, [validated_journal(payout)])
+    await enqueue_job(db, JobKind.SEND_PAYOUT, {"id": payout.id}, unique_key=str(payout.id))
+    await emit_payout_events(db, EventType.PAYOUT_REQUEST_VALIDATED, [payout])
+
+
+async def _wallet_of(db: AsyncSession, payout: PayoutRequestRow, partner: PartnerRow) -> WalletRow:
+    if await book_of_partner(db, partner.id) != payout.book_id or not partner.provider_wallet_id:
+        raise PayoutNotReady(missing="The partner has no wallet at the payment provider for this payout request.")
+    return await wallet_of_partner(db, partner.id, partner.provider_wallet_id)
+
+
+async def _network_part(db: AsyncSession, payout: PayoutRequestRow, balances: PartnerBalances) -> Decimal:
+    """What comes out of the marketplace's wallet: what the lines say, as far as either wallet has it."""
+    item = PayableItemRow
+    own_lines = select(func.coalesce(func.sum(item.own_amount), 0)).where(col(item.payout_request_id) == payout.id)
+    amount = MinorAmount.of(payout.payout_amount, payout.currency).minor
+    own = min(max(int((await db.exec(own_lines)).one()), 0), balances.own, amount)
+    return MinorAmount(payout.currency, amount - max(own, amount - balances.network)).decimal
+
+
+async def _recovered(db: AsyncSession, payout: PayoutRequestRow, balances: PartnerBalances) -> Decimal:
+    """What is kept for debts, and no other payout takes along."""
+    others = select(func.coalesce(func.sum(PayoutRequestRow.recovered_amount), NOTHING)).where(
+        col(PayoutRequestRow.partner_id) == payout.partner_id,
+        col(PayoutRequestRow.book_id) == payout.book_id,
+        col(PayoutRequestRow.status) == VALIDATED,
+    )
+    return MinorAmount(payout.currency, balances.recovery_due).decimal - Decimal((await db.exec(others)).one())
+
+
+async def _plan_transfer(db: AsyncSession, payout: PayoutRequestRow, wallet: WalletRow, now: dt.datetime) -> None:
+    """Write the transfer of the network's part; it is sent with the payout."""
+    source = await marketplace_wallet(db, payout.book_id)
+    if source is None:
+        raise MarketplacePaymentsNotActive
+    transfer = TransferRow(
+        marketplace_id=source.marketplace_id,
+        partner_id=payout.partner_id,
+        payout_request_id=payout.id,
+        type=TransferType.SETTLEMENT,
+        status=TransferStatus.PENDING,
+        transfer_amount=payout.network_amount,
+        currency=payout.currency,
+        created_on=now,
+        debited_wallet_id=source.id,
+        credited_wallet_id=wallet.id,
+    )
+    db.add(transfer)
