@@ -13,7 +13,7 @@ from rest_compat.http.route import ResponseEnvelope, RestRoute
 from rest_compat.resources.kyc import PARTNER_UUID
 from rest_compat.resources.payment import PAYMENT, TRANSACTION
 from rest_compat.resources.transfer import TRANSFER
-from rest_compat.shapes.keys import ComputedKey, number
+from rest_compat.shapes.keys import ComputedKey, number, or_null
 from rest_compat.shapes.shape import ResourceShape
 from schema.payment.payout import PayoutRequest
 from schema.validation.currencies import currency_symbol
@@ -24,7 +24,7 @@ PAYOUT_REQUEST = ResourceShape(
     {
         "id": "id",
         "creation_date": "created_on",
-        "validation_date": "validated_on",
+        "validation_date": or_null("validated_on"),
         "partner": "partner.id",
         "partner_uuid": "partner.uuid",
         "partner_agency_name": "partner.commercial_name",

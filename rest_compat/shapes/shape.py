@@ -149,7 +149,7 @@ class ResourceShape:
         self.inner.extend(related.inner)
         self.texts.extend(texts := [k for k, spec in keys.items() if related.is_text(k, spec)])
         for name, schema in related.properties.items():
-            is_optional = isinstance(relation, Relation) and source.field_type.nullable  # one is computed for each row
+            is_optional = source.field_type.nullable if isinstance(relation, Relation) else relation.is_partial
             self.properties[name] = _optional(schema, text=name in texts) if is_optional else schema
         return RelationField(key, relation, related.projection, merge_keys=True)
 

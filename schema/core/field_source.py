@@ -79,6 +79,8 @@ class Computed:
 
     many: bool = False
     field_permission: FieldPermission | None = None
+    is_partial: bool = False
+    """True if objects may have no value, also those of the caller."""
     function: Callable[..., Awaitable[Mapping[int, Any]]] | None = None
     """Called with the context, the ids of the objects and the field's arguments; returns id -> value."""
 

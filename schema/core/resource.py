@@ -71,17 +71,18 @@ def computed(
     *,
     many: bool = False,
     field_permission: FieldPermission | None = None,
+    is_partial: bool = False,
     arguments: Mapping[str, Argument] | None = None,
 ) -> Any:
     """Publish a computed field; `@computes` in `resolvers/` declares its function. Null if the function returns no
-    value.
+    value, which REST is told of by `is_partial`.
 
     `kind` is a published type or a list of one; `many` makes a list of a type that is declared later, and named by its
     place. With a `field_permission` the field is null and not computed for rows
     of other tenants, and refused to callers without the permission. `arguments` are those of the field, by
     their names in its function.
     """
-    value = Computed(many or get_origin(kind) is list, field_permission)
+    value = Computed(many or get_origin(kind) is list, field_permission, is_partial)
 
     async def resolve(self: Any, info: strawberry.Info, **values: Any) -> Any:
         if field_permission is not None and not info.context.is_visible(

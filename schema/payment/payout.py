@@ -40,7 +40,7 @@ class PayoutLineReason(DescribedEnum):
 
 
 @embedded_type("The bank account that a payout goes to.", prefix="bank_account_")
-class PayoutBankAccount(EmbeddedColumns):
+class PayoutDestination(EmbeddedColumns):
     bank_account_iban: str = Field(default="", max_length=34, description="IBAN, without spaces; empty if unknown.")
     bank_account_bic: str = Field(default="", max_length=11, description="BIC of the bank; empty if unknown.")
 
@@ -96,7 +96,7 @@ class PayoutRequest(SchemaModel):
     detail: str = Field(
         default="", max_length=300, description="What holds it up, or why it failed; empty if nothing does."
     )
-    bank_account = embedded(PayoutBankAccount, "The bank account that it goes to.")
+    bank_account = embedded(PayoutDestination, "The bank account that it goes to.")
     readiness = computed(PayoutReadiness, "What its validation needs.")
     lines = computed(list[PayoutLine], "All that it is the sum of, oldest first.")
     payments = computed(Payment, "The payments that it pays out, oldest first.", many=True)

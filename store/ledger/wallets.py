@@ -73,6 +73,11 @@ async def wallet_of_partner(db: AsyncSession, partner_id: int, provider_wallet_i
     return (await db.exec(find)).one()
 
 
+async def lock_wallet(db: AsyncSession, id: int) -> None:
+    """Lock a wallet, so that what is free in it is promised once."""
+    await db.exec(select(WalletRow.id).where(col(WalletRow.id) == id).with_for_update(key_share=True))
+
+
 def _wallet(
     book: LedgerBookRow, kind: WalletKind, partner_id: int | None, provider_wallet_id: str | None = None
 ) -> WalletRow:

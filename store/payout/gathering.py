@@ -27,7 +27,10 @@ DUE = "i.payout_request_id IS NULL AND (i.payable_on <= {last_day} OR i.own_amou
 """SQL: the items `i` that are due."""
 CLAIM = text("""
     INSERT INTO payout_schedule AS s (partner_id, book_id, first_day, gathered_until)
-    SELECT p.id, b.id, d.first_day, d.last_day
+    SELECT p.id, b.id, CASE WHEN o.gathered_until IS NULL THEN least(d.first_day, (
+            SELECT min(i.payable_on) FROM payable_item i
+            WHERE i.partner_id = p.id AND i.book_id = b.id AND i.payout_request_id IS NULL
+        )) ELSE d.first_day END, d.last_day
     FROM unnest(CAST(:marketplaces AS int[]), CAST(:frequencies AS text[]), CAST(:firsts AS date[]), CAST(:lasts AS date[]))
         AS d (marketplace_id, frequency, first_day, last_day)
     JOIN partner p ON p.marketplace_id = d.marketplace_id AND coalesce(p.payout_frequency, 'month') = d.frequency

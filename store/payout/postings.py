@@ -149,7 +149,7 @@ def failed_journal(payout: PayoutRequestRow) -> Journal:
 
 
 @dataclass(frozen=True, slots=True)
-class PayoutReturn:
+class ReturnedPayout:
     """What the bank sent back, as the provider tells it: `fee` of the amount comes from the wallet of fees."""
 
     id: str
@@ -158,7 +158,7 @@ class PayoutReturn:
     executed_on: dt.datetime
 
 
-def returned_journal(payout: PayoutRequestRow, wallet_id: int, back: PayoutReturn) -> Journal:
+def returned_journal(payout: PayoutRequestRow, wallet_id: int, back: ReturnedPayout) -> Journal:
     """The bank sent the payout back: it is earned again, and what was recovered is owed again."""
     of = PartnerAccounts.of(payout.partner_id)
     amount, fee = _minor(payout, back.amount), _minor(payout, back.fee)

@@ -9,7 +9,7 @@ from sqlmodel import Field, SQLModel, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.core.columns import amount_column, datetime_column
-from schema.payment.payout import PayoutBankAccount, PayoutRequest, PayoutRequestStatus
+from schema.payment.payout import PayoutDestination, PayoutRequest, PayoutRequestStatus
 from store.core.provider_process import CheckedRow, ReferencedRow
 from store.core.row import CreatedOn, InCurrency, PartnerOwned
 from store.core.state_machine import StateMachine
@@ -26,7 +26,7 @@ PAYOUT_STATES = StateMachine(
 
 
 class PayoutRequestRow(
-    PartnerOwned, InCurrency, CreatedOn, PayoutBankAccount, PayoutRequest, CheckedRow, ReferencedRow, table=True
+    PartnerOwned, InCurrency, CreatedOn, PayoutDestination, PayoutRequest, CheckedRow, ReferencedRow, table=True
 ):
     """A payout request. It is locked before the accounts of the ledger.
 

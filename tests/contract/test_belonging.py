@@ -22,6 +22,7 @@ NOT_PUBLISHED = frozenset(
     {
         "checkout_attempt",
         "development_clock",
+        "former_payout_item",
         "identity_check",
         "kept_answer",
         "ledger_account",
@@ -35,6 +36,7 @@ NOT_PUBLISHED = frozenset(
         "payable_item",
         "payer",
         "payment_activation",
+        "payout_schedule",
         "picture",
         "read_cursor",
         "return_secret",

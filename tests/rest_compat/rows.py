@@ -25,6 +25,7 @@ from tests.fixtures.box import new_box, new_offer
 from tests.fixtures.network import link, network_card
 from tests.fixtures.network_voucher import used_voucher
 from tests.fixtures.payment.payment import stored_payment
+from tests.fixtures.payment.payout import put_into_payout
 from tests.fixtures.tenants import Tenants, open_tenants
 from tests.fixtures.voucher import sell, voucher_of
 from tests.servers.databases import Databases
@@ -91,6 +92,7 @@ async def open_rows(databases: Databases, folder: pathlib.Path) -> AsyncIterator
             "/api/networkvouchers_by_email/": network_voucher.gifter_email,
             "/api/payments/": payment.id,
             "/api/payment_requests/": request.id,
+            "/api/payout_requests/": await put_into_payout(tenants.services, own.partner, is_validated=False),
             "/api/wallets/": await tenants.one("SELECT uuid FROM wallet ORDER BY id LIMIT 1"),
             "/api/payment_hub/partner/": own.partner_uuid,
             "/api/v2/ecommerce/cart/": cart.json()["id"],

@@ -22,6 +22,7 @@ from rest_compat.resources import (
     payment,
     payment_changes,
     payment_request,
+    payout,
     transfer,
     voucher,
 )
@@ -156,6 +157,9 @@ DOCUMENTED: Mapping[ResourceShape, str] = {
     transfer.TRANSFER: "created_on amount currency status type payment_uuid debited_wallet_uuid credited_wallet_uuid",
     payment_request.PAYMENT_REQUEST: "id code status amount created_on modified_on reference description customer "
     "partner_uuid origin product",
+    payout.PAYOUT_REQUEST: "id creation_date validation_date partner partner_uuid partner_agency_name partner_is_kyc_validated "
+    "partner_block_payout_validation invoicer_marketplace amount status currency currency_symbol bank_account_bic "
+    "bank_account_iban",
     payment_request.REQUEST_CUSTOMER: "first_name last_name email",
     MEDIA: "id uuid name created_on archived_on",
     cart.CART: "id items return_url funnel_url last_modified",

@@ -6,7 +6,21 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from pydantic import Field
-from sqlalchemy import ARRAY, Boolean, Column, ColumnElement, String, Uuid, any_, cast, exists, func, or_, select
+from sqlalchemy import (
+    ARRAY,
+    Boolean,
+    Column,
+    ColumnElement,
+    String,
+    Uuid,
+    any_,
+    cast,
+    exists,
+    func,
+    literal_column,
+    or_,
+    select,
+)
 from sqlalchemy.types import TypeDecorator
 from sqlmodel import col
 
@@ -110,13 +124,18 @@ def _of_wallet(column: Column[Any], uuid: UUID) -> Condition:
     return Condition.parametrized(("wallet", column.table), (uuid,), (Uuid(),), build)
 
 
+def _text(value: str) -> ColumnElement[str]:
+    """A text that is a part of the statement: only what is asked for is sent with it."""
+    return literal_column(f"'{value}'")
+
+
 def _is_identified(column: Column[Any], value: bool) -> Condition:
     def build(tested: Any, bind: Any) -> ColumnElement[bool]:
         identified = select(1).where(
             col(PartnerRow.id) == tested,
             col(PartnerKycRow.partner_id) == col(PartnerRow.id),
             col(PartnerKycRow.account_id) == col(PartnerRow.provider_user_id),
-            col(PartnerKycRow.level) == KycLevel.REGULAR,
+            col(PartnerKycRow.level) == _text(KycLevel.REGULAR),
         )
         condition: ColumnElement[bool] = exists(identified) == bind
         return condition
@@ -143,15 +162,15 @@ def _in_payout(column: Column[Any], values: Any) -> Condition:
             .where(col(item.journal_id) == col(journal.id), col(payout.id) == col(item.payout_request_id))
             .where(cast(payout.status, String) == any_(bind))
         )
-        paid = col(journal.source_kind) == "payment", col(journal.source_id) == cast(tested, String)
+        paid = col(journal.source_kind) == _text("payment"), col(journal.source_id) == cast(tested, String)
         used = (
             col(usage.payment_id) == tested,
-            col(journal.source_kind) == usage.__tablename__,
+            col(journal.source_kind) == _text(usage.__tablename__),
             col(journal.source_id) == cast(usage.id, String),
         )
         return or_(
-            exists(found.where(*paid, col(journal.kind) == LedgerJournalKind.PAYMENT)),
-            exists(found.where(*used, col(journal.kind) == LedgerJournalKind.CAPTURE)),
+            exists(found.where(*paid, col(journal.kind) == _text(LedgerJournalKind.PAYMENT))),
+            exists(found.where(*used, col(journal.kind) == _text(LedgerJournalKind.CAPTURE))),
         )
 
     return Condition.on_column(column, "payout", ([value.value for value in values],), (ARRAY(String),), build)

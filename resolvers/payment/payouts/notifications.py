@@ -14,7 +14,7 @@ from resolvers.payment.payouts.settling import transfer_of_payout, transfer_refe
 from schema.event import EventType
 from store.ledger.posting import post
 from store.payment.transfers import TransferRow
-from store.payout.postings import PayoutReturn, returned_journal
+from store.payout.postings import ReturnedPayout, returned_journal
 from store.payout.requests import FAILED, PAID, PAYOUT_STATES, VALIDATED, PayoutRequestRow, lock_payout
 from store.providers.errors import ProviderNotFound
 from store.providers.transactions import Transaction, TransactionKind, TransactionStatus
@@ -39,39 +39,42 @@ async def _handle(services: Services, kind: TransactionKind, id: str, known: Any
         request_id = (await db.exec(known)).first()
     if request_id is None:
         try:
-            made = await services.provider.get_transaction(kind, id)
+            transaction = await services.provider.get_transaction(kind, id)
         except ProviderNotFound:
             return
-        if made.status is TransactionStatus.FAILED:
+        if transaction.status is TransactionStatus.FAILED:
             return  # its answer is recorded where it was sent
         async with services.db.sessions() as db, db.begin():
-            request_id = await claim(db, made)
+            request_id = await claim(db, transaction)
     if request_id is not None:
         await CHECKS.poll(services, request_id)
 
 
-async def _claim_payout(db: AsyncSession, made: Transaction) -> int | None:
+async def _claim_payout(db: AsyncSession, transaction: Transaction) -> int | None:
     """The request that the payout's reference names; from now on it has the payout's id. None if it is not ours."""
-    payout = await _locked(db, made.reference)
+    payout = await _locked(db, transaction.reference)
     if payout is None:
         return None
     if payout.status is not VALIDATED or payout.provider_id:
-        log.critical("a payout was made twice", payout_request=payout.id, payout=made.id)
+        log.critical("a payout was made twice", payout_request=payout.id, payout=transaction.id)
         return None
-    payout.provider_id = made.id
+    payout.provider_id = transaction.id
     return payout.id
 
 
-async def _claim_transfer(db: AsyncSession, made: Transaction) -> int | None:
+async def _claim_transfer(db: AsyncSession, transaction: Transaction) -> int | None:
     """The same for a transfer."""
-    payout = await _locked(db, made.reference.removeprefix(transfer_reference("")))
-    if payout is None or not made.reference.startswith(transfer_reference("")):
+    payout = await _locked(db, transaction.reference.removeprefix(transfer_reference("")))
+    if payout is None or not transaction.reference.startswith(transfer_reference("")):
         return None
     transfer = await transfer_of_payout(db, payout)
     if payout.settled_on is not None or transfer.provider_id:
-        log.critical("a transfer was made twice", payout_request=payout.id, transfer=made.id)
+        log.critical("a transfer was made twice", payout_request=payout.id, transfer=transaction.id)
         return None
-    transfer.provider_id, payout.settlement_sent_at = made.id, payout.settlement_sent_at or made.created_at
+    transfer.provider_id, payout.settlement_sent_at = (
+        transaction.id,
+        payout.settlement_sent_at or transaction.created_at,
+    )
     return payout.id
 
 
@@ -99,7 +102,7 @@ async def record_return(services: Services, back: Transaction) -> None:
             log.error("a payout came back that has not succeeded", payout_request=payout.id, refund=back.id)
             return
         at = back.executed_at or services.clock.now()
-        returned = PayoutReturn(back.id, back.amount.decimal, back.fee.decimal, at)
+        returned = ReturnedPayout(back.id, back.amount.decimal, back.fee.decimal, at)
         await post(db, [returned_journal(payout, payout.wallet_id, returned)])
         if payout.status is PAID:
             payout.status, payout.returned_on = PAYOUT_STATES.require(payout.status, FAILED), at

@@ -143,9 +143,9 @@ async def _record(tx: Recording, payout: PayoutRequestRow, answer: PayoutAnswer)
     return payout
 
 
-async def _record_paid(tx: Recording, payout: PayoutRequestRow, sent: Transaction) -> None:
+async def _record_paid(tx: Recording, payout: PayoutRequestRow, transaction: Transaction) -> None:
     assert payout.wallet_id is not None, "a validated payout has a wallet"
-    at = sent.executed_at or tx.now
+    at = transaction.executed_at or tx.now
     payout.status, payout.paid_on, payout.check_on = PAYOUT_STATES.require(payout.status, PAID), at, None
     await post(tx.db, [await paid_journal(tx.db, payout, payout.wallet_id, at)])
     OUTCOMES.labels("paid").inc()

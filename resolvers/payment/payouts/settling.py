@@ -19,7 +19,7 @@ from schema.payment.transfer import TransferStatus
 from store.ledger.balances import wallet_balances
 from store.ledger.posting import post
 from store.ledger.wallet_openings import opening_of_book
-from store.ledger.wallets import WalletRow
+from store.ledger.wallets import WalletRow, lock_wallet
 from store.payment.transfers import TransferRow
 from store.payout.postings import settled_journal
 from store.payout.requests import VALIDATED, PayoutRequestRow, lock_payout
@@ -110,15 +110,15 @@ async def _begin(db: AsyncSession, payout: PayoutRequestRow, now: dt.datetime) -
 
 async def _free_money(db: AsyncSession, payout: PayoutRequestRow, transfer: TransferRow) -> Decimal:
     """What the marketplace's wallet holds, without the transfers that are on their way. Locks the wallet."""
-    wallet = select(WalletRow).where(col(WalletRow.id) == transfer.debited_wallet_id)
-    locked = (await db.exec(wallet.with_for_update(key_share=True))).one()
+    assert transfer.debited_wallet_id is not None
+    await lock_wallet(db, transfer.debited_wallet_id)
     sent = select(func.coalesce(func.sum(PayoutRequestRow.network_amount), NOTHING)).where(
         col(PayoutRequestRow.book_id) == payout.book_id,
         col(PayoutRequestRow.status) == VALIDATED,
         col(PayoutRequestRow.settlement_sent_at).is_not(None),
         col(PayoutRequestRow.settled_on).is_(None),
     )
-    balance = (await wallet_balances(db, [locked.id]))[locked.id].decimal
+    balance = (await wallet_balances(db, [transfer.debited_wallet_id]))[transfer.debited_wallet_id].decimal
     return max(balance - Decimal((await db.exec(sent)).one()), NOTHING)
 
 

@@ -2,7 +2,7 @@
 """Rules of payable items: what partners have earned is what can be paid out, to the cent."""
 
 from store.ledger.verification.journals import NAMED as JOURNAL
-from store.ledger.verification.rule import ACCOUNTS, JOURNALS, MINOR, Rule, differences, is_checked
+from store.ledger.verification.rule import JOURNALS, Rule
 
 PAID_OUT = "('payout_validated', 'payout_failed')"
 RULES = (
@@ -25,65 +25,5 @@ RULES = (
         ) d JOIN {JOURNALS} j ON j.id = d.journal_id
         WHERE (coalesce(d.own, 0), coalesce(d.network, 0)) <> (coalesce(d.own_amount, 0), coalesce(d.network_amount, 0))
         """,
-    ),
-    Rule(
-        "payable_items_are_paid_out_once",
-        "What a partner has earned and not received is the sum of its payable items that are in no validated payout request.",
-        f"""
-        SELECT format('partner:%s in book %s: %s earned, %s payable', d.partner_id, d.book_id, sum(d.earned), sum(d.payable))
-            AS offender
-        FROM (
-            SELECT a.book_id, a.owner_id AS partner_id, a.balance * a.side AS earned, 0 AS payable
-            FROM {ACCOUNTS} a WHERE a.role IN ('partner', 'partner_network')
-            UNION ALL
-            SELECT a.book_id, a.owner_id, 0, i.own_amount + i.network_amount
-            FROM (SELECT DISTINCT book_id, owner_id FROM {ACCOUNTS} a WHERE role IN ('partner', 'partner_network')) a
-            JOIN payable_item i ON (i.book_id, i.partner_id) = (a.book_id, a.owner_id)
-            LEFT JOIN payout_request r ON r.id = i.payout_request_id
-            WHERE r.id IS NULL OR r.status = 'to be validated'
-        ) d GROUP BY d.book_id, d.partner_id HAVING sum(d.earned) <> sum(d.payable)
-        """,
-    ),
-    Rule(
-        "payout_requests_are_sums",
-        "Every payout request that was not cancelled and has not failed is the sum of its payable items, all of its partner.",
-        f"""
-        SELECT format('payout_request:%s: %s, its items %s', r.id, r.payout_amount, coalesce(t.amount, 0)) AS offender
-        FROM payout_request r JOIN ledger_book b ON b.id = r.book_id LEFT JOIN (
-            SELECT i.payout_request_id, sum(i.own_amount + i.network_amount) AS amount,
-                bool_and((i.partner_id, i.book_id) = (r.partner_id, r.book_id)) AS is_own
-            FROM payable_item i JOIN payout_request r ON r.id = i.payout_request_id GROUP BY i.payout_request_id
-        ) t ON t.payout_request_id = r.id
-        WHERE {is_checked("r.book_id", "r.created_on")} AND CASE
-            WHEN r.status IN ('to be validated', 'validated', 'paid') OR r.returned_on IS NOT NULL
-                THEN coalesce(t.amount, 0) <> {MINOR.format(amount="r.payout_amount")} OR NOT t.is_own
-            ELSE t.amount IS NOT NULL END
-        """,
-    ),
-    Rule(
-        "payouts",
-        "Every payout request is posted as far as it is: validated, transferred, paid, failed, returned; no other is.",
-        differences(
-            """format('payout_request:%s: %s %s, %s', source_id, kind, amount,
-                CASE WHEN difference > 0 THEN 'not posted' ELSE 'posted' END)""",
-            "source_id, kind, amount",
-            f"""
-                SELECT r.id::text AS source_id, k.kind, {MINOR.format(amount="k.amount")} AS amount,
-                    {is_checked("r.book_id", "r.created_on")} AS is_checked
-                FROM payout_request r JOIN ledger_book b ON b.id = r.book_id CROSS JOIN LATERAL (VALUES
-                    ('payout_validated', r.payout_amount, r.validated_on IS NOT NULL),
-                    ('payout_settled', r.network_amount, r.settled_on IS NOT NULL AND r.network_amount > 0),
-                    ('payout_paid', r.payout_amount + r.recovered_amount, r.paid_on IS NOT NULL),
-                    ('payout_failed', r.payout_amount, r.status = 'failed' AND r.paid_on IS NULL)
-                ) AS k (kind, amount, is_done) WHERE k.is_done
-            """,
-            f"""
-                SELECT j.source_id, j.kind, -sum(e.amount) FILTER (WHERE e.amount < 0 AND CASE j.kind
-                        WHEN 'payout_paid' THEN a.role = 'wallet' WHEN 'payout_settled' THEN a.role = 'wallet' ELSE true END
-                    )::bigint AS amount, {is_checked("j.book_id", "j.effective_on")} AS is_checked
-                FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id JOIN ledger_account a ON a.id = e.account_id
-                WHERE j.source_kind = 'payout_request' AND j.kind <> 'payout_returned' GROUP BY j.id
-            """,
-        ),
     ),
 )

@@ -30,6 +30,7 @@ from store.ledger.verification import (
     owners,
     payables,
     payments,
+    payouts,
 )
 from store.ledger.verification.rule import Rule, RuleResult
 
@@ -44,6 +45,7 @@ ALL_RULES: tuple[Rule, ...] = (
     *network_gift_cards.RULES,
     *networks.RULES,
     *network_vouchers.RULES,
+    *payouts.RULES,
 )
 SAMPLE = 10
 """How many offenders of a rule are told in words."""
