@@ -154,10 +154,10 @@ async def _rows(db: AsyncSession, statement: Any, ids: Sequence[Any]) -> Sequenc
     return (await (await db.connection()).execute(statement, {"ids": list(ids)})).all()
 
 
-def _grouped(found: Sequence[tuple[int, Any]], rows: Sequence[Any]) -> dict[int, list[Any]]:
+def _grouped(pairs: Sequence[tuple[int, Any]], rows: Sequence[Any]) -> dict[int, list[Any]]:
     """Rows, in their order, by the request that they were found for."""
     requests: dict[Any, list[int]] = defaultdict(list)
-    for request_id, id in found:
+    for request_id, id in pairs:
         requests[id].append(request_id)
     grouped: dict[int, list[Any]] = defaultdict(list)
     for row in rows:

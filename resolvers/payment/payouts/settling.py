@@ -182,16 +182,18 @@ async def _record(tx: Recording, payout: PayoutRequestRow, answer: TransferAnswe
         if made.action is not None:
             payout.detail = transfer.detail = f"Somebody has to confirm the transfer: {made.action.url}"[:300]
     else:
-        await record_settled(tx, payout, transfer, made)
+        await _record_settled(tx, payout, transfer, made)
     return payout
 
 
-async def record_settled(tx: Recording, payout: PayoutRequestRow, transfer: TransferRow, made: Transaction) -> None:
+async def _record_settled(
+    tx: Recording, payout: PayoutRequestRow, transfer: TransferRow, transaction: Transaction
+) -> None:
     """The transfer was made: all of a locked payout lies in the partner's wallet."""
-    at = made.executed_at or tx.now
+    at = transaction.executed_at or tx.now
     assert transfer.debited_wallet_id is not None
     assert transfer.credited_wallet_id is not None
-    transfer.provider_id, transfer.status, transfer.detail = made.id, TransferStatus.OK, ""
+    transfer.provider_id, transfer.status, transfer.detail = transaction.id, TransferStatus.OK, ""
     payout.settled_on, payout.check_on, payout.detail = at, tx.now, ""
     await post(tx.db, [settled_journal(payout, transfer.debited_wallet_id, transfer.credited_wallet_id, at)])
 

@@ -30,6 +30,7 @@ FILTERS: Sequence[dict[str, Any]] = (
     {"customerEmail": "mail.example"},
     {"orderId": 1},
     {"paymentRequestId": 1},
+    {"payoutStatuses": ["PAID", "FAILED"]},
     {"product": "stay"},
     {"origin": "newsletter"},
     {"partnerUuid": None},

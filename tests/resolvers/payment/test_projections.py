@@ -28,8 +28,9 @@ FORGERIES = {
     "a transfer back fewer": ("DELETE FROM transfer WHERE type = 'reversal'", "transfers", "reversal, wallet"),
     "a transfer more": (
         ("INSERT INTO transfer (marketplace_id, partner_id, currency, type, status, transfer_amount, created_on, payment_id,"
-        " debited_wallet_id, credited_wallet_id) SELECT marketplace_id, partner_id, currency, type, status, transfer_amount,"
-        " created_on, payment_id, debited_wallet_id, credited_wallet_id FROM transfer WHERE type = 'payment'"),
+        " debited_wallet_id, credited_wallet_id, provider_id, detail) SELECT marketplace_id, partner_id, currency, type, status,"
+        " transfer_amount, created_on, payment_id, debited_wallet_id, credited_wallet_id, '', '' FROM transfer"
+        " WHERE type = 'payment'"),
         "transfers",
         "a transfer of 3000 was not posted",
     ),

@@ -43,6 +43,7 @@ from store.payment.disputes import DisputeRow
 from store.payment.fees import FeeRuleRow
 from store.payment.payments import RefundRow
 from store.payment.requests import PaymentRequestRow
+from store.payout.requests import PayoutRequestRow
 from store.voucher.issuing import NewVoucher, NewVoucherOption, issue_voucher
 from store.voucher.vouchers import VoucherRow
 from tests.fixtures.basket import experiences
@@ -115,6 +116,9 @@ async def sold(shop: Shop) -> None:
     await experienced(shop)
     await networked(shop, await boxed(shop))
     await refunded(shop)
+    book, today = await shop.one("SELECT min(id) FROM ledger_book"), clock.now().date()
+    period: dict[str, Any] = {"first_day": today, "last_day": today}
+    await shop.add(PayoutRequestRow(partner_id=shop.partner.id, book_id=book, payout_amount=Decimal("5.00"), **period))
     changed = await answer(
         FAST, shop, f"mutation {{ updateProduct(input: {{ id: {honey.id}, ranking: 2 }}) {{ product {{ id }} }} }}"
     )

@@ -25,7 +25,7 @@ from store.payout.requests import PayoutRequestRow
 from tests.fixtures.payment.api_payment import books_balance, created, paid
 from tests.fixtures.payment.network_payment import card_of_network, take_part
 from tests.fixtures.payment.payment import send_refunds
-from tests.fixtures.payment.payout import MONTH, can_be_paid_out, gathered, payouts, sent
+from tests.fixtures.payment.payout import MONTH, can_be_paid_out, gathered, payouts, send
 from tests.fixtures.payment.refill import market
 from tests.fixtures.shop import Shop, open_shop
 
@@ -140,7 +140,7 @@ async def test_what_is_validated_automatically(shop: Shop) -> None:
     await paid(shop, "10.00")
     first = await gathered(shop)
     assert first.status is Status.VALIDATED
-    await sent(shop, first)
+    await send(shop, first)
     await paid(shop, "20.00")
     await shop.execute("UPDATE partner SET block_payout_validation = true")
     blocked = await gathered(shop)

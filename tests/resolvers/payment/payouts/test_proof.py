@@ -5,7 +5,7 @@ from sqlalchemy import text
 
 from tests.fixtures.ledger import broken_rules
 from tests.fixtures.payment.api_payment import paid
-from tests.fixtures.payment.payout import can_be_paid_out, sent, validated
+from tests.fixtures.payment.payout import can_be_paid_out, send, validated
 from tests.fixtures.shop import Shop
 
 FORGERIES = {
@@ -28,7 +28,7 @@ FORGERIES = {
 async def test_a_forgery_is_noticed(shop: Shop, rule: str, forgery: str) -> None:
     await can_be_paid_out(shop)
     await paid(shop)
-    await sent(shop, await validated(shop))
+    await send(shop, await validated(shop))
     assert await broken_rules(shop.services.db) == {}
     async with shop.services.db.sessions() as db, db.begin():
         await (await db.connection()).execute(text(forgery))

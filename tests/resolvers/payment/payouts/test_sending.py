@@ -19,7 +19,7 @@ from tests.fixtures.payment.payout import (
     can_be_paid_out,
     gathered,
     payouts,
-    sent,
+    send,
     validated,
 )
 from tests.fixtures.payment.refill import opened_wallet, refilled
@@ -46,7 +46,7 @@ async def test_what_was_earned_in_a_month_is_paid_out(shop: Shop) -> None:
         "partner_reserved": 15040,
     }
     await books_balance(shop)
-    done = await sent(shop, payout)
+    done = await send(shop, payout)
     assert (done.status, done.detail) == (Status.PAID, "")
     assert done.paid_on is not None
     assert await balances(shop) == {"fees_wallet": 960, "commission": 800, "vat_on_commission": 160}
@@ -75,7 +75,7 @@ async def test_what_was_earned_in_the_network_is_transferred_first(shop: Shop) -
     found = await balances(shop)
     assert (found["partner_reserved"], found["network_reserved"]) == (10000, 2520)
     await books_balance(shop)
-    done = await sent(shop, payout)
+    done = await send(shop, payout)
     assert done.status is Status.PAID
     assert await shop.one(
         "SELECT status || ' ' || type || ' ' || transfer_amount FROM transfer WHERE payout_request_id IS NOT NULL"
@@ -93,7 +93,7 @@ async def test_without_the_network_s_money_it_waits_for_a_refill(shop: Shop) -> 
     await use_network_card(shop, "30.00")
     payout = await validated(shop)
     for _ in range(2):
-        waiting = await sent(shop, payout)
+        waiting = await send(shop, payout)
         assert (waiting.status, waiting.settlement_sent_at) == (Status.VALIDATED, None)
         assert waiting.detail == (
             "The marketplace's wallet holds 10.00 of 30.00 EUR: a refill of 20.00 EUR releases it."
@@ -104,7 +104,7 @@ async def test_without_the_network_s_money_it_waits_for_a_refill(shop: Shop) -> 
     assert await shop.one("SELECT count(*) FROM event WHERE type = 'payout_request.waiting'") == 1
     await books_balance(shop)
     await refilled(shop, "20.00")
-    done = await sent(shop, payout)
+    done = await send(shop, payout)
     assert (done.status, done.detail) == (Status.PAID, "")
     await all_agree(shop)
 
@@ -112,7 +112,7 @@ async def test_without_the_network_s_money_it_waits_for_a_refill(shop: Shop) -> 
 async def test_what_the_bank_refuses_goes_into_the_next_one(shop: Shop) -> None:
     await can_be_paid_out(shop, REFUSED_IBAN)
     await paid(shop, "100.00")
-    failed = await sent(shop, await validated(shop))
+    failed = await send(shop, await validated(shop))
     assert (failed.status, failed.paid_on) == (Status.FAILED, None)
     assert failed.failure_code
     assert (await balances(shop))["partner"] == 10000
@@ -126,7 +126,7 @@ async def test_what_the_bank_refuses_goes_into_the_next_one(shop: Shop) -> None:
 async def test_what_comes_back_goes_into_the_next_one(shop: Shop) -> None:
     await can_be_paid_out(shop, RETURNED_IBAN)
     await paid(shop, "100.00")
-    done = await sent(shop, await validated(shop))
+    done = await send(shop, await validated(shop))
     assert done.status is Status.PAID
     clock.advance(dt.timedelta(days=2))
     refund = (await shop.services.provider.list_children(TransactionKind.PAYOUT, done.provider_id))[0]
@@ -145,7 +145,7 @@ async def test_what_comes_back_goes_into_the_next_one(shop: Shop) -> None:
 async def test_a_return_that_is_heard_of_first_waits_for_the_payout(shop: Shop) -> None:
     await can_be_paid_out(shop, RETURNED_IBAN)
     await paid(shop, "100.00")
-    payout = await sent(shop, await validated(shop), after=dt.timedelta())
+    payout = await send(shop, await validated(shop), after=dt.timedelta())
     assert payout.status is Status.VALIDATED
     clock.advance(dt.timedelta(days=2))
     refund = (await shop.services.provider.list_children(TransactionKind.PAYOUT, payout.provider_id))[0]
@@ -162,7 +162,7 @@ async def test_what_is_owed_is_taken_along(shop: Shop) -> None:
     await can_be_paid_out(shop)
     await refilled(shop, "30.00")
     await use_network_card(shop, "30.00")
-    assert (await sent(shop, await validated(shop))).status is Status.PAID
+    assert (await send(shop, await validated(shop))).status is Status.PAID
     await refund_payment(
         shop.manager,
         RefundPayment(id=await shop.one("SELECT id FROM payment WHERE extra_amount > 0"), amount=Decimal("30.00")),
@@ -177,7 +177,7 @@ async def test_what_is_owed_is_taken_along(shop: Shop) -> None:
     await paid(shop, "100.00")
     payout = await validated(shop)
     assert (payout.payout_amount, payout.recovered_amount) == (Decimal("90.00"), Decimal("30.00"))
-    done = await sent(shop, payout)
+    done = await send(shop, payout)
     assert done.status is Status.PAID
     found = await balances(shop)
     assert {"owed_by_partner", "recovery_due", "partner", "partner_reserved"}.isdisjoint(found)
@@ -192,6 +192,6 @@ async def test_a_refund_is_taken_off(shop: Shop) -> None:
     payout = await gathered(shop)
     await refund_payment(shop.manager, RefundPayment(id=payment.id, amount=Decimal("30.00")))
     await send_refunds(shop.services)
-    done = await sent(shop, await validated(shop))
+    done = await send(shop, await validated(shop))
     assert (done.id, done.status, done.payout_amount) == (payout.id, Status.PAID, Decimal("130.00"))
     await all_agree(shop)
