@@ -2,16 +2,19 @@
 names the file.
 """
 
+import datetime as dt
 from decimal import Decimal
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
 from coffret.demo.content import FOLDER, Amount, Count, Key, Percent, read_bytes, read_toml
+from schema.partner.parts import CompanyType
 from schema.payment.dispute import DisputeState
 from schema.payment.payment import RefundState
+from schema.payment.payout import PayoutRequestStatus
 from schema.validation.languages import Language
 
 _CONFIG = ConfigDict(extra="forbid")
@@ -105,8 +108,34 @@ class DemoRequest:
 
 
 @dataclass(frozen=True, config=_CONFIG)
+class DemoPayee:
+    """What the bank account of a partner is registered with."""
+
+    iban: str
+    company_type: CompanyType
+    siret_number: str
+    legal_representative_first_name: str
+    legal_representative_last_name: str
+    legal_representative_email: str
+    legal_representative_birthday: dt.date
+    legal_representative_nationality: str
+    legal_representative_country_of_residence: str
+
+
+@dataclass(frozen=True, config=_CONFIG)
+class DemoPayout:
+    """A payout of what was earned until then, and what has become of it."""
+
+    days_ago: Count
+    status: PayoutRequestStatus
+
+
+DemoStory: TypeAlias = DemoPayment | DemoRequest | DemoPayout
+
+
+@dataclass(frozen=True, config=_CONFIG)
 class DemoPayments:
-    """A partner's payments and payment requests."""
+    """A partner's payments, payment requests and payouts."""
 
     gift_card: PositiveAmount
     """The value of the gift card that pays for some of them."""
@@ -116,12 +145,14 @@ class DemoPayments:
     customers: dict[Key, DemoCustomer]
     payments: tuple[DemoPayment, ...]
     requests: tuple[DemoRequest, ...]
+    payouts: tuple[DemoPayout, ...]
+    payee: DemoPayee
 
     @property
-    def stories(self) -> list[DemoPayment | DemoRequest]:
-        """Both, the oldest first."""
-        both: list[DemoPayment | DemoRequest] = [*self.payments, *self.requests]
-        return sorted(both, key=lambda story: -story.days_ago)
+    def stories(self) -> list[DemoStory]:
+        """All of them, the oldest first, payouts after what is of the same day."""
+        stories: list[DemoStory] = [*self.payments, *self.requests, *self.payouts]
+        return sorted(stories, key=lambda story: -story.days_ago)
 
 
 @dataclass(frozen=True, config=_CONFIG)
@@ -132,6 +163,8 @@ class _PaymentsFile:
     customers: tuple[DemoCustomer, ...]
     payments: tuple[DemoPayment, ...]
     requests: tuple[DemoRequest, ...]
+    payouts: tuple[DemoPayout, ...]
+    payee: DemoPayee
 
 
 def load_payments(partner: str) -> DemoPayments:
@@ -148,5 +181,7 @@ def load_payments(partner: str) -> DemoPayments:
         fee_rules=read.fee_rules,
         customers=customers,
         payments=read.payments,
+        payouts=read.payouts,
+        payee=read.payee,
         requests=read.requests,
     )

@@ -2,8 +2,8 @@
 
 import datetime as dt
 import io
-import logging
 from dataclasses import dataclass
+from decimal import ROUND_UP, Decimal
 from typing import Any
 from uuid import UUID
 
@@ -25,6 +25,7 @@ from coffret.demo.payment_content import (
     DemoRequestEnd,
     load_payments,
 )
+from coffret.demo.payouts import PayoutSeeder, unlogged
 from coffret.demo.seed import DemoData, demo_partners, seed
 from coffret.demo.users import MARKETPLACE_USER, PARTNER_USERS
 from resolvers.core.caller import Caller, Role
@@ -105,6 +106,10 @@ async def _open_seeder(
     wallet = select(WalletRow.uuid).join(GiftCardRow, col(GiftCardRow.wallet_id) == col(WalletRow.id))
     of_value = col(GiftCardRow.partner_id) == partner.id, col(GiftCardRow.value_amount) == content.gift_card
     at = partner.marketplace_id
+    manager = Context(services, Caller(Role.MARKETPLACE, GRANTABLE_PERMISSIONS, marketplace, None, None, at))
+    payouts = PayoutSeeder(
+        services=services, control=control, partner=partner, marketplace=manager, payee=content.payee
+    )
     return PaymentSeeder(
         services=services,
         control=control,
@@ -112,8 +117,9 @@ async def _open_seeder(
         content=content,
         gift_card_wallet=(await db.exec(wallet.where(*of_value))).one(),
         staff=Context(services, Caller(Role.PARTNER, GRANTABLE_PERMISSIONS, staff, None, partner.id, at)),
-        marketplace=Context(services, Caller(Role.MARKETPLACE, GRANTABLE_PERMISSIONS, marketplace, None, None, at)),
+        marketplace=manager,
         customer=Context(services, Caller.customer(partner.id, at)),
+        payouts=payouts,
     )
 
 
@@ -130,19 +136,39 @@ class PaymentSeeder:
     staff: Context
     marketplace: Context
     customer: Context
+    payouts: PayoutSeeder
 
     async def run(self) -> None:
         """Make all of them, the oldest first."""
         stories = self.content.stories
+        await self.payouts.prepare()
         with self.services.clock.set_back(DAY * (stories[0].days_ago + 1)):
             for rule in self.content.fee_rules:
                 await self._add_fee_rule(rule)
+            await self._refill(await self.payouts.earned_in_network())
         for story in stories:
             if isinstance(story, DemoPayment):
                 await self._add_payment(story)
-            else:
+            elif isinstance(story, DemoRequest):
                 await self._add_request(story)
+            else:
+                await self.payouts.add(story)
         await self._discard_refund_jobs()
+        await self.payouts.discard_jobs()
+
+    async def _refill(self, amount: Decimal) -> None:
+        """Fill the marketplace's own wallet, out of which what partners earn in the network is paid."""
+        who = next(iter(self.content.customers.values()))
+        input = {
+            "partner_uuid": self.partner.uuid,
+            "customer": {"first_name": who.first_name, "last_name": who.last_name, "email": who.email},
+            "amount": amount.quantize(Decimal(100), ROUND_UP),
+            "language": who.language,
+            "invoicing_marketplace_id": self.partner.marketplace_id,
+        }
+        request = await create_payment_request(self.marketplace, CreatePaymentRequest.model_validate(input))
+        assert isinstance(request, PaymentRequestRow)
+        await self._pay(request.link_token, GOOD_CARD)
 
     async def _add_fee_rule(self, rule: DemoFeeRule) -> None:
         partner_uuid = self.partner.uuid if rule.is_of_partner else None
@@ -246,21 +272,15 @@ class PaymentSeeder:
                 await discard_job(db, job.id)
 
     async def _fail_refund(self, part: int, ago: dt.timedelta, code: str, tries: int) -> None:
-        """Send a refund that the provider refuses with this code, as often as is told. What is meant to fail is not
-        logged.
-        """
+        """Send a refund that the provider refuses with this code, as often as is told."""
         pauses = (dt.timedelta(), *PAUSES)[:tries]
         fault = {"method": "POST", "path": "/payins/*/refunds", "kind": "failed", "code": code, "times": tries}
         await self._ask("/faults", fault)
-        before = logging.root.manager.disable
-        logging.disable(logging.ERROR)
-        try:
+        with unlogged():
             for pause in pauses:
                 ago -= pause
                 with self.services.clock.set_back(ago):
                     await send_refund(self.services, part)
-        finally:
-            logging.disable(before)
 
     # ---- disputes
 

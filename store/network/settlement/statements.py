@@ -25,7 +25,7 @@ BALANCES = """
     FROM ledger_book b JOIN ledger_account a ON a.book_id = b.id AND a.role = 'partner_network'
     LEFT JOIN (
         SELECT e.account_id, sum(e.amount * o.side) AS since, sum(e.amount * o.side) FILTER (WHERE j.effective_on > :last) AS later,
-            sum(e.amount * o.side) FILTER (WHERE j.effective_on <= :last AND j.source_kind = 'payout') AS paid_out
+            sum(e.amount * o.side) FILTER (WHERE j.effective_on <= :last AND j.source_kind IN ('payout_request', 'recovery')) AS paid_out
         FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id JOIN ledger_account o ON o.id = e.account_id
         WHERE j.marketplace_id = :marketplace_id AND j.effective_on >= :first AND o.role = 'partner_network' {of_entries}
         GROUP BY e.account_id

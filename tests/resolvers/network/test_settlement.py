@@ -81,12 +81,14 @@ async def cancel(tenants: Tenants, usage: int) -> None:
 
 
 async def pay_out(tenants: Tenants, partner: str, minor: int) -> None:
-    """Pay a partner what it has earned, as payouts will."""
+    """Pay a partner what it has earned."""
     owner = tenants.partners[partner]
     async with tenants.services.db.sessions() as db, db.begin():
         book = await book_of_marketplace(db, owner.marketplace_id, is_live=True)
         entries = debit(network_earnings(owner.id), minor), credit(LedgerAccount(Role.MARKETPLACE_FUNDS), minor)
-        paid = Journal(book_id=book, kind=Kind.SETTLEMENT, source_kind="payout", source_id=partner, entries=entries)
+        paid = Journal(
+            book_id=book, kind=Kind.SETTLEMENT, source_kind="payout_request", source_id=partner, entries=entries
+        )
         await post(db, [paid])
 
 

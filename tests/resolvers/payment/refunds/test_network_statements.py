@@ -54,13 +54,14 @@ async def on_day(shop: Shop, day: dt.date) -> None:
 
 
 async def pay_out(shop: Shop, minor: int) -> None:
-    """Pay the partner what it has earned, as payouts will."""
+    """Pay the partner what it has earned."""
     owner = shop.partner
     async with shop.services.db.sessions() as db, db.begin():
         book = await book_of_marketplace(db, owner.marketplace_id, is_live=True)
         entries = debit(network_earnings(owner.id), minor), credit(LedgerAccount(Role.MARKETPLACE_FUNDS), minor)
         await post(
-            db, [Journal(book_id=book, kind=Kind.SETTLEMENT, source_kind="payout", source_id="1", entries=entries)]
+            db,
+            [Journal(book_id=book, kind=Kind.SETTLEMENT, source_kind="payout_request", source_id="1", entries=entries)],
         )
 
 
