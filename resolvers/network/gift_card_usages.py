@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 from resolvers.core.input_mapping import ById
 from resolvers.core.operation import Call, operation
 from resolvers.network.gift_card_issuing import find_card_by_code
-from resolvers.network.usage_input import check_used_on, partner_of_usage
+from resolvers.network.usage_input import check_period_open, check_used_on, partner_of_usage
 from schema.core.errors import NotFound
 from schema.core.input_errors import ProblemCollector, already_reported
 from schema.core.permission import Permission
@@ -50,6 +50,7 @@ async def use_network_gift_card(call: Call, input: UseNetworkGiftCard) -> Networ
     with findings.collect():
         usages.check_value(input.value)
     findings.raise_problems()
+    await check_period_open(call.db, partner, used_on, input.freeze_payout_date)
     new = usages.NewUsage(
         value=input.value,
         used_on=used_on,

@@ -6,12 +6,14 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from sqlmodel import col, select
+from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.operation import Call
 from resolvers.core.scoping import visible_conditions
 from schema.core.errors import InvalidInput
 from schema.validation.dates import moment_in
 from store.partner.partners import MarketplaceRow, PartnerRow
+from store.payout.contents import paid_out_until
 
 LATEST = dt.timedelta(days=1)
 """How far in the future a usage may be dated: systems of partners are in other time zones."""
@@ -54,6 +56,15 @@ async def partner_of_usage(call: Call, input: NamesPartner, marketplace_id: int)
     if partner is None:
         raise InvalidInput.at(name, "This network has no such partner of yours.")
     return partner
+
+
+async def check_period_open(
+    db: AsyncSession, partner: PartnerRow, used_on: dt.datetime, freeze_payout_date: dt.datetime | None
+) -> None:
+    """Raise InvalidInput for a usage of a time that is paid out already, unless another date decides about its payout."""
+    until = await paid_out_until(db, partner.id)
+    if freeze_payout_date is None and until is not None and used_on < until:
+        raise InvalidInput.at("used_on", "Send a time after the partner's last payout.", "OUT_OF_RANGE")
 
 
 def check_used_on(

@@ -4,7 +4,7 @@ from zoneinfo import ZoneInfo
 
 from resolvers.core.input_mapping import ById
 from resolvers.core.operation import Call, operation
-from resolvers.network.usage_input import check_used_on, partner_of_usage
+from resolvers.network.usage_input import check_period_open, check_used_on, partner_of_usage
 from resolvers.network.voucher_issuing import find_voucher, lock_voucher
 from schema.core.input_errors import ProblemCollector, already_reported
 from schema.core.permission import Permission
@@ -37,6 +37,7 @@ async def use_network_voucher(call: Call, input: UseNetworkVoucher) -> NetworkVo
     with findings.collect():
         offer_id = await usages.choose_offer(call.db, voucher, partner.id, input.offer_id)
     findings.raise_problems()
+    await check_period_open(call.db, partner, used_on, input.freeze_payout_date)
     new = usages.NewVoucherUsage(
         used_on=used_on,
         offer_id=offer_id,

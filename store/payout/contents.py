@@ -66,6 +66,12 @@ OF_SOURCES = text("""
     JOIN payout_request r ON r.id = i.payout_request_id AND r.status <> 'to be validated'
 """)
 
+PAID_OUT_UNTIL = text("""
+    SELECT max(least(r.created_on, (r.last_day + 1)::timestamp AT TIME ZONE m.time_zone))
+    FROM payout_request r JOIN partner p ON p.id = r.partner_id JOIN marketplace m ON m.id = p.marketplace_id
+    WHERE r.partner_id = :id AND r.status IN ('validated', 'paid')
+""")
+
 
 @dataclass(frozen=True, slots=True)
 class ContainedLine:
@@ -148,6 +154,12 @@ async def ids_in_payouts(db: AsyncSession, source_kind: str, ids: Sequence[int])
     """Those of these usages that are in a payout request which is validated."""
     values = {"kind": source_kind, "ids": [str(id) for id in ids]}
     return {int(id) for id in (await (await db.connection()).execute(OF_SOURCES, values)).scalars()}
+
+
+async def paid_out_until(db: AsyncSession, partner_id: int) -> dt.datetime | None:
+    """When the last payout request of a partner that was validated had gathered what it pays out; None if there is none."""
+    found: dt.datetime | None = (await (await db.connection()).execute(PAID_OUT_UNTIL, {"id": partner_id})).scalar_one()
+    return found
 
 
 async def _rows(db: AsyncSession, statement: Any, ids: Sequence[Any]) -> Sequence[Any]:

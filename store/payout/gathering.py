@@ -13,10 +13,12 @@ from sqlalchemy import CursorResult, TextClause, text
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from schema.event import EventType
 from schema.partner.parts import PayoutFrequency
 from store.core.clock import now
 from store.ledger.posting import post
 from store.partner.partners import MarketplaceRow, PartnerRow
+from store.payout.events import emit_payout_events
 from store.payout.periods import DAY, first_day_of
 from store.payout.postings import lock_balances, recovery_journal
 from store.payout.requests import CANCELLED, PAYOUT_STATES, PayoutRequestRow, lock_payout
@@ -82,6 +84,11 @@ FREE = text("""
         UPDATE payable_item SET payout_request_id = NULL WHERE payout_request_id = :id RETURNING id
     )
     INSERT INTO former_payout_item (payout_request_id, payable_item_id) SELECT :id, id FROM freed
+""")
+LOWERED = text("""
+    SELECT DISTINCT r.id FROM payout_request r JOIN payable_item i ON (i.partner_id, i.book_id) = (r.partner_id, r.book_id)
+        AND i.payout_request_id IS NULL AND i.own_amount + i.network_amount < 0
+    WHERE r.status = 'to be validated' ORDER BY r.id
 """)
 OF_JOURNALS = text("""
     SELECT DISTINCT payout_request_id AS id FROM payable_item
@@ -228,10 +235,16 @@ async def refresh(db: AsyncSession, payout: PayoutRequestRow) -> None:
         await cancel(db, payout)
 
 
+async def lowered_payouts(db: AsyncSession) -> Sequence[int]:
+    """The ids of open requests of partners of which something was taken back meanwhile."""
+    return (await _execute(db, LOWERED, {})).scalars().all()
+
+
 async def cancel(db: AsyncSession, payout: PayoutRequestRow) -> None:
     """Cancel a locked request: its items go into the next one. Raises InvalidTransition."""
     payout.status = PAYOUT_STATES.require(payout.status, CANCELLED)
     await free_items(db, payout)
+    await emit_payout_events(db, EventType.PAYOUT_REQUEST_CANCELLED, [payout])
 
 
 async def free_items(db: AsyncSession, payout: PayoutRequestRow) -> None:

@@ -8,15 +8,15 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.services import Services
-from resolvers.payment.payouts.events import emit_payout_events
 from resolvers.payment.payouts.validation import validate_payout
 from schema.core.errors import AppError
 from schema.event import EventType
 from schema.partner.parts import PayoutFrequency
 from store.partner.partners import MarketplaceRow, PartnerRow
-from store.payout.gathering import ClosedPeriod, claim_partners, gather, refresh
+from store.payout.events import emit_payout_events
+from store.payout.gathering import ClosedPeriod, claim_partners, gather, lowered_payouts, refresh
 from store.payout.periods import last_day_before
-from store.payout.requests import CANCELLED, OPEN, PayoutRequestRow, lock_payout
+from store.payout.requests import OPEN, PayoutRequestRow, lock_payout
 
 log = structlog.get_logger(__name__)
 BATCH = 200
@@ -24,8 +24,8 @@ BATCH = 200
 
 
 async def gather_payouts(services: Services) -> int:
-    """Gather what is due to all partners whose period is over, then validate the payout requests of partners that have
-    theirs validated automatically; returns the number of new payout requests.
+    """Gather what is due to all partners whose period is over, take off open payout requests what was taken back, and validate
+    those of partners that have theirs validated automatically; returns the number of new payout requests.
     """
     count = 0
     while True:
@@ -36,6 +36,7 @@ async def gather_payouts(services: Services) -> int:
         count += len(payouts)
         if len(due) < BATCH:
             break
+    await _lower_open(services)
     await _validate_automatically(services)
     return count
 
@@ -47,6 +48,17 @@ async def _closed_periods(db: AsyncSession, now: dt.datetime) -> list[ClosedPeri
         for id, zone in marketplaces
         for frequency in PayoutFrequency
     ]
+
+
+async def _lower_open(services: Services) -> None:
+    """Take off open payout requests what was taken back since, such as by refunds."""
+    async with services.db.sessions() as db:
+        ids = await lowered_payouts(db)
+    for id in ids:
+        async with services.db.sessions() as db, db.begin():
+            payout = await lock_payout(db, id)
+            if payout.status is OPEN:
+                await refresh(db, payout)
 
 
 async def _validate_automatically(services: Services) -> None:
@@ -83,6 +95,3 @@ async def _keep_detail(services: Services, id: int, detail: str) -> None:
         payout = await lock_payout(db, id)
         if payout.status is OPEN:
             payout.detail = detail[:300]
-            await refresh(db, payout)
-            if payout.status is CANCELLED:
-                await emit_payout_events(db, EventType.PAYOUT_REQUEST_CANCELLED, [payout])

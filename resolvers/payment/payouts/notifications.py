@@ -8,12 +8,12 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.services import Services
-from resolvers.payment.payouts.events import emit_payout_events
 from resolvers.payment.payouts.sending import CHECKS, OUTCOMES
 from resolvers.payment.payouts.settling import transfer_of_payout, transfer_reference
 from schema.event import EventType
 from store.ledger.posting import post
 from store.payment.transfers import TransferRow
+from store.payout.events import emit_payout_events
 from store.payout.postings import ReturnedPayout, returned_journal
 from store.payout.requests import FAILED, PAID, PAYOUT_STATES, VALIDATED, PayoutRequestRow, lock_payout
 from store.providers.errors import ProviderNotFound

@@ -16,7 +16,6 @@ from resolvers.core.lists.filters import OfPartner, Where
 from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible
-from resolvers.payment.payouts.events import emit_payout_events
 from resolvers.payment.payouts.readiness import readiness_of
 from resolvers.payment.payouts.validation import validate_payout
 from schema.core.columns import DescribedEnum, graphql_enum
@@ -40,6 +39,7 @@ from schema.payment.transfer import Transfer
 from store.ledger.books import book_of_partner
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.payout.contents import lines_of, payments_of, payouts_of_payments, transactions_of, transfers_of
+from store.payout.events import emit_payout_events
 from store.payout.gathering import cancel, gather, partner_due_today
 from store.payout.requests import CANCELLED, VALIDATED, PayoutRequestRow
 from store.providers.money import MinorAmount
@@ -194,7 +194,6 @@ async def cancel_payout_request(call: Call, input: CancelPayoutRequest) -> Payou
     payout = await _payout.find(call, input.id, lock=True)
     if payout.status is not CANCELLED:
         await cancel(call.db, payout)
-        await emit_payout_events(call.db, EventType.PAYOUT_REQUEST_CANCELLED, [payout])
     return payout
 
 

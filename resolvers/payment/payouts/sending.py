@@ -11,7 +11,6 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.provider.process import ProviderCall, ProviderChecks, Recording, RefusedCall
 from resolvers.core.services import Services
-from resolvers.payment.payouts.events import emit_payout_events
 from resolvers.payment.payouts.settling import settle
 from schema.core.errors import NotFound
 from schema.event import EventType
@@ -20,6 +19,7 @@ from store.core.provider_process import CheckIntervals
 from store.job.jobs import JobKind
 from store.ledger.posting import post
 from store.ledger.wallets import WalletRow
+from store.payout.events import emit_payout_events
 from store.payout.gathering import free_items
 from store.payout.postings import failed_journal, paid_journal
 from store.payout.requests import FAILED, PAID, PAYOUT_STATES, VALIDATED, PayoutRequestRow, lock_payout

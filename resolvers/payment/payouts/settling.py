@@ -13,7 +13,6 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.provider.process import ProviderCall, Recording, RefusedCall
 from resolvers.core.services import Services
-from resolvers.payment.payouts.events import emit_payout_events
 from schema.event import EventType
 from schema.payment.transfer import TransferStatus
 from store.ledger.balances import wallet_balances
@@ -21,6 +20,7 @@ from store.ledger.posting import post
 from store.ledger.wallet_openings import opening_of_book
 from store.ledger.wallets import WalletRow, lock_wallet
 from store.payment.transfers import TransferRow
+from store.payout.events import emit_payout_events
 from store.payout.postings import settled_journal
 from store.payout.requests import VALIDATED, PayoutRequestRow, lock_payout
 from store.providers.errors import Declined, UnknownOutcome

@@ -9,7 +9,6 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.activation.steps import requires_sandbox
 from resolvers.core.services import Services
-from resolvers.payment.payouts.events import emit_payout_events
 from resolvers.payment.payouts.readiness import check_ready, readiness_of
 from schema.core.errors import OnlyInSandbox
 from schema.event import EventType
@@ -22,6 +21,7 @@ from store.ledger.posting import post
 from store.ledger.wallets import WalletRow, marketplace_wallet, wallet_of_partner
 from store.partner.partners import PartnerRow
 from store.payment.transfers import TransferRow
+from store.payout.events import emit_payout_events
 from store.payout.gathering import refresh
 from store.payout.postings import PartnerBalances, lock_balances, validated_journal
 from store.payout.requests import CANCELLED, PAYOUT_STATES, VALIDATED, PayoutRequestRow

@@ -135,6 +135,21 @@ async def test_a_cancelled_usage_lowers_an_open_one(tenants: Tenants, ask: Trans
     assert await is_proved(tenants)
 
 
+async def test_a_usage_is_not_dated_before_the_last_payout(tenants: Tenants, ask: Transport) -> None:
+    await earn(tenants)
+    await put_into_payout(tenants.services, tenants.partners["a1"].id)
+    card = await network_card(tenants)
+    used = {"code": card.code, "value": "1.00", "partner_id": tenants.partners["a1"].id}
+    before = (clock.now() - dt.timedelta(minutes=5)).isoformat()
+    assert await refusal(tenants, ask, "market a", use_network_gift_card, **used, used_on=before) == {
+        ("used_on", "OUT_OF_RANGE")
+    }
+    await tenants.execute("UPDATE partner SET freeze_payout = true")
+    moved = {**used, "used_on": before, "freeze_payout_date": "2099-01-01T00:00:00Z"}
+    for values in (used, moved):
+        assert (await ask.change("market a", use_network_gift_card, **values)).done
+
+
 async def test_lists_and_filters(tenants: Tenants) -> None:
     ids = {name: await opened(tenants, name) for name in ("a1", "a2")}
     await make_ready(tenants, "a1")

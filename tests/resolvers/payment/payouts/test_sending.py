@@ -4,6 +4,7 @@ import datetime as dt
 from decimal import Decimal
 
 from resolvers.job.provider_notifications import dispatch_notification
+from resolvers.payment.payouts.gathering import gather_payouts
 from resolvers.payment.refunds.refunds import refund_payment
 from schema.payment.input import RefundPayment
 from schema.payment.payout import PayoutRequestStatus as Status
@@ -192,6 +193,8 @@ async def test_a_refund_is_taken_off(shop: Shop) -> None:
     payout = await gathered(shop)
     await refund_payment(shop.manager, RefundPayment(id=payment.id, amount=Decimal("30.00")))
     await send_refunds(shop.services)
+    await gather_payouts(shop.services)
+    assert [str(each.payout_amount) for each in await payouts(shop)] == ["130.00"]
     done = await send(shop, await validated(shop))
     assert (done.id, done.status, done.payout_amount) == (payout.id, Status.PAID, Decimal("130.00"))
     await all_agree(shop)
