@@ -17,13 +17,14 @@ from store.core.telemetry.logs import set_up_logging
 from store.database.embedded_postgres import EmbeddedPostgres
 from tests.bench import sockets
 from tests.bench.cases import CASES
+from tests.bench.gathering import gathering_table, measured_gathering
 from tests.bench.installation import open_installation, redis_server
 from tests.bench.measure import Measured, measured
 from tests.bench.postings import Pace, measured_postings, postings_table
 from tests.bench.table import as_json, as_table, as_tails, tails_as_json
 
-POSTINGS = "postings"
-"""Asks for the postings of the ledger, which are no request."""
+POSTINGS, GATHERING = "postings", "gathering"
+"""Ask for the postings of the ledger and for the gathering of payouts, which are no requests."""
 
 
 def main(
@@ -42,7 +43,9 @@ def main(
         folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="coffret-bench-")))
         database_url = stack.enter_context(EmbeddedPostgres(folder))
         redis_url = stack.enter_context(redis_server(folder / "redis"))
-        here, over_sockets, tails, paces = uvloop.run(_measure(database_url, redis_url, folder, only, rounds, seconds))
+        here, over_sockets, tails, paces, gathered = uvloop.run(
+            _measure(database_url, redis_url, folder, only, rounds, seconds)
+        )
     if json:
         found: dict[str, Any] = {
             "in_process": as_json(here),
@@ -50,6 +53,7 @@ def main(
             "tails": tails_as_json(tails),
         }
         found["postings"] = {name: asdict(pace) for name, pace in paces.items()}
+        found["gathering"] = gathered
         typer.echo(orjson.dumps(found, option=orjson.OPT_INDENT_2).decode())
         return
     console = Console()
@@ -58,13 +62,15 @@ def main(
     console.print(as_tails("Tails over sockets, milliseconds", tails))
     if paces:
         console.print(postings_table(paces))
+    if gathered:
+        console.print(gathering_table(gathered))
     if not redis_url:
         console.print("redis-server is not installed: carts were kept in this process, and floors with Redis left out.")
 
 
 async def _measure(
     database_url: str, redis_url: str, folder: pathlib.Path, only: list[str] | None, rounds: int, seconds: float
-) -> tuple[list[Measured], list[Measured], list[sockets.Tail], dict[str, Pace]]:
+) -> tuple[list[Measured], list[Measured], list[sockets.Tail], dict[str, Pace], dict[str, float]]:
     async with open_installation(database_url, redis_url, folder) as installation:
         cases = [await case(installation) for case in CASES if not only or case.__name__ in only]
         here = [await measured(case, installation, rounds=rounds, seconds=seconds) for case in cases]
@@ -73,7 +79,11 @@ async def _measure(
         if not only or POSTINGS in only:
             url, turns = installation.settings.database_url, max(rounds // 5, 1)
             paces = await measured_postings(url, installation.partner_with_many, rounds=turns, seconds=seconds * 10)
-        return here, over_sockets, tails, paces
+        gathered: dict[str, float] = {}
+        if not only or GATHERING in only:
+            services = installation.app.state.container.services
+            gathered = await measured_gathering(services, installation.partner_with_many, rounds=max(rounds // 10, 1))
+        return here, over_sockets, tails, paces, gathered
 
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)

@@ -8,6 +8,7 @@ import pytest
 
 from tests.bench.cases import CASES, Case
 from tests.bench.floors import Rows
+from tests.bench.gathering import gathering_table, measured_gathering
 from tests.bench.installation import Installation, open_installation
 from tests.bench.payments import Payments
 from tests.bench.postings import PARTNERS, measured_postings, postings_table
@@ -30,6 +31,18 @@ async def test_it_can_be_measured(
                 if not isinstance(floor, Payments | Vouchers | Rows)
                 else orjson.loads(lowest) == orjson.loads(answer)
             )
+
+
+async def test_gathering_can_be_measured(database_url: str, tmp_path: pathlib.Path) -> None:
+    async with open_tenants(database_url, tmp_path) as tenants:
+        partner_id = tenants.partners["a1"].id
+        seconds = await measured_gathering(tenants.services, partner_id, rounds=1, partners=20, lines=400)
+        assert all(each > 0 for each in seconds.values())
+        assert await tenants.one("SELECT count(*) FROM payable_item WHERE payout_request_id IS NULL") == 0
+        sums = "SELECT count(*), sum(payout_amount) * 100, (SELECT sum(own_amount + network_amount) FROM payable_item) FROM payout_request"
+        ((requests, amount, lines),) = await tenants.rows(sums)
+        assert (requests, amount) == (20, lines)
+    assert gathering_table(seconds, 20, 400).row_count == 2
 
 
 async def test_postings_can_be_measured(database_url: str, tmp_path: pathlib.Path) -> None:

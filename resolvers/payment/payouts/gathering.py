@@ -19,7 +19,7 @@ from store.payout.periods import last_day_before
 from store.payout.requests import OPEN, PayoutRequestRow, lock_payout
 
 log = structlog.get_logger(__name__)
-BATCH = 200
+BATCH = 500
 """How many partners are gathered in one transaction."""
 
 
