@@ -1,5 +1,7 @@
 """Printable documents of vouchers, gift cards and payments: access by URL token, and renewal of the token."""
 
+from dataclasses import dataclass
+
 from resolvers.core.brute_force import throttled_lookup
 from resolvers.core.context import Context
 from resolvers.core.operation import Call, operation
@@ -30,6 +32,16 @@ async def renew_voucher_document(call: Call, input: RenewVoucherDocument) -> Vou
     row.document_token = document_token()
     await call.db.flush()
     return row
+
+
+@dataclass(frozen=True, slots=True)
+class ServedFile:
+    """A file as it is served."""
+
+    content: bytes
+    media_type: str
+    disposition: str
+    """The `Content-Disposition` header."""
 
 
 async def find_document(context: Context, kind: DocumentKind, token: str) -> RenderedDocument:

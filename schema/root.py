@@ -37,6 +37,7 @@ from resolvers.payment import creation as payment_creation
 from resolvers.payment import fees, payments, transfers
 from resolvers.payment.disputes import disputes as payment_disputes
 from resolvers.payment.disputes import documents as dispute_documents
+from resolvers.payment.payouts import documents as payout_documents
 from resolvers.payment.payouts import payouts
 from resolvers.payment.refunds import order_refunds, refunds
 from resolvers.payment.requests import payment_requests
@@ -197,6 +198,8 @@ class Mutation:
     import_voucher = mutation_field(imports.import_voucher)
     import_vouchers = mutation_field(imports.import_vouchers)
     issue_gift_card = mutation_field(gift_card_issuing.issue_gift_card)
+    generate_payout_pdf = mutation_field(payout_documents.generate_payout_pdf)
+    generate_payout_xls = mutation_field(payout_documents.generate_payout_xls)
     issue_network_voucher = mutation_field(network_voucher_issuing.issue_network_voucher)
     issue_voucher = mutation_field(voucher_issuing.issue_voucher)
     obtain_token = mutation_field(tokens.obtain_token)

@@ -13,6 +13,7 @@ from funnel.lost_documents import MissingDocumentPage
 from resolvers.core.context import Context
 from resolvers.core.services import Services
 from resolvers.document import find_document
+from resolvers.payment.payouts.documents import MEDIA_TYPES, find_payout_file
 from schema.core.errors import AppError, NotFound
 from schema.graph.requests import wants_html
 from store.core.settings import Settings
@@ -41,6 +42,14 @@ async def document(kind: DocumentKind, request: Request) -> Response:
     return Response(found.content, media_type="application/pdf", headers=headers)
 
 
+async def payout_document(kind: str, request: Request) -> Response:
+    """Serve the statement or the spreadsheet of a payout request. Raises NotFound for an address that is forged or too old."""
+    services: Services = request.app.state.container.services
+    found = await find_payout_file(services, request.path_params["token"], kind)
+    headers = HEADERS | {"Content-Disposition": found.disposition}
+    return Response(found.content, media_type=found.media_type, headers=headers)
+
+
 async def not_found(_request: Request) -> Response:
     """Any other path below `/documents/`, such as a truncated URL. Raises NotFound."""
     raise NotFound(thing="document")
@@ -66,5 +75,9 @@ def routes(settings: Settings, pages: PageTemplates) -> list[Route]:
 
     return [
         *(Route(f"/documents/{kind}/{{token}}.pdf", with_error_page(partial(document, kind))) for kind in DocumentKind),
+        *(
+            Route(f"/documents/payouts/{{token}}.{kind}", with_error_page(partial(payout_document, kind)))
+            for kind in MEDIA_TYPES
+        ),
         Route("/documents/{rest:path}", with_error_page(not_found)),
     ]

@@ -85,7 +85,7 @@ def entry_of(document: Json, route: RestRoute, reference: Reference) -> Operatio
     body = operation.get("requestBody", {}).get("content", {})
     responses = {status: _resolve(document, response) for status, response in operation["responses"].items()}
     good = {status: response for status, response in responses.items() if status < "300"}
-    answer = next(iter(good.values()))["content"]["application/json"]["schema"]
+    answer = _first(next(iter(good.values()))["content"])["schema"]
     parameters = operation["parameters"]
     return OperationEntry(
         reference=reference,
@@ -127,7 +127,9 @@ def _first(contents: Mapping[str, Json]) -> Json:
 
 
 def _example_response(status: str, response: Json) -> ExampleResponse:
-    return ExampleResponse(status, response["description"], pretty(response["content"]["application/json"]["example"]))
+    (kind, content), *_ = response["content"].items()
+    example = pretty(content["example"]) if "example" in content else f"({kind})"
+    return ExampleResponse(status, response["description"], example)
 
 
 EXAMPLES: Mapping[str, str] = {"code": "7K3M-9QWX-2PLR", "partner_uuid": "dd783a87-8351-4578-ad2a-16c698e86acb"}

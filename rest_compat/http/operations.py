@@ -122,6 +122,10 @@ class OperationEndpoint(Endpoint):
     async def build_response(self, result: Any, context: Context) -> RestResponse:
         """The result in the documented shape and envelope."""
         route = self.route
+        if route.file is not None:
+            found = await route.file.read(context.services, result)
+            named = (b"content-disposition", found.disposition.encode())
+            return RestResponse(found.content, 200, [(b"content-type", route.file.media_type.encode()), named])
         several = route.envelope is ResponseEnvelope.ARRAY
         rows = await self.links.shape.render(result if several else [result], context.loaders.load)
         links = [link for row in rows for link in self.links.take_from(row, context)]

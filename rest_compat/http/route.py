@@ -2,7 +2,7 @@
 
 import datetime as dt
 import enum
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,6 +10,8 @@ from pydantic import BaseModel
 
 from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.core.operation import Operation
+from resolvers.core.services import Services
+from resolvers.document import ServedFile
 from rest_compat.http.body import Accepts
 from rest_compat.http.links import RowLink
 from rest_compat.http.parameters import Ordering, Parameter
@@ -31,6 +33,8 @@ class ResponseEnvelope(enum.Enum):
     ARRAY = "array"
     """The whole list. Only a request with `page_size` gets a page, with a `Link` header."""
     ARRAY_OF_ONE = "array of one"
+    FILE = "file"
+    """A document of the resource; `file` makes it."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,17 @@ def _no_such_row() -> AppError:
 
 
 @dataclass(frozen=True)
+class FileAnswer:
+    """What a route answers instead of its row: a file."""
+
+    media_type: str
+    read: Callable[[Services, Any], Awaitable[ServedFile]]
+    """The file of a row that the operation has returned."""
+    words: str
+    """What it is, in the list of operations."""
+
+
+@dataclass(frozen=True)
 class RestRoute:
     """One line of the route table.
 
@@ -71,7 +86,7 @@ class RestRoute:
     `graphql_only` are fields without a REST key: keys with their names are ignored like unknown keys. `missing` builds
     the error for a path parameter that cannot be an identifier. `through` is a relation of the row: the route answers
     all related resources instead of the row, with `newest_first` in the opposite of their order, or as an object the last
-    one. `rows_of` is the row that a list belongs to. `links` are addresses of the row, sent as headers.
+    one. `file` is the file that is answered instead of the row. `rows_of` is the row that a list belongs to. `links` are addresses of the row, sent as headers.
     """
 
     methods: str
@@ -89,6 +104,7 @@ class RestRoute:
     newest_first: bool = False
     rows_of: RowsOf | None = None
     links: tuple[RowLink, ...] = ()
+    file: FileAnswer | None = None
     query: tuple[Parameter, ...] = ()
     ordering: Ordering | None = None
     missing: Callable[[], AppError] = _no_such_row

@@ -190,7 +190,9 @@ class _Operation:
         documented = status.documented if isinstance(status, ConditionalStatus) else ((status, "Success."),)
         schema, example = self._answer()
         headers = header_refs(*COMMON_HEADERS, *self._own_headers())
-        content = {"application/json": {"schema": schema, "example": example}}
+        content: Json = {"application/json": {"schema": schema, "example": example}}
+        if self.route.file is not None:
+            content = {self.route.file.media_type: {"schema": schema}}
         return {
             str(number): {"description": text, "headers": headers, "content": content} for number, text in documented
         }
@@ -206,6 +208,8 @@ class _Operation:
             yield "Link"
         if self.route.deprecated is not None:
             yield "Deprecation"
+        if self.route.file is not None:
+            yield "Content-Disposition"
 
     def _answer(self) -> tuple[Json, Any]:
         shape = self.route.shape
@@ -217,6 +221,8 @@ class _Operation:
                 return {"type": "array", "items": one, "minItems": 1, "maxItems": 1}, [example]
             case ResponseEnvelope.ARRAY:
                 return {"type": "array", "items": one}, [example]
+            case ResponseEnvelope.FILE:
+                return {"type": "string", "format": "binary"}, None
             case ResponseEnvelope.PAGE:
                 return self.components.page(shape.name, _page(one)), _PAGE_EXAMPLE | {"results": [example]}
 

@@ -110,6 +110,10 @@ HEADERS: Mapping[str, Json] = {
         "required": True,
         "schema": {"type": "string", "const": "Token"},
     },
+    "Content-Disposition": {
+        "description": "The name to save the file with.",
+        "schema": {"type": "string"},
+    },
     "Idempotent-Replayed": {
         "description": "The stored response of an earlier request with the same `Idempotency-Key`.",
         "schema": {"type": "string", "const": "true"},

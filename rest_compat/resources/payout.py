@@ -1,7 +1,16 @@
 """Payout requests: their shape and their routes."""
 
 from collections.abc import Sequence
+from functools import partial
 
+from resolvers.payment.payouts.documents import (
+    MEDIA_TYPES,
+    PDF,
+    XLSX,
+    generate_payout_pdf,
+    generate_payout_xls,
+    read_payout_file,
+)
 from resolvers.payment.payouts.payouts import (
     cancel_payout_request,
     payout_request,
@@ -9,7 +18,7 @@ from resolvers.payment.payouts.payouts import (
     validate_payout_request,
 )
 from rest_compat.http.parameters import exactly, since, until
-from rest_compat.http.route import ResponseEnvelope, RestRoute
+from rest_compat.http.route import FileAnswer, ResponseEnvelope, RestRoute
 from rest_compat.resources.kyc import PARTNER_UUID
 from rest_compat.resources.payment import PAYMENT, TRANSACTION
 from rest_compat.resources.transfer import TRANSFER
@@ -39,6 +48,8 @@ PAYOUT_REQUEST = ResourceShape(
         ),
         "bank_account_bic": "bank_account.bic",
         "bank_account_iban": "bank_account.iban",
+        "pdf_file": or_null("pdf_url"),
+        "xls_file": or_null("xlsx_url"),
     },
     example={
         "id": 12,
@@ -56,6 +67,8 @@ PAYOUT_REQUEST = ResourceShape(
         "currency_symbol": "€",
         "bank_account_bic": "BNPAFRPP",
         "bank_account_iban": "FR7630006000011234567890189",
+        "pdf_file": "https://pay.example/documents/payouts/WzEyLCJwZGYi….pdf",
+        "xls_file": None,
     },
 )
 QUERY = (
@@ -70,6 +83,8 @@ QUERY = (
         "Whether the validation of the partner's payouts is blocked.",
     ),
 )
+PDF_FILE = FileAnswer(MEDIA_TYPES[PDF], partial(read_payout_file, kind=PDF), "application/pdf")
+XLSX_FILE = FileAnswer(MEDIA_TYPES[XLSX], partial(read_payout_file, kind=XLSX), "xlsx file")
 PATH = "/api/payout_requests/{id}/"
 ROUTES: Sequence[RestRoute] = (
     RestRoute("GET", "/api/payout_requests/", payout_requests, PAYOUT_REQUEST, ResponseEnvelope.PAGE, query=QUERY),
@@ -79,6 +94,8 @@ ROUTES: Sequence[RestRoute] = (
     RestRoute(
         "GET", f"{PATH}transactions/", payout_request, TRANSACTION, ResponseEnvelope.ARRAY, through="transactions"
     ),
+    RestRoute("GET", f"{PATH}pdf/", generate_payout_pdf, PAYOUT_REQUEST, ResponseEnvelope.FILE, file=PDF_FILE),
+    RestRoute("GET", f"{PATH}xls/", generate_payout_xls, PAYOUT_REQUEST, ResponseEnvelope.FILE, file=XLSX_FILE),
     RestRoute("POST", f"{PATH}validate/", validate_payout_request, PAYOUT_REQUEST, ResponseEnvelope.ARRAY_OF_ONE),
     RestRoute("POST", f"{PATH}cancel/", cancel_payout_request, PAYOUT_REQUEST, ResponseEnvelope.ARRAY_OF_ONE),
 )

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from sqlmodel import Field
 
 from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
+from schema.core.derived import derived
 from schema.core.inputs import graphql_input, graphql_input_for
 from schema.core.money import Money, money, money_column
 from schema.core.ownership import partner_relation
@@ -104,12 +105,36 @@ class PayoutRequest(SchemaModel):
         PaymentTransaction, "The pay-ins of its payments, and the refunds that it takes back, oldest first.", many=True
     )
     transfers = computed(Transfer, "The transfers between wallets that were made for it, oldest first.", many=True)
+    pdf_url = derived(
+        str | None,
+        ("id", "pdf_made_on"),
+        "The address of its statement as PDF, for an hour; null before `generatePayoutPdf`.",
+    )
+    xlsx_url = derived(
+        str | None,
+        ("id", "xlsx_made_on"),
+        "The address of its spreadsheet (.xlsx), for an hour; null before `generatePayoutXls`.",
+    )
     partner = partner_relation("The partner that is paid.")
 
 
 @graphql_input_for(PayoutRequest)
 class ValidatePayoutRequest(SchemaModel):
     """Have a payout request paid out."""
+
+    id: int
+
+
+@graphql_input_for(PayoutRequest)
+class GeneratePayoutPdf(SchemaModel):
+    """Make the statement of a payout request as PDF."""
+
+    id: int
+
+
+@graphql_input_for(PayoutRequest)
+class GeneratePayoutXls(SchemaModel):
+    """Make the spreadsheet of a payout request."""
 
     id: int
 

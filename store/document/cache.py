@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -14,6 +15,9 @@ from store.document.rendering import render_pdf, renderer_version
 from store.document.source import DocumentSource
 from store.media.media import MediaRow, media_key_of
 from store.media.pictures import PictureRow
+
+LONGEST_END = 64
+"""Bytes at the end of a file that are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +37,26 @@ async def get_or_render_document(source: DocumentSource, files: FileStore) -> Re
     file store is unreachable.
     """
     digest = _digest(source)
-    content = _current_content(await files.get(source.key), digest)
-    if content is None:
-        content = await render_pdf(source.sheet, await _pictures(files, source), source.rendered_on)
-        await files.put(source.key, digest.encode() + content, "application/octet-stream", lasting=False)
+
+    async def render() -> bytes:
+        return await render_pdf(source.sheet, await _pictures(files, source), source.rendered_on)
+
+    content = await get_or_make(files, source.key, digest, b"%%EOF", render)
     return RenderedDocument(content, digest, _file_name(source))
+
+
+async def get_or_make(
+    files: FileStore, key: str, digest: str, end: bytes, make: Callable[[], Awaitable[bytes]]
+) -> bytes:
+    """The cached file with this key if it is of this digest, else a newly made one.
+
+    A file whose last bytes do not have the `end` of its format was truncated by a power failure.
+    """
+    content = _current_content(await files.get(key), digest, end)
+    if content is None:
+        content = await make()
+        await files.put(key, digest.encode() + content, "application/octet-stream", lasting=False)
+    return content
 
 
 def _digest(source: DocumentSource) -> str:
@@ -53,13 +72,10 @@ def _picture_digest(picture: MediaRow | PictureRow | None) -> str | None:
     return None if picture is None else picture.name
 
 
-def _current_content(cached: bytes | None, digest: str) -> bytes | None:
-    """The content of a cached file if it is current: the file begins with the digest of its document.
-
-    A file without the end of a PDF was truncated by a power failure.
-    """
+def _current_content(cached: bytes | None, digest: str, end: bytes) -> bytes | None:
+    """The content of a cached file if it is current: the file begins with the digest of its document."""
     head = digest.encode()
-    whole = cached is not None and cached.startswith(head) and cached.rstrip().endswith(b"%%EOF")
+    whole = cached is not None and cached.startswith(head) and end in cached[-LONGEST_END:]
     return cached[len(head) :] if cached is not None and whole else None
 
 

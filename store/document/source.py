@@ -113,7 +113,7 @@ async def document_source_of(
     if isinstance(row, GiftCardRow) and row.network_id is not None:
         found = await read_network_gift_card(db, row, _stamp(row, now))
         key = f"documents/{DocumentKind.GIFT_CARD}/{row.id}.pdf"
-        return DocumentSource(key, found.sheet, row.created_on, await _stored_picture(db, found.picture_url), None)
+        return DocumentSource(key, found.sheet, row.created_on, await stored_picture(db, found.picture_url), None)
     if isinstance(row, NetworkVoucherRow):
         found = await read_network_voucher(db, row, _stamp(row, now))
         key = f"documents/{DocumentKind.NETWORK_VOUCHER}/{row.id}.pdf"
@@ -122,7 +122,7 @@ async def document_source_of(
         MarketplaceRow, col(MarketplaceRow.id) == col(PartnerRow.marketplace_id)
     )
     partner, time_zone = (await db.exec(query.where(col(PartnerRow.id) == row.partner_id))).one()
-    logo = await _stored_picture(db, partner.logo_url)
+    logo = await stored_picture(db, partner.logo_url)
     if isinstance(row, PaymentRow):
         receipt = await ReceiptReader(db, row, partner, time_zone).read()
         return DocumentSource(f"documents/{DocumentKind.RECEIPT}/{row.id}.pdf", receipt, row.created_on, None, logo)
@@ -231,7 +231,7 @@ async def _options(db: AsyncSession, row: VoucherRow) -> list[tuple[Text, int]]:
     ]
 
 
-async def _stored_picture(db: AsyncSession, path: str) -> MediaRow | PictureRow | None:
+async def stored_picture(db: AsyncSession, path: str) -> MediaRow | PictureRow | None:
     """The picture with a path, if it is in our own storage."""
     if uploaded := parse_media_path(path):
         return (await db.exec(select(MediaRow).where(col(MediaRow.uuid) == uploaded[0]))).one_or_none()

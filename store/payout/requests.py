@@ -73,6 +73,10 @@ class PayoutRequestRow(
     tries: int = Field(default=0)
     """How many keys were used up."""
     failure_code: str = Field(default="", max_length=20)
+    pdf_made_on: dt.datetime | None = datetime_column("When its PDF was first made.", default=None, nullable=True)
+    xlsx_made_on: dt.datetime | None = datetime_column(
+        "When its spreadsheet was first made.", default=None, nullable=True
+    )
 
 
 class PayoutScheduleRow(SQLModel, table=True):

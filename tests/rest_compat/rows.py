@@ -86,13 +86,15 @@ async def open_rows(databases: Databases, folder: pathlib.Path) -> AsyncIterator
         box = await new_box(tenants)
         await new_offer(tenants, box, "a1", OfferStatus.ACCEPTED)
         network_voucher = await used_voucher(tenants, box)
+        payout = await put_into_payout(tenants.services, own.partner, is_validated=False)
+        await tenants.execute("UPDATE payout_request SET pdf_made_on = now(), xlsx_made_on = now()")
         rows = {
             "/api/boxes/": box.id,
             "/api/networkvouchers_by_code/": network_voucher.code,
             "/api/networkvouchers_by_email/": network_voucher.gifter_email,
             "/api/payments/": payment.id,
             "/api/payment_requests/": request.id,
-            "/api/payout_requests/": await put_into_payout(tenants.services, own.partner, is_validated=False),
+            "/api/payout_requests/": payout,
             "/api/wallets/": await tenants.one("SELECT uuid FROM wallet ORDER BY id LIMIT 1"),
             "/api/payment_hub/partner/": own.partner_uuid,
             "/api/v2/ecommerce/cart/": cart.json()["id"],

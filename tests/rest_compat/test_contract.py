@@ -59,8 +59,6 @@ OPTION = (
 
 NOT_YET = frozenset(
     [
-        "payout_pdf",
-        "payout_xls",
         "list_invoices",
         "get_invoice",
         "list_invoice_payments",
@@ -159,7 +157,7 @@ DOCUMENTED: Mapping[ResourceShape, str] = {
     "partner_uuid origin product",
     payout.PAYOUT_REQUEST: "id creation_date validation_date partner partner_uuid partner_agency_name partner_is_kyc_validated "
     "partner_block_payout_validation invoicer_marketplace amount status currency currency_symbol bank_account_bic "
-    "bank_account_iban",
+    "bank_account_iban pdf_file xls_file",
     payment_request.REQUEST_CUSTOMER: "first_name last_name email",
     MEDIA: "id uuid name created_on archived_on",
     cart.CART: "id items return_url funnel_url last_modified",
@@ -242,6 +240,7 @@ def success_of(route: RestRoute) -> str:
         ResponseEnvelope.PAGE: " page",
         ResponseEnvelope.ARRAY: " array",
         ResponseEnvelope.ARRAY_OF_ONE: " array of one",
+        ResponseEnvelope.FILE: f" {route.file.words}" if route.file else "",
     }
     return f"{route.status}{envelope[route.envelope]}"
 

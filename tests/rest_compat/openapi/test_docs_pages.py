@@ -179,7 +179,7 @@ def test_every_operation_is_shown_once_with_its_methods_and_keys() -> None:
             assert re.findall(r'class="method \w+">(\w+)<', article) == route.verbs
             assert f"<code>{route.path}</code>" in article
             assert reference_of(route).field in article
-            for key in route.shape.keys:
+            for key in route.shape.keys if route.file is None else ():
                 assert (
                     f"<code>{key}<" in article or f"<code>[].{key}<" in article or f"<code>results[].{key}<" in article
                 )

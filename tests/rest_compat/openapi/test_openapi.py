@@ -46,7 +46,8 @@ def test_every_example_fits_its_schema(document: Any) -> None:
             contents += [operation["requestBody"]["content"]] if "requestBody" in operation else []
     for content in contents:
         for kind in content.values():
-            checker(document, kind["schema"]).validate(kind["example"])
+            if "example" in kind:  # a file has none
+                checker(document, kind["schema"]).validate(kind["example"])
             checked += 1
     assert checked > 10
 

@@ -14,7 +14,12 @@ from store.document import words
 ROOT = Path(__file__).parents[3]
 TRANSLATED = [language for language in LANGUAGES if language != "en"]
 PLACEHOLDER = re.compile(r"%\(\w+\)s")
-SAME = {"Coupon %(code)s", "Total", "Code", "Conditions", "%(count)s adult", "%(count)s baby"}
+SAME = {"Coupon %(code)s", "Total", "Code", "Conditions", "%(count)s adult", "%(count)s baby"} | {
+    "Date",
+    "Details",
+    "Net",
+    "Status",
+}
 """Words that are the same in English and somewhere else."""
 UNTIL = dt.datetime(2027, 8, 23, 21, 59, 59, tzinfo=dt.UTC)
 
@@ -24,7 +29,7 @@ def in_the_source() -> set[object]:
     mappings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["babel"]["mappings"]
     ours = [(m["pattern"], m["method"]) for m in mappings if m["pattern"].startswith("store/document/")]
     keywords = {"N_": None, "gettext": None, "ngettext": (1, 2)}
-    inside = {"store", "document"}
+    inside = {"store", "document", "payout"}
     found = extract_from_dir(ROOT, ours, {}, keywords, directory_filter=lambda path: Path(path).name in inside)
     return {message for _, _, message, _, _ in found}
 
