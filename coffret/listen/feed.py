@@ -72,9 +72,11 @@ class EventFeed:
         """Set the start position: past events are skipped unless `since` is set."""
         page = await self._page(last=PAGE_SIZE)
         if self._since is None:
-            self._seen_keys = {edge["node"]["id"]: self._monotonic() for edge in page["edges"]}
+            edges = page["edges"]
             if page["pageInfo"]["hasPreviousPage"]:
-                self._after = page["edges"][0]["cursor"]
+                first, *edges = edges
+                self._after = first["cursor"]
+            self._seen_keys = {edge["node"]["id"]: self._monotonic() for edge in edges}
 
     async def poll(self) -> AsyncIterator[ReceivedEvent]:
         """Yield new events in order. After an error the next call resumes at the same position."""

@@ -73,6 +73,7 @@ ELSEWHERE = {
     "offer": "network/test_offers.py",
     "payment": "behaviours/payment/test_payments.py",
     "payment_request": "behaviours/payment/test_payment_requests.py",
+    "payout_request": "payment/payouts/test_payouts.py",
     "price_range": "test_catalogue.py",
     "refund": "payment/test_lists.py",
     "transfer": "behaviours/payment/test_payments.py",
