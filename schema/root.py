@@ -104,6 +104,7 @@ class Query:
     payment_request = query_field(payment_requests.payment_request)
     payment_requests = query_field(payment_requests.payment_requests)
     payments = query_field(payments.payments)
+    payout_preview = query_field(payouts.payout_preview)
     payout_request = query_field(payouts.payout_request)
     payout_requests = query_field(payouts.payout_requests)
     partner = query_field(partners.partner, partners.partner_with_id)

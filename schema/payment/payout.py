@@ -68,6 +68,15 @@ class PayoutLine(BaseModel):
     reason: PayoutLineReason = Field(description="Why it is in this payout request.")
 
 
+@strawberry.pydantic.type(description="What would be gathered for a partner at the end of its present period, by now.")
+class PayoutPreview(BaseModel):
+    amount: Money = Field(description="The sum of its lines; nothing is paid out unless it is more than nothing.")
+    owed: Money = Field(description="What the partner owes; it is taken of the amount first.")
+    first_day: dt.date = Field(description="The first day of the period.")
+    last_day: dt.date = Field(description="The last day of the period: it is gathered on the day after.")
+    lines: list[PayoutLine] = Field(description="What it is the sum of, oldest first.")
+
+
 @strawberry.pydantic.type(description="The payout request that a payment is in.")
 class PaymentPayout(BaseModel):
     id: int = Field(description="The payout request's id.")

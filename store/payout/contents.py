@@ -3,7 +3,7 @@
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 from uuid import UUID
 
@@ -15,6 +15,7 @@ from schema.ledger import LedgerJournalKind as Kind
 from schema.payment.payout import PaymentPayout, PayoutLineReason, PayoutRequestStatus
 from store.payment.payments import PaymentRow, PaymentTransactionRow
 from store.payment.transfers import TransferRow
+from store.payout.gathering import DUE, DuePartner
 from store.providers.money import MinorAmount
 
 ITEMS = """(
@@ -29,6 +30,13 @@ LINES = text(f"""
         i.payable_on, j.recorded_on, r.first_day, r.last_day
     FROM {ITEMS} i JOIN ledger_journal j ON j.id = i.journal_id JOIN payout_request r ON r.id = i.request_id
     ORDER BY i.request_id, i.payable_on, j.recorded_on, j.id
+""")  # noqa: S608 - of SQL in this file
+DUE_LINES = text(f"""
+    SELECT j.id AS journal_id, j.kind, j.source_kind, j.source_id, b.currency, i.own_amount, i.network_amount, i.payable_on,
+        j.recorded_on, CAST(:first_day AS date) AS first_day, CAST(:last_day AS date) AS last_day
+    FROM payable_item i JOIN ledger_journal j ON j.id = i.journal_id JOIN ledger_book b ON b.id = i.book_id
+    WHERE i.partner_id = :partner_id AND i.book_id = :book_id AND {DUE.format(last_day=":last_day")}
+    ORDER BY i.payable_on, j.recorded_on, j.id
 """)  # noqa: S608 - of SQL in this file
 EARNED = "(j.kind = 'payment' AND j.source_kind = 'payment' OR j.kind = 'capture' AND j.source_kind = 'network_gift_card_usage')"
 PAYMENT_ID = """CASE j.source_kind WHEN 'payment' THEN CAST(j.source_id AS uuid)
@@ -92,20 +100,29 @@ async def lines_of(db: AsyncSession, ids: Sequence[int]) -> Mapping[int, list[Co
     """The lines of payout requests, oldest first."""
     lines: dict[int, list[ContainedLine]] = defaultdict(list)
     for row in await _rows(db, LINES, ids):
-        amount, network = MinorAmount(row.currency, row.own_amount), MinorAmount(row.currency, row.network_amount)
-        line = ContainedLine(
-            row.journal_id,
-            Kind(row.kind),
-            row.source_kind,
-            row.source_id,
-            amount + network,
-            network,
-            row.payable_on,
-            row.recorded_on,
-            _reason(row),
-        )
-        lines[row.request_id].append(line)
+        lines[row.request_id].append(_line(row))
     return lines
+
+
+async def due_lines(db: AsyncSession, due: DuePartner) -> Sequence[ContainedLine]:
+    """The lines that would be gathered for a partner, oldest first."""
+    rows = await (await db.connection()).execute(DUE_LINES, asdict(due))
+    return [_line(row) for row in rows.all()]
+
+
+def _line(row: Any) -> ContainedLine:
+    amount, network = MinorAmount(row.currency, row.own_amount), MinorAmount(row.currency, row.network_amount)
+    return ContainedLine(
+        row.journal_id,
+        Kind(row.kind),
+        row.source_kind,
+        row.source_id,
+        amount + network,
+        network,
+        row.payable_on,
+        row.recorded_on,
+        _reason(row),
+    )
 
 
 def _reason(row: Any) -> PayoutLineReason:

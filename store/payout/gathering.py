@@ -127,13 +127,13 @@ async def claim_partners(db: AsyncSession, periods: Sequence[ClosedPeriod], most
     return [DuePartner(*row) for row in (await (await db.connection()).execute(CLAIM, values)).all()]
 
 
-async def partner_due_today(db: AsyncSession, partner_id: int, book_id: int, today: dt.date) -> DuePartner:
-    """A partner, with all that is due until today: from the day after its last period."""
+async def partner_due_until(db: AsyncSession, partner_id: int, book_id: int, last_day: dt.date) -> DuePartner:
+    """A partner, with all that is due until a day: from the day after its last period."""
     query = text("SELECT gathered_until FROM payout_schedule WHERE (partner_id, book_id) = (:partner_id, :book_id)")
     values = {"partner_id": partner_id, "book_id": book_id}
     gathered_until = (await (await db.connection()).execute(query, values)).scalar_one_or_none()
-    first_day = today.replace(day=1) if gathered_until is None else gathered_until + DAY
-    return DuePartner(partner_id, book_id, min(first_day, today), today)
+    first_day = last_day.replace(day=1) if gathered_until is None else gathered_until + DAY
+    return DuePartner(partner_id, book_id, min(first_day, last_day), last_day)
 
 
 async def gather(db: AsyncSession, due: Sequence[DuePartner]) -> Sequence[PayoutRequestRow]:

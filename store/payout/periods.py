@@ -18,6 +18,15 @@ def last_day_before(frequency: PayoutFrequency | None, today: dt.date) -> dt.dat
     return today.replace(day=1) - DAY
 
 
+def last_day_after(frequency: PayoutFrequency | None, today: dt.date) -> dt.date:
+    """The last day of the period that a day is in."""
+    if frequency is PayoutFrequency.WEEK:
+        return today + dt.timedelta(days=7 - today.isoweekday())
+    if frequency is PayoutFrequency.BIMONTHLY and today.day <= MIDDLE:
+        return today.replace(day=MIDDLE)
+    return (today.replace(day=1) + 31 * DAY).replace(day=1) - DAY
+
+
 def first_day_of(frequency: PayoutFrequency | None, last_day: dt.date) -> dt.date:
     """The first day of the period that ends on a day."""
     if frequency is PayoutFrequency.WEEK:

@@ -6,6 +6,7 @@ from typing import Annotated
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+import strawberry
 from pydantic import Field
 from sqlmodel import col, select
 
@@ -30,6 +31,7 @@ from schema.payment.payout import (
     CreatePayoutRequest,
     PaymentPayout,
     PayoutLine,
+    PayoutPreview,
     PayoutReadiness,
     PayoutRequest,
     PayoutRequestStatus,
@@ -38,9 +40,19 @@ from schema.payment.payout import (
 from schema.payment.transfer import Transfer
 from store.ledger.books import book_of_partner
 from store.partner.partners import MarketplaceRow, PartnerRow
-from store.payout.contents import lines_of, payments_of, payouts_of_payments, transactions_of, transfers_of
+from store.payout.contents import (
+    ContainedLine,
+    due_lines,
+    lines_of,
+    payments_of,
+    payouts_of_payments,
+    transactions_of,
+    transfers_of,
+)
 from store.payout.events import emit_payout_events
-from store.payout.gathering import cancel, gather, partner_due_today
+from store.payout.gathering import cancel, gather, partner_due_until
+from store.payout.periods import last_day_after
+from store.payout.postings import lock_balances
 from store.payout.requests import CANCELLED, VALIDATED, PayoutRequestRow
 from store.providers.money import MinorAmount
 
@@ -113,23 +125,21 @@ async def lines_of_payouts(context: Context, ids: Sequence[int]) -> Mapping[int,
     """The lines of payout requests."""
     async with context.db.read_sessions() as db:
         found = await lines_of(db, ids)
-    return {
-        id: [
-            PayoutLine(
-                journal_id=line.journal_id,
-                kind=line.kind,
-                source_kind=line.source_kind,
-                source_id=line.source_id,
-                amount=_money(line.amount),
-                network=_money(line.network),
-                payable_on=line.payable_on,
-                recorded_on=line.recorded_on,
-                reason=line.reason,
-            )
-            for line in found.get(id, [])
-        ]
-        for id in ids
-    }
+    return {id: [_published(line) for line in found.get(id, [])] for id in ids}
+
+
+def _published(line: ContainedLine) -> PayoutLine:
+    return PayoutLine(
+        journal_id=line.journal_id,
+        kind=line.kind,
+        source_kind=line.source_kind,
+        source_id=line.source_id,
+        amount=_money(line.amount),
+        network=_money(line.network),
+        payable_on=line.payable_on,
+        recorded_on=line.recorded_on,
+        reason=line.reason,
+    )
 
 
 def _money(amount: MinorAmount) -> Money:
@@ -203,11 +213,38 @@ async def create_payout_request(call: Call, input: CreatePayoutRequest) -> Payou
     is nothing, it is refused with `NOTHING_TO_PAY_OUT`.
     """
     partner = await find_visible(call.db, call.caller, PartnerRow, "partner", uuid=input.partner_uuid)
-    marketplace = await call.db.get_one(MarketplaceRow, partner.marketplace_id)
-    today = call.services.clock.now().astimezone(ZoneInfo(marketplace.time_zone)).date()
     book_id = await book_of_partner(call.db, partner.id)
-    payouts = await gather(call.db, [await partner_due_today(call.db, partner.id, book_id, today)])
+    payouts = await gather(
+        call.db, [await partner_due_until(call.db, partner.id, book_id, await _today(call, partner))]
+    )
     if not payouts:
         raise NothingToPayOut
     await emit_payout_events(call.db, EventType.PAYOUT_REQUEST_CREATED, payouts)
     return payouts[0]
+
+
+@operation(Permission.VIEW_PAYOUT)
+async def payout_preview(
+    call: Call, partner_uuid: Annotated[UUID, strawberry.argument(description="The uuid of the partner.")]
+) -> PayoutPreview:
+    """What would be gathered for a partner at the end of its present period, by what is known now. Nothing is stored."""
+    partner = await find_visible(call.db, call.caller, PartnerRow, "partner", uuid=partner_uuid)
+    book_id, today = await book_of_partner(call.db, partner.id), await _today(call, partner)
+    last_day = last_day_after(partner.payout_frequency, today)
+    due = await partner_due_until(call.db, partner.id, book_id, last_day)
+    lines, balances = await due_lines(call.db, due), await lock_balances(call.db, book_id, partner.id)
+    currency = (await call.db.get_one(MarketplaceRow, partner.marketplace_id)).currency
+    nothing = MinorAmount(currency, 0)
+    return PayoutPreview(
+        amount=_money(sum((line.amount for line in lines), nothing)),
+        owed=_money(MinorAmount(currency, balances.owed + balances.shortfall)),
+        first_day=due.first_day,
+        last_day=due.last_day,
+        lines=[_published(line) for line in lines],
+    )
+
+
+async def _today(call: Call, partner: PartnerRow) -> dt.date:
+    """The day at the partner's marketplace."""
+    marketplace = await call.db.get_one(MarketplaceRow, partner.marketplace_id)
+    return call.services.clock.now().astimezone(ZoneInfo(marketplace.time_zone)).date()

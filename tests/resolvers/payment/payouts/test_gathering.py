@@ -20,7 +20,7 @@ from schema.payment.input import RefundPayment, UpdatePayment
 from schema.payment.payout import CancelPayoutRequest, CreatePayoutRequest
 from schema.payment.payout import PayoutRequestStatus as Status
 from store.core.clock import clock
-from store.payout.periods import first_day_of, last_day_before
+from store.payout.periods import first_day_of, last_day_after, last_day_before
 from store.payout.requests import PayoutRequestRow
 from tests.fixtures.payment.api_payment import books_balance, created, paid
 from tests.fixtures.payment.network_payment import card_of_network, take_part
@@ -49,6 +49,9 @@ WEEK, HALF, EVERY_MONTH = PayoutFrequency.WEEK, PayoutFrequency.BIMONTHLY, Payou
 )
 def test_periods(frequency: PayoutFrequency | None, today: str, first: str, last: str) -> None:
     ended = last_day_before(frequency, dt.date.fromisoformat(today))
+    following = last_day_after(frequency, ended + dt.timedelta(days=1))
+    assert last_day_before(frequency, following + dt.timedelta(days=1)) == following
+    assert following >= dt.date.fromisoformat(today)
     assert (first_day_of(frequency, ended).isoformat(), ended.isoformat()) == (first, last)
 
 

@@ -10,6 +10,7 @@ from resolvers.network.gift_card_usages import cancel_network_gift_card_usage, u
 from resolvers.payment.payouts.payouts import (
     cancel_payout_request,
     create_payout_request,
+    payout_preview,
     payout_request,
     payout_requests,
     validate_payout_request,
@@ -150,6 +151,24 @@ async def test_a_usage_is_not_dated_before_the_last_payout(tenants: Tenants, ask
         assert (await ask.change("market a", use_network_gift_card, **values)).done
 
 
+async def test_what_would_be_gathered(tenants: Tenants) -> None:
+    await earn(tenants)
+    uuid = tenants.partners["a1"].uuid
+    query = """query ($uuid: UUID!) { payoutPreview(partnerUuid: $uuid) {
+        amount { amount } owed { amount } firstDay lastDay lines { sourceKind amount { amount } reason } } }"""
+    before = await tenants.snapshot()
+    found = (await tenants.graphql("a1", query, uuid=uuid))["data"]["payoutPreview"]
+    assert found["lines"] == [
+        {"sourceKind": "network_gift_card_usage", "amount": {"amount": "30.00"}, "reason": "IN_PERIOD"}
+    ]
+    assert (found["amount"], found["owed"]) == ({"amount": "30.00"}, {"amount": "0.00"})
+    assert found["firstDay"] <= clock.now().date().isoformat() <= found["lastDay"]
+    assert (await tenants.graphql("b1", query, uuid=uuid))["data"] == {"payoutPreview": None}
+    assert await tenants.snapshot() == before
+    direct = await payout_preview(await tenants.context("market a"), uuid)
+    assert str(direct.amount.amount) == "30.00"
+
+
 async def test_lists_and_filters(tenants: Tenants) -> None:
     ids = {name: await opened(tenants, name) for name in ("a1", "a2")}
     await make_ready(tenants, "a1")
@@ -212,6 +231,8 @@ async def test_over_rest(tenants: Tenants, who: str) -> None:
         "currency_symbol": "€",
         "bank_account_bic": "",
         "bank_account_iban": "",
+        "pdf_file": None,
+        "xls_file": None,
     }
     for query, count in (({"has_validated_kyc": "true"}, 1), ({"has_blocked_payout_validation": "true"}, 0)):
         assert (await get("", **query))["count"] == count
