@@ -39,8 +39,16 @@ WHOLE = """
 SELECT p.id, p.status, p.currency, customer_first_name, customer_last_name, customer_email, origin, p.partner_id,
   r.uuid AS partner_uuid, p.created_on, modified_on, payment_amount, discount_amount, commission_amount, net_amount,
   refunded_amount, type, product, extra_amount, extra_wallet_id, w.uuid AS wallet_uuid, payin_result_code,
-  payin_result_message, payment_request_id, document_token
+  payin_result_message, payment_request_id, document_token, o.id AS payout_id, o.status AS payout_status,
+  o.created_on AS payout_created_on, o.validated_on AS payout_validated_on
 FROM payment p JOIN partner r ON r.id = p.partner_id LEFT JOIN wallet w ON w.id = p.extra_wallet_id
+LEFT JOIN LATERAL (
+  SELECT o.id, o.status, o.created_on, o.validated_on FROM (
+    SELECT 'payment' AS source_kind, p.id::text AS source_id, 'payment' AS kind
+    UNION ALL SELECT 'network_gift_card_usage', u.id::text, 'capture' FROM network_gift_card_usage u WHERE u.payment_id = p.id
+  ) g JOIN ledger_journal j ON (j.source_kind, j.source_id, j.kind) = (g.source_kind, g.source_id, g.kind)
+  JOIN payable_item i ON i.journal_id = j.id JOIN payout_request o ON o.id = i.payout_request_id ORDER BY o.id LIMIT 1
+) o ON true
 WHERE p.partner_id = $1 ORDER BY p.created_on DESC, p.id DESC LIMIT 100
 """
 COUNT = "SELECT count(*) FROM payment WHERE partner_id = $1"
@@ -121,10 +129,10 @@ def _payment(r: Any, public_url: str) -> dict[str, Any]:
             "email": r["customer_email"],
         },
         "origin": r["origin"],
-        "payout_request_id": None,
-        "payout_request_status": "",
-        "payout_request_creation_date": None,
-        "payout_request_validation_date": None,
+        "payout_request_id": r["payout_id"],
+        "payout_request_status": r["payout_status"] or "",
+        "payout_request_creation_date": r["payout_created_on"] and moment(r["payout_created_on"]),
+        "payout_request_validation_date": r["payout_validated_on"] and moment(r["payout_validated_on"]),
         "partner": r["partner_id"],
         "partner_uuid": str(r["partner_uuid"]),
         "created_on": moment(r["created_on"]),

@@ -67,7 +67,7 @@ RULES = (
     ),
     Rule(
         "clearing_is_in_time",
-        "What is to be cleared is zero again within its time: refunds in 7 days, disputes in 120.",
+        "What is to be cleared is zero again within its time: refunds in 7 days, payouts in 14, disputes in 120.",
         f"""
         SELECT format('%s: %s since %s', {NAMED}, a.balance * a.side, t.since::date) AS offender
         FROM {ACCOUNTS} a JOIN (VALUES {LIMITS}) AS l (role, most) ON l.role = a.role
