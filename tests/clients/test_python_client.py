@@ -13,6 +13,7 @@ import httpx
 import pytest
 import pytest_asyncio
 
+from resolvers.payment.payouts.documents import MEDIA_TYPES
 from tests.documents import Installation
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -25,7 +26,8 @@ def generated(described: pathlib.Path, tmp_path_factory: pytest.TempPathFactory)
     """The package, generated without a warning, ready to import."""
     folder = tmp_path_factory.mktemp("generated")
     config = folder / "config.yaml"
-    config.write_text("post_hooks: []\n")
+    files = "".join(f"  {kind}: application/octet-stream\n" for kind in MEDIA_TYPES.values())
+    config.write_text(f"post_hooks: []\ncontent_type_overrides:\n{files}")
     command = [sys.executable, "-m", "openapi_python_client", "generate", "--path", str(described), "--meta", "none"]
     more = ["--output-path", str(folder / NAME), "--config", str(config), "--fail-on-warning"]
     made = subprocess.run([*command, *more], capture_output=True, text=True, check=False)

@@ -22,7 +22,6 @@ from schema.payment.payout import GeneratePayoutPdf, GeneratePayoutXls, PayoutRe
 from store.core.signed_links import BadLink, read_link, sign_link
 from store.document.cache import RenderedDocument, disposition, get_or_make, get_or_render_document
 from store.document.payout.source import PayoutContent, read_payout_content
-from store.document.payout.workbook import payout_workbook
 from store.document.source import DocumentSource, stored_picture
 from store.payout.requests import PayoutRequestRow
 
@@ -114,6 +113,8 @@ async def _workbook(services: Services, content: PayoutContent, source: Document
     digest = hashlib.sha256(orjson.dumps(shown)).hexdigest()
 
     async def make() -> bytes:
+        from store.document.payout.workbook import payout_workbook  # processes that make none do without its library
+
         return await asyncio.to_thread(payout_workbook, content)
 
     key = f"documents/payouts/{content.payout.id}.xlsx"
