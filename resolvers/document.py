@@ -1,21 +1,31 @@
-"""Printable documents of vouchers, gift cards and payments: access by URL token, and renewal of the token."""
+"""Printable documents: those of vouchers, gift cards and payments by URL token, and its renewal; others by signed addresses
+that work for a while.
+"""
 
+import datetime as dt
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from resolvers.core.brute_force import throttled_lookup
 from resolvers.core.context import Context
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible
+from resolvers.core.services import Services
 from schema.core.errors import NotFound
 from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
 from schema.core.resource import SchemaModel
 from schema.voucher.voucher import Voucher
 from store.core.codes import document_token
+from store.core.signed_links import BadLink, read_link, sign_link
 from store.document.addresses import DocumentKind
 from store.document.cache import RenderedDocument, get_or_render_document
 from store.document.source import DocumentSource, document_source_of, find_printable
 from store.voucher.vouchers import VoucherRow
+
+LINK_LIFE, LINK_STEP = dt.timedelta(hours=1), dt.timedelta(minutes=15)
+"""A signed address works for an hour at least, and stays the same for a quarter."""
 
 
 @graphql_input_for(Voucher)
@@ -60,3 +70,31 @@ async def find_document(context: Context, kind: DocumentKind, token: str) -> Ren
     if source is None:
         raise NotFound(thing="document")
     return await get_or_render_document(source, services.files)
+
+
+# ---- signed addresses
+
+
+def signed_document_url(services: Services, folder: str, names: Sequence[str | int], suffix: str) -> str:
+    """A full address of the document that `names` tell within its folder. It works for an hour at least."""
+    step = LINK_STEP.total_seconds()
+    begins = services.clock.timestamp() // step * step
+    expires_at = int(begins + (LINK_LIFE + LINK_STEP).total_seconds())
+    token = sign_link(services.settings, _purpose(folder), [*names, expires_at])
+    return f"{services.public_url}/documents/{folder}/{token}.{suffix}"
+
+
+def read_document_token(services: Services, folder: str, token: str) -> Sequence[Any]:
+    """What a signed address names. Raises NotFound for one that is forged or too old."""
+    try:
+        *names, expires_at = read_link(services.settings, _purpose(folder), token)
+    except BadLink as error:
+        raise NotFound(thing="document") from error
+    if expires_at < services.clock.timestamp():
+        raise NotFound(thing="document")
+    found: Sequence[Any] = names
+    return found
+
+
+def _purpose(folder: str) -> str:
+    return f"document-{folder}"

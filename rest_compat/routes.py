@@ -40,6 +40,7 @@ from rest_compat.http.body import Accepts
 from rest_compat.http.route import DEFAULT_SERVICE, ConditionalStatus, ResponseEnvelope, RestRoute, RowsOf
 from rest_compat.resources import auth, cart, kyc, network_box, partner, payment_changes
 from rest_compat.resources import gift_card as gift_card_shapes
+from rest_compat.resources import invoice as invoice_shapes
 from rest_compat.resources import network_gift_card as network_gift_cards
 from rest_compat.resources import network_voucher as network_vouchers
 from rest_compat.resources import payment as payment_shapes
@@ -331,6 +332,7 @@ GROUPS: Mapping[str, Sequence[RestRoute]] = {
     ),
     "Payment requests": payment_requests.ROUTES,
     "Payout requests": payouts.ROUTES,
+    "Invoices": invoice_shapes.ROUTES,
     "Wallets": (
         RestRoute(
             "GET",

@@ -14,6 +14,7 @@ from schema.core.columns import DescribedEnum, datetime_column, graphql_enum
 from schema.core.ownership import marketplace_relation, partner_relation
 from schema.core.resource import SchemaModel
 from schema.event_gift_cards import GIFT_CARD_EVENT_EXAMPLES, GIFT_CARD_EVENT_KEYS
+from schema.event_invoices import INVOICE_EVENT_EXAMPLES, INVOICE_EVENT_KEYS
 from schema.event_network_vouchers import NETWORK_VOUCHER_EVENT_EXAMPLES, NETWORK_VOUCHER_EVENT_KEYS
 from schema.event_offers import OFFER_EVENT_EXAMPLES, OFFER_EVENT_KEYS
 from schema.event_payments import PAYMENT_EVENT_EXAMPLES, PAYMENT_EVENT_KEYS
@@ -44,6 +45,7 @@ class EventType(DescribedEnum):
         "A hold that was created over the API was released; its amount is back on the card.",
     )
     GIFT_CARD_REVERSED = "gift_card.reversed", "A captured hold was reversed within a day."
+    INVOICE_ISSUED = "invoice.issued", "An invoice or credit note was issued."
     NETWORK_GIFT_CARD_ACTIVATED = "network_gift_card.activated", "A draft network gift card was paid and can be used."
     NETWORK_GIFT_CARD_CANCELLED = "network_gift_card.cancelled", "A network gift card was cancelled."
     NETWORK_GIFT_CARD_EXPIRED = "network_gift_card.expired", "A network gift card expired."
@@ -126,6 +128,7 @@ EVENT_DATA_KEYS: Mapping[EventType, Mapping[str, str]] = {
         "items": "Its lines, each with `product_id`, `variant_id`, `quantity`; null if no longer known.",
     },
     **{EventType(type): keys for type, keys in GIFT_CARD_EVENT_KEYS.items()},
+    **{EventType(type): keys for type, keys in INVOICE_EVENT_KEYS.items()},
     **{EventType(type): keys for type, keys in NETWORK_VOUCHER_EVENT_KEYS.items()},
     **{EventType(type): keys for type, keys in OFFER_EVENT_KEYS.items()},
     EventType.ORDER_CREATED: {
@@ -245,6 +248,7 @@ EVENT_EXAMPLES: Mapping[EventType, Mapping[str, Any]] = {
         "items": [{"product_id": 12, "variant_id": None, "quantity": 2}],
     },
     **{EventType(type): example for type, example in GIFT_CARD_EVENT_EXAMPLES.items()},
+    **{EventType(type): example for type, example in INVOICE_EVENT_EXAMPLES.items()},
     **{EventType(type): example for type, example in NETWORK_VOUCHER_EVENT_EXAMPLES.items()},
     **{EventType(type): example for type, example in OFFER_EVENT_EXAMPLES.items()},
     EventType.ORDER_CREATED: {

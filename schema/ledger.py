@@ -60,6 +60,10 @@ class LedgerAccountRole(DescribedEnum):
     COMMISSION_BACK = "commission_back", "The part of a promised refund that lies in the wallet of fees."
     MARKETPLACE_FUNDS = "marketplace_funds", "What a marketplace has paid in to its own wallet."
     FUNDS_HELD = "funds_held", "What is kept back of a marketplace's funds while a dispute is open."
+    FREED_FEES = (
+        "freed_fees",
+        "Fees that credit notes gave back out of other money; what was kept is the marketplace's.",
+    )
     VAT_ON_COMMISSION = "vat_on_commission", "The VAT on commission, to be declared."
     SUSPENSE = "suspense", "Movements at the payment provider that nobody has explained yet; normally zero."
     COMMISSION = "commission", "Commission earned, without VAT."
@@ -97,6 +101,8 @@ class LedgerJournalKind(DescribedEnum):
     PAYOUT_PAID = "payout_paid", "A payout left the wallet."
     PAYOUT_FAILED = "payout_failed", "A payout failed; its money is the partner's earnings again."
     PAYOUT_RETURNED = "payout_returned", "The bank sent a payout back; it is the partner's earnings again."
+    INVOICE_ROUNDING = "invoice_rounding", "The VAT of an invoice differs from the sum of the VAT of its fees."
+    CREDIT_NOTE = "credit_note", "A credit note corrected an invoice; fees are given back."
     UNEXPLAINED = "unexplained", "A movement at the payment provider that nobody has explained yet."
     EXPLAINED = "explained", "An unexplained movement was assigned."
 

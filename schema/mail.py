@@ -43,6 +43,7 @@ class MailKind(DescribedEnum):
         "To the partner, of a refill to the marketplace: the bank of a buyer disputes a payment.",
     )
     DISPUTE_ENDED = "dispute_ended", "To the partner, of a refill to the marketplace: how a dispute has ended."
+    INVOICE = "invoice", "To a partner: an invoice or credit note, with its document."
     ENDPOINT_DISABLED = "endpoint_disabled", "To the owner of a webhook endpoint: it failed for days and was disabled."
 
 

@@ -16,6 +16,9 @@ from resolvers.cart import carts, multi_product_carts
 from resolvers.catalogue import option_categories, option_links, options, prototypes, taxonomy
 from resolvers.gift_card import gift_cards, holds, offers, spending
 from resolvers.gift_card import issuing as gift_card_issuing
+from resolvers.invoice import documents as invoice_documents  # noqa: F401 - registers the addresses of invoices
+from resolvers.invoice import invoices as invoice_lists
+from resolvers.invoice import issuing as invoice_issuing
 from resolvers.job import jobs
 from resolvers.kyc import documents as kyc_documents
 from resolvers.kyc import identity, levels
@@ -64,10 +67,13 @@ class Query:
     events = query_field(event.events)
     fee_rule = query_field(fees.fee_rule)
     fee_rules = query_field(fees.fee_rules)
+    fee_statement = query_field(invoice_lists.fee_statement)
     gift_card = query_field(gift_cards.gift_card, gift_cards.gift_card_with_code)
     gift_card_design = query_field(designs.gift_card_design)
     gift_card_designs = query_field(designs.gift_card_designs)
     gift_cards = query_field(gift_cards.gift_cards)
+    invoice = query_field(invoice_lists.invoice)
+    invoices = query_field(invoice_lists.invoices)
     job = query_field(jobs.job)
     jobs = query_field(jobs.jobs)
     kyc_level = query_field(levels.kyc_level)
@@ -161,6 +167,7 @@ class Mutation:
     contest_dispute = mutation_field(payment_disputes.contest_dispute)
     create_box = mutation_field(network_boxes.create_box)
     create_coupon = mutation_field(coupons.create_coupon)
+    create_credit_note = mutation_field(invoice_issuing.create_credit_note)
     create_delivery_mode = mutation_field(deliveries.create_delivery_mode)
     create_environment = mutation_field(taxonomy.create_environment)
     create_gift_card_design = mutation_field(designs.create_gift_card_design)
@@ -202,6 +209,7 @@ class Mutation:
     generate_payout_pdf = mutation_field(payout_documents.generate_payout_pdf)
     generate_payout_xls = mutation_field(payout_documents.generate_payout_xls)
     issue_network_voucher = mutation_field(network_voucher_issuing.issue_network_voucher)
+    issue_partner_invoices = mutation_field(invoice_issuing.issue_partner_invoices)
     issue_voucher = mutation_field(voucher_issuing.issue_voucher)
     obtain_token = mutation_field(tokens.obtain_token)
     open_identity_verification = mutation_field(identity.open_identity_verification)

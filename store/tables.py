@@ -26,6 +26,7 @@ from store.delivery import DeliveryModeRow, DeliveryRateRow
 from store.event.events import EventRow
 from store.gift_card.gift_cards import GiftCardHoldRow, GiftCardMovementRow, GiftCardRow
 from store.idempotency import StoredResponseRow
+from store.invoice.invoices import InvoicedFeeRow, InvoiceLineRow, InvoiceRow, InvoiceSeriesRow
 from store.job.cursors import CursorRow
 from store.job.rows import JobRow
 from store.kyc import IdentityCheckRow, KycDocumentRow, PartnerKycRow
@@ -97,6 +98,10 @@ ROW_CLASSES: tuple[type[SQLModel], ...] = (
     GiftCardMovementRow,
     GiftCardRow,
     IdentityCheckRow,
+    InvoiceLineRow,
+    InvoiceRow,
+    InvoicedFeeRow,
+    InvoiceSeriesRow,
     JobRow,
     KycDocumentRow,
     LedgerAccountRow,

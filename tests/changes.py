@@ -3,7 +3,7 @@
 import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 from pydantic import ValidationError
 
@@ -98,9 +98,11 @@ Transport = Direct | OverGraphQL
 
 
 def arguments_result(operation: Operation[Any, Any]) -> str:
-    """The name of what an operation answers: `product_variant`."""
-    returned = operation.function.__annotations__["return"].__name__
-    return "".join(f"_{c.lower()}" if c.isupper() else c for c in returned).lstrip("_")
+    """The name of what an operation answers: `product_variant`, or `invoices` of a list."""
+    returned: Any = operation.function.__annotations__["return"]
+    is_list = get_origin(returned) is list
+    name = (get_args(returned)[0] if is_list else returned).__name__
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_") + ("s" if is_list else "")
 
 
 def _camel(name: str) -> str:

@@ -12,7 +12,8 @@ from funnel.core.pages import PageTemplates
 from funnel.lost_documents import MissingDocumentPage
 from resolvers.core.context import Context
 from resolvers.core.services import Services
-from resolvers.document import find_document
+from resolvers.document import ServedFile, find_document
+from resolvers.invoice.documents import find_invoice_file
 from resolvers.payment.payouts.documents import MEDIA_TYPES, find_payout_file
 from schema.core.errors import AppError, NotFound
 from schema.graph.requests import wants_html
@@ -45,9 +46,17 @@ async def document(kind: DocumentKind, request: Request) -> Response:
 async def payout_document(kind: str, request: Request) -> Response:
     """Serve the statement or the spreadsheet of a payout request. Raises NotFound for an address that is forged or too old."""
     services: Services = request.app.state.container.services
-    found = await find_payout_file(services, request.path_params["token"], kind)
-    headers = HEADERS | {"Content-Disposition": found.disposition}
-    return Response(found.content, media_type=found.media_type, headers=headers)
+    return _signed(await find_payout_file(services, request.path_params["token"], kind))
+
+
+async def invoice_document(request: Request) -> Response:
+    """Serve the document of an invoice. Raises NotFound for an address that is forged or too old."""
+    return _signed(await find_invoice_file(request.app.state.container.services, request.path_params["token"]))
+
+
+def _signed(file: ServedFile) -> Response:
+    headers = HEADERS | {"Content-Disposition": file.disposition}
+    return Response(file.content, media_type=file.media_type, headers=headers)
 
 
 async def not_found(_request: Request) -> Response:
@@ -79,5 +88,6 @@ def routes(settings: Settings, pages: PageTemplates) -> list[Route]:
             Route(f"/documents/payouts/{{token}}.{kind}", with_error_page(partial(payout_document, kind)))
             for kind in MEDIA_TYPES
         ),
+        Route("/documents/invoices/{token}.pdf", with_error_page(invoice_document)),
         Route("/documents/{rest:path}", with_error_page(not_found)),
     ]

@@ -13,6 +13,7 @@ from schema.network.box import OfferStatus
 from store.audit.entries import AuditEntryRow
 from store.event.events import EventRow
 from store.gift_card.gift_cards import GiftCardRow
+from store.invoice.invoices import InvoiceRow
 from store.ledger.rows import LedgerJournalRow
 from store.ledger.wallets import WalletRow
 from store.mail.rows import MailRow
@@ -31,6 +32,7 @@ MARKETPLACE_OWNED = (
     AuditEntryRow,
     EventRow,
     FeeRuleRow,
+    InvoiceRow,
     LedgerJournalRow,
     MailRow,
     OfferRow,

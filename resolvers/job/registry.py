@@ -15,6 +15,7 @@ from resolvers.activation import polling
 from resolvers.cart import expiry as cart_expiry
 from resolvers.core import idempotency
 from resolvers.core.services import Services
+from resolvers.invoice import issuing
 from resolvers.job import expiry, jobs, provider_notifications
 from resolvers.kyc import levels
 from resolvers.mail import delivery
@@ -148,6 +149,7 @@ SCHEDULES: Mapping[str, ScheduledTask] = {
     "follow_missed_disputes": ScheduledTask("11 * * * *", following.follow_missed_disputes),
     "forget_events": ScheduledTask("53 3 * * *", webhook_delivery.prune_events),
     "gather_payouts": ScheduledTask("7 * * * *", gathering.gather_payouts),
+    "issue_invoices": ScheduledTask("27 * * * *", issuing.issue_invoices),
     "provider_catch_up": ScheduledTask("*/15 * * * *", payment_polling.enqueue_missed_events),
     "prune_audit_entries": ScheduledTask("17 3 * * *", audit.prune_entries),
     "prune_jobs": ScheduledTask("37 * * * *", jobs.prune),

@@ -20,7 +20,8 @@ from schema.core.resource import SchemaModel
 from schema.delivery.delivery import DeliveryKind
 from schema.mail import Mail, MailKind, MailState
 from store.account.staff import STAFF_LANGUAGE
-from store.mail.content import RefundContent, order_content, order_lines_of
+from store.mail.content import RefundContent
+from store.mail.orders import order_content, order_lines_of
 from store.mail.outbox import enqueue_mail, schedule_delivery
 from store.mail.rows import MailRow
 from store.order.orders import OrderRow

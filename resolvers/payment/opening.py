@@ -66,6 +66,7 @@ async def open_payment(
         commission_amount=fee.amount,
         commission_vat_amount=fee.vat,
         net_amount=amount - fee.amount,
+        commission_vat_rate=fee.vat_rate,
         fee_rule_id=fee.rule_id,
         created_on=now,
         **columns,

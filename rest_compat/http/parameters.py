@@ -119,6 +119,22 @@ def between(name: str, first: str, last: str, description: str) -> Parameter:
     return Parameter(name, (first, last), read, description, schema, needs_time_zone=True, narrow=(max, min))
 
 
+def days_between(name: str, first: str, last: str, description: str) -> Parameter:
+    """Two days separated by a comma, both included."""
+
+    def read(text: str, _: ZoneInfo) -> tuple[Any, ...]:
+        days = text.split(",")
+        if len(days) != 2 or not all(_DATE.fullmatch(day.strip()) for day in days):
+            raise ValueError("Send two days, separated by a comma, such as 2030-01-01,2030-01-31.")
+        try:
+            return tuple(dt.date.fromisoformat(day.strip()) for day in days)
+        except ValueError:
+            raise ValueError("Send two days, separated by a comma, such as 2030-01-01,2030-01-31.") from None
+
+    schema = {"type": "string", "examples": ["2030-01-01,2030-01-31"]}
+    return Parameter(name, (first, last), read, description, schema, narrow=(max, min))
+
+
 def first_moment(text: str, zone: ZoneInfo) -> dt.datetime:
     """The time in UTC; a date alone is its midnight in the zone. Raises ValueError."""
     return _moment(text, zone, dt.time.min)

@@ -18,6 +18,7 @@ from schema.core import errors
 from schema.core.errors import AppError, InvalidInput, NotFound, ProblemPath
 from schema.core.inputs import RejectedInput
 from schema.graph.errors import field_of, render_message
+from schema.invoice import errors as invoice_errors
 from schema.network import box_errors
 from schema.network import errors as network_errors
 from schema.payment import errors as payment_errors
@@ -43,7 +44,7 @@ FIELD_CODES = {
     "TOO_MANY": "The list is too long.",
 }
 """Codes of problems of a single field, in addition to the errors of the catalogue."""
-ERROR_MODULES = (errors, box_errors, network_errors, payment_errors)
+ERROR_MODULES = (errors, box_errors, invoice_errors, network_errors, payment_errors)
 
 
 def _error_classes() -> list[type[AppError]]:

@@ -54,6 +54,10 @@ class NetworkUsage(SchemaModel):
     commission_vat = restricted(
         money_value("commission_vat_amount"), OF_OWN_USAGES, f"The VAT in the commission. {HIDDEN}"
     )
+    fees_vat_rate: Decimal = Field(default=NOTHING, sa_type=Numeric(5, 2), exclude=True)
+    visible_fees_vat_rate = restricted_column(
+        Decimal, "fees_vat_rate", OF_OWN_USAGES, f"The VAT in both fees in percent. {HIDDEN}", name="feesVatRate"
+    )
     fees_paid_by: UsageFeePayer = enum_column(
         UsageFeePayer, "Who pays management fee and commission.", default=UsageFeePayer.PARTNER
     )

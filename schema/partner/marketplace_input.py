@@ -11,10 +11,11 @@ from pydantic_core import PydanticCustomError
 
 from schema.core.inputs import graphql_input, graphql_input_for, update_input_of
 from schema.core.resource import SchemaModel
+from schema.partner.invoicing import InvoicerDetails
 from schema.partner.marketplace import Marketplace
 from schema.partner.network_settings import NetworkGiftCardSettings, NetworkVoucherSettings, UsageFeePayer
 from schema.validation.characters import line_up_to
-from schema.validation.contact import Email
+from schema.validation.contact import CountryCode, Email
 from schema.validation.numbers import AmountRule, MoneyAmount, WholeNumberRule
 
 
@@ -67,6 +68,21 @@ class NetworkVoucherSettingsInput(SchemaModel):
     books_breakage: strawberry.Maybe[bool]
 
 
+@graphql_input_for(InvoicerDetails)
+class InvoicerDetailsInput(SchemaModel):
+    """What is printed on the invoices of a marketplace. Invoices that exist stay as they are."""
+
+    company_name: strawberry.Maybe[Annotated[str, line_up_to(120)]]
+    address_line_1: strawberry.Maybe[Annotated[str, line_up_to(255)]]
+    postal_code: strawberry.Maybe[Annotated[str, line_up_to(20)]]
+    city: strawberry.Maybe[Annotated[str, line_up_to(120)]]
+    country_code: strawberry.Maybe[CountryCode]
+    registration_number: strawberry.Maybe[Annotated[str, line_up_to(40)]]
+    vat_id: strawberry.Maybe[Annotated[str, line_up_to(40)]]
+    exemption_reason: strawberry.Maybe[Annotated[str, line_up_to(200)]]
+    number_prefix: strawberry.Maybe[Annotated[str, line_up_to(10)]]
+
+
 @graphql_input_for(Marketplace)
 class CreateMarketplace(SchemaModel):
     """Create a marketplace. Its currency cannot be changed later."""
@@ -80,6 +96,7 @@ class CreateMarketplace(SchemaModel):
     email: Email = ""
     gift_card_settings: NetworkGiftCardSettingsInput | None = None
     voucher_settings: NetworkVoucherSettingsInput | None = None
+    invoicing: InvoicerDetailsInput | None = None
 
 
 @update_input_of(CreateMarketplace, without={"currency"})

@@ -89,7 +89,7 @@ async def add_commission(db: AsyncSession, attempt: AttemptRow) -> None:
         db, attempt.partner_id, card_amount=attempt.card_amount, product=attempt.kind.value, origin=ORIGIN
     )
     attempt.commission_amount, attempt.commission_vat_amount = commission.amount, commission.vat
-    attempt.fee_rule_id = commission.rule_id
+    attempt.commission_vat_rate, attempt.fee_rule_id = commission.vat_rate, commission.rule_id
 
 
 def _applied_codes(quote: Quote, kind: CodeKind) -> tuple[AttemptCode, ...]:

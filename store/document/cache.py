@@ -62,7 +62,12 @@ async def get_or_make(
 def _digest(source: DocumentSource) -> str:
     """The digest of a document's content: its texts, its pictures and the renderer."""
     pictures = (_picture_digest(source.logo), _picture_digest(source.cover))
-    shown = (renderer_version(source.sheet.template), source.sheet.data(), source.sheet.scanned, pictures)
+    shown = (
+        renderer_version(source.sheet.template, source.sheet.pdf_standards),
+        source.sheet.data(),
+        source.sheet.scanned,
+        pictures,
+    )
     return hashlib.sha256(orjson.dumps(shown)).hexdigest()
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from store.document.printable import printable, printable_exact
-from store.document.sheet import SheetBrand, TextLine, lines_of
+from store.document.sheet import ARCHIVED, SheetBrand, TextLine, lines_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,7 @@ class Receipt:
     """A receipt as its template reads it. Texts are as people wrote them; `data` makes them printable."""
 
     template: ClassVar[str] = "receipt.typ"
+    pdf_standards: ClassVar[tuple[str, ...]] = ARCHIVED
     language: str
     title: str
     look: SheetBrand

@@ -26,8 +26,6 @@ if TYPE_CHECKING:  # a process that renders no documents does without the compil
     from store.document.pictures import Pictures, PrintPicture
 
 TEMPLATES = Path(__file__).parent
-PDF_STANDARDS: "list[typst.PDFStandard]" = ["a-2a", "ua-1"]
-"""PDF/A-2a for archiving, PDF/UA-1 for screen readers."""
 QUIET_ZONE = 2
 """Light modules around the QR code, in addition to the white of the paper."""
 log = structlog.get_logger(__name__)
@@ -55,7 +53,11 @@ def render_pdf_sync(sheet: TypesetDocument, pictures: "Pictures", rendered_on: d
     from store.document.pictures import prepare_pictures
 
     shown = prepare_pictures(pictures)
-    how: dict[str, Any] = {"format": "pdf", "pdf_standards": PDF_STANDARDS, "timestamp": int(rendered_on.timestamp())}
+    how: dict[str, Any] = {
+        "format": "pdf",
+        "pdf_standards": list(sheet.pdf_standards),
+        "timestamp": int(rendered_on.timestamp()),
+    }
     try:
         return compile_sheet(sheet, shown, **how)
     except RenderingFailed as error:
@@ -82,8 +84,9 @@ def compile_sheet(sheet: TypesetDocument, pictures: dict[str, "PrintPicture"], *
             (folder / "code.svg").write_bytes(_qr(sheet.scanned))
         places: dict[str, Any] = {"root": folder, "package_path": folder, "package_cache_path": folder}
         try:
-            template = (TEMPLATES / sheet.template).read_bytes()
-            compiler = typst.Compiler(template, font_paths=_fonts(), ignore_system_fonts=True, **places)
+            compiler = typst.Compiler(
+                _template(sheet.template), font_paths=_fonts(), ignore_system_fonts=True, **places
+            )
             pdf = compiler.compile(**how)
         except typst.TypstError as error:
             raise RenderingFailed(error.diagnostic) from error
@@ -92,6 +95,12 @@ def compile_sheet(sheet: TypesetDocument, pictures: dict[str, "PrintPicture"], *
                 raise
             raise RenderingFailed(f"The compiler gave up: {error}") from error
     return pdf[0] if isinstance(pdf, list) else pdf or b""
+
+
+@functools.cache
+def _template(name: str) -> bytes:
+    """A template, with what all templates share before it."""
+    return (TEMPLATES / "house.typ").read_bytes() + (TEMPLATES / name).read_bytes()
 
 
 def _write_picture(folder: Path, picture: "PrintPicture | None") -> str | None:
@@ -117,9 +126,7 @@ def _qr(text: str) -> bytes:
 
 
 @functools.cache
-def renderer_version(template: str) -> str:
-    """Identifies the template, the fonts and the compiler: when it changes, documents are rendered again."""
+def renderer_version(template: str, standards: tuple[str, ...]) -> str:
+    """Identifies the template, the fonts, the compiler and its standards: when it changes, documents are rendered again."""
     fonts = ",".join(f"{font.name}:{font.stat().st_size}" for font in sorted(FONTS.glob("*.ttf")))
-    return hashlib.sha256(
-        (TEMPLATES / template).read_bytes() + f"{fonts}:{version('typst')}:{PDF_STANDARDS}".encode()
-    ).hexdigest()
+    return hashlib.sha256(_template(template) + f"{fonts}:{version('typst')}:{standards}".encode()).hexdigest()

@@ -7,6 +7,9 @@ from schema.checkout.checkout import Brand
 from store.document.printable import detect_language, is_rtl, printable, printable_exact, printable_lines
 from store.document.rich import TextBlock, plain_text_of
 
+ARCHIVED = ("a-2a", "ua-1")
+"""PDF/A-2a for archiving, PDF/UA-1 for screen readers."""
+
 
 @dataclass(frozen=True, slots=True)
 class SheetLabels:
@@ -56,6 +59,7 @@ class Sheet:
     """A voucher or a gift card as its template reads it. Texts are as people wrote them; `data` makes them printable."""
 
     template: ClassVar[str] = "sheet.typ"
+    pdf_standards: ClassVar[tuple[str, ...]] = ARCHIVED
     language: str
     title: str
     look: SheetBrand

@@ -10,6 +10,8 @@ class TypesetDocument(Protocol):
 
     template: ClassVar[str]
     """The file name of its template."""
+    pdf_standards: ClassVar[tuple[str, ...]]
+    """The standards that its PDF follows, by the names of the compiler."""
 
     @property
     def look(self) -> SheetBrand: ...

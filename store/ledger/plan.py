@@ -45,6 +45,7 @@ ACCOUNT_PLAN: Mapping[Role, PlanAccount] = {
     Role.COMMISSION_BACK: PlanAccount(2310, "Commission to give back with refunds", "transaction"),
     Role.MARKETPLACE_FUNDS: PlanAccount(2400, "Funds of the marketplace"),
     Role.FUNDS_HELD: PlanAccount(2410, "Funds of the marketplace, kept back"),
+    Role.FREED_FEES: PlanAccount(2420, "Fees given back out of other money"),
     Role.VAT_ON_COMMISSION: PlanAccount(2500, "VAT on commission"),
     Role.SUSPENSE: PlanAccount(2900, "Suspense"),
     Role.COMMISSION: PlanAccount(4100, "Commission"),

@@ -10,8 +10,9 @@ from store.core.settings import Settings
 from store.database.db import Database
 from store.document.addresses import DocumentKind, document_url
 from store.document.cache import get_or_render_document
+from store.document.invoice.factur_x import render_invoice
 from store.document.source import DocumentSource, document_source_of, find_printables
-from store.mail.content import Content, GiftContent, GiftRole, NetworkUsageContent
+from store.mail.content import Content, GiftContent, GiftRole, InvoiceContent, NetworkUsageContent
 from store.mail.mailer import MailRefused
 from store.mail.message import Attachment
 from store.mail.render import MailLinks
@@ -57,6 +58,9 @@ async def load_documents(
         return MailDocuments(
             MailLinks(pages={about.used_id: holder_url(settings, HELD_KINDS[kind], about.holder_page)})
         )
+    if isinstance(about, InvoiceContent):
+        document = await render_invoice(database, files, about.invoice_id)
+        return MailDocuments(files=[Attachment(document.file_name, "application/pdf", document.content)])
     if not isinstance(about, GiftContent) or about.role not in ROLES_WITH_DOCUMENTS:
         return MailDocuments()
     addresses: dict[int, str] = {}

@@ -11,16 +11,11 @@ from pydantic import BaseModel, ConfigDict
 
 from schema.checkout.checkout import ShopKind
 from schema.core.text import Text
-from schema.coupon.coupon import ReceptionMode
 from schema.delivery.delivery import DeliveryKind
+from schema.invoice.invoice import InvoiceKind
 from schema.mail import MailKind
 from schema.order import OrderStatus
 from schema.payment.dispute import DisputeState
-from store.order.orders import OrderRow
-from store.payment.attempts import AttemptRow
-
-ALIKE = ("name", "details", "unit_price")
-TO_GIFTEES = (ReceptionMode.GIFTEE_EMAIL, ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY)
 
 
 class Content(BaseModel):
@@ -300,6 +295,21 @@ class VoucherUsageContent(NetworkUsageContent):
     usages_left: int
 
 
+class InvoiceContent(Content):
+    """An invoice or credit note. `total` is positive, VAT included."""
+
+    invoice_id: UUID
+    number: str
+    kind: InvoiceKind
+    issuer: str
+    reason: str
+    """Why a credit note corrects an invoice; empty on others."""
+    total: Decimal
+    currency: str
+    first_day: dt.date
+    last_day: dt.date
+
+
 CONTENTS: Mapping[MailKind, type[Content]] = {
     MailKind.ORDER_CONFIRMATION: OrderContent,
     MailKind.NEW_ORDER: OrderContent,
@@ -317,6 +327,7 @@ CONTENTS: Mapping[MailKind, type[Content]] = {
     MailKind.NETWORK_VOUCHER_USED: VoucherUsageContent,
     MailKind.DISPUTE_OPENED: DisputeContent,
     MailKind.DISPUTE_ENDED: DisputeContent,
+    MailKind.INVOICE: InvoiceContent,
     MailKind.ENDPOINT_DISABLED: EndpointContent,
 }
 
@@ -324,62 +335,3 @@ CONTENTS: Mapping[MailKind, type[Content]] = {
 def content_of(kind: MailKind, data: Mapping[str, Any]) -> Content:
     """Parse the content of a message. Raises pydantic's ValidationError for the data of another kind."""
     return CONTENTS[kind].model_validate(data)
-
-
-def order_content(order: OrderRow, attempt: AttemptRow, time_zone: str) -> OrderContent:
-    """The content of an order and its payment attempt."""
-    return OrderContent(
-        number=order.number,
-        ordered_on=order.created_on,
-        time_zone=time_zone,
-        currency=order.currency,
-        first_name=order.buyer_first_name,
-        last_name=order.buyer_last_name,
-        email=order.buyer_email,
-        phone=order.buyer_phone,
-        message=order.message,
-        lines=order_lines_of(attempt),
-        delivery=_delivery(order, attempt),
-        kind=attempt.kind,
-        products_amount=order.products_amount,
-        coupons=tuple(DeductionContent(code=coupon.code, amount=coupon.amount) for coupon in attempt.coupons),
-        delivery_amount=order.delivery_amount,
-        total_amount=order.total_amount,
-        gift_cards=tuple(DeductionContent(code=card.code[-4:], amount=card.amount) for card in attempt.cards),
-        card_amount=order.card_amount,
-        vat=tuple(VatContent(rate=entry.rate, net=entry.net, vat=entry.vat) for entry in attempt.vat),
-    )
-
-
-def order_lines_of(attempt: AttemptRow) -> tuple[OrderLineContent, ...]:
-    """The lines of a payment attempt. Gift cards and boxes of a network that are alike are one."""
-    found: list[OrderLineContent] = []
-    for line in attempt.lines:
-        shown = OrderLineContent(
-            name=line.name,
-            details=line.details,
-            quantity=line.quantity,
-            unit_price=line.unit_price,
-            total=line.total,
-        )
-        last = found[-1] if found else None
-        if line.is_of_network and last and all(getattr(last, name) == getattr(shown, name) for name in ALIKE):
-            more = {"quantity": last.quantity + shown.quantity, "total": last.total + shown.total}
-            found[-1] = last.model_copy(update=more)
-        else:
-            found.append(shown)
-    return tuple(found)
-
-
-def _delivery(order: OrderRow, attempt: AttemptRow) -> DeliveryContent:
-    to = order.recipient_name or f"{order.buyer_first_name} {order.buyer_last_name}".strip()
-    place = f"{order.postal_code or ''} {order.city or ''}".strip()
-    lines = (to, order.address_line_1, order.address_line_2, place) if order.country else ()
-    return DeliveryContent(
-        kind=order.delivery_kind,
-        name=order.delivery_name,
-        description=attempt.delivery.description,
-        address=tuple(line for line in lines if line),
-        country=order.country or "",
-        to_giftees=attempt.delivery.reception in TO_GIFTEES,
-    )

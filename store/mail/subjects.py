@@ -4,6 +4,7 @@ from gettext import NullTranslations
 from urllib.parse import urlsplit
 
 from schema.checkout.checkout import Brand
+from schema.invoice.invoice import InvoiceKind
 from schema.mail import MailKind
 from schema.payment.dispute import DisputeState
 from store.core.localization.formats import Formats
@@ -14,6 +15,7 @@ from store.mail.content import (
     EndpointContent,
     GiftContent,
     GiftRole,
+    InvoiceContent,
     OrderContent,
     OrderRefundContent,
     PaymentRequestContent,
@@ -46,6 +48,7 @@ SUBJECTS = {
     MailKind.NETWORK_VOUCHER_USED: N_("Your voucher: %(box)s, used at %(partner)s"),
     MailKind.DISPUTE_OPENED: N_("A bank disputes a payment of %(amount)s"),
     MailKind.DISPUTE_ENDED: N_("Dispute ended: %(amount)s"),
+    MailKind.INVOICE: N_("Invoice %(number)s from %(issuer)s"),
     MailKind.ENDPOINT_DISABLED: N_("Events are no longer sent to %(host)s"),
     TEST_MAIL: N_("Mail works"),
 }
@@ -66,6 +69,7 @@ DISPUTE_SUBJECTS = {
     DisputeState.CANCELLED: N_("Dispute withdrawn: %(amount)s"),
 }
 """For disputes about money that was taken."""
+CREDIT_NOTE_SUBJECT = N_("Credit note %(number)s from %(issuer)s")
 ROLE_SUBJECTS = {
     GiftRole.FOR_GIFTEE: N_("A present from %(sender)s"),
     GiftRole.SENT_TO_GIFTEE: N_("Your present was sent to %(email)s"),
@@ -92,6 +96,9 @@ def subject_of(
         gaps |= {"total": formats.money(about.amount, about.currency)}
     elif isinstance(about, EndpointContent):
         gaps |= {"host": urlsplit(about.url).hostname or about.url}
+    elif isinstance(about, InvoiceContent):
+        text = text if about.kind is InvoiceKind.INVOICE else CREDIT_NOTE_SUBJECT
+        gaps |= {"number": about.number, "issuer": about.issuer}
     elif isinstance(about, RenewalContent):
         gaps |= {"day": formats.days(about.renew_by)}
     elif isinstance(about, DisputeContent):

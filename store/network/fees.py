@@ -9,7 +9,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.partner.network_settings import UsageFeePayer
 from store.partner.partners import MarketplaceRow
-from store.payment.fees import fee_with_vat, find_rule
+from store.payment.fees import fee_with_vat, find_terms
 from store.providers.money import smallest_unit
 
 GIFT_CARD_USAGE, VOUCHER_USAGE = "network_gift_card", "network_voucher"
@@ -23,6 +23,7 @@ class WithFees(Protocol):
     management_fee_amount: Decimal
     management_fee_vat_amount: Decimal
     commission_rate: Decimal
+    fees_vat_rate: Decimal
     commission_amount: Decimal
     commission_vat_amount: Decimal
     fees_paid_by: UsageFeePayer
@@ -31,7 +32,7 @@ class WithFees(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class FeeTerms:
+class UsageTerms:
     """The terms of a usage: a fixed fee, a percentage, and the VAT added to both."""
 
     management_fee: Decimal
@@ -41,21 +42,21 @@ class FeeTerms:
     rule_id: int | None = None
 
 
-async def fee_terms(db: AsyncSession, network: MarketplaceRow, partner_id: int, product: str) -> FeeTerms:
+async def fee_terms(db: AsyncSession, network: MarketplaceRow, partner_id: int, product: str) -> UsageTerms:
     """The terms for a usage at a partner: those of the most specific fee rule that names `product`, else the settings
     of the network. Who pays is a setting.
     """
-    rule, own = await find_rule(db, partner_id, product, "", is_named=True), f"{product}_"
+    terms, own = await find_terms(db, partner_id, product, "", is_named=True), f"{product}_"
     paid_by: UsageFeePayer = getattr(network, f"{own}fees_paid_by")
-    if rule is not None:
-        return FeeTerms(rule.fixed_amount, rule.percentage, rule.vat_rate, paid_by, rule.id)
+    if (rule := terms.rule) is not None:
+        return UsageTerms(rule.fixed_amount, rule.percentage, terms.vat_rate(rule.vat_rate), paid_by, rule.id)
     fee, rate, vat = (
         getattr(network, f"{own}{name}") for name in ("management_fee_amount", "commission_rate", "vat_rate")
     )
-    return FeeTerms(fee, rate, vat, paid_by)
+    return UsageTerms(fee, rate, terms.vat_rate(vat), paid_by)
 
 
-def apply_fees(usage: WithFees, terms: FeeTerms, currency: str) -> None:
+def apply_fees(usage: WithFees, terms: UsageTerms, currency: str) -> None:
     """Write the fees of a usage, and what the partner earns.
 
     If the partner pays, commission and then management fee are at most what is left of the value.
@@ -67,6 +68,7 @@ def apply_fees(usage: WithFees, terms: FeeTerms, currency: str) -> None:
     fee, vat = fee_with_vat(terms.management_fee, terms.vat_rate, unit, most=value - commission if is_own else None)
     usage.management_fee_amount, usage.management_fee_vat_amount = fee, vat
     usage.commission_rate, usage.fees_paid_by, usage.fee_rule_id = terms.commission_rate, terms.paid_by, terms.rule_id
+    usage.fees_vat_rate = terms.vat_rate
     usage.net_amount = value - commission - fee if is_own else value
 
 

@@ -9,6 +9,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.core.columns import amount_column
 from schema.core.errors import CONSTRAINT_ERRORS, AlreadyTaken
+from schema.partner.invoicing import InvoicerDetails
 from schema.partner.marketplace import Marketplace
 from schema.partner.network_settings import NetworkGiftCardSettings, NetworkVoucherSettings
 from schema.partner.partner import Partner, PartnerStatus
@@ -23,7 +24,7 @@ from schema.partner.parts import (
 from store.core.row import CreatedOn
 
 
-class MarketplaceRow(NetworkGiftCardSettings, NetworkVoucherSettings, Marketplace, table=True):
+class MarketplaceRow(NetworkGiftCardSettings, NetworkVoucherSettings, InvoicerDetails, Marketplace, table=True):
     __tablename__ = "marketplace"
     __table_args__ = (
         Index("marketplace_name_list_idx", "name", "id"),

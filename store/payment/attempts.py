@@ -5,7 +5,7 @@ import enum
 from decimal import Decimal
 from uuid import UUID, uuid4
 
-from sqlalchemy import BigInteger, CheckConstraint, Index, text
+from sqlalchemy import BigInteger, CheckConstraint, Index, Numeric, text
 from sqlmodel import Field
 
 from schema.checkout.checkout import Buyer, ShopKind, VatAmount
@@ -112,6 +112,8 @@ class AttemptRow(PartnerOwned, CreatedOn, CheckedRow, table=True):
     card_amount: Decimal = amount_column()
     commission_amount: Decimal = amount_column("Our part of the card amount.", default=Decimal("0.00"))
     commission_vat_amount: Decimal = amount_column("The VAT in it.", default=Decimal("0.00"))
+    commission_vat_rate: Decimal = Field(default=Decimal("0.00"), sa_type=Numeric(5, 2))
+    """In percent."""
     fee_rule_id: int | None = Field(default=None, foreign_key="fee_rule.id")
     link_expires_on: dt.datetime | None = datetime_column(
         "When the provider's link expires.", default=None, nullable=True

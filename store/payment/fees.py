@@ -5,15 +5,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
-from sqlalchemy import CheckConstraint, Index, Integer, String, bindparam, case, or_
+from sqlalchemy import CheckConstraint, Index, Integer, String, and_, bindparam, case, or_
 from sqlmodel import Field, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
-from sqlmodel.sql.expression import SelectOfScalar
+from sqlmodel.sql.expression import Select
 
 from schema.core.errors import CONSTRAINT_ERRORS, AlreadyTaken
 from schema.payment.fees import FeeRule
+from schema.validation.vat import is_reverse_charge
 from store.core.row import CreatedOn, InCurrency
-from store.partner.partners import PartnerRow
+from store.partner.partners import MarketplaceRow, PartnerRow
 from store.providers.money import smallest_unit
 
 NOTHING = Decimal("0.00")
@@ -48,11 +49,25 @@ CONSTRAINT_ERRORS["fee_rule_key"] = lambda: AlreadyTaken("product", what="combin
 
 @dataclass(frozen=True, slots=True)
 class Commission:
-    """The commission of a payment, VAT included, and the VAT in it."""
+    """The commission of a payment, VAT included, and the VAT in it with its rate in percent."""
 
     amount: Decimal = NOTHING
     vat: Decimal = NOTHING
+    vat_rate: Decimal = NOTHING
     rule_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FeeTerms:
+    """What counts for a payment or usage of a partner: the rule, if one fits, and who owes the VAT."""
+
+    rule: FeeRuleRow | None
+    is_reverse_charge: bool
+    """The partner owes the VAT itself: none is added."""
+
+    def vat_rate(self, rate: Decimal) -> Decimal:
+        """The rate that is added, in percent."""
+        return NOTHING if self.is_reverse_charge else rate
 
 
 async def commission_of(
@@ -61,23 +76,26 @@ async def commission_of(
     """The commission of a payment of which `card_amount` comes in by bank card."""
     if card_amount <= 0:
         return Commission()
-    rule = await find_rule(db, partner_id, product, origin)
-    return Commission() if rule is None else commission_by(rule, card_amount)
+    terms = await find_terms(db, partner_id, product, origin)
+    if terms.rule is None:
+        return Commission()
+    return commission_by(terms.rule, card_amount, terms.vat_rate(terms.rule.vat_rate))
 
 
-async def find_rule(
+async def find_terms(
     db: AsyncSession, partner_id: int, product: str, origin: str, *, is_named: bool = False
-) -> FeeRuleRow | None:
-    """The rule that counts for a payment: partner (4), product (2) and origin (1) are summed, the largest sum wins. With
-    `is_named`, among the rules that name the product only.
+) -> FeeTerms:
+    """What counts for a payment of a partner. Of the rules, partner (4), product (2) and origin (1) are summed, and the largest
+    sum wins. With `is_named`, among the rules that name the product only.
     """
     named: Mapping[str, object] = {"partner_id": partner_id, "product": product, "origin": origin}
-    return (await db.exec(_fitting(is_named=is_named), params=named)).first()
+    rule, seller, buyer = (await db.exec(_fitting(is_named=is_named), params=named)).one()
+    return FeeTerms(rule, is_reverse_charge(seller, buyer))
 
 
 @functools.cache
-def _fitting(*, is_named: bool) -> SelectOfScalar[FeeRuleRow]:
-    """The statement of `find_rule`, with its arguments as parameters: building it takes longer than running it."""
+def _fitting(*, is_named: bool) -> Select[FeeRuleRow | None, str, str]:
+    """The statement of `find_terms`, with its arguments as parameters: building it takes longer than running it."""
     rule, partner_id = FeeRuleRow, bindparam("partner_id", type_=Integer)
     product, origin = bindparam("product", type_=String), bindparam("origin", type_=String)
     weight = (
@@ -85,24 +103,31 @@ def _fitting(*, is_named: bool) -> SelectOfScalar[FeeRuleRow]:
         + case((col(rule.product).is_not(None), 2), else_=0)
         + case((col(rule.origin).is_not(None), 1), else_=0)
     )
-    marketplace = select(col(PartnerRow.marketplace_id)).where(col(PartnerRow.id) == partner_id).scalar_subquery()
-    fitting = select(rule).where(
+    fits = and_(
         col(rule.is_active),
-        col(rule.marketplace_id) == marketplace,
+        col(rule.marketplace_id) == col(PartnerRow.marketplace_id),
         or_(col(rule.partner_id).is_(None), col(rule.partner_id) == partner_id),
         col(rule.product) == product if is_named else or_(col(rule.product).is_(None), col(rule.product) == product),
         or_(col(rule.origin).is_(None), col(rule.origin) == origin),
     )
-    return fitting.order_by(weight.desc()).limit(1)
+    return (
+        select(rule, MarketplaceRow.invoicer_vat_id, PartnerRow.vat_id)
+        .select_from(PartnerRow)
+        .join(MarketplaceRow, col(MarketplaceRow.id) == col(PartnerRow.marketplace_id))
+        .outerjoin(rule, fits)
+        .where(col(PartnerRow.id) == partner_id)
+        .order_by(weight.desc())
+        .limit(1)
+    )
 
 
-def commission_by(rule: FeeRuleRow, card_amount: Decimal) -> Commission:
-    """The commission by one rule. At least the smallest unit of `card_amount` is the partner's: the provider refunds nothing
+def commission_by(rule: FeeRuleRow, card_amount: Decimal, vat_rate: Decimal) -> Commission:
+    """The commission by one rule, with VAT at `vat_rate` percent. At least the smallest unit of `card_amount` is the partner's: the provider refunds nothing
     that is commission alone.
     """
     unit = smallest_unit(rule.currency)
     net = card_amount * rule.percentage / 100 + rule.fixed_amount
-    return Commission(*fee_with_vat(net, rule.vat_rate, unit, most=card_amount - unit), rule.id)
+    return Commission(*fee_with_vat(net, vat_rate, unit, most=card_amount - unit), vat_rate, rule.id)
 
 
 def fee_with_vat(

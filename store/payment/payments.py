@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import cast
 from uuid import UUID, uuid4
 
-from sqlalchemy import CheckConstraint, Column, Computed, Index, String, Table, UniqueConstraint, text
+from sqlalchemy import CheckConstraint, Column, Computed, Index, Numeric, String, Table, UniqueConstraint, text
 from sqlmodel import Field, SQLModel
 
 from schema.core.columns import amount_column, datetime_column
@@ -75,6 +75,8 @@ class PaymentRow(PartnerOwned, InCurrency, CreatedOn, ModifiedOn, PaymentCustome
     payment_request_id: int | None = Field(default=None, foreign_key="payment_request.id", index=True)
     fee_rule_id: int | None = Field(default=None, foreign_key="fee_rule.id")
     commission_vat_amount: Decimal = amount_column(default=Decimal("0.00"))
+    commission_vat_rate: Decimal = Field(default=Decimal("0.00"), sa_type=Numeric(5, 2))
+    """In percent."""
     link_token: str | None = Field(default=None, max_length=64)
     """The token of its page; None if it is paid in a checkout."""
     document_token: str = Field(default_factory=document_token, max_length=64)

@@ -171,7 +171,7 @@ class Surface:
                 yield (
                     f"It is documented as {row.method} {row.path}, and REST does not serve it. Add to GROUPS in "
                     f'rest_compat/routes.py: RestRoute("{row.method}", "{row.path}", {it.name}, …), '
-                    f"its words to rest_compat/operations.toml as [{row.id}], and take {row.id} out of NOT_YET in tests/rest_compat/test_contract.py."
+                    f"and its words to rest_compat/operations.toml as [{row.id}]."
                 )
 
     def _answers(self, route: RestRoute, it: Declared) -> bool:

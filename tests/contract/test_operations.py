@@ -113,7 +113,7 @@ def test_what_is_documented_and_not_served_is_told_with_the_route() -> None:
     assert "documented as get_product with the permission view_order, and asks for view_catalogue" in wrong
     assert "resolvers/product.py and rest_compat/operations.csv" in wrong
     assert 'rest_compat/routes.py: RestRoute("GET", "/api/products/{id}/", product, …)' in forgotten
-    assert "take get_product out of NOT_YET in tests/rest_compat/test_contract.py" in forgotten
+    assert "and its words to rest_compat/operations.toml as [get_product]." in forgotten
 
 
 def test_a_customers_operation_needs_no_api_but_a_step() -> None:

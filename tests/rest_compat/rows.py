@@ -22,6 +22,7 @@ from store.payment.requests import PaymentRequestRow
 from tests.changes import Direct
 from tests.described import description, resolved
 from tests.fixtures.box import new_box, new_offer
+from tests.fixtures.invoice import stored_invoice
 from tests.fixtures.network import link, network_card
 from tests.fixtures.network_voucher import used_voucher
 from tests.fixtures.payment.payment import stored_payment
@@ -95,6 +96,7 @@ async def open_rows(databases: Databases, folder: pathlib.Path) -> AsyncIterator
             "/api/payments/": payment.id,
             "/api/payment_requests/": request.id,
             "/api/payout_requests/": payout,
+            "/api/invoices/": (await stored_invoice(tenants, "a1")).id,
             "/api/wallets/": await tenants.one("SELECT uuid FROM wallet ORDER BY id LIMIT 1"),
             "/api/payment_hub/partner/": own.partner_uuid,
             "/api/v2/ecommerce/cart/": cart.json()["id"],

@@ -15,6 +15,7 @@ from rest_compat.resources import (
     cart,
     coupon,
     gift_card,
+    invoice,
     kyc,
     network_gift_card,
     network_voucher,
@@ -56,15 +57,6 @@ OPTION = (
     f"id {in_each('name', 'description')} selling_price is_active countable is_global ranking partner partner_uuid "
     "voucher_prototypes_ids category_id"
 )
-
-NOT_YET = frozenset(
-    [
-        "list_invoices",
-        "get_invoice",
-        "list_invoice_payments",
-    ]
-)
-"""Documented operations that are not served yet. Serve one, and take it out."""
 
 DOCUMENTED: Mapping[ResourceShape, str] = {
     auth.TOKEN: "token uuid user",
@@ -155,6 +147,9 @@ DOCUMENTED: Mapping[ResourceShape, str] = {
     transfer.TRANSFER: "created_on amount currency status type payment_uuid debited_wallet_uuid credited_wallet_uuid",
     payment_request.PAYMENT_REQUEST: "id code status amount created_on modified_on reference description customer "
     "partner_uuid origin product",
+    invoice.INVOICE: "id number partner_customer partner_uuid partner_agency_name marketplace_customer_id marketplace_invoicer_id "
+    "provider_invoicer_id customer_company_name invoicer_company_name creation_date invoicing_date total_amount_without_vat "
+    "total_amount_of_vat total_amount_with_vat payins_pdf_file",
     payout.PAYOUT_REQUEST: "id creation_date validation_date partner partner_uuid partner_agency_name partner_is_kyc_validated "
     "partner_block_payout_validation invoicer_marketplace amount status currency currency_symbol bank_account_bic "
     "bank_account_iban pdf_file xls_file",
@@ -216,15 +211,12 @@ def route_of(operation: Documented) -> RestRoute | None:
 
 
 @pytest.mark.parametrize("operation", documented(), ids=lambda o: o.id)
-def test_an_operation_is_served_as_documented_or_listed_as_not_yet(operation: Documented) -> None:
+def test_an_operation_is_served_as_documented(operation: Documented) -> None:
     route = route_of(operation)
-    if operation.id in NOT_YET:
-        assert route is None, f"{operation.id} is served: take it out of NOT_YET."
-    else:
-        assert route is not None, f"{operation.methods} {operation.path} is not served."
-        assert route.verbs == operation.methods
-        assert route.operation.permission is required_access(operation.permission)
-        assert success_of(route) == operation.success
+    assert route is not None, f"{operation.methods} {operation.path} is not served."
+    assert route.verbs == operation.methods
+    assert route.operation.permission is required_access(operation.permission)
+    assert success_of(route) == operation.success
 
 
 def success_of(route: RestRoute) -> str:
@@ -254,10 +246,6 @@ def test_no_two_operations_share_a_path_and_a_method(operation: Documented) -> N
         assert found is not None
         assert {found[0][method] for method in operation.methods} == {operation.id}
         assert ("HEAD" in found[0]) is ("GET" in found[0])
-
-
-def test_not_yet_names_documented_operations_only() -> None:
-    assert {operation.id for operation in documented()} >= NOT_YET
 
 
 def test_nothing_is_served_that_is_not_documented() -> None:

@@ -20,7 +20,7 @@ from schema.wallet import WalletKind
 from store.gift_card.gift_cards import GiftCardRow
 from store.ledger.posting import Journal, post_on
 from store.ledger.wallets import WalletRow
-from store.network.fees import FeeTerms, apply_fees
+from store.network.fees import UsageTerms, apply_fees
 from store.network.gift_cards import NetworkGiftCardUsageRow
 from store.network.issuing import network_gift_cards
 from store.network.postings import NetworkLiability
@@ -214,6 +214,6 @@ def _usage_columns(drawn: DrawnUsage) -> dict[str, Any]:
     }
 
 
-def _finish(usage: NetworkGiftCardUsageRow | NetworkVoucherUsageRow, terms: FeeTerms, currency: str) -> None:
+def _finish(usage: NetworkGiftCardUsageRow | NetworkVoucherUsageRow, terms: UsageTerms, currency: str) -> None:
     usage.currency = currency
     apply_fees(usage, terms, currency)

@@ -10,7 +10,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from store.ledger.books import book_of_marketplace
 from store.network.boxes import BoxRow, OfferRow
 from store.network.designs import GiftCardDesignRow
-from store.network.fees import GIFT_CARD_USAGE, VOUCHER_USAGE, FeeTerms, fee_terms
+from store.network.fees import GIFT_CARD_USAGE, VOUCHER_USAGE, UsageTerms, fee_terms
 from store.network.offers import is_accepted, is_admitted
 from store.partner.partners import MarketplaceRow, PartnerRow
 
@@ -33,9 +33,9 @@ class NetworkStock:
     test_book: int
     design_ids: Sequence[int]
     boxes: Sequence[BoxOnSale]
-    card_terms: Mapping[int, FeeTerms]
+    card_terms: Mapping[int, UsageTerms]
     """The terms of usages of gift cards, by partner."""
-    voucher_terms: Mapping[int, FeeTerms]
+    voucher_terms: Mapping[int, UsageTerms]
     """The same of vouchers."""
 
     def book(self, *, is_test: bool) -> int:

@@ -15,22 +15,19 @@ from resolvers.core.input_mapping import ById
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible
 from resolvers.core.services import Services
-from resolvers.document import ServedFile
+from resolvers.document import ServedFile, read_document_token, signed_document_url
 from schema.core.errors import NotFound
 from schema.core.permission import Permission
 from schema.payment.payout import GeneratePayoutPdf, GeneratePayoutXls, PayoutRequest
-from store.core.signed_links import BadLink, read_link, sign_link
 from store.document.cache import RenderedDocument, disposition, get_or_make, get_or_render_document
 from store.document.payout.source import PayoutContent, read_payout_content
 from store.document.source import DocumentSource, stored_picture
 from store.payout.requests import PayoutRequestRow
 
-PURPOSE = "payout-document"
+FOLDER = "payouts"
 PDF, XLSX = "pdf", "xlsx"
 MEDIA_TYPES = {PDF: "application/pdf", XLSX: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"}
 ZIP_END = b"PK\x05\x06"
-LINK_LIFE, LINK_STEP = dt.timedelta(hours=1), dt.timedelta(minutes=15)
-"""An address works for an hour at least, and stays the same for a quarter."""
 WORKBOOK_VERSION = 1
 """Raise it when the spreadsheet of the same payout changes."""
 _payout = ById(PayoutRequestRow, "payout request")
@@ -38,19 +35,12 @@ _payout = ById(PayoutRequestRow, "payout request")
 
 @derives(PayoutRequest, "pdf_url")
 def _pdf_url(context: Context, id: int, made_on: dt.datetime | None) -> str | None:
-    return None if made_on is None else _url(context.services, id, PDF)
+    return None if made_on is None else signed_document_url(context.services, FOLDER, [id, PDF], PDF)
 
 
 @derives(PayoutRequest, "xlsx_url")
 def _xlsx_url(context: Context, id: int, made_on: dt.datetime | None) -> str | None:
-    return None if made_on is None else _url(context.services, id, XLSX)
-
-
-def _url(services: Services, id: int, kind: str) -> str:
-    step = LINK_STEP.total_seconds()
-    begins = services.clock.timestamp() // step * step
-    token = sign_link(services.settings, PURPOSE, [id, kind, int(begins + (LINK_LIFE + LINK_STEP).total_seconds())])
-    return f"{services.public_url}/documents/payouts/{token}.{kind}"
+    return None if made_on is None else signed_document_url(context.services, FOLDER, [id, XLSX], XLSX)
 
 
 async def find_payout(call: Call, input: GeneratePayoutPdf | GeneratePayoutXls) -> PayoutRequestRow:
@@ -81,11 +71,8 @@ async def generate_payout_xls(call: Call, input: GeneratePayoutXls) -> PayoutReq
 
 async def find_payout_file(services: Services, token: str, kind: str) -> ServedFile:
     """The document of a signed address. Raises NotFound for one that is forged or too old."""
-    try:
-        id, signed_kind, expires_at = read_link(services.settings, PURPOSE, token)
-    except BadLink as error:
-        raise NotFound(thing="document") from error
-    if signed_kind != kind or expires_at < services.clock.timestamp():
+    id, signed_kind = read_document_token(services, FOLDER, token)
+    if signed_kind != kind:
         raise NotFound(thing="document")
     async with services.db.sessions() as db:
         payout = await db.get_one(PayoutRequestRow, id)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from store.document.printable import printable, printable_exact
-from store.document.sheet import SheetBrand
+from store.document.sheet import ARCHIVED, SheetBrand
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,7 @@ class PayoutStatement:
     """A payout statement as its template reads it."""
 
     template: ClassVar[str] = "payout/statement.typ"
+    pdf_standards: ClassVar[tuple[str, ...]] = ARCHIVED
     language: str
     title: str
     look: SheetBrand

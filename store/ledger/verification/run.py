@@ -23,6 +23,7 @@ from store.ledger.verification import (
     balances,
     gift_card_payments,
     gift_cards,
+    invoices,
     journals,
     network_gift_cards,
     network_vouchers,
@@ -46,6 +47,7 @@ ALL_RULES: tuple[Rule, ...] = (
     *networks.RULES,
     *network_vouchers.RULES,
     *payouts.RULES,
+    *invoices.RULES,
 )
 SAMPLE = 10
 """How many offenders of a rule are told in words."""

@@ -21,6 +21,7 @@ from schema.gift_card.gift_card import GiftCardStatus
 from schema.graph.pages import PagePlan
 from schema.graph.selection import is_published_by
 from schema.graph.server import GraphQLRequest, GraphQLServer
+from schema.invoice.invoice import InvoiceKind
 from schema.network.box import OfferStatus
 from schema.network.voucher import NetworkVoucherStatus
 from schema.payment.dispute import DisputeKind
@@ -32,6 +33,7 @@ from store.bank_account import BankAccountRow
 from store.catalogue.catalogue import EnvironmentRow, PriceRangeRow, PrototypeImageRow
 from store.core.clock import clock
 from store.gift_card.gift_cards import GiftCardRow
+from store.invoice.invoices import InvoiceRow
 from store.media.media import MediaRow
 from store.network.boxes import BoxImageRow, BoxPartnerRow, BoxRow, OfferRow
 from store.network.designs import GiftCardDesignRow
@@ -119,6 +121,14 @@ async def sold(shop: Shop) -> None:
     book, today = await shop.one("SELECT min(id) FROM ledger_book"), clock.now().date()
     period: dict[str, Any] = {"first_day": today, "last_day": today}
     await shop.add(PayoutRequestRow(partner_id=shop.partner.id, book_id=book, payout_amount=Decimal("5.00"), **period))
+    amounts: dict[str, Any] = {
+        "net_amount": Decimal("5.00"),
+        "vat_amount": Decimal("1.00"),
+        "total_amount": Decimal("6.00"),
+    }
+    of: dict[str, Any] = {"partner_id": shop.partner.id, "marketplace_id": shop.partner.marketplace_id, "book_id": book}
+    numbers: dict[str, Any] = {"number": "1", "sequence_number": 1, "invoicing_date": today}
+    await shop.add(InvoiceRow(kind=InvoiceKind.INVOICE, **of, **numbers, **period, **amounts))
     changed = await answer(
         FAST, shop, f"mutation {{ updateProduct(input: {{ id: {honey.id}, ranking: 2 }}) {{ product {{ id }} }} }}"
     )

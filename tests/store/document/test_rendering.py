@@ -154,7 +154,7 @@ def test_the_same_is_the_same_to_the_byte() -> None:
 async def test_documents_are_made_beside_each_other() -> None:
     first = await render_pdf(SHORT, {}, MADE_ON)
     assert first == render(SHORT)
-    assert len(renderer_version(SHORT.template)) == 64
+    assert len(renderer_version(SHORT.template, SHORT.pdf_standards)) == 64
 
 
 # ---- what stands on it

@@ -1,6 +1,7 @@
 """A message of each kind, with everything that it can hold."""
 
 import datetime as dt
+import uuid
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 from schema.checkout.checkout import Brand
 from schema.core.text import Text
 from schema.delivery.delivery import DeliveryKind
+from schema.invoice.invoice import InvoiceKind
 from schema.mail import MailKind
 from schema.order import OrderStatus
 from schema.payment.dispute import DisputeState
@@ -24,6 +26,7 @@ from store.mail.content import (
     GiftContent,
     GiftItem,
     GiftRole,
+    InvoiceContent,
     NetworkUsageContent,
     OnboardingContent,
     OrderContent,
@@ -229,6 +232,17 @@ CONTENTS: Mapping[MailKind, Content] = {
     MailKind.NETWORK_VOUCHER_USED: VOUCHER_USED,
     MailKind.DISPUTE_OPENED: dispute(DisputeState.NEEDS_RESPONSE),
     MailKind.DISPUTE_ENDED: dispute(DisputeState.LOST, lost="194.00"),
+    MailKind.INVOICE: InvoiceContent(
+        invoice_id=uuid.UUID("2f7d1c7e-6f0e-4c55-9a59-6d6f3b1a2c11"),
+        number="F-000042",
+        kind=InvoiceKind.INVOICE,
+        issuer="Réseau des Cimes SAS",
+        reason="",
+        total=Decimal("124.00"),
+        currency="EUR",
+        first_day=dt.date(2026, 10, 1),
+        last_day=dt.date(2026, 10, 31),
+    ),
     MailKind.ENDPOINT_DISABLED: EndpointContent(url="https://shop.example/hooks", endpoint_id=12, days=3),
 }
 KINDS = (*CONTENTS, TEST_MAIL)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schema.partner.network_settings import UsageFeePayer
-from store.network.fees import FeeTerms, apply_fees, part_to_return
+from store.network.fees import UsageTerms, apply_fees, part_to_return
 from store.network.gift_cards import NetworkGiftCardUsageRow
 
 COLUMNS = (
@@ -38,7 +38,7 @@ def test_parts_sum_to_the_whole(
     usage = NetworkGiftCardUsageRow(
         id=1, partner_id=1, gift_card_id=1, currency="EUR", value_amount=whole, net_amount=whole
     )
-    apply_fees(usage, FeeTerms(fee, rate, vat, paid_by), "EUR")
+    apply_fees(usage, UsageTerms(fee, rate, vat, paid_by), "EUR")
     ends = [*sorted({cut for cut in cuts if cut < value}), value]
     parts = []
     for start, end in zip([0, *ends], ends, strict=False):

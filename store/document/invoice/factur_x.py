@@ -1,0 +1,35 @@
+"""Makes the Factur-X document of an invoice, and keeps it."""
+
+import asyncio
+from uuid import UUID
+
+from store.core.files import FileStore
+from store.database.db import Database
+from store.document.cache import RenderedDocument, get_or_make
+from store.document.invoice.source import InvoiceDocument, read_invoice_document
+from store.document.invoice.xml import attach_xml, invoice_xml
+from store.document.rendering import render_pdf
+from store.invoice.invoices import InvoiceRow
+
+
+async def render_invoice(database: Database, files: FileStore, id: UUID) -> RenderedDocument:
+    """The document of an invoice: PDF/A-3 with its XML attached. Raises RenderingFailed."""
+    async with database.sessions() as db:
+        invoice = await db.get_one(InvoiceRow, id)
+        content = await read_invoice_document(db, invoice)
+
+    async def make() -> bytes:
+        pdf = await render_pdf(content.sheet(), {}, invoice.created_on)
+        return await asyncio.to_thread(_attach, content, pdf)
+
+    # It names the invoice, not its content: an issued document is not made anew, whatever its template becomes.
+    digest = f"{invoice.id.hex}{invoice.sequence_number:032}"
+    made = await get_or_make(files, f"documents/invoices/{invoice.id}.pdf", digest, b"%%EOF", make)
+    name = f"{content.kind} {invoice.number} {invoice.issuer_company_name}.pdf"
+    return RenderedDocument(made, digest, name)
+
+
+def _attach(content: InvoiceDocument, pdf: bytes) -> bytes:
+    invoice, names = content.invoice, {line.position: content.name(line) for line in content.lines}
+    xml = invoice_xml(invoice, content.lines, names, list(content.notes()), content.preceding)
+    return attach_xml(pdf, xml, invoice, content.sheet().title)

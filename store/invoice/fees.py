@@ -1,0 +1,111 @@
+"""The fees of partners, as the ledger has them: what its journals moved of commission, management fees and their VAT."""
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from sqlalchemy import text
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from schema.invoice.invoice import InvoiceLineKind
+
+POSTED = """
+    SELECT j.id, -sum(e.amount)::bigint AS amount,
+        -coalesce(sum(e.amount) FILTER (WHERE a.role = 'vat_on_commission'), 0)::bigint AS vat
+    FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id JOIN ledger_account a ON a.id = e.account_id
+    WHERE j.kind IN ('payment', 'refund', 'refund_failed', 'capture', 'reversal')
+        AND a.role IN ('commission', 'management_fees', 'vat_on_commission', 'promotion') AND {which}
+    GROUP BY j.id HAVING sum(e.amount) <> 0
+"""
+"""SQL: the fees of journals. Those that the marketplace pays itself are its promotion, and sum to nothing."""
+FEES = text(f"""
+    SELECT f.id AS journal_id, f.amount, f.vat, j.source_kind, j.source_id, j.effective_on, v.number AS invoice_number,
+        CASE WHEN j.kind IN ('capture', 'reversal') THEN 'usages' ELSE 'payments' END AS kind,
+        coalesce(p.commission_vat_rate, g.fees_vat_rate, u.fees_vat_rate, r.fees_vat_rate, q.commission_vat_rate, 0) AS vat_rate
+    FROM ({
+    POSTED.format(
+        which='''j.partner_id = :partner_id AND j.book_id = :book_id AND j.effective_on <= CAST(:last_day AS date)
+            AND (CAST(:first_day AS date) IS NULL OR j.effective_on >= CAST(:first_day AS date))'''
+    )
+}) f JOIN ledger_journal j ON j.id = f.id
+    LEFT JOIN invoiced_fee i ON i.journal_id = j.id
+    LEFT JOIN invoice_line l ON l.id = i.invoice_line_id LEFT JOIN invoice v ON v.id = l.invoice_id
+    LEFT JOIN payment p ON p.id = CASE WHEN j.source_kind = 'payment' AND j.kind = 'payment' THEN j.source_id::uuid END
+    LEFT JOIN network_gift_card_usage g ON g.id = CASE j.source_kind WHEN 'network_gift_card_usage' THEN j.source_id::int END
+    LEFT JOIN network_voucher_usage u ON u.id = CASE j.source_kind WHEN 'network_voucher_usage' THEN j.source_id::int END
+    LEFT JOIN payment_transaction t ON t.id = CASE j.source_kind WHEN 'refund' THEN split_part(j.source_id, ':', 2)::int END
+    LEFT JOIN payment q ON q.id = t.payment_id
+    LEFT JOIN payment_source s ON s.id = t.source_id
+    LEFT JOIN LATERAL (
+        SELECT fees_vat_rate FROM network_gift_card_usage WHERE payment_id = t.payment_id AND gift_card_id = s.gift_card_id
+        LIMIT 1
+    ) r ON j.kind = 'reversal'
+    WHERE CAST(:is_open AS bool) IS NOT TRUE OR i.journal_id IS NULL
+    ORDER BY j.effective_on, j.id
+""")  # noqa: S608 - of SQL in this file
+DEBTORS = text(f"""
+    SELECT DISTINCT j.partner_id, j.book_id FROM ({
+    POSTED.format(
+        which='''j.partner_id IS NOT NULL AND j.marketplace_id = :marketplace_id AND j.effective_on <= CAST(:last_day AS date)
+            AND NOT EXISTS (SELECT 1 FROM invoiced_fee i WHERE i.journal_id = j.id)'''
+    )
+}) f JOIN ledger_journal j ON j.id = f.id JOIN ledger_book b ON b.id = j.book_id AND b.is_live
+    ORDER BY 1, 2
+""")  # noqa: S608 - of SQL in this file
+
+
+@dataclass(frozen=True, slots=True)
+class PostedFee:
+    """A fee, in minor units. `amount` has its VAT in it; both are negative for what went back."""
+
+    journal_id: int
+    kind: InvoiceLineKind
+    source_kind: str
+    source_id: str
+    effective_on: dt.date
+    amount: int
+    vat: int
+    vat_rate: Decimal
+    invoice_number: str | None
+
+
+async def fees_of(
+    db: AsyncSession,
+    partner_id: int,
+    book_id: int,
+    last_day: dt.date,
+    *,
+    first_day: dt.date | None = None,
+    is_open: bool = False,
+) -> list[PostedFee]:
+    """The fees of a partner in a book until a day, oldest first; with `is_open`, those that are on no invoice."""
+    values = {
+        "partner_id": partner_id,
+        "book_id": book_id,
+        "first_day": first_day,
+        "last_day": last_day,
+        "is_open": is_open,
+    }
+    return [_fee(row) for row in (await (await db.connection()).execute(FEES, values)).all()]
+
+
+def _fee(row: Any) -> PostedFee:
+    return PostedFee(
+        row.journal_id,
+        InvoiceLineKind(row.kind),
+        row.source_kind,
+        row.source_id,
+        row.effective_on,
+        row.amount,
+        row.vat,
+        row.vat_rate,
+        row.invoice_number,
+    )
+
+
+async def partners_to_invoice(db: AsyncSession, marketplace_id: int, last_day: dt.date) -> Sequence[tuple[int, int]]:
+    """The partners with fees until a day that are on no invoice, each with the book. Not those of test partners."""
+    values = {"marketplace_id": marketplace_id, "last_day": last_day}
+    return [(row.partner_id, row.book_id) for row in (await (await db.connection()).execute(DEBTORS, values)).all()]

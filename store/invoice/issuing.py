@@ -1,0 +1,185 @@
+"""Issues invoices and credit notes: what a partner was charged until the end of a month, and what goes back of an invoice."""
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import groupby
+from typing import Any
+
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from schema.invoice.invoice import InvoiceKind, InvoiceLineKind, VatCategory
+from store.core.clock import now
+from store.invoice.amounts import FeeSum, InvoicedLine, net_of, price_lines
+from store.invoice.fees import PostedFee, fees_of
+from store.invoice.invoices import InvoicedFeeRow, InvoiceLineRow, InvoiceRow, InvoiceSeriesRow, take_number
+from store.invoice.parties import customer_columns, issuer_columns, missing_for, untaxed_category
+from store.invoice.postings import credit_note_journal, rounding_journal
+from store.ledger.posting import post
+from store.partner.partners import MarketplaceRow, PartnerRow
+from store.providers.money import MinorAmount
+
+UNTAXED_REASONS = (VatCategory.EXEMPT, VatCategory.OUTSIDE)
+
+
+@dataclass(frozen=True, slots=True)
+class InvoicedPeriod:
+    """A partner whose fees are invoiced, in one book, until the last day of a month. The series is locked."""
+
+    series: InvoiceSeriesRow
+    marketplace: MarketplaceRow
+    partner: PartnerRow
+    book_id: int
+    last_day: dt.date
+    invoicing_date: dt.date
+
+
+class IncompleteInvoice(Exception):
+    """What is printed on an invoice is incomplete. `missing` are the names of fields."""
+
+    def __init__(self, missing: Sequence[str]) -> None:
+        super().__init__(", ".join(missing))
+        self.missing = missing
+
+
+def missing_of(marketplace: MarketplaceRow, partner: PartnerRow, fees: Sequence[PostedFee]) -> list[str]:
+    """What is missing before these fees can be invoiced, as the names of fields."""
+    untaxed = untaxed_category(marketplace, partner)
+    return list(missing_for(marketplace, partner, {VatCategory.STANDARD if fee.vat_rate else untaxed for fee in fees}))
+
+
+async def issue(db: AsyncSession, period: InvoicedPeriod) -> list[InvoiceRow]:
+    """Issue an invoice about what a partner was charged and is on no invoice yet, and a credit note about what went back.
+
+    Raises IncompleteInvoice.
+    """
+    fees = await fees_of(db, period.partner.id, period.book_id, period.last_day, is_open=True)
+    if fees and (missing := missing_of(period.marketplace, period.partner, fees)):
+        raise IncompleteInvoice(missing)
+    charged, returned = [fee for fee in fees if fee.amount > 0], [fee for fee in fees if fee.amount < 0]
+    return [
+        await _issue(db, period, kind, own)
+        for kind, own in ((InvoiceKind.INVOICE, charged), (InvoiceKind.CREDIT_NOTE, returned))
+        if own
+    ]
+
+
+def _group_of(fee: PostedFee) -> tuple[InvoiceLineKind, Decimal]:
+    return fee.kind, fee.vat_rate
+
+
+async def _issue(db: AsyncSession, period: InvoicedPeriod, kind: InvoiceKind, fees: Sequence[PostedFee]) -> InvoiceRow:
+    groups = {key: list(own) for key, own in groupby(sorted(fees, key=_group_of), _group_of)}
+    sums = [FeeSum(*key, len(own), sum(fee.amount for fee in own)) for key, own in groups.items()]
+    lines = price_lines(sums, untaxed_category(period.marketplace, period.partner))
+    first_day = min(period.last_day.replace(day=1), fees[0].effective_on)
+    number, printed = take_number(period.series, period.marketplace.invoicer_number_prefix)
+    is_exempt = any(line.category in UNTAXED_REASONS for line in lines)
+    invoice = InvoiceRow(
+        kind=kind,
+        sequence_number=number,
+        number=printed,
+        marketplace_id=period.marketplace.id,
+        partner_id=period.partner.id,
+        book_id=period.book_id,
+        currency=period.marketplace.currency,
+        invoicing_date=period.invoicing_date,
+        first_day=first_day,
+        last_day=period.last_day,
+        created_on=now(),
+        language=period.partner.language,
+        **issuer_columns(period.marketplace),
+        **customer_columns(period.partner),
+        issuer_exemption_reason=period.marketplace.invoicer_exemption_reason if is_exempt else "",
+        **_sums(lines, period.marketplace.currency),
+    )
+    rows = await _write(db, invoice, lines)
+    for row in rows:
+        db.add_all(
+            InvoicedFeeRow(journal_id=fee.journal_id, invoice_line_id=row.id, amount=fee.amount, vat=fee.vat)
+            for fee in groups[row.kind, row.vat_rate]
+        )
+    await post(db, [rounding_journal(invoice, sum(fee.vat for fee in fees))])
+    return invoice
+
+
+def _sums(lines: Sequence[InvoicedLine], currency: str) -> Mapping[str, Any]:
+    net, vat = sum(line.net for line in lines), sum(line.vat for line in lines)
+    amounts = {"net_amount": net, "vat_amount": vat, "total_amount": net + vat}
+    return {name: MinorAmount(currency, amount).decimal for name, amount in amounts.items()}
+
+
+async def _write(db: AsyncSession, invoice: InvoiceRow, lines: Sequence[InvoicedLine]) -> list[InvoiceLineRow]:
+    db.add(invoice)
+    await db.flush()
+    rows = [
+        InvoiceLineRow(
+            invoice_id=invoice.id,
+            position=position,
+            kind=line.kind,
+            count=line.count,
+            vat_category=line.category,
+            vat_rate=line.vat_rate,
+            currency=invoice.currency,
+            **_sums([line], invoice.currency),
+        )
+        for position, line in enumerate(lines, start=1)
+    ]
+    db.add_all(rows)
+    await db.flush()
+    return rows
+
+
+# ---- corrections
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """What a credit note gives back of lines of a locked invoice, by their position, VAT included."""
+
+    invoice: InvoiceRow
+    lines: Sequence[tuple[InvoiceLineRow, Decimal]]
+    reason: str
+    invoicing_date: dt.date
+
+
+async def correct(
+    db: AsyncSession, series: InvoiceSeriesRow, marketplace: MarketplaceRow, correction: Correction
+) -> InvoiceRow:
+    """Issue a credit note that corrects an invoice, and give back what is on it. The series and the lines are locked."""
+    invoice = correction.invoice
+    lines = [_credited(line, amount) for line, amount in correction.lines]
+    number, printed = take_number(series, marketplace.invoicer_number_prefix)
+    copied = (name for name in InvoiceRow.model_fields if name.startswith(("issuer_", "customer_")))
+    note = InvoiceRow(
+        kind=InvoiceKind.CREDIT_NOTE,
+        sequence_number=number,
+        number=printed,
+        corrects_id=invoice.id,
+        reason=correction.reason,
+        invoicing_date=correction.invoicing_date,
+        created_on=now(),
+        **{name: getattr(invoice, name) for name in (*copied, *COPIED)},
+        **_sums(lines, invoice.currency),
+    )
+    await _write(db, note, lines)
+    for line, amount in correction.lines:
+        line.credited_amount += amount
+    await post(db, [await credit_note_journal(db, note)])
+    return note
+
+
+COPIED = ("marketplace_id", "partner_id", "book_id", "currency", "first_day", "last_day", "language")
+"""What a credit note has of the invoice that it corrects, besides the parties."""
+
+
+def _credited(line: InvoiceLineRow, amount: Decimal) -> InvoicedLine:
+    """A line that gives back a part of another. Its net amount is what belongs to all that was given back, less what was."""
+
+    def minor(value: Decimal) -> int:
+        return MinorAmount.of(value, line.currency).minor
+
+    before = minor(line.credited_amount)
+    net = net_of(before + minor(amount), line.vat_rate) - net_of(before, line.vat_rate)
+    return InvoicedLine(line.kind, line.vat_category, line.vat_rate, line.count, -net, net - minor(amount))

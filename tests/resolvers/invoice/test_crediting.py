@@ -1,0 +1,94 @@
+"""A mistake on an invoice is corrected by a credit note, which gives fees back with the next payout, and never too much."""
+
+import asyncio
+from typing import Any
+
+from resolvers.invoice.issuing import create_credit_note
+from schema.core.errors import AppError
+from schema.invoice.input import CreateCreditNote
+from tests.changes import Direct, Transport
+from tests.fixtures.invoice import invoices, stored_invoice
+from tests.fixtures.network import is_proved
+from tests.fixtures.payment.payout import put_into_payout
+from tests.fixtures.tenants import Tenants
+
+REASON = "The fixed fee was agreed to be nothing."
+BALANCE = """
+    SELECT sum(e.amount * a.side)::int FROM ledger_account a JOIN ledger_entry e ON e.account_id = a.id WHERE a.role = :role
+"""
+
+
+async def refusal(tenants: Tenants, ask: Transport, who: str, **values: Any) -> set[tuple[str, str]]:
+    """What is wrong with a credit note, which changes nothing."""
+    before = await tenants.snapshot()
+    wrong = (await ask.change(who, create_credit_note, **values)).wrong
+    assert await tenants.snapshot() == before
+    return set(wrong)
+
+
+async def test_a_part_and_then_the_rest_go_back(tenants: Tenants, ask: Transport) -> None:
+    invoice = await stored_invoice(tenants, "a1")  # 8.40 with 1.40 VAT
+    about = {"invoice_id": str(invoice.id), "reason": REASON}
+    part = [{"position": 1, "amount": "1.20"}]
+    assert (await ask.change("market a", create_credit_note, **about, lines=part)).done
+    too_much = [{"position": 1, "amount": "7.21"}, {"position": 2, "amount": "1.00"}]
+    assert await refusal(tenants, ask, "market a", **about, lines=too_much) == {
+        ("lines.0.amount", "OUT_OF_RANGE"),
+        ("lines.1.position", "INVALID"),
+    }
+    assert (await ask.change("market a", create_credit_note, **about)).done
+    assert await refusal(tenants, ask, "market a", **about) == {("", "NOTHING_TO_CREDIT")}
+    first, *notes = await invoices(tenants.services)
+    assert [(each.number, str(each.net_amount), str(each.vat_amount), str(each.total_amount)) for each in notes] == [
+        ("F-000002", "-1.00", "-0.20", "-1.20"),
+        ("F-000003", "-6.00", "-1.20", "-7.20"),
+    ]
+    assert {each.corrects_id for each in notes} == {first.id}
+    assert {each.customer_company_name for each in notes} == {first.customer_company_name}
+    assert await tenants.one(BALANCE, role="vat_on_commission") == 0
+    assert await tenants.one(BALANCE, role="partner_network") == 6000
+    assert await is_proved(tenants)
+    payout = await put_into_payout(tenants.services, tenants.partners["a1"].id)
+    assert str(await tenants.one("SELECT payout_amount FROM payout_request WHERE id = :id", id=payout)) == "60.00"
+    assert await is_proved(tenants)
+
+
+async def test_only_the_marketplace_corrects_its_invoices(tenants: Tenants, ask: Transport) -> None:
+    invoice = await stored_invoice(tenants, "a1")
+    about = {"invoice_id": str(invoice.id), "reason": REASON}
+    assert await refusal(tenants, ask, "a1", **about) == {("", "FORBIDDEN")}
+    assert await refusal(tenants, ask, "market b", **about) == {("", "NOT_FOUND")}
+    assert await refusal(tenants, ask, "market a", **about, lines=[{"position": 1, "amount": "0.00"}]) == {
+        ("lines.0.amount", "OUT_OF_RANGE")
+    }
+    assert (await ask.change("market a", create_credit_note, **about)).done
+    note = (await invoices(tenants.services))[-1]
+    assert await refusal(tenants, ask, "market a", **{**about, "invoice_id": str(note.id)}) == {
+        ("", "CREDIT_NOTE_NOT_CORRECTABLE")
+    }
+
+
+async def test_twenty_at_once_give_back_no_more_than_was_charged(tenants: Tenants) -> None:
+    invoice = await stored_invoice(tenants, "a1")
+    context = await tenants.context("market a")
+    part = CreateCreditNote.model_validate(
+        {"invoice_id": invoice.id, "reason": REASON, "lines": [{"position": 1, "amount": "1.00"}]}
+    )
+    answers = await asyncio.gather(*(create_credit_note(context, part) for _ in range(20)), return_exceptions=True)
+    refused = [each for each in answers if isinstance(each, BaseException)]
+    assert len(refused) == 12
+    assert all(isinstance(each, AppError) for each in refused)
+    assert str(await tenants.one("SELECT max(credited_amount) FROM invoice_line")) == "8.00"
+    assert [each.sequence_number for each in await invoices(tenants.services)] == list(range(1, 10))
+    assert await is_proved(tenants)
+
+
+async def test_it_comes_out_of_the_funds_of_the_marketplace_as_far_as_they_go(tenants: Tenants) -> None:
+    invoice = await stored_invoice(tenants, "a1")
+    owed = await tenants.one(BALANCE, role="owed_by_marketplace")
+    assert (
+        await Direct(tenants).change("market a", create_credit_note, invoice_id=str(invoice.id), reason=REASON)
+    ).done
+    assert await tenants.one(BALANCE, role="owed_by_marketplace") == owed + 840
+    assert await tenants.one(BALANCE, role="freed_fees") == 840
+    assert await is_proved(tenants)
