@@ -15,6 +15,7 @@ from starlette.datastructures import UploadFile
 from starlette.types import ASGIApp
 
 from coffret.demo.content import PARTNERS
+from coffret.demo.invoices import add_invoices
 from coffret.demo.payment_content import (
     DemoFeeRule,
     DemoPayment,
@@ -94,6 +95,7 @@ async def _add_payments(services: Services, sandbox: ASGIApp) -> None:
         async with services.db.sessions() as session:
             seeder = await _open_seeder(session, services, control, content)
         await seeder.run()
+    await add_invoices(services, seeder.marketplace)
 
 
 async def _open_seeder(

@@ -45,8 +45,8 @@ MOST_DAYS = 366
 class InvoiceSort(DescribedEnum):
     """Sort order of invoices."""
 
-    NEWEST = "-invoicing_date", "The newest first."
-    OLDEST = "invoicing_date", "The oldest first."
+    NEWEST = "-created_on", "The newest first."
+    OLDEST = "created_on", "The oldest first."
     AMOUNT = "total_amount", "Smallest amount first, credit notes before invoices."
     AMOUNT_DESCENDING = "-total_amount", "Largest amount first."
 

@@ -28,10 +28,10 @@ class InvoiceRow(InCurrency, CreatedOn, InvoiceIssuer, InvoiceCustomer, Invoice,
     __tablename__ = "invoice"
     __table_args__ = (
         UniqueConstraint("marketplace_id", "sequence_number", name="invoice_sequence_key"),
-        Index("invoice_invoicing_date_list_idx", "partner_id", "invoicing_date", "id"),
+        Index("invoice_created_on_list_idx", "partner_id", "created_on", "id"),
         Index("invoice_total_amount_list_idx", "partner_id", "total_amount", "id"),
-        Index("invoice_of_marketplace_idx", "marketplace_id", "invoicing_date", "id"),
-        Index("invoice_newest_idx", "invoicing_date", "id"),
+        Index("invoice_of_marketplace_idx", "marketplace_id", "created_on", "id"),
+        Index("invoice_newest_idx", "created_on", "id"),
         Index("invoice_largest_idx", "total_amount", "id"),
         Index("invoice_corrects_idx", "corrects_id", postgresql_where=text("corrects_id IS NOT NULL")),
         CheckConstraint("net_amount + vat_amount = total_amount", name="is_a_sum"),

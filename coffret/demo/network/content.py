@@ -42,6 +42,7 @@ class NetworkPartner:
     universes: tuple[Key, ...]
     tags: tuple[str, ...]
     address: DemoAddress
+    vat_id: str = ""
 
 
 @dataclass(frozen=True, config=_CONFIG)
@@ -61,6 +62,20 @@ class DemoNetworkShop:
     validity_months: Count
     address: DemoAddress
     coupon: DemoCoupon
+
+
+@dataclass(frozen=True, config=_CONFIG)
+class DemoInvoicer:
+    """What is printed on the invoices of the network."""
+
+    company_name: str
+    address_line_1: str
+    postal_code: str
+    city: str
+    country_code: str
+    registration_number: str
+    vat_id: str
+    number_prefix: str
 
 
 @dataclass(frozen=True, config=_CONFIG)
@@ -108,6 +123,7 @@ class DemoNetwork:
     """The network. `pictures` are those of its designs."""
 
     shop: DemoNetworkShop
+    invoicing: DemoInvoicer
     gift_cards: NetworkTerms
     vouchers: NetworkTerms
     designs: tuple[NetworkDesign, ...]
@@ -123,6 +139,7 @@ class DemoNetwork:
 @dataclass(frozen=True, config=_CONFIG)
 class _NetworkFile:
     shop: DemoNetworkShop
+    invoicing: DemoInvoicer
     gift_cards: NetworkTerms
     vouchers: NetworkTerms
     designs: tuple[NetworkDesign, ...]
@@ -147,6 +164,7 @@ def load_network() -> DemoNetwork:
     boxes = read_toml(_BoxesFile, NETWORK / "boxes.toml")
     return DemoNetwork(
         shop=network.shop,
+        invoicing=network.invoicing,
         gift_cards=network.gift_cards,
         vouchers=network.vouchers,
         designs=network.designs,

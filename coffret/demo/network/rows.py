@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from random import Random
 from typing import Any
 
@@ -35,6 +36,8 @@ STATUSES = {OfferStatus.ACCEPTED: 80, OfferStatus.SUBMITTED: 8, OfferStatus.DRAF
 def set_terms(marketplace: MarketplaceRow, content: DemoNetwork) -> None:
     """Write the name of the network, and what it has set."""
     marketplace.name, marketplace.email = content.shop.commercial_name, content.shop.email
+    for name, value in asdict(content.invoicing).items():
+        setattr(marketplace, f"invoicer_{name}", value)
     both: Mapping[str, NetworkTerms] = {"network_gift_card": content.gift_cards, "network_voucher": content.vouchers}
     for prefix, terms in both.items():
         setattr(marketplace, f"{prefix}_validity_months", terms.validity_months)
@@ -57,6 +60,7 @@ async def insert_partners(
             gift_card_offer_enabled=False,
             linked_to_nv_settings=True,
             linked_to_ngc_settings=True,
+            vat_id=each.vat_id,
             **_partner_columns(marketplace, each.key, each),
         )
         rows.append(await _add_partner(db, row))

@@ -178,7 +178,7 @@ class InvoiceDocument:
         return PrintedFee(
             self.formats.days(fee.effective_on),
             fee.reference[:SHORT],
-            self.words.say(words.LINES[fee.kind]),
+            self.words.say(words.FEE_BACK if fee.amount < 0 else words.FEES_OF[fee.kind]),
             money(fee.vat),
             money(fee.amount),
         )

@@ -16,6 +16,8 @@ LINES = {
     InvoiceLineKind.PAYMENTS: N_("Commission on payments by bank card"),
     InvoiceLineKind.USAGES: N_("Fees for usages of gift cards and vouchers of the network"),
 }
+FEES_OF = {InvoiceLineKind.PAYMENTS: N_("Payment"), InvoiceLineKind.USAGES: N_("Usage")}
+FEE_BACK = N_("Refund")
 NUMBER, INVOICING_DATE = N_("Number"), N_("Date of issue")
 PERIOD = N_("Period")
 CORRECTS = N_("Corrects invoice")

@@ -86,10 +86,10 @@ def upgrade() -> None:
     sa.UniqueConstraint('marketplace_id', 'sequence_number', name='invoice_sequence_key')
     )
     op.create_index('invoice_corrects_idx', 'invoice', ['corrects_id'], unique=False, postgresql_where=sa.text('corrects_id IS NOT NULL'))
-    op.create_index('invoice_invoicing_date_list_idx', 'invoice', ['partner_id', 'invoicing_date', 'id'], unique=False)
+    op.create_index('invoice_created_on_list_idx', 'invoice', ['partner_id', 'created_on', 'id'], unique=False)
     op.create_index('invoice_largest_idx', 'invoice', ['total_amount', 'id'], unique=False)
-    op.create_index('invoice_newest_idx', 'invoice', ['invoicing_date', 'id'], unique=False)
-    op.create_index('invoice_of_marketplace_idx', 'invoice', ['marketplace_id', 'invoicing_date', 'id'], unique=False)
+    op.create_index('invoice_newest_idx', 'invoice', ['created_on', 'id'], unique=False)
+    op.create_index('invoice_of_marketplace_idx', 'invoice', ['marketplace_id', 'created_on', 'id'], unique=False)
     op.create_index('invoice_total_amount_list_idx', 'invoice', ['partner_id', 'total_amount', 'id'], unique=False)
     op.create_table('invoice_line',
     sa.Column('currency', sa.String(3), nullable=False),
@@ -217,7 +217,7 @@ def downgrade() -> None:
     op.drop_index('invoice_of_marketplace_idx', table_name='invoice')
     op.drop_index('invoice_newest_idx', table_name='invoice')
     op.drop_index('invoice_largest_idx', table_name='invoice')
-    op.drop_index('invoice_invoicing_date_list_idx', table_name='invoice')
+    op.drop_index('invoice_created_on_list_idx', table_name='invoice')
     op.drop_index('invoice_corrects_idx', table_name='invoice', postgresql_where=sa.text('corrects_id IS NOT NULL'))
     op.drop_table('invoice')
     op.drop_table('invoice_series')

@@ -36,6 +36,8 @@ async def test_a_part_and_then_the_rest_go_back(tenants: Tenants, ask: Transport
         ("lines.0.amount", "OUT_OF_RANGE"),
         ("lines.1.position", "INVALID"),
     }
+    wrong = await refusal(tenants, ask, "market a", **{**about, "reason": "x" * 301}, lines=too_much[:1])
+    assert {at for at, _ in wrong} == {"reason", "lines.0.amount"}
     assert (await ask.change("market a", create_credit_note, **about)).done
     assert await refusal(tenants, ask, "market a", **about) == {("", "NOTHING_TO_CREDIT")}
     first, *notes = await invoices(tenants.services)
