@@ -55,9 +55,10 @@ async def issue_invoices(services: Services) -> int:
     A marketplace or partner whose details are incomplete gets none: its fees are on the first invoice after that.
     """
     count = 0
-    for marketplace_id, last_day in await _marketplaces_due(services):
+    for marketplace, last_day in await _marketplaces_due(services):
+        marketplace_id = marketplace.id
         async with services.db.sessions() as db:
-            due = await partners_to_invoice(db, marketplace_id, last_day)
+            due = await partners_to_invoice(db, marketplace_id, marketplace.invoicer_starts_on, last_day)
         for partner_id, book_id in due:
             count += await _issue_monthly(services, marketplace_id, partner_id, book_id, last_day)
         async with services.db.sessions() as db, db.begin():
@@ -65,7 +66,7 @@ async def issue_invoices(services: Services) -> int:
     return count
 
 
-async def _marketplaces_due(services: Services) -> list[tuple[int, dt.date]]:
+async def _marketplaces_due(services: Services) -> list[tuple[MarketplaceRow, dt.date]]:
     """The marketplaces whose last month is not invoiced, each with its last day."""
     series = InvoiceSeriesRow
     query = select(MarketplaceRow, col(series.invoiced_until)).outerjoin(
@@ -76,7 +77,7 @@ async def _marketplaces_due(services: Services) -> list[tuple[int, dt.date]]:
         for marketplace, invoiced_until in (await db.exec(query.order_by(col(MarketplaceRow.id)))).all():
             last_day = last_month_until(_today(services, marketplace))
             if (invoiced_until is None or invoiced_until < last_day) and not list(missing_of_marketplace(marketplace)):
-                due.append((marketplace.id, last_day))
+                due.append((marketplace, last_day))
     return due
 
 

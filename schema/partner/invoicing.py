@@ -1,5 +1,7 @@
 """What a marketplace prints on its invoices."""
 
+import datetime as dt
+
 from sqlmodel import Field
 
 from schema.core.resource import EmbeddedColumns, embedded_type
@@ -20,6 +22,9 @@ class InvoicerDetails(EmbeddedColumns):
         default="",
         max_length=200,
         description="Why no VAT is charged, as it is printed, if the rate is 0 and the buyer does not owe it.",
+    )
+    invoicer_starts_on: dt.date | None = Field(
+        default=None, description="The first day whose fees are invoiced; null for all that are on no invoice."
     )
     invoicer_number_prefix: str = Field(
         default="", max_length=10, description="What the numbers of new invoices begin with, such as `F-`."

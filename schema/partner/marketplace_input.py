@@ -1,5 +1,6 @@
 """Inputs that create, update and activate marketplaces, and change the domains of partners."""
 
+import datetime as dt
 import zoneinfo
 from decimal import Decimal
 from typing import Annotated
@@ -80,6 +81,7 @@ class InvoicerDetailsInput(SchemaModel):
     registration_number: strawberry.Maybe[Annotated[str, line_up_to(40)]]
     vat_id: strawberry.Maybe[Annotated[str, line_up_to(40)]]
     exemption_reason: strawberry.Maybe[Annotated[str, line_up_to(200)]]
+    starts_on: strawberry.Maybe[dt.date | None]
     number_prefix: strawberry.Maybe[Annotated[str, line_up_to(10)]]
 
 

@@ -49,6 +49,7 @@ DEBTORS = text(f"""
     SELECT DISTINCT j.partner_id, j.book_id FROM ({
     POSTED.format(
         which='''j.partner_id IS NOT NULL AND j.marketplace_id = :marketplace_id AND j.effective_on <= CAST(:last_day AS date)
+            AND (CAST(:first_day AS date) IS NULL OR j.effective_on >= CAST(:first_day AS date))
             AND NOT EXISTS (SELECT 1 FROM invoiced_fee i WHERE i.journal_id = j.id)'''
     )
 }) f JOIN ledger_journal j ON j.id = f.id JOIN ledger_book b ON b.id = j.book_id AND b.is_live
@@ -105,7 +106,9 @@ def _fee(row: Any) -> PostedFee:
     )
 
 
-async def partners_to_invoice(db: AsyncSession, marketplace_id: int, last_day: dt.date) -> Sequence[tuple[int, int]]:
-    """The partners with fees until a day that are on no invoice, each with the book. Not those of test partners."""
-    values = {"marketplace_id": marketplace_id, "last_day": last_day}
+async def partners_to_invoice(
+    db: AsyncSession, marketplace_id: int, first_day: dt.date | None, last_day: dt.date
+) -> Sequence[tuple[int, int]]:
+    """The partners with fees from and until a day that are on no invoice, each with the book. Not those of test partners."""
+    values = {"marketplace_id": marketplace_id, "first_day": first_day, "last_day": last_day}
     return [(row.partner_id, row.book_id) for row in (await (await db.connection()).execute(DEBTORS, values)).all()]

@@ -54,7 +54,8 @@ async def issue(db: AsyncSession, period: InvoicedPeriod) -> list[InvoiceRow]:
 
     Raises IncompleteInvoice.
     """
-    fees = await fees_of(db, period.partner.id, period.book_id, period.last_day, is_open=True)
+    since = period.marketplace.invoicer_starts_on
+    fees = await fees_of(db, period.partner.id, period.book_id, period.last_day, first_day=since, is_open=True)
     if fees and (missing := missing_of(period.marketplace, period.partner, fees)):
         raise IncompleteInvoice(missing)
     charged, returned = [fee for fee in fees if fee.amount > 0], [fee for fee in fees if fee.amount < 0]

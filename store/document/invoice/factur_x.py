@@ -32,4 +32,4 @@ async def render_invoice(database: Database, files: FileStore, id: UUID) -> Rend
 def _attach(content: InvoiceDocument, pdf: bytes) -> bytes:
     invoice, names = content.invoice, {line.position: content.name(line) for line in content.lines}
     xml = invoice_xml(invoice, content.lines, names, list(content.notes()), content.preceding)
-    return attach_xml(pdf, xml, invoice, content.sheet().title)
+    return attach_xml(pdf, xml, content.fees_csv() if content.fees else b"", invoice, content.sheet().title)

@@ -1,6 +1,8 @@
 """Reads what an invoice shows from the database."""
 
+import csv
 import datetime as dt
+import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -13,6 +15,7 @@ from store.core.localization.formats import Formats
 from store.document.invoice import words
 from store.document.invoice.sheet import InvoiceLabels, InvoiceSheet, PrintedFee, PrintedInvoiceLine
 from store.document.invoice.words import InvoiceWords
+from store.document.invoice.xml import FEES_FILE
 from store.document.sheet import SheetBrand
 from store.invoice.invoices import InvoiceLineRow, InvoiceRow, lines_by_rate, lines_of
 from store.partner.brand import brand_of_marketplace
@@ -35,6 +38,9 @@ PRECEDING = text("""
     JOIN invoice v ON v.id = m.invoice_id AND v.kind = 'invoice' WHERE l.invoice_id = :id ORDER BY 2, 1
 """)
 """The invoices with the payments and usages whose fees went back."""
+MOST_PRINTED = 500
+"""Fees in the printed list: each takes 2 KB in a tagged PDF. The attached list has all of them."""
+CSV_HEADER = ("date", "kind", "reference", "amount", "vat", "currency")
 SHORT = 8
 """Characters of a payment's id that are printed."""
 
@@ -87,10 +93,27 @@ class InvoiceDocument:
             yield say(words.REVERSE_CHARGE)
         if invoice.issuer_exemption_reason:
             yield invoice.issuer_exemption_reason
+        if not self._is_listed:
+            yield say(words.ATTACHED, name=FEES_FILE)
         if invoice.kind is InvoiceKind.INVOICE:
             yield say(words.PAID)
         else:
             yield say(words.GIVEN_BACK if invoice.corrects_id is None else words.PAID_OUT)
+
+    @property
+    def _is_listed(self) -> bool:
+        return len(self.fees) <= MOST_PRINTED
+
+    def fees_csv(self) -> bytes:
+        """All fees as CSV, with the dates and numbers of programs; amounts are negative for what went back."""
+        written = io.StringIO()
+        rows = csv.writer(written)
+        rows.writerow(CSV_HEADER)
+        currency = self.invoice.currency
+        for fee in self.fees:
+            amounts = (MinorAmount(currency, each).decimal for each in (fee.amount, fee.vat))
+            rows.writerow((fee.effective_on, fee.kind.value, fee.reference, *amounts, currency))
+        return written.getvalue().encode()
 
     def sheet(self) -> InvoiceSheet:
         """The document as it is printed."""
@@ -111,7 +134,7 @@ class InvoiceDocument:
             sums=list(self._sums()),
             total=self.money(invoice.total_amount),
             notes=list(self.notes()),
-            fees=[self._fee(fee) for fee in self.fees],
+            fees=[self._fee(fee) for fee in self.fees] if self._is_listed else [],
             imprint=[" · ".join(filter(None, (invoice.issuer_company_name, self.marketplace.email)))],
         )
 

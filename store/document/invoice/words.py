@@ -32,6 +32,7 @@ VAT_NUMBER, COMPANY_NUMBER = N_("VAT number %(number)s"), N_("Company number %(n
 PAID = N_("Nothing is left to pay: the fees were kept when the payments and usages were made.")
 GIVEN_BACK = N_("These fees went back with the refunds of payments and usages.")
 PAID_OUT = N_("This amount is paid out with the next payout.")
+ATTACHED = N_("The fees are listed one by one in the attached file %(name)s.")
 REVERSE_CHARGE = N_("Reverse charge: the VAT is owed by the recipient.")
 
 

@@ -20,6 +20,7 @@ PIECES = "C62"
 """UN/ECE recommendation 20: one, without a unit."""
 SIREN, SIRET = "0002", "0009"
 """ISO 6523: registers of company numbers."""
+FEES_FILE = "fees.csv"
 REVERSE_CHARGE_CODE = "VATEX-EU-AE"
 
 
@@ -39,8 +40,8 @@ def invoice_xml(
     return bytes(generate_cii_xml(data, level=LEVEL, check_xsd=True, check_schematron=False))
 
 
-def attach_xml(pdf: bytes, xml: bytes, invoice: InvoiceRow, title: str) -> bytes:
-    """The PDF/A-3 with its XML attached, and the metadata that Factur-X asks for."""
+def attach_xml(pdf: bytes, xml: bytes, fees: bytes, invoice: InvoiceRow, title: str) -> bytes:
+    """The PDF/A-3 with its XML and the list of fees attached, and the metadata that Factur-X asks for."""
     from facturx import generate_from_binary
 
     metadata = {"author": invoice.issuer_company_name, "keywords": "Factur-X", "title": title, "subject": title}
@@ -55,6 +56,9 @@ def attach_xml(pdf: bytes, xml: bytes, invoice: InvoiceRow, title: str) -> bytes
             pdf_metadata=metadata,
             lang=invoice.language,
             afrelationship="alternative",
+            attachments={FEES_FILE: {"filedata": fees, "afrelationship": "supplement", "description": title}}
+            if fees
+            else {},
         )
     )
 

@@ -165,6 +165,7 @@ def upgrade() -> None:
                existing_type=sa.String(200),
                server_default=None,
                existing_nullable=False)
+    op.add_column('marketplace', sa.Column('invoicer_starts_on', sa.Date(), nullable=True))
     op.add_column('marketplace', sa.Column('invoicer_number_prefix', sa.String(10), server_default='', nullable=False))
     op.alter_column('marketplace', 'invoicer_number_prefix',
                existing_type=sa.String(10),
@@ -201,6 +202,7 @@ def downgrade() -> None:
     op.drop_column('network_voucher_usage', 'fees_vat_rate')
     op.drop_column('network_gift_card_usage', 'fees_vat_rate')
     op.drop_column('marketplace', 'invoicer_number_prefix')
+    op.drop_column('marketplace', 'invoicer_starts_on')
     op.drop_column('marketplace', 'invoicer_exemption_reason')
     op.drop_column('marketplace', 'invoicer_vat_id')
     op.drop_column('marketplace', 'invoicer_registration_number')

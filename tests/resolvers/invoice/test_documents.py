@@ -20,6 +20,7 @@ from schema.payment.input import RefundPayment
 from schema.validation.languages import LANGUAGES
 from store.core.clock import clock
 from store.core.localization.formats import Formats
+from store.document.invoice import source
 from store.document.invoice.factur_x import render_invoice
 from store.document.invoice.words import KINDS, InvoiceWords
 from store.invoice.invoices import InvoiceRow
@@ -148,9 +149,11 @@ async def test_it_is_an_archivable_and_tagged_pdf_that_says_what_is_attached(ten
     assert "/StructTreeRoot" in catalog
     assert catalog["/Lang"] == row.language
     assert catalog["/OutputIntents"]
-    (attached,) = catalog["/AF"]
+    attached = catalog["/AF"][0]
     assert attached.get_object()["/AFRelationship"] == "/Alternative"
-    assert list(reader.attachments) == ["factur-x.xml"]
+    assert sorted(reader.attachments) == ["factur-x.xml", "fees.csv"]
+    (fees,) = reader.attachments["fees.csv"]
+    assert fees.decode().splitlines()[1].endswith(",8.40,1.40,EUR")
     fonts = [
         font.get_object()
         for page in reader.pages
@@ -198,3 +201,14 @@ async def test_it_is_mailed_to_the_partner_with_the_document(shop: Shop) -> None
     rendered = example(mail.kind, content=about)
     assert rendered.subject == "Invoice F-000001 from Réseau des Cimes SAS"
     assert "€6.00" in rendered.text
+
+
+async def test_long_lists_of_fees_are_attached_and_not_printed(
+    tenants: Tenants, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = await stored_invoice(tenants, "a1")
+    monkeypatch.setattr(source, "MOST_PRINTED", 0)
+    pdf = await document(tenants, row)
+    assert "The fees are listed one by one in the attached file fees.csv." in text_of(pdf)
+    assert "Fees in detail" not in text_of(pdf)
+    assert broken_business_rules(xml_of(pdf)) == []

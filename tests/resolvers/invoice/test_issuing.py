@@ -1,6 +1,7 @@
 """Invoices are issued when a month is over: what partners were charged, what went back, each fee once, with the VAT of sums."""
 
 import asyncio
+import datetime as dt
 from decimal import Decimal
 
 import pytest
@@ -172,3 +173,12 @@ async def test_what_is_issued_is_never_changed(tenants: Tenants, change: str) ->
     await stored_invoice(tenants, "a1")
     with pytest.raises(DBAPIError, match="never changed"):
         await tenants.execute(change)
+
+
+async def test_fees_from_before_the_first_day_are_on_no_invoice(tenants: Tenants) -> None:
+    await take_fees(tenants, "a1")
+    later = clock.now().date() + dt.timedelta(days=1)
+    await tenants.execute("UPDATE marketplace SET invoicer_starts_on = :day", day=later)
+    clock.advance(MONTH)
+    assert await issue_invoices(tenants.services) == 0
+    assert await issue_now(tenants.services, tenants.partners["a1"].id) == []
