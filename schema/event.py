@@ -85,6 +85,12 @@ class EventType(DescribedEnum):
     PAYMENT_REQUEST_EXPIRED = "payment_request.expired", "A payment request was not paid in time."
     PAYMENT_REQUEST_PAID = "payment_request.paid", "A payment request was paid."
     PAYMENT_SUCCEEDED = "payment.succeeded", "A payment was paid, in the checkout or on its page."
+    PAYOUT_ADJUSTMENT_BOOKED = "payout_adjustment.booked", "An adjustment of what a partner has earned was booked."
+    PAYOUT_ADJUSTMENT_REJECTED = "payout_adjustment.rejected", "An adjustment was rejected; nothing was booked."
+    PAYOUT_ADJUSTMENT_REQUESTED = (
+        "payout_adjustment.requested",
+        "An adjustment waits for the approval of a second user.",
+    )
     PAYOUT_REQUEST_CANCELLED = (
         "payout_request.cancelled",
         "A payout request was cancelled; its content goes into the next one.",

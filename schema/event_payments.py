@@ -48,6 +48,16 @@ _REQUEST = {
     "customer": "The customer: `first_name`, `last_name`, `email`.",
     "expires_on": "Until when it can be paid.",
 }
+_ADJUSTMENT = {
+    "id": "The adjustment's id.",
+    "status": "Its status, as `booked`.",
+    "amount": "What the partner receives; negative if it is taken from it.",
+    "reason": "Why.",
+    "requires_approval": "Whether a second user has to approve it.",
+    "rejection_reason": "Why it was rejected; empty if it was not.",
+    "created_on": "When it was requested.",
+    "booked_on": "When it was booked; null before.",
+}
 _PAYOUT = {
     "id": "The payout request's id.",
     "status": "Its status, as named in REST.",
@@ -68,6 +78,9 @@ PAYMENT_EVENT_KEYS: Mapping[str, Mapping[str, str]] = {
     **dict.fromkeys(
         ("payment_request.cancelled", "payment_request.created", "payment_request.expired", "payment_request.paid"),
         _REQUEST,
+    ),
+    **dict.fromkeys(
+        ("payout_adjustment.booked", "payout_adjustment.rejected", "payout_adjustment.requested"), _ADJUSTMENT
     ),
     **dict.fromkeys(
         (
@@ -130,6 +143,16 @@ _ASKED = {
     "customer": _CUSTOMER,
     "expires_on": "2026-12-05T22:59:59.000000Z",
 }
+_ADJUSTED = {
+    "id": 5,
+    "status": "pending",
+    "amount": {"amount": "-120.00", "currency": "EUR"},
+    "reason": "The stand at the fair in October",
+    "requires_approval": True,
+    "rejection_reason": "",
+    "created_on": "2026-11-02T09:00:00.000000Z",
+    "booked_on": None,
+}
 _GATHERED = {
     "id": 12,
     "status": "to be validated",
@@ -152,6 +175,13 @@ PAYMENT_EVENT_EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "payment.failed": {**_PAID, "status": "err", "result_code": "101101"},
     "payment.refunded": {**_PAID, "refunded": _PAID["amount"]},
     "payment.succeeded": _PAID,
+    "payout_adjustment.booked": {**_ADJUSTED, "status": "booked", "booked_on": "2026-11-02T10:30:00.000000Z"},
+    "payout_adjustment.rejected": {
+        **_ADJUSTED,
+        "status": "rejected",
+        "rejection_reason": "The stand was free of charge.",
+    },
+    "payout_adjustment.requested": _ADJUSTED,
     "payout_request.cancelled": {**_GATHERED, "status": "cancelled"},
     "payout_request.created": _GATHERED,
     "payout_request.failed": {

@@ -70,6 +70,7 @@ class LedgerAccountRole(DescribedEnum):
     MANAGEMENT_FEES = "management_fees", "Fees for usages of gift cards and vouchers of a network, without VAT."
     BREAKAGE = "breakage", "The value of expired gift cards and vouchers that a marketplace has booked as its income."
     PROMOTION = "promotion", "What a marketplace pays for others, such as the fees of usages."
+    PARTNER_CHARGES = "partner_charges", "What a marketplace has taken from its partners by adjustments."
     DISPUTE_LOSS = "dispute_loss", "Commission lost by disputes."
     ISSUED = "issued", "The value of a partner's own gift cards, which is the partner's obligation."
 
@@ -96,6 +97,7 @@ class LedgerJournalKind(DescribedEnum):
     DISPUTE_LOST = "dispute_lost", "A dispute was lost in full or in part, and settled."
     SETTLEMENT = "settlement", "A lost dispute was settled once more, at the payment provider."
     RECOVERY = "recovery", "What a partner owes was taken of its earnings."
+    ADJUSTMENT = "adjustment", "A marketplace gave a partner an amount, or took it from the partner."
     PAYOUT_VALIDATED = "payout_validated", "A payout was validated; its money is reserved."
     PAYOUT_SETTLED = "payout_settled", "What a partner has earned in its network was transferred for its payout."
     PAYOUT_PAID = "payout_paid", "A payout left the wallet."

@@ -40,6 +40,7 @@ from resolvers.payment import creation as payment_creation
 from resolvers.payment import fees, payments, transfers
 from resolvers.payment.disputes import disputes as payment_disputes
 from resolvers.payment.disputes import documents as dispute_documents
+from resolvers.payment.payouts import adjustments as payout_adjustments
 from resolvers.payment.payouts import documents as payout_documents
 from resolvers.payment.payouts import payouts
 from resolvers.payment.refunds import order_refunds, refunds
@@ -110,6 +111,8 @@ class Query:
     payment_request = query_field(payment_requests.payment_request)
     payment_requests = query_field(payment_requests.payment_requests)
     payments = query_field(payments.payments)
+    payout_adjustment = query_field(payout_adjustments.payout_adjustment)
+    payout_adjustments = query_field(payout_adjustments.payout_adjustments)
     payout_preview = query_field(payouts.payout_preview)
     payout_request = query_field(payouts.payout_request)
     payout_requests = query_field(payouts.payout_requests)
@@ -152,6 +155,7 @@ class Mutation:
     activate_payments = mutation_field(activation.activate_payments)
     activate_gift_card = mutation_field(gift_card_issuing.activate_gift_card)
     add_voucher_rental = mutation_field(updates.add_voucher_rental)
+    approve_payout_adjustment = mutation_field(payout_adjustments.approve_payout_adjustment)
     archive_media = mutation_field(medias.archive_media)
     cancel_network_gift_card = mutation_field(network_card_issuing.cancel_network_gift_card)
     cancel_network_gift_card_usage = mutation_field(network_card_usages.cancel_network_gift_card_usage)
@@ -180,6 +184,7 @@ class Mutation:
     create_price_range = mutation_field(taxonomy.create_price_range)
     create_payment = mutation_field(payment_creation.create_payment)
     create_payment_request = mutation_field(payment_requests.create_payment_request)
+    create_payout_adjustment = mutation_field(payout_adjustments.create_payout_adjustment)
     create_payout_request = mutation_field(payouts.create_payout_request)
     create_product = mutation_field(products.create_product)
     create_product_attribute = mutation_field(products.create_product_attribute)
@@ -217,6 +222,7 @@ class Mutation:
     push_kyc_document = mutation_field(kyc_documents.push_kyc_document)
     register_bank_account = mutation_field(bank_account.register_bank_account)
     reject_offer = mutation_field(network_offers.reject_offer)
+    reject_payout_adjustment = mutation_field(payout_adjustments.reject_payout_adjustment)
     refund_order = mutation_field(order_refunds.refund_order)
     refund_payment = mutation_field(refunds.refund_payment)
     preview_order_refund = mutation_field(order_refunds.preview_order_refund)

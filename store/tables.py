@@ -67,6 +67,7 @@ from store.payment.payers import PayerRow
 from store.payment.payments import PaymentRow, PaymentSourceRow, PaymentTransactionRow, RefundRow
 from store.payment.requests import PaymentRequestRow
 from store.payment.transfers import TransferRow
+from store.payout.adjustments import PayoutAdjustmentRow
 from store.payout.requests import FormerPayoutItemRow, PayoutRequestRow, PayoutScheduleRow
 from store.product.products import AttributeValueRow, ProductAttributeRow, ProductRow, ProductVariantRow
 from store.voucher.vouchers import VoucherChosenOptionRow, VoucherIncludedOptionRow, VoucherRentalRow, VoucherRow
@@ -133,6 +134,7 @@ ROW_CLASSES: tuple[type[SQLModel], ...] = (
     PaymentRow,
     PaymentSourceRow,
     PaymentTransactionRow,
+    PayoutAdjustmentRow,
     PayoutRequestRow,
     PayoutScheduleRow,
     PictureRow,

@@ -22,6 +22,7 @@ from resolvers.network import voucher_issuing as network_voucher_issuing
 from resolvers.network import voucher_usages as network_voucher_usages
 from resolvers.partner import marketplaces, network_partners, partners
 from resolvers.payment import fees
+from resolvers.payment.payouts import adjustments
 from resolvers.payment.requests import payment_requests
 from resolvers.voucher import imports, updates
 from resolvers.voucher import issuing as voucher_issuing
@@ -183,6 +184,8 @@ def _of_markets(tenants: Tenants, ids: Mapping[str, int]) -> Iterator[Case]:
     yield Case(fees.create_fee_rule, "market a", fee, "partner_uuid percentage fixed")
     nowhere = {**fee, "marketplace_uuid": UNKNOWN}
     yield Case(fees.create_fee_rule, "master", nowhere, "marketplace_uuid percentage fixed")
+    adjusted = {"partner_uuid": UNKNOWN, "amount": "0", "reason": ""}
+    yield Case(adjustments.create_payout_adjustment, "market a", adjusted, "partner_uuid amount reason")
     market = {"name": "M", "currency": "EUX", "time_zone": "UTC", "domain": "a/b"}
     yield Case(marketplaces.create_marketplace, "master", market, "currency domain")
     moved = {"id": tenants.marketplaces["a"].id, "domain": "a/b", "time_zone": "Nowhere"}
@@ -398,6 +401,7 @@ NOT_COVERED: Mapping[str, str] = {
     **dict.fromkeys(("activate_gift_card", "cancel_gift_card", "extend_gift_card", "extend_voucher"), ONE),
     **dict.fromkeys(("cancel_payment_request", "resend_payment_request"), ONE),
     **dict.fromkeys(("cancel_payout_request", "create_payout_request", "validate_payout_request"), ONE),
+    **dict.fromkeys(("approve_payout_adjustment", "reject_payout_adjustment"), ONE),
     **dict.fromkeys(("generate_payout_pdf", "generate_payout_xls"), ONE),
     "issue_partner_invoices": ONE,
     "create_credit_note": "Its problems are told together: see tests/resolvers/invoice/test_crediting.py.",

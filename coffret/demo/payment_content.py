@@ -130,7 +130,16 @@ class DemoPayout:
     status: PayoutRequestStatus
 
 
-DemoStory: TypeAlias = DemoPayment | DemoRequest | DemoPayout
+@dataclass(frozen=True, config=_CONFIG)
+class DemoAdjustment:
+    """An adjustment of what the partner has earned, as far as one user brings it."""
+
+    days_ago: Count
+    amount: Decimal
+    reason: str
+
+
+DemoStory: TypeAlias = DemoPayment | DemoRequest | DemoAdjustment | DemoPayout
 
 
 @dataclass(frozen=True, config=_CONFIG)
@@ -145,13 +154,16 @@ class DemoPayments:
     customers: dict[Key, DemoCustomer]
     payments: tuple[DemoPayment, ...]
     requests: tuple[DemoRequest, ...]
+    adjustments: tuple[DemoAdjustment, ...]
+    approval_from: PositiveAmount
+    """From which amount a second user has to approve an adjustment."""
     payouts: tuple[DemoPayout, ...]
     payee: DemoPayee
 
     @property
     def stories(self) -> list[DemoStory]:
         """All of them, the oldest first, payouts after what is of the same day."""
-        stories: list[DemoStory] = [*self.payments, *self.requests, *self.payouts]
+        stories: list[DemoStory] = [*self.payments, *self.requests, *self.adjustments, *self.payouts]
         return sorted(stories, key=lambda story: -story.days_ago)
 
 
@@ -163,6 +175,8 @@ class _PaymentsFile:
     customers: tuple[DemoCustomer, ...]
     payments: tuple[DemoPayment, ...]
     requests: tuple[DemoRequest, ...]
+    adjustments: tuple[DemoAdjustment, ...]
+    approval_from: PositiveAmount
     payouts: tuple[DemoPayout, ...]
     payee: DemoPayee
 
@@ -181,6 +195,8 @@ def load_payments(partner: str) -> DemoPayments:
         fee_rules=read.fee_rules,
         customers=customers,
         payments=read.payments,
+        adjustments=read.adjustments,
+        approval_from=read.approval_from,
         payouts=read.payouts,
         payee=read.payee,
         requests=read.requests,

@@ -17,6 +17,7 @@ from starlette.types import ASGIApp
 from coffret.demo.content import PARTNERS
 from coffret.demo.invoices import add_invoices
 from coffret.demo.payment_content import (
+    DemoAdjustment,
     DemoFeeRule,
     DemoPayment,
     DemoPaymentEnd,
@@ -143,7 +144,7 @@ class PaymentSeeder:
     async def run(self) -> None:
         """Make all of them, the oldest first."""
         stories = self.content.stories
-        await self.payouts.prepare()
+        await self.payouts.prepare(self.content.approval_from)
         with self.services.clock.set_back(DAY * (stories[0].days_ago + 1)):
             for rule in self.content.fee_rules:
                 await self._add_fee_rule(rule)
@@ -153,6 +154,8 @@ class PaymentSeeder:
                 await self._add_payment(story)
             elif isinstance(story, DemoRequest):
                 await self._add_request(story)
+            elif isinstance(story, DemoAdjustment):
+                await self.payouts.adjust(story)
             else:
                 await self.payouts.add(story)
         await self._discard_refund_jobs()

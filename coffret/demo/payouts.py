@@ -11,14 +11,18 @@ from typing import Any
 import httpx
 from sqlmodel import col, select
 
-from coffret.demo.payment_content import DemoPayee, DemoPayout
+from coffret.demo.payment_content import DemoAdjustment, DemoPayee, DemoPayout
 from resolvers.bank_account import check_bank_accounts, register_bank_account
 from resolvers.core.context import Context
 from resolvers.core.services import Services
 from resolvers.kyc.levels import refresh_kyc
+from resolvers.partner.marketplaces import update_marketplace
+from resolvers.payment.payouts.adjustments import create_payout_adjustment
 from resolvers.payment.payouts.payouts import cancel_payout_request, create_payout_request, validate_payout_request
 from resolvers.payment.payouts.sending import send_payout
 from schema.bank_account import RegisterBankAccount
+from schema.partner.marketplace_input import UpdateMarketplace
+from schema.payment.adjustment import CreatePayoutAdjustment
 from schema.payment.payout import (
     CancelPayoutRequest,
     CreatePayoutRequest,
@@ -65,8 +69,10 @@ class PayoutSeeder:
     marketplace: Context
     payee: DemoPayee
 
-    async def prepare(self) -> None:
-        """The provider has identified the partner, and its bank account is active."""
+    async def prepare(self, approval_from: Decimal) -> None:
+        """The provider has identified the partner, and its bank account is active. From an amount, two users adjust."""
+        settings = {"id": self.partner.marketplace_id, "payout_settings": {"approval_from": approval_from}}
+        await update_marketplace(self.marketplace, UpdateMarketplace.model_validate(settings))
         async with self.services.db.sessions() as db, db.begin():
             partner = await db.get_one(PartnerRow, self.partner.id)
             for name, value in asdict(self.payee).items():
@@ -86,6 +92,12 @@ class PayoutSeeder:
             book_id = await book_of_partner(db, self.partner.id)
             earned = await lock_balance(db, book_id, network_earnings(self.partner.id))
         return MinorAmount(currency, earned).decimal
+
+    async def adjust(self, story: DemoAdjustment) -> None:
+        """The marketplace gives the partner an amount, or takes it; a large one waits for a second user."""
+        values = {"partner_uuid": self.partner.uuid, "amount": story.amount, "reason": story.reason}
+        with self.services.clock.set_back(DAY * story.days_ago):
+            await create_payout_adjustment(self.marketplace, CreatePayoutAdjustment.model_validate(values))
 
     async def add(self, story: DemoPayout) -> None:
         """What has been earned until then is paid out, or is to be."""

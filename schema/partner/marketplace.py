@@ -8,7 +8,11 @@ from sqlmodel import Field
 from schema.core.columns import id_column
 from schema.core.resource import SchemaModel, computed, embedded
 from schema.partner.invoicing import InvoicerDetails
-from schema.partner.network_settings import NetworkGiftCardSettings, NetworkVoucherSettings
+from schema.partner.network_settings import (
+    MarketplacePayoutSettings,
+    NetworkGiftCardSettings,
+    NetworkVoucherSettings,
+)
 from schema.wallet import OWN_WALLET_PERMISSION, Wallet
 
 
@@ -38,6 +42,7 @@ class Marketplace(SchemaModel):
     gift_card_settings = embedded(NetworkGiftCardSettings, "What holds for the gift cards of the network.")
     voucher_settings = embedded(NetworkVoucherSettings, "What holds for the vouchers of the network.")
     invoicing = embedded(InvoicerDetails, "What is printed on its invoices. They are issued once this is complete.")
+    payout_settings = embedded(MarketplacePayoutSettings, "What holds for payouts.")
     wallet = computed(
         Wallet,
         "Its own wallet at the payment provider, which refills are paid to; null before `activateMarketplacePayments`, and "

@@ -14,7 +14,12 @@ from schema.core.inputs import graphql_input, graphql_input_for, update_input_of
 from schema.core.resource import SchemaModel
 from schema.partner.invoicing import InvoicerDetails
 from schema.partner.marketplace import Marketplace
-from schema.partner.network_settings import NetworkGiftCardSettings, NetworkVoucherSettings, UsageFeePayer
+from schema.partner.network_settings import (
+    MarketplacePayoutSettings,
+    NetworkGiftCardSettings,
+    NetworkVoucherSettings,
+    UsageFeePayer,
+)
 from schema.validation.characters import line_up_to
 from schema.validation.contact import CountryCode, Email
 from schema.validation.numbers import AmountRule, MoneyAmount, WholeNumberRule
@@ -85,6 +90,16 @@ class InvoicerDetailsInput(SchemaModel):
     number_prefix: strawberry.Maybe[Annotated[str, line_up_to(10)]]
 
 
+@graphql_input_for(MarketplacePayoutSettings)
+class MarketplacePayoutSettingsInput(SchemaModel):
+    """What holds for payouts. Adjustments that exist stay as they are."""
+
+    approval_from: strawberry.Maybe[MoneyAmount | None] = Field(
+        description="From which amount a second user has to approve an adjustment, in the currency of the marketplace; zero: "
+        "always; null: never."
+    )
+
+
 @graphql_input_for(Marketplace)
 class CreateMarketplace(SchemaModel):
     """Create a marketplace. Its currency cannot be changed later."""
@@ -99,6 +114,7 @@ class CreateMarketplace(SchemaModel):
     gift_card_settings: NetworkGiftCardSettingsInput | None = None
     voucher_settings: NetworkVoucherSettingsInput | None = None
     invoicing: InvoicerDetailsInput | None = None
+    payout_settings: MarketplacePayoutSettingsInput | None = None
 
 
 @update_input_of(CreateMarketplace, without={"currency"})

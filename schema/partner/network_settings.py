@@ -45,6 +45,17 @@ class NetworkGiftCardSettings(EmbeddedColumns):
     network_gift_card_books_breakage: bool = Field(default=False, description=BREAKAGE)
 
 
+@embedded_type("What holds for the payouts of a marketplace.", prefix="payout_")
+class MarketplacePayoutSettings(EmbeddedColumns):
+    payout_approval_from_amount: Decimal | None = money_column(default=None, nullable=True)
+    payout_approval_from = money(
+        "payout_approval_from_amount",
+        description="From which amount a second user has to approve an adjustment, whether it is given or taken; zero: always; "
+        "null: never.",
+        nullable=True,
+    )
+
+
 @embedded_type("What holds for the vouchers of a network.", prefix="network_voucher_")
 class NetworkVoucherSettings(EmbeddedColumns):
     network_voucher_validity_months: int = Field(default=12, description=VALIDITY)

@@ -26,6 +26,10 @@ class PayoutBlocked(Conflict):
     """The validation of this partner's payouts is blocked."""
 
 
+class SecondUserRequired(Conflict):
+    """Another user than the one who requested this adjustment has to approve or reject it."""
+
+
 class NothingToPayOut(Conflict):
     """Nothing is due to this partner."""
 

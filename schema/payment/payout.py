@@ -66,6 +66,7 @@ class PayoutLine(BaseModel):
     payable_on: dt.date = Field(description="The day that decides about its payout, in the marketplace's time zone.")
     recorded_on: dt.datetime = Field(description="When it happened.")
     reason: PayoutLineReason = Field(description="Why it is in this payout request.")
+    note: str = Field(description="What the marketplace said about it: the reason of an adjustment; empty for others.")
 
 
 @strawberry.pydantic.type(description="What would be gathered for a partner at the end of its present period, by now.")

@@ -51,6 +51,7 @@ ACCOUNT_PLAN: Mapping[Role, PlanAccount] = {
     Role.COMMISSION: PlanAccount(4100, "Commission"),
     Role.MANAGEMENT_FEES: PlanAccount(4200, "Management fees"),
     Role.BREAKAGE: PlanAccount(4300, "Breakage"),
+    Role.PARTNER_CHARGES: PlanAccount(4400, "Charged to partners by adjustments"),
     Role.DISPUTE_LOSS: PlanAccount(6100, "Losses by disputes"),
     Role.PROMOTION: PlanAccount(6200, "Promotion"),
     Role.ISSUED: PlanAccount(9100, "Own gift cards of partners, issued", "partner"),

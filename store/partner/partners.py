@@ -11,7 +11,11 @@ from schema.core.columns import amount_column
 from schema.core.errors import CONSTRAINT_ERRORS, AlreadyTaken
 from schema.partner.invoicing import InvoicerDetails
 from schema.partner.marketplace import Marketplace
-from schema.partner.network_settings import NetworkGiftCardSettings, NetworkVoucherSettings
+from schema.partner.network_settings import (
+    MarketplacePayoutSettings,
+    NetworkGiftCardSettings,
+    NetworkVoucherSettings,
+)
 from schema.partner.partner import Partner, PartnerStatus
 from schema.partner.parts import (
     BankDetails,
@@ -24,7 +28,14 @@ from schema.partner.parts import (
 from store.core.row import CreatedOn
 
 
-class MarketplaceRow(NetworkGiftCardSettings, NetworkVoucherSettings, InvoicerDetails, Marketplace, table=True):
+class MarketplaceRow(
+    NetworkGiftCardSettings,
+    NetworkVoucherSettings,
+    MarketplacePayoutSettings,
+    InvoicerDetails,
+    Marketplace,
+    table=True,
+):
     __tablename__ = "marketplace"
     __table_args__ = (
         Index("marketplace_name_list_idx", "name", "id"),
@@ -41,7 +52,13 @@ class MarketplaceRow(NetworkGiftCardSettings, NetworkVoucherSettings, InvoicerDe
             "AND network_voucher_commission_rate BETWEEN 0 AND 100 AND network_voucher_vat_rate BETWEEN 0 AND 100",
             name="network_rates",
         ),
+        CheckConstraint("payout_approval_from_amount >= 0", name="payout_approval"),
     )
+
+    def requires_approval(self, amount: Decimal) -> bool:
+        """Whether an adjustment of this amount, given or taken, needs a second user."""
+        least = self.payout_approval_from_amount
+        return least is not None and abs(amount) >= least
 
 
 class PartnerRow(

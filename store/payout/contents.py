@@ -25,16 +25,22 @@ ITEMS = """(
     WHERE f.payout_request_id = ANY(CAST(:ids AS int[]))
 )"""
 """SQL: the items of requests; of those that were cancelled or have failed, the ones that they had."""
+ADJUSTMENT = """LEFT JOIN payout_adjustment a
+        ON a.id = CASE j.source_kind WHEN 'payout_adjustment' THEN CAST(j.source_id AS int) END"""
+"""SQL: the adjustment of the journal `j`."""
 LINES = text(f"""
     SELECT i.request_id, j.id AS journal_id, j.kind, j.source_kind, j.source_id, r.currency, i.own_amount, i.network_amount,
-        i.payable_on, j.recorded_on, r.first_day, r.last_day
+        i.payable_on, j.recorded_on, r.first_day, r.last_day, coalesce(a.reason, '') AS note
     FROM {ITEMS} i JOIN ledger_journal j ON j.id = i.journal_id JOIN payout_request r ON r.id = i.request_id
+    {ADJUSTMENT}
     ORDER BY i.request_id, i.payable_on, j.recorded_on, j.id
 """)  # noqa: S608 - of SQL in this file
 DUE_LINES = text(f"""
     SELECT j.id AS journal_id, j.kind, j.source_kind, j.source_id, b.currency, i.own_amount, i.network_amount, i.payable_on,
-        j.recorded_on, CAST(:first_day AS date) AS first_day, CAST(:last_day AS date) AS last_day
+        j.recorded_on, CAST(:first_day AS date) AS first_day, CAST(:last_day AS date) AS last_day,
+        coalesce(a.reason, '') AS note
     FROM payable_item i JOIN ledger_journal j ON j.id = i.journal_id JOIN ledger_book b ON b.id = i.book_id
+    {ADJUSTMENT}
     WHERE i.partner_id = :partner_id AND i.book_id = :book_id AND {DUE.format(last_day=":last_day")}
     ORDER BY i.payable_on, j.recorded_on, j.id
 """)  # noqa: S608 - of SQL in this file
@@ -94,6 +100,8 @@ class ContainedLine:
     payable_on: dt.date
     recorded_on: dt.datetime
     reason: PayoutLineReason
+    note: str
+    """The reason of an adjustment; else empty."""
 
 
 async def lines_of(db: AsyncSession, ids: Sequence[int]) -> Mapping[int, list[ContainedLine]]:
@@ -122,6 +130,7 @@ def _line(row: Any) -> ContainedLine:
         row.payable_on,
         row.recorded_on,
         _reason(row),
+        row.note,
     )
 
 

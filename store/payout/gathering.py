@@ -147,13 +147,17 @@ async def gather(db: AsyncSession, due: Sequence[DuePartner]) -> Sequence[Payout
     db.add_all(rows)
     await db.flush()
     taken = await _take(db, rows)
+    gathered = []
     for row in rows:
-        row.payout_amount = taken.get(row.id, NOTHING)
-        if row.payout_amount <= 0:  # others were faster, or have changed its items since
+        amount = taken.get(row.id, NOTHING)
+        if amount > 0:
+            row.payout_amount = amount
+            gathered.append(row)
+        else:  # others were faster, or have changed its items since
             await _execute(db, RELEASE, {"id": row.id})
             await db.delete(row)
     await db.flush()
-    return [row for row in rows if row.payout_amount > 0]
+    return gathered
 
 
 async def _sums(db: AsyncSession, due: Sequence[DuePartner]) -> Sequence[Any]:

@@ -139,6 +139,7 @@ def _published(line: ContainedLine) -> PayoutLine:
         payable_on=line.payable_on,
         recorded_on=line.recorded_on,
         reason=line.reason,
+        note=line.note,
     )
 
 

@@ -21,7 +21,8 @@ LINES = text(f"""
         coalesce(p.id, t.payment_id, g.payment_id)::text AS payment_id,
         coalesce(p.customer_first_name || ' ' || p.customer_last_name, q.customer_first_name || ' ' || q.customer_last_name, '')
             AS customer,
-        coalesce(nullif(p.product, ''), nullif(q.product, ''), nullif(g.reservation_id, ''), nullif(v.reservation_id, ''), '')
+        coalesce(nullif(p.product, ''), nullif(q.product, ''), nullif(g.reservation_id, ''), nullif(v.reservation_id, ''),
+            a.reason, '')
             AS details,
         coalesce(right(c.code, 4), right(w.code, 4), '') AS code_end
     FROM {ITEMS} i JOIN ledger_journal j ON j.id = i.journal_id
@@ -32,6 +33,7 @@ LINES = text(f"""
     LEFT JOIN gift_card c ON c.id = g.gift_card_id
     LEFT JOIN network_voucher_usage v ON v.id = CASE j.source_kind WHEN 'network_voucher_usage' THEN j.source_id::int END
     LEFT JOIN network_voucher w ON w.id = v.network_voucher_id
+    LEFT JOIN payout_adjustment a ON a.id = CASE j.source_kind WHEN 'payout_adjustment' THEN j.source_id::int END
     ORDER BY i.payable_on, j.recorded_on, j.id
 """)  # noqa: S608 - of SQL in this file
 

@@ -46,6 +46,7 @@ KIND_NAMES = {
     Kind.DISPUTE_LOST: N_("Dispute lost"),
     Kind.SETTLEMENT: N_("Settlement of a dispute"),
     Kind.RECOVERY: N_("Taken for what is owed"),
+    Kind.ADJUSTMENT: N_("Adjustment"),
     Kind.PAYOUT_RETURNED: N_("Payout that came back"),
 }
 """Payments and usages are told apart by their section."""

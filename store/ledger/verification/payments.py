@@ -16,11 +16,11 @@ THEIRS = """(
 NETWORK_INCOME = """(
     SELECT j.book_id, sum(e.amount)::bigint AS amount
     FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id JOIN ledger_account a ON a.id = e.account_id
-    WHERE j.kind IN ('capture', 'reversal', 'breakage', 'breakage_reversal', 'recovery') AND a.role IN
-        ('commission', 'vat_on_commission', 'management_fees', 'promotion', 'breakage', 'owed_by_partner')
+    WHERE j.kind IN ('capture', 'reversal', 'breakage', 'breakage_reversal', 'recovery', 'adjustment') AND a.role IN
+        ('commission', 'vat_on_commission', 'management_fees', 'promotion', 'breakage', 'partner_charges', 'owed_by_partner')
     GROUP BY j.book_id
 )"""
-"""SQL: what a marketplace has earned by usages and breakage, debits positive: it stays in its wallet, and what partners owe
+"""SQL: what a marketplace has earned by usages, breakage and adjustments, debits positive: it stays in its wallet, and what partners owe
 for usages comes back to it.
 """
 BACKING = f"""

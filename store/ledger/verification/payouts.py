@@ -3,6 +3,8 @@
 
 from store.ledger.verification.rule import MINOR, Rule, differences, is_checked
 
+MOVED_BY_ADJUSTMENTS = "('partner', 'partner_network', 'recovery_due', 'owed_by_partner')"
+"""SQL: the accounts that an adjustment moves beside what the marketplace pays or takes."""
 RULES = (
     Rule(
         "payout_requests_are_sums",
@@ -43,6 +45,27 @@ RULES = (
                     )::bigint AS amount, {is_checked("j.book_id", "j.effective_on")} AS is_checked
                 FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id JOIN ledger_account a ON a.id = e.account_id
                 WHERE j.source_kind = 'payout_request' AND j.kind <> 'payout_returned' GROUP BY j.id
+            """,
+        ),
+    ),
+    Rule(
+        "payout_adjustments",
+        "Every adjustment that is booked is posted once, with its amount; no other is.",
+        differences(
+            """format('payout_adjustment:%s: %s of partner:%s, %s', source_id, amount, partner_id,
+                CASE WHEN difference > 0 THEN 'not posted' ELSE 'posted' END)""",
+            "source_id, partner_id, amount",
+            f"""
+                SELECT a.id::text AS source_id, a.partner_id, {MINOR.format(amount="a.adjustment_amount")} AS amount,
+                    {is_checked("a.book_id", "a.booked_on")} AS is_checked
+                FROM payout_adjustment a JOIN ledger_book b ON b.id = a.book_id WHERE a.status = 'booked'
+            """,
+            f"""
+                SELECT j.source_id, j.partner_id, -coalesce(sum(e.amount) FILTER (
+                        WHERE a.role IN {MOVED_BY_ADJUSTMENTS} AND a.owner_id = j.partner_id), 0)::bigint AS amount,
+                    {is_checked("j.book_id", "j.effective_on")} AS is_checked
+                FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id JOIN ledger_account a ON a.id = e.account_id
+                WHERE j.kind = 'adjustment' OR j.source_kind = 'payout_adjustment' GROUP BY j.id
             """,
         ),
     ),

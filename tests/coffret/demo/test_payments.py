@@ -55,6 +55,7 @@ async def test_every_state_is_there_and_the_books_agree_with_the_provider(
     assert {*await values(services, "SELECT status FROM payment_request")} == {*PaymentRequestStatus}
     assert sorted(await values(services, "SELECT state FROM dispute")) == sorted(DisputeState)
     assert sorted(await values(services, "SELECT status FROM payout_request")) == sorted(PayoutRequestStatus)
+    assert sorted(await values(services, "SELECT status FROM payout_adjustment")) == ["booked", "pending"]
     later = (
         "SELECT check_on > now() + interval '20 hours' FROM payment_transaction t JOIN refund r ON r.id = t.refund_id"
     )

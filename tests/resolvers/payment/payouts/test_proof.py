@@ -7,6 +7,8 @@ from tests.fixtures.ledger import broken_rules
 from tests.fixtures.payment.api_payment import paid
 from tests.fixtures.payment.payout import can_be_paid_out, send, validated
 from tests.fixtures.shop import Shop
+from tests.fixtures.tenants import Tenants
+from tests.resolvers.payment.payouts.test_adjustments import adjusted
 
 FORGERIES = {
     "payout_requests_are_sums": [
@@ -22,6 +24,22 @@ FORGERIES = {
         "UPDATE payout_request SET status = 'failed', paid_on = NULL",
     ],
 }
+
+ADJUSTMENTS = (
+    "UPDATE payout_adjustment SET adjustment_amount = adjustment_amount + 1",
+    "UPDATE payout_adjustment SET partner_id = (SELECT max(id) FROM partner)",
+    "UPDATE payout_adjustment SET status = 'pending', booked_on = NULL",
+    "DELETE FROM payout_adjustment",
+)
+
+
+@pytest.mark.parametrize("amount", ["25.00", "-25.00"])
+@pytest.mark.parametrize("forgery", ADJUSTMENTS)
+async def test_a_forged_adjustment_is_noticed(tenants: Tenants, forgery: str, amount: str) -> None:
+    await adjusted(tenants, amount)
+    assert await broken_rules(tenants.services.db) == {}
+    await tenants.execute(forgery)
+    assert "payout_adjustments" in await broken_rules(tenants.services.db)
 
 
 @pytest.mark.parametrize(("rule", "forgery"), [(rule, each) for rule, some in FORGERIES.items() for each in some])
