@@ -17,7 +17,7 @@ from coffret.commands.gc_tuning import collect_rarely
 from schema.validation.languages import LANGUAGES
 
 RoleName = Literal["partner", "marketplace", "master"]
-LedgerThing = Literal["payment", "card", "wallet"]
+LedgerThing = Literal["payment", "card", "payout", "wallet"]
 DAY = "%Y-%m-%d"
 
 app = typer.Typer(
@@ -274,9 +274,14 @@ def verify_ledger(
 @ledger_app.command("explain")
 def explain_ledger(
     thing: Annotated[LedgerThing, typer.Argument(help="What it is.")],
-    id: Annotated[str, typer.Argument(help="A payment's uuid; a card's code, else its id; a wallet's uuid or id.")],
+    id: Annotated[
+        str,
+        typer.Argument(
+            help="A payment's uuid; a card's code, else its id; a payout request's id; a wallet's uuid or id."
+        ),
+    ],
 ) -> None:
-    """Print the journals about a payment, a gift card or a wallet, as a statement."""
+    """Print the journals about a payment, a gift card, a payout request or a wallet, as a statement."""
     from coffret.commands import ledger as command
 
     asyncio.run(command.explain(command.LedgerThing(thing), id))

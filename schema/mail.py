@@ -44,6 +44,12 @@ class MailKind(DescribedEnum):
     )
     DISPUTE_ENDED = "dispute_ended", "To the partner, of a refill to the marketplace: how a dispute has ended."
     INVOICE = "invoice", "To a partner: an invoice or credit note, with its document."
+    PAYOUT_WAITING = (
+        "payout_waiting",
+        "To the partner and the marketplace: a payout waits for money of the marketplace.",
+    )
+    PAYOUT_FAILED = "payout_failed", "To the partner and the marketplace: a payout failed, or the bank sent it back."
+    PAYOUT_PAID = "payout_paid", "To the partner: a payout was sent to its bank account."
     ENDPOINT_DISABLED = "endpoint_disabled", "To the owner of a webhook endpoint: it failed for days and was disabled."
 
 

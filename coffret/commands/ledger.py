@@ -1,7 +1,4 @@
-"""`coffret ledger …`: proves the ledger, explains it, and exports it.
-
-Payouts have no journals yet, so there is nothing to explain of them.
-"""
+"""`coffret ledger …`: proves the ledger, explains it, and exports it."""
 
 import csv
 import datetime as dt
@@ -34,6 +31,9 @@ from store.ledger.wallets import WalletRow
 from store.partner.partners import MarketplaceRow
 from store.payment.journals import subjects_of_payments
 from store.payment.payments import PaymentRow
+from store.payout.contents import ContainedLine, lines_of
+from store.payout.postings import SOURCE as PAYOUT_SOURCE
+from store.payout.requests import PayoutRequestRow
 
 
 class LedgerThing(enum.StrEnum):
@@ -41,6 +41,7 @@ class LedgerThing(enum.StrEnum):
 
     PAYMENT = "payment"
     CARD = "card"
+    PAYOUT = "payout"
     WALLET = "wallet"
 
 
@@ -79,13 +80,18 @@ def results_table(results: Sequence[RuleResult]) -> Table:
 
 
 async def explain(thing: LedgerThing, key: str) -> None:
-    """Print the journals about a payment (uuid), a gift card (code, else id) or a wallet (uuid or id)."""
+    """Print the journals about a payment (uuid), a gift card (code, else id), a payout request (id) or a wallet (uuid or
+    id); and what a payout request is the sum of.
+    """
     async with open_database(read_settings()) as db, db.sessions() as session:
         subject = await _subject(session, thing, key)
         journals = (await journals_of(session, {key: subject}))[key]
         entries = await entries_of(session, [journal.id for journal in journals])
+        lines = (await lines_of(session, [int(key)])).get(int(key), []) if thing is LedgerThing.PAYOUT else []
     console = Console(highlight=False)
     console.print(statement_table(journals, entries) if journals else f"No journal is about this {thing}.")
+    if lines:
+        console.print("\nIt is the sum of:", lines_table(lines), sep="\n")
 
 
 async def _subject(db: AsyncSession, thing: LedgerThing, key: str) -> LedgerSubject:
@@ -104,6 +110,10 @@ async def _subject(db: AsyncSession, thing: LedgerThing, key: str) -> LedgerSubj
         if not ids:
             raise CommandError(f"There is no gift card with the code or id {key}.")
         return _of_card(ids[0])
+    if thing is LedgerThing.PAYOUT:
+        if not _is_id(key) or await db.get(PayoutRequestRow, int(key)) is None:
+            raise CommandError(f"There is no payout request with the id {key}.")
+        return LedgerSubject(((PAYOUT_SOURCE, key),))
     uuid = _uuid(key)
     if uuid is None and not _is_id(key):
         raise CommandError("A wallet is named by its uuid or its id.")
@@ -146,6 +156,20 @@ def statement_table(journals: Sequence[LedgerJournalRow], entries: dict[int, lis
             told = ("" if amount is None else f"{amount.decimal} {amount.currency}" for amount in amounts)
             table.add_row(*first, " ".join(filter(None, (account, entry.owner))), *told)
             first = ["", "", ""]
+    return table
+
+
+def lines_table(lines: Sequence[ContainedLine]) -> Table:
+    """The lines of a payout request, each with what it is made of and why it is in this one."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("day", "journal", "event", "why it is in this payout"):
+        table.add_column(heading, overflow="fold")
+    table.add_column("amount", justify="right", no_wrap=True)
+    for line in lines:
+        event = f"{line.kind.description} ({line.source_kind} {line.source_id})"
+        why = " ".join(filter(None, (line.reason.description, line.note)))
+        amount = f"{line.amount.decimal} {line.amount.currency}"
+        table.add_row(f"{line.payable_on}", str(line.journal_id), escape(event), escape(why), amount)
     return table
 
 

@@ -1,14 +1,12 @@
 """Mail about a dispute, to the staff of the partner; of a refill and of what a network sells, to the marketplace's."""
 
-from collections.abc import Sequence
-
 import structlog
 from sqlalchemy import func, or_
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.core.authentication import permissions_of
 from resolvers.mail.mails import partner_with_time_zone
+from resolvers.mail.staff import staff_who_may
 from schema.core.permission import Permission
 from schema.gift_card.gift_card import GiftCardStatus
 from schema.mail import MailKind
@@ -16,8 +14,7 @@ from schema.network.voucher import NetworkVoucherStatus
 from schema.order import OrderStatus
 from schema.payment.dispute import DisputeKind
 from schema.voucher.voucher import VoucherState
-from store.account.staff import STAFF_LANGUAGE, staff_of_marketplace
-from store.account.users import UserRow
+from store.account.staff import STAFF_LANGUAGE
 from store.gift_card.gift_cards import GiftCardRow
 from store.gift_card.states import SPENDABLE
 from store.mail.content import DisputeContent
@@ -111,7 +108,7 @@ async def _queue_for_marketplace(
     db: AsyncSession, kind: MailKind, dispute: DisputeRow, about: DisputeContent, marketplace_id: int
 ) -> None:
     """Queue the mail for each user of the marketplace who may answer the dispute."""
-    users = await _who_may_answer(db, marketplace_id)
+    users = await staff_who_may(db, marketplace_id, Permission.REFUND_PAYMENT)
     if not users:
         log.warning("nobody to tell of a dispute", dispute=str(dispute.id), marketplace_id=marketplace_id)
     for user in users:
@@ -125,8 +122,3 @@ async def _queue_for_marketplace(
             about=about.model_dump(),
             unique_key=f"{dispute.id}:{user.id}",
         )
-
-
-async def _who_may_answer(db: AsyncSession, marketplace_id: int) -> Sequence[UserRow]:
-    staff = await staff_of_marketplace(db, marketplace_id)
-    return [user for user in staff if Permission.REFUND_PAYMENT in permissions_of(user)]

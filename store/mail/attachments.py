@@ -11,12 +11,22 @@ from store.database.db import Database
 from store.document.addresses import DocumentKind, document_url
 from store.document.cache import get_or_render_document
 from store.document.invoice.factur_x import render_invoice
+from store.document.payout.lines import MOST_LINES_AT_ONCE, count_lines
+from store.document.payout.source import payout_document_source, read_payout_content
 from store.document.source import DocumentSource, document_source_of, find_printables
-from store.mail.content import Content, GiftContent, GiftRole, InvoiceContent, NetworkUsageContent
+from store.mail.content import (
+    Content,
+    GiftContent,
+    GiftRole,
+    InvoiceContent,
+    NetworkUsageContent,
+    PayoutMailContent,
+)
 from store.mail.mailer import MailRefused
 from store.mail.message import Attachment
 from store.mail.render import MailLinks
 from store.network.holder.links import HeldKind, holder_url
+from store.payout.requests import PayoutRequestRow
 from store.voucher.vouchers import VoucherRow
 
 MAX_ATTACHED_BYTES = 8_000_000
@@ -61,6 +71,8 @@ async def load_documents(
     if isinstance(about, InvoiceContent):
         document = await render_invoice(database, files, about.invoice_id)
         return MailDocuments(files=[Attachment(document.file_name, "application/pdf", document.content)])
+    if isinstance(about, PayoutMailContent):
+        return await _statement(database, files, about) if kind is MailKind.PAYOUT_PAID else MailDocuments()
     if not isinstance(about, GiftContent) or about.role not in ROLES_WITH_DOCUMENTS:
         return MailDocuments()
     addresses: dict[int, str] = {}
@@ -76,6 +88,17 @@ async def load_documents(
         raise MailRefused("Its vouchers or gift cards were taken back or deleted.")
     attached = await _attachments(files, sources) if about.role.attaches_documents else []
     return MailDocuments(MailLinks(addresses, pages, is_attached=len(attached) == len(addresses)), attached)
+
+
+async def _statement(database: Database, files: FileStore, about: PayoutMailContent) -> MailDocuments:
+    """The statement of a payout that was paid, unless it is so long that the worker makes it when it is asked for."""
+    async with database.sessions() as db:
+        payout = await db.get_one(PayoutRequestRow, about.payout_id)
+        if await count_lines(db, payout) > MOST_LINES_AT_ONCE:
+            return MailDocuments()
+        source = await payout_document_source(db, await read_payout_content(db, payout))
+    attached = await _attachments(files, [source])
+    return MailDocuments(MailLinks(is_attached=bool(attached)), attached)
 
 
 async def _attachments(files: FileStore, sources: Sequence[DocumentSource]) -> list[Attachment]:

@@ -135,13 +135,26 @@ class DisputeContent(Content):
     is_taken: bool = True
     """Whether the bank has taken the money back, or is about to; false if it only asks for documents."""
     has_goods: bool = True
-    """Whether vouchers or gift cards were sold with the order that can be used but for a dispute, or that the end of this
-    one has withdrawn. Older messages lack this field.
-    """
+    """Whether what was sold with the order can be used but for a dispute, or was withdrawn by the end of this one."""
     is_for_marketplace: bool = False
     """Whether its money is the marketplace's: of a refill, or of what a network sells."""
     buyer: str
     paid_on: dt.datetime
+
+
+class PayoutMailContent(Content):
+    """A payout request that waits for a refill of `missing`, was paid, or has failed; `cause` is a `FailureReason`."""
+
+    payout_id: int
+    amount: Decimal
+    currency: str
+    first_day: dt.date
+    last_day: dt.date
+    partner: str = ""
+    missing: Decimal | None = None
+    cause: str = ""
+    reason: str = ""
+    is_returned: bool = False
 
 
 class EndpointContent(Content):
@@ -328,6 +341,7 @@ CONTENTS: Mapping[MailKind, type[Content]] = {
     MailKind.DISPUTE_OPENED: DisputeContent,
     MailKind.DISPUTE_ENDED: DisputeContent,
     MailKind.INVOICE: InvoiceContent,
+    **dict.fromkeys((MailKind.PAYOUT_WAITING, MailKind.PAYOUT_FAILED, MailKind.PAYOUT_PAID), PayoutMailContent),
     MailKind.ENDPOINT_DISABLED: EndpointContent,
 }
 

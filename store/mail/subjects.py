@@ -19,6 +19,7 @@ from store.mail.content import (
     OrderContent,
     OrderRefundContent,
     PaymentRequestContent,
+    PayoutMailContent,
     RenewalContent,
     VoucherUsageContent,
 )
@@ -49,6 +50,9 @@ SUBJECTS = {
     MailKind.DISPUTE_OPENED: N_("A bank disputes a payment of %(amount)s"),
     MailKind.DISPUTE_ENDED: N_("Dispute ended: %(amount)s"),
     MailKind.INVOICE: N_("Invoice %(number)s from %(issuer)s"),
+    MailKind.PAYOUT_WAITING: N_("A payout of %(amount)s waits"),
+    MailKind.PAYOUT_FAILED: N_("A payout of %(amount)s has failed"),
+    MailKind.PAYOUT_PAID: N_("A payout of %(amount)s is on its way"),
     MailKind.ENDPOINT_DISABLED: N_("Events are no longer sent to %(host)s"),
     TEST_MAIL: N_("Mail works"),
 }
@@ -63,6 +67,7 @@ USAGE_SUBJECTS_FOR_NETWORK = {
     MailKind.NETWORK_GIFT_CARD_USED: N_("Gift card used: %(amount)s at %(partner)s"),
     MailKind.NETWORK_VOUCHER_USED: N_("Voucher used: %(box)s at %(partner)s"),
 }
+RETURNED_PAYOUT = N_("The bank has sent back a payout of %(amount)s")
 DISPUTE_SUBJECTS = {
     DisputeState.WON: N_("Dispute won: %(amount)s"),
     DisputeState.LOST: N_("Dispute lost: %(amount)s"),
@@ -87,11 +92,8 @@ def subject_of(
 ) -> str:
     """The subject of a message; messages about vouchers and gift cards show it as their title too."""
     text, gaps = SUBJECTS[kind], {"shop": brand.name}
-    if isinstance(about, OrderContent):
-        gaps |= {"number": str(about.number), "total": formats.money(about.total_amount, about.currency)}
-    elif isinstance(about, OrderRefundContent):
-        total = formats.money(about.card_amount + about.gift_card_amount, about.currency)
-        gaps |= {"number": str(about.order_number), "total": total}
+    if isinstance(about, OrderContent | OrderRefundContent):
+        gaps |= _order_of(about, formats)
     elif isinstance(about, PaymentRequestContent):
         gaps |= {"total": formats.money(about.amount, about.currency)}
     elif isinstance(about, EndpointContent):
@@ -103,6 +105,9 @@ def subject_of(
         gaps |= {"day": formats.days(about.renew_by)}
     elif isinstance(about, DisputeContent):
         text, gaps = _dispute_subject(MailKind(kind), about), {"amount": formats.money(about.amount, about.currency)}
+    elif isinstance(about, PayoutMailContent):
+        text = RETURNED_PAYOUT if about.is_returned else text
+        gaps = {"amount": formats.money(about.amount, about.currency)}
     elif isinstance(about, CardUsageContent | VoucherUsageContent):
         text = (USAGE_SUBJECTS_FOR_NETWORK if about.is_for_network else SUBJECTS)[MailKind(kind)]
         gaps = {"partner": about.partner, **_what_was_used(about, formats)}
@@ -110,6 +115,13 @@ def subject_of(
         text = _gift_subject(MailKind(kind), about)
         gaps |= {"sender": about.items[0].sender, "email": about.giftee_email}
     return texts.gettext(text) % gaps
+
+
+def _order_of(about: OrderContent | OrderRefundContent, formats: Formats) -> dict[str, str]:
+    if isinstance(about, OrderContent):
+        return {"number": str(about.number), "total": formats.money(about.total_amount, about.currency)}
+    refunded = formats.money(about.card_amount + about.gift_card_amount, about.currency)
+    return {"number": str(about.order_number), "total": refunded}
 
 
 def _what_was_used(about: CardUsageContent | VoucherUsageContent, formats: Formats) -> dict[str, str]:

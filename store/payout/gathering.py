@@ -21,7 +21,7 @@ from store.partner.partners import MarketplaceRow, PartnerRow
 from store.payout.events import emit_payout_events
 from store.payout.periods import DAY, first_day_of
 from store.payout.postings import lock_balances, recovery_journal
-from store.payout.requests import CANCELLED, PAYOUT_STATES, PayoutRequestRow, lock_payout
+from store.payout.requests import CANCELLED, PAYOUT_STATES, PayoutRequestRow, lock_items, lock_payouts
 from store.providers.money import MinorAmount
 
 NOTHING = Decimal("0.00")
@@ -142,6 +142,7 @@ async def gather(db: AsyncSession, due: Sequence[DuePartner]) -> Sequence[Payout
     """
     if not due:
         return []
+    await lock_items(db, [each.partner_id for each in due])
     await _recover(db, due)
     rows = await _new_requests(db, await _sums(db, due))
     db.add_all(rows)
@@ -232,6 +233,7 @@ async def _execute(db: AsyncSession, statement: TextClause, values: Mapping[str,
 
 async def refresh(db: AsyncSession, payout: PayoutRequestRow) -> None:
     """Have a locked open request contain what was taken back meanwhile. It is cancelled if nothing is left to pay out."""
+    await lock_items(db, [payout.partner_id])
     await _take(db, [payout], dt.date.min)
     amount = (await _execute(db, SUM, {"id": payout.id})).scalar_one()
     payout.payout_amount = MinorAmount(payout.currency, amount).decimal
@@ -253,13 +255,14 @@ async def cancel(db: AsyncSession, payout: PayoutRequestRow) -> None:
 
 async def free_items(db: AsyncSession, payout: PayoutRequestRow) -> None:
     """The items of a locked request go into the next one."""
+    await lock_items(db, [payout.partner_id])
     await _execute(db, FREE, {"id": payout.id})
 
 
 async def lock_payouts_with(db: AsyncSession, journal_ids: Sequence[int]) -> Sequence[PayoutRequestRow]:
     """Lock the requests that contain items of these journals. Not of those that were cancelled or have failed."""
     ids = (await _execute(db, OF_JOURNALS, {"journals": list(journal_ids)})).scalars().all()
-    return [await lock_payout(db, id) for id in ids]
+    return await lock_payouts(db, ids)
 
 
 async def drop_moved_items(db: AsyncSession, payouts: Sequence[PayoutRequestRow], journal_ids: Sequence[int]) -> None:

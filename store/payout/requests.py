@@ -1,6 +1,7 @@
 """The tables of payout requests, and of the periods that are gathered."""
 
 import datetime as dt
+from collections.abc import Sequence
 from decimal import Decimal
 from uuid import UUID, uuid4
 
@@ -65,6 +66,8 @@ class PayoutRequestRow(
     settlement_sent_at: dt.datetime | None = datetime_column(
         "When the key of its transfer was stored.", default=None, nullable=True
     )
+    settlement_tries: int = Field(default=0)
+    """How often the provider has refused the transfer."""
     settled_on: dt.datetime | None = datetime_column(
         "When all of it lay in the partner's wallet; null before.", default=None, nullable=True
     )
@@ -99,7 +102,30 @@ class FormerPayoutItemRow(SQLModel, table=True):
     payable_item_id: int = Field(sa_type=BigInteger, primary_key=True)
 
 
+LOCK_ITEMS = text("""
+    SELECT count(pg_advisory_xact_lock(hashtext('payable_item'), partner_id))
+    FROM (SELECT DISTINCT unnest(CAST(:partner_ids AS int[])) AS partner_id ORDER BY 1) partners
+""")
+
+
 async def lock_payout(db: AsyncSession, id: int) -> PayoutRequestRow:
-    """The payout request, locked and read again."""
-    query = select(PayoutRequestRow).where(col(PayoutRequestRow.id) == id).with_for_update()
-    return (await db.exec(query.execution_options(populate_existing=True))).one()
+    """The payout request, locked and read again, with the payable items of its partner."""
+    (payout,) = await lock_payouts(db, [id])
+    return payout
+
+
+async def lock_payouts(db: AsyncSession, ids: Sequence[int]) -> Sequence[PayoutRequestRow]:
+    """The same for several."""
+    query = select(PayoutRequestRow).where(col(PayoutRequestRow.id).in_(ids)).order_by(col(PayoutRequestRow.id))
+    payouts = (await db.exec(query.with_for_update().execution_options(populate_existing=True))).all()
+    await lock_items(db, [payout.partner_id for payout in payouts])
+    return payouts
+
+
+async def lock_items(db: AsyncSession, partner_ids: Sequence[int]) -> None:
+    """Payable items of these partners enter, leave and move between payout requests in one transaction at a time, until its
+    end. Locked after payout requests and before accounts of the ledger. What is new is posted meanwhile.
+
+    Items themselves cannot be locked in one order: which ones a transaction takes depends on those it has moved before.
+    """
+    await (await db.connection()).execute(LOCK_ITEMS, {"partner_ids": list(partner_ids)})

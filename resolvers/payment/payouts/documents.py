@@ -7,7 +7,6 @@ import datetime as dt
 import hashlib
 
 import orjson
-from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.computed_fields import derives
 from resolvers.core.context import Context
@@ -20,8 +19,8 @@ from schema.core.errors import NotFound
 from schema.core.permission import Permission
 from schema.payment.payout import GeneratePayoutPdf, GeneratePayoutXls, PayoutRequest
 from store.document.cache import RenderedDocument, disposition, get_or_make, get_or_render_document
-from store.document.payout.source import PayoutContent, read_payout_content
-from store.document.source import DocumentSource, stored_picture
+from store.document.payout.source import PayoutContent, payout_document_source, read_payout_content
+from store.document.source import DocumentSource
 from store.payout.requests import PayoutRequestRow
 
 FOLDER = "payouts"
@@ -83,16 +82,10 @@ async def read_payout_file(services: Services, payout: PayoutRequestRow, kind: s
     """The document of a payout request in its present state."""
     async with services.db.sessions() as db:
         content = await read_payout_content(db, payout)
-        source = await _source(db, content)
+        source = await payout_document_source(db, content)
     make = get_or_render_document(source, services.files) if kind == PDF else _workbook(services, content, source)
     made = await make
     return ServedFile(made.content, MEDIA_TYPES[kind], disposition(made.file_name))
-
-
-async def _source(db: AsyncSession, content: PayoutContent) -> DocumentSource:
-    logo = await stored_picture(db, content.partner.logo_url)
-    key = f"documents/payouts/{content.payout.id}.pdf"
-    return DocumentSource(key, content.statement(), content.payout.created_on, None, logo)
 
 
 async def _workbook(services: Services, content: PayoutContent, source: DocumentSource) -> RenderedDocument:

@@ -8,9 +8,11 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.services import Services
+from resolvers.mail.payouts import queue_payout_mail
 from resolvers.payment.payouts.sending import CHECKS, OUTCOMES
 from resolvers.payment.payouts.settling import transfer_of_payout, transfer_reference
 from schema.event import EventType
+from schema.mail import MailKind
 from store.ledger.posting import post
 from store.payment.transfers import TransferRow
 from store.payout.events import emit_payout_events
@@ -110,3 +112,5 @@ async def record_return(services: Services, back: Transaction) -> None:
             payout.detail = f"The bank sent it back: {reason.message} ({reason.code})"[:300] if reason else ""
             OUTCOMES.labels("returned").inc()
             await emit_payout_events(db, EventType.PAYOUT_REQUEST_FAILED, [payout])
+            told = (reason.reason, reason.message) if reason else ("", "")
+            await queue_payout_mail(db, MailKind.PAYOUT_FAILED, payout, cause=told[0], reason=told[1])

@@ -189,7 +189,7 @@ async def validate_payout_request(call: Call, input: ValidatePayoutRequest) -> P
     its wallet, and all of it is sent to its bank account. Validating it again changes nothing.
 
     The partner needs a validated identification and an active bank account: else it is refused with `PAYOUT_NOT_READY`,
-    which says what is missing. What was taken back since it was created is taken off.
+    which says what is missing. What was taken back since it was created is taken off; if nothing is left, it is cancelled.
     """
     payout = await _payout.find(call, input.id, lock=True)
     if payout.status is not VALIDATED:

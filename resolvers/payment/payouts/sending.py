@@ -11,9 +11,11 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.provider.process import ProviderCall, ProviderChecks, Recording, RefusedCall
 from resolvers.core.services import Services
+from resolvers.mail.payouts import queue_payout_mail
 from resolvers.payment.payouts.settling import settle
 from schema.core.errors import NotFound
 from schema.event import EventType
+from schema.mail import MailKind
 from store.bank_account import BankAccountRow
 from store.core.provider_process import CheckIntervals
 from store.job.jobs import JobKind
@@ -150,6 +152,7 @@ async def _record_paid(tx: Recording, payout: PayoutRequestRow, transaction: Tra
     await post(tx.db, [await paid_journal(tx.db, payout, payout.wallet_id, at)])
     OUTCOMES.labels("paid").inc()
     await emit_payout_events(tx.db, EventType.PAYOUT_REQUEST_PAID, [payout])
+    await queue_payout_mail(tx.db, MailKind.PAYOUT_PAID, payout)
 
 
 async def _record_refused(tx: Recording, payout: PayoutRequestRow, refused: RefusedCall[PayoutRequestRow]) -> None:
@@ -175,6 +178,7 @@ async def _record_failure(tx: Recording, payout: PayoutRequestRow, failure: Fail
     await free_items(tx.db, payout)
     OUTCOMES.labels("failed").inc()
     await emit_payout_events(tx.db, EventType.PAYOUT_REQUEST_FAILED, [payout])
+    await queue_payout_mail(tx.db, MailKind.PAYOUT_FAILED, payout, cause=reason, reason=message)
 
 
 def next_check(payout: PayoutRequestRow, now: dt.datetime) -> dt.datetime:

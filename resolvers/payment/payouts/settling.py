@@ -13,7 +13,9 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.provider.process import ProviderCall, Recording, RefusedCall
 from resolvers.core.services import Services
+from resolvers.mail.payouts import queue_payout_mail
 from schema.event import EventType
+from schema.mail import MailKind
 from schema.payment.transfer import TransferStatus
 from store.ledger.balances import wallet_balances
 from store.ledger.posting import post
@@ -37,6 +39,8 @@ from store.providers.transactions import (
 log = structlog.get_logger(__name__)
 PAUSE = dt.timedelta(hours=1)
 """How long to wait before a transfer that could not be made is sent again."""
+REFUSED_PAUSES = tuple(dt.timedelta(hours=hours) for hours in (1, 6, 24))
+"""How long to wait after the provider has refused it; after the last of them it is tried every day, and people are told."""
 UNKNOWN_PAUSE = dt.timedelta(days=1)
 UNKNOWN = "It is not known whether the transfer was made: look it up at the payment provider."
 WAITING = Counter("coffret_payouts_waiting", "Payouts that had to wait for a refill of the marketplace's wallet.")
@@ -134,6 +138,7 @@ async def _wait(
     is_new = not payout.detail
     payout.detail = transfer.detail = detail
     payout.check_on = now + PAUSE
+    await queue_payout_mail(db, MailKind.PAYOUT_WAITING, payout, missing=missing)
     if is_new:
         WAITING.inc()
         await emit_payout_events(db, EventType.PAYOUT_REQUEST_WAITING, [payout])
@@ -176,7 +181,7 @@ async def _record(tx: Recording, payout: PayoutRequestRow, answer: TransferAnswe
         log.error("the outcome of a transfer is unknown", payout_request=payout.id)
     elif made.status is TransactionStatus.FAILED:
         reason = made.failure.reason if made.failure else FailureReason.UNKNOWN
-        _send_later(payout, transfer, tx.now, f"The payment provider has refused the transfer: {reason}.")
+        await _send_later(tx, payout, transfer, f"The payment provider has refused the transfer: {reason}.")
     elif made.status is TransactionStatus.PENDING:
         transfer.provider_id, payout.check_on = made.id, tx.now + PAUSE
         if made.action is not None:
@@ -201,14 +206,17 @@ async def _record_settled(
 async def _record_refused(tx: Recording, payout: PayoutRequestRow, refused: RefusedCall[PayoutRequestRow]) -> None:
     if payout.settled_on is None and payout.settlement_key == refused.row.settlement_key:
         transfer = await transfer_of_payout(tx.db, payout)
-        _send_later(payout, transfer, tx.now, f"The payment provider has refused the transfer: {refused.error}")
+        await _send_later(tx, payout, transfer, f"The payment provider has refused the transfer: {refused.error}")
 
 
-def _send_later(payout: PayoutRequestRow, transfer: TransferRow, now: dt.datetime, detail: str) -> None:
-    """Nothing was transferred: send it again later, with another key."""
+async def _send_later(tx: Recording, payout: PayoutRequestRow, transfer: TransferRow, detail: str) -> None:
+    """Nothing was transferred: send it again later, with another key. What is refused again and again is told."""
     payout.settlement_key, payout.settlement_sent_at, transfer.provider_id = uuid.uuid4(), None, ""
     payout.detail = transfer.detail = detail[:300]
-    payout.check_on = now + PAUSE
+    payout.check_on = tx.now + REFUSED_PAUSES[min(payout.settlement_tries, len(REFUSED_PAUSES) - 1)]
+    payout.settlement_tries += 1
+    if payout.settlement_tries >= len(REFUSED_PAUSES):
+        await queue_payout_mail(tx.db, MailKind.PAYOUT_WAITING, payout, reason=detail, matter="refused")
     log.error("a transfer for a payout failed", payout_request=payout.id, detail=detail)
 
 

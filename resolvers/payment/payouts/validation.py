@@ -12,7 +12,7 @@ from resolvers.core.services import Services
 from resolvers.payment.payouts.readiness import check_ready, readiness_of
 from schema.core.errors import OnlyInSandbox
 from schema.event import EventType
-from schema.payment.errors import MarketplacePaymentsNotActive, NothingToPayOut, PayoutNotReady
+from schema.payment.errors import MarketplacePaymentsNotActive, PayoutNotReady
 from schema.payment.transfer import TransferStatus, TransferType
 from store.job.jobs import JobKind, enqueue_job
 from store.ledger.books import book_of_partner
@@ -24,28 +24,31 @@ from store.payment.transfers import TransferRow
 from store.payout.events import emit_payout_events
 from store.payout.gathering import refresh
 from store.payout.postings import PartnerBalances, lock_balances, validated_journal
-from store.payout.requests import CANCELLED, PAYOUT_STATES, VALIDATED, PayoutRequestRow
+from store.payout.requests import CANCELLED, PAYOUT_STATES, VALIDATED, PayoutRequestRow, lock_items
 from store.providers.money import MinorAmount
 
 NOTHING = Decimal("0.00")
+TAKEN_BACK = "All that it contained was taken back: there was nothing left to pay out."
 
 
 async def validate_payout(services: Services, db: AsyncSession, payout: PayoutRequestRow) -> None:
     """Validate a locked payout request: its amount is reserved, and a job sends it.
 
     Raises InvalidTransition; what `check_ready` raises; OnlyInSandbox; MarketplacePaymentsNotActive if the network's part
-    has no wallet to come from; NothingToPayOut if all of it was taken back meanwhile.
+    has no wallet to come from. If all of it was taken back meanwhile, it is cancelled.
     """
     status = PAYOUT_STATES.require(payout.status, VALIDATED)
     readiness = (await readiness_of(db, [payout.partner_id]))[payout.partner_id]
     bank_account, partner = check_ready(readiness), readiness.partner
     if requires_sandbox(services, partner):
         raise OnlyInSandbox
+    now, wallet = services.clock.now(), await _wallet_of(db, payout, partner)
+    await lock_items(db, [partner.id])
+    balances = await lock_balances(db, payout.book_id, partner.id)  # nothing more is taken back from here on
     await refresh(db, payout)
     if payout.status is CANCELLED:
-        raise NothingToPayOut
-    now, wallet = services.clock.now(), await _wallet_of(db, payout, partner)
-    balances = await lock_balances(db, payout.book_id, partner.id)
+        payout.detail = TAKEN_BACK
+        return
     payout.network_amount = await _network_part(db, payout, balances)
     payout.recovered_amount = await _recovered(db, payout, balances)
     payout.status, payout.validated_on, payout.check_on = status, now, now

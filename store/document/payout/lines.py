@@ -38,6 +38,11 @@ LINES = text(f"""
 """)  # noqa: S608 - of SQL in this file
 
 
+COUNT = text(f"SELECT count(*) FROM {ITEMS} i")  # noqa: S608 - of SQL in this file
+MOST_LINES_AT_ONCE = 2_000
+"""Documents of more lines are not made while somebody waits for an answer."""
+
+
 class PayoutSection(StrEnum):
     """What a line is about."""
 
@@ -72,6 +77,11 @@ class DocumentLine:
     gross: Decimal
     fees: Decimal
     net: Decimal
+
+
+async def count_lines(db: AsyncSession, payout: PayoutRequestRow) -> int:
+    """How many lines a payout request has."""
+    return int((await (await db.connection()).execute(COUNT, {"ids": [payout.id]})).scalar_one())
 
 
 async def statement_lines(db: AsyncSession, payout: PayoutRequestRow) -> AsyncIterator[DocumentLine]:

@@ -16,6 +16,7 @@ from store.document.payout.lines import DocumentLine, PayoutSection, statement_l
 from store.document.payout.statement import PayoutStatement, PrintedLine, PrintedSection, StatementLabels
 from store.document.payout.words import PayoutWords
 from store.document.sheet import SheetBrand
+from store.document.source import DocumentSource, stored_picture
 from store.partner.brand import brand_of
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.payment.transfers import TransferRow
@@ -142,3 +143,10 @@ async def read_payout_content(db: AsyncSession, payout: PayoutRequestRow) -> Pay
     in_order = {section: lines[section] for section in PayoutSection if section in lines}
     transfers = (await transfers_of(db, [payout.id])).get(payout.id, [])
     return PayoutContent(payout, partner, marketplace, in_order, transfers)
+
+
+async def payout_document_source(db: AsyncSession, content: PayoutContent) -> DocumentSource:
+    """What the statement of a payout is made of."""
+    logo = await stored_picture(db, content.partner.logo_url)
+    key = f"documents/payouts/{content.payout.id}.pdf"
+    return DocumentSource(key, content.statement(), content.payout.created_on, None, logo)

@@ -39,10 +39,13 @@ def upgrade() -> None:
     op.create_index('payout_adjustment_created_on_list_idx', 'payout_adjustment', ['partner_id', 'created_on', 'id'])
     op.create_index('payout_adjustment_newest_idx', 'payout_adjustment', ['created_on', 'id'])
     op.create_index('payout_adjustment_status_list_idx', 'payout_adjustment', ['partner_id', 'status', 'created_on', 'id'])
+    op.add_column('payout_request', sa.Column('settlement_tries', sa.Integer(), server_default='0', nullable=False))
+    op.alter_column('payout_request', 'settlement_tries', existing_type=sa.Integer(), server_default=None, existing_nullable=False)
     op.add_column('marketplace', sa.Column('payout_approval_from_amount', sa.Numeric(precision=12, scale=2), nullable=True))
 
 
 def downgrade() -> None:
+    op.drop_column('payout_request', 'settlement_tries')
     op.drop_column('marketplace', 'payout_approval_from_amount')
     op.drop_index('payout_adjustment_status_list_idx', table_name='payout_adjustment')
     op.drop_index('payout_adjustment_newest_idx', table_name='payout_adjustment')

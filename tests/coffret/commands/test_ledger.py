@@ -24,7 +24,10 @@ from store.ledger.verification.run import ALL_RULES
 from store.ledger.wallets import WalletRow, open_marketplace_wallet
 from tests.changes import Direct
 from tests.fixtures.gift_card import gift_card
+from tests.fixtures.payment.payout import put_into_payout
 from tests.fixtures.tenants import Tenants, open_tenants
+from tests.resolvers.payment.payouts.test_adjustments import REASON, adjusted
+from tests.resolvers.payment.payouts.test_payouts import earn
 
 Run = Callable[..., Result]
 T = TypeVar("T")
@@ -107,11 +110,39 @@ def test_a_card_is_explained_by_code_by_id_and_by_its_wallet(run: Run, within: A
         (("wallet", "999999"), "no wallet"),
         (("wallet", "x"), "uuid or its id"),
         (("payment", "7"), "by its uuid"),
+        (("payout", "7"), "no payout request with the id 7"),
+        (("payout", "x"), "no payout request with the id x"),
     ):
         assert refusal in str(run("explain", *arguments).exception)
     unknown = run("explain", "payment", "00000000-0000-0000-0000-000000000007")
     assert "There is no payment" in str(unknown.exception)
-    assert run("explain", "payout", "1").exit_code == 2
+    assert run("explain", "order", "1").exit_code == 2
+
+
+async def paid_out(tenants: Tenants) -> int:
+    """A payout request of a usage, an adjustment, and a debt; its id."""
+    await adjusted(tenants, "-5.00")
+    await earn(tenants, value="30.00")
+    await adjusted(tenants, "4.00")
+    return await put_into_payout(tenants.services, tenants.partners["a1"].id)
+
+
+def test_a_payout_is_explained_line_by_line(run: Run, within: Any) -> None:
+    id = within(paid_out)
+    said = words(run("explain", "payout", str(id)).output)
+    assert f"A payout was validated; its money is reserved. (payout_request {id})" in said
+    assert "2140 Payouts, not transferred by the network partner:1 29.00 EUR" in said
+    own, lines = said.split("It is the sum of:")
+    assert "recovery" not in own
+    for line in (
+        "(network_gift_card_usage 1)",
+        "(payout_adjustment 2)",
+        REASON,
+        "4.00 EUR",
+        "(recovery 1",
+        "-5.00 EUR",
+    ):
+        assert line in lines, lines
 
 
 async def cards_named_alike(tenants: Tenants) -> tuple[GiftCardRow, GiftCardRow]:

@@ -33,6 +33,7 @@ from store.mail.content import (
     OrderLineContent,
     OrderRefundContent,
     PaymentRequestContent,
+    PayoutMailContent,
     RefundContent,
     RenewalContent,
     VatContent,
@@ -194,6 +195,14 @@ ASKED = PaymentRequestContent(
     expires_on=dt.datetime(2026, 12, 7, 22, 59, 59, tzinfo=dt.UTC),
     time_zone="Europe/Paris",
 )
+PAYOUT = PayoutMailContent(
+    payout_id=12,
+    amount=Decimal("1240.50"),
+    currency="EUR",
+    first_day=dt.date(2026, 10, 1),
+    last_day=dt.date(2026, 10, 31),
+    partner="",
+)
 CONTENTS: Mapping[MailKind, Content] = {
     MailKind.ORDER_CONFIRMATION: order(),
     MailKind.NEW_ORDER: order(),
@@ -243,6 +252,9 @@ CONTENTS: Mapping[MailKind, Content] = {
         first_day=dt.date(2026, 10, 1),
         last_day=dt.date(2026, 10, 31),
     ),
+    MailKind.PAYOUT_WAITING: PAYOUT.model_copy(update={"partner": "Gästehaus", "missing": Decimal("190.00")}),
+    MailKind.PAYOUT_FAILED: PAYOUT.model_copy(update={"cause": "bank_account"}),
+    MailKind.PAYOUT_PAID: PAYOUT,
     MailKind.ENDPOINT_DISABLED: EndpointContent(url="https://shop.example/hooks", endpoint_id=12, days=3),
 }
 KINDS = (*CONTENTS, TEST_MAIL)

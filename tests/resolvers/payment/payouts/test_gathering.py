@@ -13,6 +13,7 @@ from resolvers.payment.creation import update_payment
 from resolvers.payment.payouts.gathering import gather_payouts
 from resolvers.payment.payouts.payouts import cancel_payout_request, create_payout_request
 from resolvers.payment.refunds.refunds import refund_payment
+from schema.core.errors import InvalidTransition
 from schema.network.gift_card_input import UseNetworkGiftCard
 from schema.partner.parts import PayoutFrequency
 from schema.payment.errors import NothingToPayOut
@@ -20,8 +21,10 @@ from schema.payment.input import RefundPayment, UpdatePayment
 from schema.payment.payout import CancelPayoutRequest, CreatePayoutRequest
 from schema.payment.payout import PayoutRequestStatus as Status
 from store.core.clock import clock
+from store.network.payouts import move_payment
+from store.payment.payments import PaymentRow
 from store.payout.periods import first_day_of, last_day_after, last_day_before
-from store.payout.requests import PayoutRequestRow
+from store.payout.requests import PayoutRequestRow, lock_items
 from tests.fixtures.payment.api_payment import books_balance, created, paid
 from tests.fixtures.payment.network_payment import card_of_network, take_part
 from tests.fixtures.payment.payment import send_refunds
@@ -195,6 +198,63 @@ async def test_gathering_while_selling_loses_nothing(shop: Shop) -> None:
     await gather()
     rows: list[PayoutRequestRow] = list(await payouts(shop))
     assert sum((row.payout_amount for row in rows), Decimal(0)) == Decimal("100.00")
+    await books_balance(shop)
+
+
+async def test_gathering_waits_for_a_date_that_is_moved(shop: Shop) -> None:
+    """Both move payable items, in no order of their own: only one transaction does at a time."""
+    await shop.execute("UPDATE partner SET freeze_payout = true")
+    payment, db = await paid(shop, "10.00"), shop.services.db
+    async with db.sessions() as session, session.begin():
+        row = await session.get_one(PaymentRow, payment.id)
+        row.freeze_payout_date = clock.now() + MONTH * 3
+        await lock_items(session, [shop.partner.id])
+        gathering = asyncio.create_task(create_payout_request(market(shop), of_partner(shop)))
+        await waiting_for_items(shop)
+        await move_payment(session, row)
+    with pytest.raises(NothingToPayOut):
+        await gathering
+    await books_balance(shop)
+
+
+async def waiting_for_items(shop: Shop) -> None:
+    """Until another transaction waits."""
+    waits = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+    while not await shop.one(waits):
+        await asyncio.sleep(0.01)
+
+
+def of_partner(shop: Shop) -> CreatePayoutRequest:
+    return CreatePayoutRequest(partner_uuid=shop.partner.uuid)
+
+
+async def test_dates_move_while_payouts_are_gathered(shop: Shop) -> None:
+    """Of payments in open requests, with refunds that lower them, and cancelled requests: no deadlock, nothing lost."""
+    await shop.execute("UPDATE partner SET freeze_payout = true")
+    ids = [(await paid(shop, f"{n}.00")).id for n in range(20, 28)]
+
+    async def move(id: Any) -> None:
+        for month in (1, 3, 1):
+            date = (clock.now() + MONTH * month).isoformat()
+            await update_payment(shop.manager, UpdatePayment.model_validate({"id": id, "freeze_payout_date": date}))
+            back = {"id": id, "freeze_payout_date": clock.now().isoformat()}
+            await update_payment(shop.manager, UpdatePayment.model_validate(back))
+
+    async def gather() -> None:
+        for _ in range(6):
+            with suppress(NothingToPayOut, InvalidTransition):
+                made: Any = await create_payout_request(market(shop), of_partner(shop))
+                await cancel_payout_request(market(shop), CancelPayoutRequest(id=made.id))
+
+    async def refund(id: Any) -> None:
+        await refund_payment(shop.manager, RefundPayment.model_validate({"id": id, "amount": "5.00"}))
+
+    await asyncio.gather(*map(move, ids), *(gather() for _ in range(3)), *map(refund, ids[:4]))
+    open_sum = sum(
+        (row.payout_amount for row in await payouts(shop) if row.status is Status.TO_BE_VALIDATED), Decimal(0)
+    )
+    due = await shop.one("SELECT coalesce(sum(own_amount), 0) FROM payable_item WHERE payout_request_id IS NULL")
+    assert open_sum * 100 + due == 100 * (sum(range(20, 28)) - 4 * 5)
     await books_balance(shop)
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from resolvers.core.lists.listing import PageArguments
 from resolvers.network.gift_card_usages import cancel_network_gift_card_usage, use_network_gift_card
+from resolvers.payment.payouts.adjustments import create_payout_adjustment
 from resolvers.payment.payouts.payouts import (
     cancel_payout_request,
     create_payout_request,
@@ -15,6 +16,7 @@ from resolvers.payment.payouts.payouts import (
     payout_requests,
     validate_payout_request,
 )
+from resolvers.payment.payouts.validation import TAKEN_BACK
 from store.core.clock import clock
 from tests.changes import Direct, Transport
 from tests.fixtures.network import is_proved, link, network_card
@@ -250,3 +252,20 @@ async def test_over_rest(tenants: Tenants, who: str) -> None:
     assert (transfer["status"], transfer["type"], transfer["amount"]) == ("pen", "settlement", 30.0)
     refused = await tenants.client.post(f"/api/payout_requests/{id}/cancel/", headers=headers)
     assert (refused.status_code, refused.json()["code"]) == (409, "invalid_transition")
+
+
+async def test_one_of_which_all_was_taken_back_is_cancelled(tenants: Tenants, ask: Transport) -> None:
+    """By the validation, which says so."""
+    id = await opened(tenants, value="30.00")
+    await make_ready(tenants, "a1")
+    values = {"partner_uuid": tenants.partners["a1"].uuid, "amount": "-30.00", "reason": "A mistake"}
+    assert (await ask.change("market a", create_payout_adjustment, **values)).done
+    assert await status_of(tenants, id) == "to be validated"
+    assert (await ask.change("market a", validate_payout_request, id=id)).done
+    assert await status_of(tenants, id) == "cancelled"
+    assert await tenants.one("SELECT detail FROM payout_request") == TAKEN_BACK
+    assert await tenants.one("SELECT count(*) FROM ledger_journal WHERE kind = 'payout_validated'") == 0
+    told = await tenants.rows("SELECT type FROM event WHERE type LIKE 'payout_request.%' ORDER BY id")
+    assert [each.type for each in told] == ["payout_request.cancelled"]
+    assert await refusal(tenants, ask, "market a", validate_payout_request, id=id) == {("", "INVALID_TRANSITION")}
+    assert await is_proved(tenants)

@@ -1,0 +1,16 @@
+"""Who of a marketplace's users is told of what they may act on."""
+
+from collections.abc import Sequence
+
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from resolvers.core.authentication import permissions_of
+from schema.core.permission import Permission
+from store.account.staff import staff_of_marketplace
+from store.account.users import UserRow
+
+
+async def staff_who_may(db: AsyncSession, marketplace_id: int, permission: Permission) -> Sequence[UserRow]:
+    """The active users of a marketplace with an e-mail address and the permission."""
+    staff = await staff_of_marketplace(db, marketplace_id)
+    return [user for user in staff if permission in permissions_of(user)]
