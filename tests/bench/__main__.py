@@ -21,10 +21,11 @@ from tests.bench.gathering import gathering_table, measured_gathering
 from tests.bench.installation import open_installation, redis_server
 from tests.bench.measure import Measured, measured
 from tests.bench.postings import Pace, measured_postings, postings_table
+from tests.bench.proof import measured_proof, proof_table, shop_in_new_database
 from tests.bench.table import as_json, as_table, as_tails, tails_as_json
 
-POSTINGS, GATHERING = "postings", "gathering"
-"""Ask for the postings of the ledger and for the gathering of payouts, which are no requests."""
+POSTINGS, GATHERING, VERIFY = "postings", "gathering", "verify"
+"""Ask for the postings of the ledger, the gathering of payouts and the proof of the ledger, which are no requests."""
 
 
 def main(
@@ -46,6 +47,7 @@ def main(
         here, over_sockets, tails, paces, gathered = uvloop.run(
             _measure(database_url, redis_url, folder, only, rounds, seconds)
         )
+        proved = uvloop.run(_prove(database_url, rounds)) if not only or VERIFY in only else {}
     if json:
         found: dict[str, Any] = {
             "in_process": as_json(here),
@@ -53,7 +55,7 @@ def main(
             "tails": tails_as_json(tails),
         }
         found["postings"] = {name: asdict(pace) for name, pace in paces.items()}
-        found["gathering"] = gathered
+        found |= {"gathering": gathered, "verify": proved}
         typer.echo(orjson.dumps(found, option=orjson.OPT_INDENT_2).decode())
         return
     console = Console()
@@ -64,6 +66,8 @@ def main(
         console.print(postings_table(paces))
     if gathered:
         console.print(gathering_table(gathered))
+    if proved:
+        console.print(proof_table(proved))
     if not redis_url:
         console.print("redis-server is not installed: carts were kept in this process, and floors with Redis left out.")
 
@@ -84,6 +88,11 @@ async def _measure(
             services = installation.app.state.container.services
             gathered = await measured_gathering(services, installation.partner_with_many, rounds=max(rounds // 10, 1))
         return here, over_sockets, tails, paces, gathered
+
+
+async def _prove(database_url: str, rounds: int) -> dict[str, float]:
+    async with shop_in_new_database(database_url) as shop:
+        return await measured_proof(shop, rounds=max(rounds // 10, 1))
 
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)

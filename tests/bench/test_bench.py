@@ -12,7 +12,10 @@ from tests.bench.gathering import gathering_table, measured_gathering
 from tests.bench.installation import Installation, open_installation
 from tests.bench.payments import Payments
 from tests.bench.postings import PARTNERS, measured_postings, postings_table
+from tests.bench.proof import measured_proof, proof_table
 from tests.bench.voucher_floors import Vouchers
+from tests.fixtures.ledger import broken_rules
+from tests.fixtures.shop import Shop
 from tests.fixtures.tenants import open_tenants
 
 
@@ -57,3 +60,13 @@ async def test_postings_can_be_measured(database_url: str, tmp_path: pathlib.Pat
         assert await tenants.one(entries) == counts[0][1]
     table = postings_table(paces)
     assert table.row_count == 5
+
+
+async def test_a_proof_can_be_measured(shop: Shop) -> None:
+    seconds = await measured_proof(shop, rounds=1, partners=20, entries=1000)
+    assert all(each > 0 for each in seconds.values())
+    assert await shop.count("ledger_entry") == 1000
+    assert await shop.count("(SELECT DISTINCT partner_id FROM payment) p") == 21
+    assert await shop.count("ledger_seal") == 20
+    assert await broken_rules(shop.services.db) == {}
+    assert proof_table(seconds, 1000).row_count == 2
