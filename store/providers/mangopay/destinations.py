@@ -25,6 +25,7 @@ _STATUSES = {
 }
 _NOT_IN_NAMES = re.compile(r"[&,'/\s]+")
 _NAME_LENGTH = 50
+LOCAL, INTERNATIONAL = "LocalBankTransfer", "InternationalBankTransfer"
 
 
 class PayeeCheck(MangopayObject):
@@ -96,17 +97,28 @@ def _body(request: DestinationRequest) -> Json:
     address = address_body(request.address)
     body: Json = {
         "DisplayName": _name(request.label) or _name(request.holder) or "IBAN",
-        "PayoutMethodType": "LocalBankTransfer",
         "RecipientType": "Business" if request.holder_is_business else "Individual",
         "Currency": request.currency,
         "Country": request.iban[:2],
         "RecipientScope": "PAYOUT",
-        "LocalBankTransfer": {request.currency: {"IBAN": request.iban}},
+        **_account(request),
     }
     if request.holder_is_business:
         return body | {"BusinessRecipient": {"BusinessName": request.holder, "Address": address}}
     person = {"FirstName": request.first_name, "LastName": request.last_name, "Address": address}
     return body | {"IndividualRecipient": person}
+
+
+def _account(request: DestinationRequest) -> Json:
+    """The account, by the method that there is for its country and currency: euros and, in the United Kingdom, pounds are
+    transferred locally. Of a British IBAN, the sort code and the account number are the digits after the bank.
+    """
+    if request.currency == "EUR":
+        return {"PayoutMethodType": LOCAL, LOCAL: {"EUR": {"IBAN": request.iban}}}
+    if request.currency == "GBP" and request.iban.startswith("GB"):
+        number = {"SortCode": request.iban[8:14], "AccountNumber": request.iban[14:]}
+        return {"PayoutMethodType": LOCAL, LOCAL: {"GBP": number}}
+    return {"PayoutMethodType": INTERNATIONAL, INTERNATIONAL: {"AccountNumber": request.iban}}
 
 
 def _name(text: str) -> str:

@@ -8,10 +8,13 @@ from typing import Any
 import httpx
 import pytest
 
+from coffret.sandbox import app as sandbox_app
+from store.core.clock import clock
 from store.providers.accounts import Destination, DestinationStatus
 from store.providers.actions import ActionKind
 from store.providers.errors import InvalidRequest, NotAllowed, ProviderNotFound
 from store.providers.keys import new_idempotency_key
+from tests.fixtures.shop import Shop
 from tests.store.providers.mangopay.account import Account, ok, refusal
 from tests.store.providers.mangopay.payees.people import BACK, BANK, ENCODED_BACK, SCA, recipient
 
@@ -156,3 +159,37 @@ async def test_a_bank_account_that_is_not_there_is_not_found(account: Account) -
     account.on("GET", "/recipients/none", refusal(404, "ressource_not_found"))
     with pytest.raises(ProviderNotFound):
         await account.adapter.get_destination("none")
+
+
+@pytest.mark.parametrize(
+    ("iban", "currency", "method", "number"),
+    [
+        (
+            "GB29NWBK60161331926819",
+            "GBP",
+            "LocalBankTransfer",
+            {"GBP": {"SortCode": "601613", "AccountNumber": "31926819"}},
+        ),
+        (BANK.iban, "GBP", "InternationalBankTransfer", {"AccountNumber": BANK.iban}),
+        ("GB29NWBK60161331926819", "EUR", "LocalBankTransfer", {"EUR": {"IBAN": "GB29NWBK60161331926819"}}),
+        (BANK.iban, "CHF", "InternationalBankTransfer", {"AccountNumber": BANK.iban}),
+    ],
+)
+async def test_an_account_is_named_as_its_country_and_currency_need(
+    account: Account, iban: str, currency: str, method: str, number: dict[str, Any]
+) -> None:
+    route = account.on("POST", PATH, ok(recipient()))
+    await added(account, iban=iban, currency=currency)
+    sent = json.loads(route.calls.last.request.content)
+    named = {key: value for key, value in sent.items() if key.endswith("BankTransfer")}
+    assert (sent["PayoutMethodType"], named) == (method, {method: number})
+    assert (sent["Currency"], sent["Country"]) == (currency, iban[:2])
+
+
+@pytest.mark.parametrize("iban", ["GB29NWBK60161331926819", BANK.iban])
+async def test_the_sandbox_takes_accounts_in_pounds(shop: Shop, iban: str) -> None:
+    wanted = replace(BANK, account_id=shop.partner.provider_user_id, iban=iban, currency="GBP")
+    once: Any = {"return_url": "https://shop.example/back", "key": new_idempotency_key(), "sent_at": clock.now()}
+    added = await shop.services.provider.add_destination(wanted, **once)
+    await sandbox_app.tick(shop.sandbox)
+    assert (await shop.services.provider.get_destination(added.id)).status is DestinationStatus.ACTIVE
