@@ -105,6 +105,30 @@ def demo(
 
 
 @app.command()
+def simulate(
+    days: Annotated[int, typer.Option(min=1, help="Days of trade; calm ones follow.")] = 365,
+    marketplaces: Annotated[int, typer.Option(min=1, help="How many marketplaces trade, in EUR and GBP.")] = 3,
+    partners: Annotated[int, typer.Option(min=1, help="How many partners they have together.")] = 60,
+    seed: Annotated[int, typer.Option(help="The same seed draws the same deeds.")] = 1,
+    output: Annotated[
+        pathlib.Path, typer.Option(help="The folder for figures and picture of the days.")
+    ] = pathlib.Path(),
+    data: Annotated[
+        pathlib.Path | None, typer.Option(help="An empty data folder to keep; a temporary one by default.")
+    ] = None,
+) -> None:
+    """Simulate sales, payouts, refunds, disputes and gift cards over time, and compare all balances with a plain model.
+    Development only. Exits with 1 if anything differs.
+    """
+    from coffret.commands import simulate as command
+    from coffret.simulation.run import SimulationOptions
+
+    options = SimulationOptions(days, marketplaces, partners, seed)
+    if not asyncio.run(command.simulate(options, output, data)):
+        raise typer.Exit(1)
+
+
+@app.command()
 def worker() -> None:
     """Run only the jobs: complete payments, send mail and webhooks, process notifications of the provider."""
     from coffret.commands import worker as command

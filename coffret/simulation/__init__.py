@@ -1,0 +1,1 @@
+"""A simulated time of trade: real operations against the sandbox provider, compared to the cent with a plain model."""

@@ -1,0 +1,123 @@
+"""What networks do: they issue gift cards, which partners take, and pay in what these are worth."""
+
+import datetime as dt
+from dataclasses import dataclass, field
+from decimal import ROUND_UP, Decimal
+from typing import Any
+
+from sqlmodel import col, select
+
+from coffret.simulation.market import USAGE_TERMS, SimulatedMarketplace, SimulatedPartner
+from coffret.simulation.model import ModelUsage
+from coffret.simulation.trade import CUSTOMER, Ground, OpenCard, press
+from resolvers.network.gift_card_issuing import cancel_network_gift_card, create_network_gift_card
+from resolvers.network.gift_card_usages import cancel_network_gift_card_usage, use_network_gift_card
+from resolvers.payment.requests.payment_requests import create_payment_request
+from schema.network.errors import UsageInPayout
+from schema.network.gift_card_input import (
+    CancelNetworkGiftCard,
+    CancelNetworkGiftCardUsage,
+    CreateNetworkGiftCard,
+    UseNetworkGiftCard,
+)
+from schema.payment.request_input import CreatePaymentRequest
+from store.gift_card.gift_cards import GiftCardRow
+
+REFILL_STEP = Decimal(100)
+VALID_DAYS = (20, 45, 120, 365)
+
+
+@dataclass(slots=True)
+class OpenUsage:
+    """A usage that can be cancelled."""
+
+    partner: SimulatedPartner
+    id: int
+    card: OpenCard
+    model: ModelUsage
+
+
+@dataclass(slots=True)
+class Networks:
+    """The gift cards of networks, and their usages. A deed tells whether there was anything to do."""
+
+    ground: Ground
+    cards: list[OpenCard] = field(default_factory=list)
+    usages: list[OpenUsage] = field(default_factory=list)
+    breakage: list[tuple[SimulatedMarketplace, OpenCard]] = field(default_factory=list)
+
+    async def issue(self, marketplace: SimulatedMarketplace, day: int) -> bool:
+        value, days = self.ground.amount(2_000, 20_000), self.ground.chance.choice(VALID_DAYS)
+        now = marketplace.manager.services.clock.now()
+        input = {
+            "marketplace_uuid": marketplace.row.uuid,
+            "value": value,
+            "gifter_details": CUSTOMER,
+            "message": "",
+            "starts_on": now - dt.timedelta(days=2),
+            "expires_on": now + dt.timedelta(days=days),
+        }
+        card: Any = await create_network_gift_card(marketplace.manager, CreateNetworkGiftCard.model_validate(input))
+        async with marketplace.manager.services.db.sessions() as db:
+            id = (await db.exec(select(GiftCardRow.id).where(col(GiftCardRow.id) == card.id))).one()
+        self.cards.append(OpenCard(id, card.code, marketplace, day + days - 3))
+        self.ground.model.issue(id, value, marketplace.row.id)
+        return True
+
+    async def cancel(self, marketplace: SimulatedMarketplace, day: int) -> bool:
+        """A card of which nothing was used is cancelled."""
+        used = {usage.card.id for usage in self.usages}
+        card = self.ground.drawn(
+            [each for each in self.cards if each.owner is marketplace and each.id not in used], day
+        )
+        if card is None:
+            return False
+        await cancel_network_gift_card(marketplace.manager, CancelNetworkGiftCard(id=card.id))
+        self.ground.model.cancel(card.id, marketplace.row.id)
+        self.cards.remove(card)
+        return True
+
+    async def use(self, partner: SimulatedPartner, day: int) -> bool:
+        card = self.ground.drawn([each for each in self.cards if each.owner is partner.marketplace], day)
+        if card is None:
+            return False
+        amount = min(self.ground.model.cards[card.id].remaining, self.ground.amount(200, 6_000))
+        input = UseNetworkGiftCard.model_validate({"code": card.code, "value": amount, "partner_id": partner.row.id})
+        usage: Any = await use_network_gift_card(partner.marketplace.manager, input)
+        model = self.ground.model.use(partner.row.id, card.id, amount, min(USAGE_TERMS.fee(amount), amount))
+        self.usages.append(OpenUsage(partner, usage.id, card, model))
+        return True
+
+    async def cancel_usage(self, partner: SimulatedPartner, day: int) -> bool:
+        open = [
+            each
+            for each in self.usages
+            if each.partner is partner and not each.model.is_cancelled and day < each.card.until
+        ]
+        if not open:
+            return False
+        usage = self.ground.chance.choice(open)
+        manager = partner.marketplace.manager
+        try:
+            await cancel_network_gift_card_usage(manager, CancelNetworkGiftCardUsage(id=usage.id))
+        except UsageInPayout:  # nothing has changed
+            return False
+        self.ground.model.cancel_usage(usage.model)
+        return True
+
+    async def refill(self, marketplace: SimulatedMarketplace, _day: int) -> bool:
+        """The marketplace pays in what it has issued and not paid in yet, and a little more."""
+        missing = -self.ground.model.funds[marketplace.row.id]
+        amount = max(missing, Decimal(0)).quantize(REFILL_STEP, ROUND_UP) + REFILL_STEP
+        payee = next(each for each in self.ground.market.partners if each.marketplace is marketplace)
+        input = {
+            "partner_uuid": payee.row.uuid,
+            "customer": CUSTOMER,
+            "amount": amount,
+            "language": "en",
+            "invoicing_marketplace_id": marketplace.row.id,
+        }
+        request: Any = await create_payment_request(marketplace.manager, CreatePaymentRequest.model_validate(input))
+        await press(self.ground.bank, payee, request.link_token)
+        self.ground.model.funds[marketplace.row.id] += amount
+        return True

@@ -1,0 +1,140 @@
+"""The simulation: days of trade and nights of the worker, and at the end the comparison with the plain model."""
+
+import datetime as dt
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from starlette.applications import Starlette
+
+from coffret.simulation.bank import Bank, open_bank
+from coffret.simulation.comparison import differences, read_balances
+from coffret.simulation.disputes import Disputes
+from coffret.simulation.figures import DayFigures, figures_of
+from coffret.simulation.market import Market, SimulatedPartner, open_market
+from coffret.simulation.model import PlainModel
+from coffret.simulation.network import Networks
+from coffret.simulation.nights import Nights
+from coffret.simulation.trade import Ground, Sales
+from resolvers.core.services import Services
+
+Deed: TypeAlias = Callable[[Any, int], Awaitable[bool]]
+MORNING, NIGHT = 9, 26
+"""The hours, UTC, at which a day of trade and its night begin."""
+CALM_NIGHTS, CALM_STEP = 13, 3
+"""Nights without trade at the end, and the days from one to the next: until nothing is under way, and the last periods are over."""
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationOptions:
+    """How much is simulated. The same seed draws the same deeds."""
+
+    days: int
+    marketplaces: int
+    partners: int
+    seed: int = 1
+
+
+@dataclass(slots=True)
+class Simulation:
+    """A time of trade."""
+
+    services: Services
+    options: SimulationOptions
+    market: Market
+    bank: Bank
+    begun: dt.datetime
+    model: PlainModel
+    sales: Sales
+    networks: Networks
+    disputes: Disputes
+    nights: Nights
+    chance: random.Random
+    count: dict[str, int] = field(default_factory=dict)
+    """How often each deed was done."""
+
+    @property
+    def days(self) -> Sequence[int]:
+        """The days of trade, and those of the calm nights after them."""
+        last = self.options.days
+        return [*range(last), *range(last, last + CALM_NIGHTS * CALM_STEP, CALM_STEP)]
+
+    async def run(self) -> AsyncIterator[DayFigures]:
+        """Live through all days, calm ones at the end included; yields the figures of each. Raises LedgerBroken."""
+        for day in self.days:
+            is_calm = day >= self.options.days
+            self._wait_until(day, MORNING)
+            if not is_calm:
+                await self._trade(day)
+            await self.disputes.decide(None if is_calm else day)
+            self._wait_until(day, NIGHT)
+            await self.nights.run()
+            yield figures_of(day, self.services.clock.now(), self.market, await read_balances(self.services),
+                             await self.bank.received())  # fmt: skip
+
+    async def differences(self) -> list[str]:
+        """What is not as the plain model says, in words."""
+        return await differences(self.services, self.market, self.bank, self.model)
+
+    def _wait_until(self, day: int, hour: int) -> None:
+        at = self.begun + dt.timedelta(days=day, hours=hour)
+        self.services.clock.advance(max(at - self.services.clock.now(), dt.timedelta()))
+
+    async def _trade(self, day: int) -> None:
+        for partner in self.market.partners:
+            await self._trade_of(partner, day)
+        for number, marketplace in enumerate(self.market.marketplaces):
+            for _ in range(1 + len(self.market.partners) // 20):
+                await self._try(self.networks.issue, 0.35, marketplace, day)
+            await self._try(self.networks.cancel, 0.04, marketplace, day)
+            if day % 7 == number % 7:
+                await self._try(self.networks.refill, 1.0, marketplace, day)
+
+    async def _trade_of(self, partner: SimulatedPartner, day: int) -> None:
+        deeds = (
+            (self.sales.sell, 0.30),
+            (self.sales.sell_disputably, 0.03),
+            (self.sales.be_declined, 0.02),
+            (self.sales.issue_card, 0.05),
+            (self.sales.sell_with_card, 0.05),
+            (self.sales.spend_card, 0.03),
+            (self.networks.use, 0.12),
+            (self.sales.refund, 0.07),
+            (self.networks.cancel_usage, 0.02),
+            (self.disputes.dispute, 0.04),
+        )
+        for deed, probability in deeds:
+            await self._try(deed, probability, partner, day)
+
+    async def _try(self, deed: Deed, probability: float, who: Any, day: int) -> None:
+        if self.chance.random() < probability and await deed(who, day):
+            name = getattr(deed, "__name__", "")
+            self.count[name] = self.count.get(name, 0) + 1
+
+
+@asynccontextmanager
+async def open_simulation(
+    services: Services, sandbox: Starlette, options: SimulationOptions
+) -> AsyncIterator[Simulation]:
+    """Open a market in an empty installation. The clock of this process is moved: nothing else may run in it."""
+    chance, model = random.Random(options.seed), PlainModel()  # noqa: S311 - a reproducible draw, not a secret
+    async with open_bank(sandbox) as bank:
+        market = await open_market(services, bank, options.marketplaces, options.partners)
+        ground = Ground(market, bank, model, chance)
+        sales = Sales(ground)
+        today = services.clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
+        yield Simulation(
+            services=services,
+            options=options,
+            market=market,
+            bank=bank,
+            begun=today + dt.timedelta(days=1),
+            model=model,
+            sales=sales,
+            networks=Networks(ground),
+            disputes=Disputes(ground, sales),
+            nights=Nights(services, market, bank, chance),
+            chance=chance,
+        )
