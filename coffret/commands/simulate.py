@@ -96,7 +96,7 @@ def _write(days: list[DayFigures], output: pathlib.Path) -> None:
         (output / "simulation.svg").write_text(as_svg(days), encoding="utf-8")
 
 
-def _print_result(found: list[str], simulation: Simulation, output: pathlib.Path, console: Console) -> bool:
+def _print_result(wrong: list[str], simulation: Simulation, output: pathlib.Path, console: Console) -> bool:
     table = Table(title="What was done", title_justify="left", header_style="bold")
     table.add_column("deed")
     table.add_column("times", justify="right")
@@ -104,8 +104,8 @@ def _print_result(found: list[str], simulation: Simulation, output: pathlib.Path
         table.add_row(name.replace("_", " "), f"{count:,}")
     console.print(table)
     console.print(f"Figures and picture of the days: {output / 'simulation.csv'}, {output / 'simulation.svg'}")
-    for difference in found[:MOST_DIFFERENCES]:
+    for difference in wrong[:MOST_DIFFERENCES]:
         console.print(f"[red]{difference}[/]")
-    told = f"[red]{len(found)} balances differ from the model.[/]" if found else "All balances are right to the cent."
+    told = f"[red]{len(wrong)} balances differ from the model.[/]" if wrong else "All balances are right to the cent."
     console.print(told)
-    return not found
+    return not wrong

@@ -58,9 +58,9 @@ def _panel(days: Sequence[DayFigures], currency: str, top: int) -> Iterator[str]
     yield from _labels(ends, top + PANEL - BOTTOM)
 
 
-def _labels(ends: Sequence[tuple[float, str]], bottom: float) -> Iterator[str]:
+def _labels(ends: Sequence[tuple[Decimal, str]], bottom: int) -> Iterator[str]:
     """The labels beside the ends of the lines, none over another: from the bottom upwards."""
-    free = bottom + LABEL_HEIGHT
+    free = Decimal(bottom + LABEL_HEIGHT)
     for end, name in reversed(ends):
         label, colour, _ = SERIES[name]
         free = min(end, free - LABEL_HEIGHT)
@@ -89,8 +89,8 @@ class _Scale:
     def marks(self) -> Iterator[Decimal]:
         return (self.step * number for number in range(int(self.most / self.step) + 1))
 
-    def x(self, day: int) -> float:
-        return LEFT + (WIDTH - LEFT - RIGHT) * day / self.last_day
+    def x(self, day: int) -> Decimal:
+        return LEFT + Decimal(WIDTH - LEFT - RIGHT) * day / self.last_day
 
-    def y(self, amount: Decimal) -> float:
-        return self.bottom - self.height * float(amount / self.most)
+    def y(self, amount: Decimal) -> Decimal:
+        return self.bottom - self.height * amount / self.most

@@ -87,29 +87,29 @@ class Simulation:
             await self._trade_of(partner, day)
         for number, marketplace in enumerate(self.market.marketplaces):
             for _ in range(1 + len(self.market.partners) // 20):
-                await self._try(self.networks.issue, 0.35, marketplace, day)
-            await self._try(self.networks.cancel, 0.04, marketplace, day)
+                await self._try(self.networks.issue, 35, marketplace, day)
+            await self._try(self.networks.cancel, 4, marketplace, day)
             if day % 7 == number % 7:
-                await self._try(self.networks.refill, 1.0, marketplace, day)
+                await self._try(self.networks.refill, 100, marketplace, day)
 
     async def _trade_of(self, partner: SimulatedPartner, day: int) -> None:
         deeds = (
-            (self.sales.sell, 0.30),
-            (self.sales.sell_disputably, 0.03),
-            (self.sales.be_declined, 0.02),
-            (self.sales.issue_card, 0.05),
-            (self.sales.sell_with_card, 0.05),
-            (self.sales.spend_card, 0.03),
-            (self.networks.use, 0.12),
-            (self.sales.refund, 0.07),
-            (self.networks.cancel_usage, 0.02),
-            (self.disputes.dispute, 0.04),
+            (self.sales.sell, 30),
+            (self.sales.sell_disputably, 3),
+            (self.sales.be_declined, 2),
+            (self.sales.issue_card, 5),
+            (self.sales.sell_with_card, 5),
+            (self.sales.spend_card, 3),
+            (self.networks.use, 12),
+            (self.sales.refund, 7),
+            (self.networks.cancel_usage, 2),
+            (self.disputes.dispute, 4),
         )
-        for deed, probability in deeds:
-            await self._try(deed, probability, partner, day)
+        for deed, percent in deeds:
+            await self._try(deed, percent, partner, day)
 
-    async def _try(self, deed: Deed, probability: float, who: Any, day: int) -> None:
-        if self.chance.random() < probability and await deed(who, day):
+    async def _try(self, deed: Deed, percent: int, who: Any, day: int) -> None:
+        if self.chance.random() * 100 < percent and await deed(who, day):
             name = getattr(deed, "__name__", "")
             self.count[name] = self.count.get(name, 0) + 1
 
