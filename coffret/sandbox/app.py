@@ -31,7 +31,7 @@ from coffret.sandbox.payments import (
     wallets,
 )
 from coffret.sandbox.payouts import bank_accounts, payouts, recipients
-from coffret.sandbox.reporting import emoney, reports
+from coffret.sandbox.reporting import downloads, emoney, reports
 from coffret.sandbox.settings import SandboxSettings
 from coffret.sandbox.users import countries, enrolment, formats, legacy, regulatory, users
 from coffret.sandbox.wire import idempotency
@@ -116,6 +116,7 @@ def sandbox_app(settings: SandboxSettings, *, production: bool = False) -> Starl
             ),
             Mount("/_sb", routes=Control(sandbox).routes()),
             *tokeniser.routes(sandbox),
+            *downloads.routes(sandbox),
             *addresses.routes(sandbox),
             *views.routes(sandbox),
         ]

@@ -26,6 +26,8 @@ from coffret.sandbox.wire.errors import ResourceNotFound, WireError
 
 Asked = TypeVar("Asked", bound=BaseModel)
 Json = dict[str, Any]
+ControlRoute = tuple[str, str, Callable[[Request], Awaitable[Any]]]
+"""A method, a path and a handler."""
 
 
 class Advance(BaseModel):
@@ -54,7 +56,7 @@ class Control:
         self._sandbox = sandbox
 
     def routes(self) -> list[Route]:
-        table: tuple[tuple[str, str, Callable[[Request], Awaitable[Any]]], ...] = (
+        table: tuple[ControlRoute, ...] = (
             ("GET", "/", self.index),
             ("GET", "/clock", self.clock),
             ("POST", "/clock", self.advance),
@@ -68,8 +70,7 @@ class Control:
             ("POST", "/tokens/expire", self.expire_tokens),
             ("GET", "/ledger/check", self.check_ledger),
             ("POST", "/payins/{id}/pay", self.pay),
-            ("POST", "/payins/{id}/refund", self.refund),
-            ("POST", "/payins/{id}/dispute", self.dispute),
+            *self._made_elsewhere(),
             ("GET", "/disputes/{id}", self.read_dispute),
             ("POST", "/disputes/{id}", self.decide_dispute),
             ("POST", "/payouts/{id}", self.decide_payout),
@@ -93,6 +94,14 @@ class Control:
         )
         self._paths = [f"{method} /_sb{path}" for method, path, _ in table]
         return [Route(path, answering(answer), methods=[method]) for method, path, answer in table]
+
+    def _made_elsewhere(self) -> tuple[ControlRoute, ...]:
+        """What is done to money in the provider's dashboard, or by a bank."""
+        return (
+            ("POST", "/payins/{id}/refund", self.refund),
+            ("POST", "/transfers", self.transfer),
+            ("POST", "/payins/{id}/dispute", self.dispute),
+        )
 
     async def index(self, _request: Request) -> Json:
         """List the paths."""
@@ -166,6 +175,10 @@ class Control:
         """Refund a pay-in as in the provider's dashboard: without a Tag. Returns the refund."""
         asked = await parse_body(request, dashboard.DashboardRefund)
         return await self._sandbox.run(dashboard.refund, request.path_params["id"], asked)
+
+    async def transfer(self, request: Request) -> Json:
+        """Move money between two wallets as in the provider's dashboard: without a Tag. Returns the transfer."""
+        return await self._sandbox.run(dashboard.transfer, await parse_body(request, dashboard.DashboardTransfer))
 
     async def dispute(self, request: Request) -> Json:
         """Dispute a pay-in as the buyer's bank would. Returns the dispute."""

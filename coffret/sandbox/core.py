@@ -16,6 +16,7 @@ from coffret.sandbox.holds import holds
 from coffret.sandbox.kyc import beneficial_owners, documents, identity, owners
 from coffret.sandbox.payments import checkout
 from coffret.sandbox.payouts import payouts, recipients, returns
+from coffret.sandbox.reporting import reports
 from coffret.sandbox.settings import SandboxSettings
 from coffret.sandbox.users import renewal, sca
 
@@ -36,6 +37,7 @@ SETTLED = (
     returns.settle_due,
     holds.settle_due,
     quotes.settle_due,
+    reports.settle_due,
 )
 """Functions that end what is due."""
 

@@ -53,6 +53,7 @@ EVENT_TYPES = frozenset(
         *each("USER_OUTFLOWS", "BLOCKED", "UNBLOCKED"),
         *each("DISPUTE", "CREATED", "ACTION_REQUIRED", "SUBMITTED", "SENT_TO_BANK"),
         *each("DISPUTE", "FURTHER_ACTION_REQUIRED", "CLOSED"),
+        *each("REPORT", "GENERATED", "FAILED"),
         *each("DISPUTE_DOCUMENT", "CREATED", "VALIDATION_ASKED", "SUCCEEDED", "FAILED"),
     )
 )

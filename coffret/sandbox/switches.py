@@ -10,13 +10,14 @@ from coffret.sandbox.database import SandboxSession
 class Switches(BaseModel):
     """`kyc_policy`: with `payout_only` everybody may receive money, and only REGULAR users may be paid out; with
     `eea_2026` only REGULAR users may receive money either. `identity_verification`: whether hosted identity
-    verification is activated for the platform.
+    verification is activated for the platform. `reports_are_made`: whether requested reports are ever made.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     kyc_policy: Literal["payout_only", "eea_2026"] = "payout_only"
     identity_verification: bool = True
+    reports_are_made: bool = True
 
 
 def read(session: SandboxSession) -> Switches:

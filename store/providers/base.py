@@ -15,6 +15,7 @@ from typing import Protocol
 from store.providers.disputes import DisputeProvider
 from store.providers.keys import IdempotencyKey
 from store.providers.payees import PayeeProvider
+from store.providers.reports import ReportProvider
 from store.providers.transactions import (
     Payer,
     PayinRequest,
@@ -75,7 +76,7 @@ class WebhookRejected(ValueError):
     """A notification that is forged or cannot be parsed. Ignore its content."""
 
 
-class PaymentProvider(PayeeProvider, DisputeProvider, Protocol):
+class PaymentProvider(PayeeProvider, DisputeProvider, ReportProvider, Protocol):
     """The operations of a payment provider.
 
     Every call may raise `NotAllowed`, `TransientError` and the errors that it names. Creating calls may also raise

@@ -43,6 +43,8 @@ PATH_WORDS = frozenset(
         "pscs",
         "recipients",
         "refunds",
+        "reporting",
+        "reports",
         "repudiations",
         "responses",
         "retry",

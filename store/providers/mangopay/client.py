@@ -4,7 +4,8 @@ import asyncio
 import datetime as dt
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from typing import TypeVar
+from contextlib import AbstractAsyncContextManager
+from typing import TextIO, TypeVar
 from urllib.parse import quote
 
 import httpx
@@ -25,6 +26,7 @@ from store.providers.mangopay.creation import (
     StreamedBody,
     UncertainOutcome,
 )
+from store.providers.mangopay.downloads import downloaded
 from store.providers.mangopay.errors import KEY_UNKNOWN, error_body_in, error_body_of, error_in, error_of, json_of
 from store.providers.mangopay.objects import (
     IdempotencyResponse,
@@ -114,6 +116,10 @@ class Client:
             number += 1
             if number > MOST_PAGES:
                 raise TransientError("The provider's list has no end.")
+
+    def download(self, url: str) -> AbstractAsyncContextManager[TextIO]:
+        """A file at an address that the provider named. It needs no token and uses up none of the calls."""
+        return downloaded(self._http, url)
 
     async def create(
         self, path: str, body: Body, shape: type[W], key: IdempotencyKey, sent_at: dt.datetime | None = None

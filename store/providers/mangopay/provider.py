@@ -28,12 +28,13 @@ from store.providers.mangopay.objects import (
     parse_object,
 )
 from store.providers.mangopay.part import authentication, return_parameter, tag
+from store.providers.mangopay.reports import ReportsMixin
 from store.providers.mangopay.tls import Certificate
 from store.providers.money import MinorAmount
 from store.providers.transactions import Transaction
 
 
-class Mangopay(AccountsMixin, IdentityChecksMixin, DocumentsMixin, DestinationsMixin, DisputesMixin):
+class Mangopay(AccountsMixin, IdentityChecksMixin, DocumentsMixin, DestinationsMixin, DisputesMixin, ReportsMixin):
     """A `PaymentProvider` for Mangopay's REST API, version 2.01.
 
     `base_url` may have a path: `https://api.mangopay.com`, or `http://127.0.0.1:8000/_provider` for a sandbox.

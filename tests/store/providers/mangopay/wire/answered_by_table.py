@@ -20,6 +20,7 @@ from store.providers.accounts import (
 from store.providers.disputes import DisputeDocumentType, ProviderDispute, SettlementRequest
 from store.providers.keys import IdempotencyKey
 from store.providers.money import MinorAmount
+from store.providers.reports import ReportKind, ReportRequest
 from store.providers.transactions import (
     CardType,
     Payer,
@@ -46,6 +47,8 @@ TRANSFER_REFUND = TransferRefundRequest("back-1", "id-4", "id-1", MinorAmount("E
 PAYOUT = PayoutInstruction(
     "payout-1", "id-1", "id-2", "id-6", MinorAmount("EUR", 5000), MinorAmount("EUR", 120), "Août n° 4711-2026"
 )
+DAY = dt.datetime(2026, 11, 24, tzinfo=dt.UTC)
+REPORT = ReportRequest(ReportKind.WALLET_MOVEMENTS, DAY, DAY + dt.timedelta(days=1), "report-1")
 SETTLEMENT = SettlementRequest("settled-1", "id-5", "id-1", MinorAmount("EUR", 100))
 
 Operation = Callable[[Account], Awaitable[Any]]
@@ -280,6 +283,11 @@ OPERATIONS: Mapping[str, tuple[Operation, Sequence[str]]] = {
         creating(lambda account, once: account.adapter.settle_dispute(SETTLEMENT, **once)),
         ["create_settlement"],
     ),
+    "make_report": (
+        creating(lambda account, once: account.adapter.make_report(REPORT, **once)),
+        ["create_report"],
+    ),
+    "get_report": (lambda account: account.adapter.get_report("id-1"), ["read_report"]),
     "resolve": (lambda account: account.adapter.resolve(KEY, sent_at=account.clock.now()), ["read_response"]),
     "ensure_webhooks": (
         lambda account: account.adapter.ensure_webhooks("https://shop.example/hooks"),

@@ -35,11 +35,16 @@ class WireObjects:
                     *(self._validated_identity, self._psc),
                     *(self._disputed, self._dispute, self._reopened_dispute, self._lost_dispute),
                     *(self._dispute_document, self._filled_dispute_document, self._submitted_dispute_document),
+                    self._report,
                     *(self._repudiation, self._won_repudiation, self._lost_repudiation, self._settlement),
                 )
             }
             self._ids[name] = await makers[name]()
         return self._ids[name]
+
+    async def _report(self) -> str:
+        id: str = (await self.create("create_report"))["Id"]
+        return id
 
     async def fill(self, value: Any) -> Any:
         """A text, list or object with ids for its placeholders."""
