@@ -144,7 +144,8 @@ class PaymentSeeder:
     async def run(self) -> None:
         """Make all of them, the oldest first."""
         stories = self.content.stories
-        await self.payouts.prepare(self.content.approval_from)
+        await self.payouts.prepare()
+        await self.payouts.require_approval(self.content.approval_from)
         with self.services.clock.set_back(DAY * (stories[0].days_ago + 1)):
             for rule in self.content.fee_rules:
                 await self._add_fee_rule(rule)

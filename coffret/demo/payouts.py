@@ -69,10 +69,13 @@ class PayoutSeeder:
     marketplace: Context
     payee: DemoPayee
 
-    async def prepare(self, approval_from: Decimal) -> None:
-        """The provider has identified the partner, and its bank account is active. From an amount, two users adjust."""
-        settings = {"id": self.partner.marketplace_id, "payout_settings": {"approval_from": approval_from}}
+    async def require_approval(self, amount: Decimal) -> None:
+        """From this amount on, a second user approves adjustments."""
+        settings = {"id": self.partner.marketplace_id, "payout_settings": {"approval_from": amount}}
         await update_marketplace(self.marketplace, UpdateMarketplace.model_validate(settings))
+
+    async def prepare(self) -> None:
+        """The provider has identified the partner, and its bank account is active."""
         async with self.services.db.sessions() as db, db.begin():
             partner = await db.get_one(PartnerRow, self.partner.id)
             for name, value in asdict(self.payee).items():
