@@ -104,8 +104,8 @@ def _selected(kind: GraphQLObjectType, depth: int) -> Iterator[str]:
             continue
         if is_leaf_type(inner):
             yield name
-        elif depth and isinstance(inner, GraphQLObjectType):
-            yield f"{name} {{ {' '.join(_selected(inner, depth - 1))} }}"
+        elif depth and isinstance(inner, GraphQLObjectType) and (parts := " ".join(_selected(inner, depth - 1))):
+            yield f"{name} {{ {parts} }}"
 
 
 async def ask(tenants: Tenants, mutation: str, input: Mapping[str, Any], key: str) -> httpx.Response:

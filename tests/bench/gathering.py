@@ -33,9 +33,9 @@ FILL = """
 INSERT = """
     INSERT INTO payout_request (provider_id, check_on, status, payout_amount, first_day, last_day, created_on, detail,
         bank_account_iban, bank_account_bic, currency, partner_id, book_id, network_amount, recovered_amount, settlement_key, key,
-        tries, failure_code)
+        tries, settlement_tries, failure_code)
     SELECT '', NULL, 'to be validated', sum(i.own_amount + i.network_amount) / 100.0, '2020-01-01', '2020-01-31', now(), '', p.iban,
-        p.bic, 'EUR', i.partner_id, i.book_id, 0, 0, gen_random_uuid(), gen_random_uuid(), 0, ''
+        p.bic, 'EUR', i.partner_id, i.book_id, 0, 0, gen_random_uuid(), gen_random_uuid(), 0, 0, ''
     FROM payable_item i JOIN partner p ON p.id = i.partner_id WHERE i.payable_on <= '2020-01-31' AND payout_request_id IS NULL
     GROUP BY i.partner_id, i.book_id, p.id
 """

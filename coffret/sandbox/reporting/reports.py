@@ -46,7 +46,6 @@ class NewReport(ReportBody):
 class NewNewerReport(ReportBody):
     """The body of POST /reporting/reports."""
 
-    columns: list[Literal[statements.COLUMNS]] | None = None  # type: ignore[valid-type]  # fewer than any text
     report_type: Literal[
         "COLLECTED_FEES",
         "USER_WALLET_TRANSACTIONS",

@@ -29,9 +29,7 @@ DEFAULT_COLUMNS = (
     "TransactionType",
     "TransactionNature",
 )
-MORE_COLUMNS = ("CreationDate:ISO", "ExecutionDate:ISO", "CreditedUserId", "Tag", "Status", "ResultCode")
-COLUMNS = (*DEFAULT_COLUMNS, *MORE_COLUMNS)
-"""The columns that the sandbox knows. Amounts are in the currency's smallest unit, dates Unix timestamps."""
+"""Amounts are in the currency's smallest unit, dates Unix timestamps."""
 _CONDITIONS: Mapping[str, str] = {
     COLLECTED_FEES: "fees <> 0",
     USER_WALLET_TRANSACTIONS: """EXISTS (SELECT 1 FROM posting WHERE movement_id = movement.id
@@ -76,11 +74,12 @@ def _line(session: SandboxSession, row: sqlite3.Row, columns: Sequence[str]) -> 
 
 
 def _field(shown: Json, column: str) -> object:
-    """A field of a movement; of an amount of money, its part that the column names."""
+    """A field of a movement; of an amount of money, its part that the column names. None for a column that it lacks."""
     for part in ("Currency", "Amount"):
         if column.endswith(part):
-            return shown[column.removesuffix(part)][part]
-    return shown[column]
+            money = shown.get(column.removesuffix(part))
+            return money.get(part) if isinstance(money, dict) else None
+    return shown.get(column)
 
 
 def _cell(value: object) -> str:
