@@ -101,6 +101,7 @@ async def test_a_feature_that_is_not_activated(api: MangopayApi) -> None:
     assert await api.control("POST", "/switches", {"identity_verification": False}) == {
         "kyc_policy": "payout_only",
         "identity_verification": False,
+        "reports_are_made": True,
     }
     answer = await api.call("POST", f"/users/{user}/identity-verifications", {"ReturnUrl": RETURN})
     await assert_refused(api, answer, 403, "forbidden_ressource")
