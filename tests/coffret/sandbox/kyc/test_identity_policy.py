@@ -34,7 +34,11 @@ def meant_for(*users: str) -> Json:
 
 
 async def test_money_comes_in_for_everybody_at_first(api: MangopayApi) -> None:
-    assert await api.control("GET", "/switches") == {"kyc_policy": "payout_only", "identity_verification": True}
+    assert await api.control("GET", "/switches") == {
+        "kyc_policy": "payout_only",
+        "identity_verification": True,
+        "reports_are_made": True,
+    }
     user = await partner(api, "LIGHT")
     for changes in ({}, meant_for(user)):
         assert (await paying(api, **changes))["Status"] == "CREATED"
