@@ -10,6 +10,9 @@ from tests.coffret.sandbox.owners import level, owner
 
 REFUSED = "002951"
 
+AT_FIRST = {"kyc_policy": "payout_only", "identity_verification": True, "reports_are_made": True}
+"""The switches before anybody has moved one."""
+
 
 @pytest.fixture
 async def api() -> AsyncIterator[MangopayApi]:
@@ -34,11 +37,7 @@ def meant_for(*users: str) -> Json:
 
 
 async def test_money_comes_in_for_everybody_at_first(api: MangopayApi) -> None:
-    assert await api.control("GET", "/switches") == {
-        "kyc_policy": "payout_only",
-        "identity_verification": True,
-        "reports_are_made": True,
-    }
+    assert await api.control("GET", "/switches") == AT_FIRST
     user = await partner(api, "LIGHT")
     for changes in ({}, meant_for(user)):
         assert (await paying(api, **changes))["Status"] == "CREATED"
@@ -100,10 +99,14 @@ async def test_refunds_are_never_refused_for_it(api: MangopayApi) -> None:
 @pytest.mark.parametrize("body", [{"kyc_policy": "whatever"}, {"identity_verification": "perhaps"}, {"other": 1}])
 async def test_switches_that_are_none(api: MangopayApi, body: Json) -> None:
     assert (await api.http.post("/_sb/switches", json=body)).status_code == 400
-    assert await api.control("GET", "/switches") == {"kyc_policy": "payout_only", "identity_verification": True}
+    assert await api.control("GET", "/switches") == AT_FIRST
 
 
 async def test_a_switch_leaves_the_others_alone(api: MangopayApi) -> None:
     await api.control("POST", "/switches", {"kyc_policy": "eea_2026"})
     await api.control("POST", "/switches", {"identity_verification": False})
-    assert await api.control("GET", "/switches") == {"kyc_policy": "eea_2026", "identity_verification": False}
+    assert await api.control("GET", "/switches") == {
+        **AT_FIRST,
+        "kyc_policy": "eea_2026",
+        "identity_verification": False,
+    }
