@@ -129,6 +129,18 @@ def simulate(
 
 
 @app.command()
+def reconcile(
+    *,
+    last: Annotated[bool, typer.Option("--last", help="Only show what is open since the last reconciliation.")] = False,
+) -> None:
+    """Compare all movements at the payment provider with the ledger, as every night. Exits with 1 if any finding is open."""
+    from coffret.commands import reconcile as command
+
+    if not asyncio.run(command.reconcile(last=last)):
+        raise typer.Exit(1)
+
+
+@app.command()
 def worker() -> None:
     """Run only the jobs: complete payments, send mail and webhooks, process notifications of the provider."""
     from coffret.commands import worker as command

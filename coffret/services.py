@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import httpx
 import structlog
 from starlette.applications import Starlette
+from starlette.routing import Mount
 
 from coffret.http.stalls import detect_stalls
 from resolvers.core.authentication import Authenticator
@@ -80,7 +81,9 @@ def make_provider(settings: Settings, sandbox: Starlette | None, budget: CallBud
     """The client of the payment provider. The sandbox is called through the same client, in this process."""
     secret = hook_secret(settings)
     if sandbox is not None:
-        transport = httpx.ASGITransport(sandbox, raise_app_exceptions=True)
+        # Calls are at its root, files at the public address.
+        routed = Starlette(routes=[Mount(SANDBOX_PATH, sandbox), Mount("/", sandbox)])
+        transport = httpx.ASGITransport(routed, raise_app_exceptions=True)
         return Mangopay(
             base_url="http://sandbox",
             client_id="sandbox",

@@ -106,7 +106,7 @@ class LedgerJournalKind(DescribedEnum):
     INVOICE_ROUNDING = "invoice_rounding", "The VAT of an invoice differs from the sum of the VAT of its fees."
     CREDIT_NOTE = "credit_note", "A credit note corrected an invoice; fees are given back."
     UNEXPLAINED = "unexplained", "A movement at the payment provider that nobody has explained yet."
-    EXPLAINED = "explained", "An unexplained movement was assigned."
+    EXPLAINED = "explained", "What stood in suspense was explained by a person, or recorded after all."
 
 
 @strawberry.pydantic.type(description="One entry of a journal.")

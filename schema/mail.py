@@ -50,6 +50,10 @@ class MailKind(DescribedEnum):
     )
     PAYOUT_FAILED = "payout_failed", "To the partner and the marketplace: a payout failed, or the bank sent it back."
     PAYOUT_PAID = "payout_paid", "To the partner: a payout was sent to its bank account."
+    RECONCILIATION = (
+        "reconciliation",
+        "To those who run the installation: the payment provider and the ledger disagree.",
+    )
     ENDPOINT_DISABLED = "endpoint_disabled", "To the owner of a webhook endpoint: it failed for days and was disabled."
 
 

@@ -43,6 +43,8 @@ from resolvers.payment.disputes import documents as dispute_documents
 from resolvers.payment.payouts import adjustments as payout_adjustments
 from resolvers.payment.payouts import documents as payout_documents
 from resolvers.payment.payouts import payouts
+from resolvers.payment.reconciliation import findings as reconciliation_findings
+from resolvers.payment.reconciliation import lists as reconciliations
 from resolvers.payment.refunds import order_refunds, refunds
 from resolvers.payment.requests import payment_requests
 from resolvers.voucher import imports, updates, vouchers
@@ -123,6 +125,8 @@ class Query:
     price_ranges = query_field(taxonomy.price_ranges)
     product = query_field(products.product)
     products = query_field(products.products)
+    reconciliation_findings = query_field(reconciliations.reconciliation_findings)
+    reconciliation_runs = query_field(reconciliations.reconciliation_runs)
     refund = query_field(refunds.refund)
     refunds = query_field(refunds.refunds)
     registered_bank_accounts = query_field(bank_account.registered_bank_accounts)
@@ -200,6 +204,7 @@ class Mutation:
     delete_voucher_option_link = mutation_field(option_links.delete_voucher_option_link)
     delete_webhook_endpoint = mutation_field(webhooks.delete_webhook_endpoint)
     discard_job = mutation_field(jobs.discard_job)
+    explain_reconciliation_finding = mutation_field(reconciliation_findings.explain_reconciliation_finding)
     create_fee_rule = mutation_field(fees.create_fee_rule)
     extend_network_gift_card = mutation_field(network_card_issuing.extend_network_gift_card)
     extend_network_voucher = mutation_field(network_voucher_issuing.extend_network_voucher)

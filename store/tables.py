@@ -70,6 +70,7 @@ from store.payment.transfers import TransferRow
 from store.payout.adjustments import PayoutAdjustmentRow
 from store.payout.requests import FormerPayoutItemRow, PayoutRequestRow, PayoutScheduleRow
 from store.product.products import AttributeValueRow, ProductAttributeRow, ProductRow, ProductVariantRow
+from store.reconciliation.rows import ProviderMovementRow, ReconciliationFindingRow, ReconciliationRunRow
 from store.voucher.vouchers import VoucherChosenOptionRow, VoucherIncludedOptionRow, VoucherRentalRow, VoucherRow
 from store.webhook.rows import WebhookAttemptRow, WebhookDeliveryRow, WebhookEndpointRow
 
@@ -143,6 +144,9 @@ ROW_CLASSES: tuple[type[SQLModel], ...] = (
     ProductRow,
     ProductVariantRow,
     PrototypeImageRow,
+    ProviderMovementRow,
+    ReconciliationFindingRow,
+    ReconciliationRunRow,
     RefundLineRow,
     RefundRow,
     ReturnSecretRow,

@@ -26,6 +26,7 @@ from resolvers.payment.disputes import following
 from resolvers.payment.page import process
 from resolvers.payment.payouts import gathering
 from resolvers.payment.payouts import sending as payout_sending
+from resolvers.payment.reconciliation import runs as reconciliations
 from resolvers.payment.refunds import sending as refund_sending
 from resolvers.webhook import delivery as webhook_delivery
 from store.core.retries import RetryPolicy
@@ -95,6 +96,10 @@ async def _send_refund(services: Services, payload: Payload) -> None:
     await refund_sending.CHECKS.poll(services, payload["id"])
 
 
+async def _reconcile(services: Services, payload: Payload) -> None:
+    await reconciliations.CHECKS.poll(services, payload["id"])
+
+
 async def _check_dispute(services: Services, payload: Payload) -> None:
     await following.CHECKS.poll(services, uuid.UUID(payload["id"]))
 
@@ -133,6 +138,7 @@ HANDLERS: Mapping[JobKind, JobHandler] = {
     JobKind.DROP_CART: JobHandler(_delete_cart, DAY_RETRIES),
     JobKind.END_PAYMENT: JobHandler(_end_payment, SHORT_RETRIES),
     JobKind.PROVIDER_HINT: JobHandler(_dispatch_notification, SHORT_RETRIES, CallClass.PAYOUT),
+    JobKind.RECONCILE: JobHandler(_reconcile, SHORT_RETRIES),
     JobKind.SEND_MAIL: JobHandler(_send_mail, DAY_RETRIES),
     JobKind.SEND_PAYOUT: JobHandler(_send_payout, SHORT_RETRIES, CallClass.PAYOUT),
     JobKind.SEND_REFUND: JobHandler(_send_refund, SHORT_RETRIES),
@@ -155,6 +161,7 @@ SCHEDULES: Mapping[str, ScheduledTask] = {
     "prune_jobs": ScheduledTask("37 * * * *", jobs.prune),
     "prune_kept_answers": ScheduledTask("23 * * * *", idempotency.prune),
     "prune_mail": ScheduledTask("41 3 * * *", delivery.prune),
+    "reconcile": ScheduledTask("23 1 * * *", reconciliations.begin_reconciliation),
     "remind_customers": ScheduledTask("*/5 * * * *", expiry.remind_customers),
     "seal_ledger": ScheduledTask("2-59/5 * * * *", ledger.seal),
     "sweep_activations": ScheduledTask("* * * * *", polling.CHECKS.sweep),
@@ -166,6 +173,7 @@ SCHEDULES: Mapping[str, ScheduledTask] = {
     "sweep_payins": ScheduledTask("* * * * *", process.CHECKS.sweep),
     "sweep_payments": ScheduledTask("* * * * *", process.ENDS.sweep),
     "sweep_payouts": ScheduledTask("* * * * *", payout_sending.CHECKS.sweep),
+    "sweep_reconciliations": ScheduledTask("* * * * *", reconciliations.CHECKS.sweep),
     "sweep_refunds": ScheduledTask("* * * * *", refund_sending.CHECKS.sweep),
     "sweep_webhooks": ScheduledTask("* * * * *", webhook_delivery.sweep),
     "tell_expired_carts": ScheduledTask("* * * * *", cart_expiry.emit_expired_carts),

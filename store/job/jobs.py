@@ -54,6 +54,8 @@ class JobKind(StrEnum):
     """Create the webhook messages of an event, and of those before it. Payload: `id`."""
     DELIVER_WEBHOOKS = "deliver_webhooks"
     """Send the due messages of a webhook endpoint. Payload: `id`."""
+    RECONCILE = "reconcile"
+    """Take the next steps of a reconciliation with the provider: its report, and its comparison. Payload: `id`."""
     SEND_MAIL = "send_mail"
     """Send a message, if it is still queued. Payload: `id`."""
 

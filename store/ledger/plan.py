@@ -47,7 +47,7 @@ ACCOUNT_PLAN: Mapping[Role, PlanAccount] = {
     Role.FUNDS_HELD: PlanAccount(2410, "Funds of the marketplace, kept back"),
     Role.FREED_FEES: PlanAccount(2420, "Fees given back out of other money"),
     Role.VAT_ON_COMMISSION: PlanAccount(2500, "VAT on commission"),
-    Role.SUSPENSE: PlanAccount(2900, "Suspense"),
+    Role.SUSPENSE: PlanAccount(2900, "Suspense", "wallet"),
     Role.COMMISSION: PlanAccount(4100, "Commission"),
     Role.MANAGEMENT_FEES: PlanAccount(4200, "Management fees"),
     Role.BREAKAGE: PlanAccount(4300, "Breakage"),

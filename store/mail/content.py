@@ -157,6 +157,26 @@ class PayoutMailContent(Content):
     is_returned: bool = False
 
 
+class FindingContent(Content):
+    """Something about which the payment provider and the ledger disagree."""
+
+    id: int
+    subject: str
+    reported: Decimal | None = None
+    recorded: Decimal | None = None
+    currency: str
+    detail: str
+
+
+class ReconciliationContent(Content):
+    """What a reconciliation has found: `count` in all, of which the first are told."""
+
+    count: int
+    first_day: dt.date
+    last_day: dt.date
+    findings: tuple[FindingContent, ...]
+
+
 class EndpointContent(Content):
     """A disabled webhook endpoint."""
 
@@ -342,6 +362,7 @@ CONTENTS: Mapping[MailKind, type[Content]] = {
     MailKind.DISPUTE_ENDED: DisputeContent,
     MailKind.INVOICE: InvoiceContent,
     **dict.fromkeys((MailKind.PAYOUT_WAITING, MailKind.PAYOUT_FAILED, MailKind.PAYOUT_PAID), PayoutMailContent),
+    MailKind.RECONCILIATION: ReconciliationContent,
     MailKind.ENDPOINT_DISABLED: EndpointContent,
 }
 

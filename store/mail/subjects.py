@@ -53,6 +53,7 @@ SUBJECTS = {
     MailKind.PAYOUT_WAITING: N_("A payout of %(amount)s waits"),
     MailKind.PAYOUT_FAILED: N_("A payout of %(amount)s has failed"),
     MailKind.PAYOUT_PAID: N_("A payout of %(amount)s is on its way"),
+    MailKind.RECONCILIATION: N_("The payment provider and the ledger disagree"),
     MailKind.ENDPOINT_DISABLED: N_("Events are no longer sent to %(host)s"),
     TEST_MAIL: N_("Mail works"),
 }

@@ -41,6 +41,7 @@ NOT_PUBLISHED = frozenset(
         "payment_activation",
         "payout_schedule",
         "picture",
+        "provider_movement",
         "read_cursor",
         "return_secret",
         "wallet_opening",

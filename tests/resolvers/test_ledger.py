@@ -211,4 +211,4 @@ async def test_the_nightly_proof_is_stored_logged_and_measured(
         assert 0 <= ago < 60
         assert (REGISTRY.get_sample_value("coffret_ledger_verified_seconds") or 0) >= 0
     finally:
-        LEDGER.rows = None
+        LEDGER.state = None

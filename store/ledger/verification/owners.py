@@ -5,6 +5,8 @@ from store.ledger.verification.balances import NAMED as ACCOUNT
 from store.ledger.verification.journals import NAMED as JOURNAL
 from store.ledger.verification.rule import ACCOUNTS, JOURNALS, Rule
 
+OF_WALLETS = "('wallet', 'suspense')"
+"""SQL: accounts of the money in wallets; what cannot be explained of fees stands in suspense without one."""
 OF_PARTNERS = """('partner', 'partner_network', 'partner_held', 'partner_reserved', 'network_reserved', 'recovery_due',
     'owed_by_partner', 'partner_shortfall')"""
 OF_MARKETPLACES = "('marketplace_funds', 'funds_held', 'dispute_debt', 'funds_shortfall', 'owed_by_marketplace')"
@@ -35,11 +37,11 @@ RULES = (
         "accounts_are_of_their_owner",
         "Every account of a wallet, a partner or the marketplace counts the money of that owner.",
         f"""
-        SELECT CASE WHEN a.role = 'wallet' AND w.id IS NULL THEN format('%s: there is no such wallet', {ACCOUNT})
+        SELECT CASE WHEN a.role IN {OF_WALLETS} AND w.id IS NULL THEN format('%s: there is no such wallet', {ACCOUNT})
             ELSE format('%s: counted for %s', {ACCOUNT}, coalesce('partner:' || a.partner_id, 'the marketplace')) END AS offender
-        FROM {ACCOUNTS} a LEFT JOIN wallet w ON w.id = CASE a.role WHEN 'wallet' THEN a.owner_id END
+        FROM {ACCOUNTS} a LEFT JOIN wallet w ON w.id = CASE WHEN a.role IN {OF_WALLETS} THEN a.owner_id END
         WHERE CASE
-            WHEN a.role = 'wallet' THEN (a.book_id, a.partner_id) IS DISTINCT FROM (w.book_id, w.partner_id)
+            WHEN a.role IN {OF_WALLETS} AND a.owner_id IS NOT NULL THEN (a.book_id, a.partner_id) IS DISTINCT FROM (w.book_id, w.partner_id)
             WHEN a.role IN {OF_PARTNERS} THEN a.partner_id IS DISTINCT FROM a.owner_id
             WHEN a.role IN {OF_MARKETPLACES} THEN a.partner_id IS NOT NULL ELSE false END
         """,

@@ -29,7 +29,7 @@ BACKING = f"""
     FROM (
         SELECT {OWNER.format(a="a")} AS partner_id, a.book_id,
             coalesce(sum({BALANCE.format(a="a")}) FILTER (WHERE a.role IN {WALLETS}), 0) AS wallet,
-            -coalesce(sum({BALANCE.format(a="a")}) FILTER (WHERE a.role IN {THEIRS}
+            -coalesce(sum({BALANCE.format(a="a")}) FILTER (WHERE a.role IN {THEIRS} OR a.role = 'suspense' AND a.owner_id IS NOT NULL
                 OR a.role IN ('card', 'card_held') AND a.partner_id IS NULL), 0)
                 - coalesce(max(i.amount) FILTER (WHERE {OWNER.format(a="a")} IS NULL), 0) AS owed
         FROM ledger_account a LEFT JOIN {NETWORK_INCOME} i ON i.book_id = a.book_id

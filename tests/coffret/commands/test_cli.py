@@ -27,7 +27,7 @@ def commands(within: Typer, *words: str) -> list[str]:
 def test_there_are_the_documented_commands() -> None:
     assert sorted(commands(app)) == [
         "clock advance", "clock show", "demo", "doctor", "ledger explain", "ledger export", "ledger verify", "listen",
-        "mail test", "migrate", "revise", "schema", "serve", "simulate", "token create", "token list", "token revoke", "user create", "user deactivate", "user password",
+        "mail test", "migrate", "reconcile", "revise", "schema", "serve", "simulate", "token create", "token list", "token revoke", "user create", "user deactivate", "user password",
         "worker",
     ]  # fmt: skip
 

@@ -77,6 +77,8 @@ ELSEWHERE = {
     "payout_adjustment": "payment/payouts/test_adjustments.py",
     "payout_request": "payment/payouts/test_payouts.py",
     "price_range": "test_catalogue.py",
+    "reconciliation_finding": "payment/reconciliation/test_lists.py",
+    "reconciliation_run": "payment/reconciliation/test_lists.py",
     "refund": "payment/test_lists.py",
     "transfer": "behaviours/payment/test_payments.py",
     "universe": "test_catalogue.py",

@@ -23,6 +23,7 @@ from store.mail.content import (
     DeliveryContent,
     DisputeContent,
     EndpointContent,
+    FindingContent,
     GiftContent,
     GiftItem,
     GiftRole,
@@ -34,6 +35,7 @@ from store.mail.content import (
     OrderRefundContent,
     PaymentRequestContent,
     PayoutMailContent,
+    ReconciliationContent,
     RefundContent,
     RenewalContent,
     VatContent,
@@ -255,6 +257,28 @@ CONTENTS: Mapping[MailKind, Content] = {
     MailKind.PAYOUT_WAITING: PAYOUT.model_copy(update={"partner": "Gästehaus", "missing": Decimal("190.00")}),
     MailKind.PAYOUT_FAILED: PAYOUT.model_copy(update={"cause": "bank_account"}),
     MailKind.PAYOUT_PAID: PAYOUT,
+    MailKind.RECONCILIATION: ReconciliationContent(
+        count=3,
+        first_day=dt.date(2026, 10, 1),
+        last_day=dt.date(2026, 10, 11),
+        findings=(
+            FindingContent(
+                id=7,
+                subject="tr_m_01HX",
+                reported=Decimal("40.00"),
+                currency="EUR",
+                detail="A transfer that nothing here tells of.",
+            ),
+            FindingContent(
+                id=8,
+                subject="FEES_EUR",
+                reported=Decimal("1250.00"),
+                recorded=Decimal("1245.00"),
+                currency="EUR",
+                detail="The wallet of fees.",
+            ),
+        ),
+    ),
     MailKind.ENDPOINT_DISABLED: EndpointContent(url="https://shop.example/hooks", endpoint_id=12, days=3),
 }
 KINDS = (*CONTENTS, TEST_MAIL)

@@ -1,0 +1,157 @@
+# ruff: noqa: S608 - statements are made of SQL in this module
+"""Compares what the provider reports with what is recorded here, both ways by the provider's id, and records findings."""
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from sqlalchemy import text
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from schema.reconciliation import ReconciliationFindingKind
+from store.reconciliation.suspense import EXPLANATION, MOVEMENT
+
+SETTLED_WITHIN = dt.timedelta(hours=1)
+"""How young a movement may be: its own process may still be recording it."""
+REPORTED_WITHIN = dt.timedelta(hours=24)
+"""How late the provider may report a movement."""
+OWN = """(
+    SELECT provider_id, transaction_amount AS amount, commission_amount AS fee, status = 'ok' AS is_done, sent_at AS sent_on,
+        executed_on, currency, partner_id, NULL::int AS marketplace_id
+    FROM payment_transaction WHERE provider_id <> ''
+    UNION ALL
+    SELECT provider_id, transfer_amount, 0, status = 'ok', created_on, created_on, currency, partner_id, marketplace_id
+    FROM transfer WHERE provider_id <> ''
+    UNION ALL
+    SELECT provider_id, payout_amount + recovered_amount, recovered_amount, status = 'paid' OR returned_on IS NOT NULL, sent_at,
+        paid_on, currency, partner_id, NULL
+    FROM payout_request WHERE provider_id <> ''
+    UNION ALL
+    SELECT settlement_id, NULL, NULL, true, NULL, NULL, currency, partner_id, NULL FROM dispute WHERE settlement_id <> ''
+    UNION ALL
+    SELECT split_part(source_id, ':', 2), NULL, NULL, true, NULL, NULL, NULL, partner_id, marketplace_id
+    FROM ledger_journal WHERE kind IN ('payout_returned', 'settlement')
+    UNION ALL
+    SELECT a.payin_id, NULL, NULL, false, NULL, NULL, a.currency, a.partner_id, NULL FROM checkout_attempt a
+    WHERE a.payin_id <> '' AND NOT EXISTS (SELECT 1 FROM payment_transaction t WHERE t.type = 'payin' AND t.provider_id = a.payin_id)
+)"""
+"""SQL: what is recorded here of movements at the provider. Where only the id is compared, amounts are null."""
+IS_OURS = "(SELECT w.provider_wallet_id FROM wallet w WHERE w.provider_wallet_id IS NOT NULL)"
+WATCHED = """(
+    SELECT f.subject FROM reconciliation_finding f
+    WHERE f.state = 'open' OR f.state = 'explained' AND f.suspended_on IS NOT NULL
+)"""
+"""SQL: what is compared again however old it is."""
+MOVED = f"""(
+    SELECT *, CASE kind WHEN 'refund' THEN credited_amount ELSE debited_amount END AS amount, abs(fees_amount) AS fee
+    FROM provider_movement
+    WHERE (created_on >= :since OR provider_id IN {WATCHED}) AND executed_on <= :settled
+)"""
+OF_WALLETS = """(
+    SELECT w.marketplace_id FROM wallet w WHERE w.provider_wallet_id IN (m.debited_wallet_id, m.credited_wallet_id)
+    ORDER BY w.id LIMIT 1
+)"""
+FOUND = f"""
+    SELECT 'missing_here' AS kind, m.provider_id AS subject, m.currency, m.amount AS provider_amount, NULL::numeric AS own_amount,
+        {OF_WALLETS} AS marketplace_id,
+        concat('A ', coalesce(nullif(m.kind, ''), 'movement'), ' that nothing here tells of.') AS detail
+    FROM {MOVED} m
+    WHERE (m.debited_wallet_id IN {IS_OURS} OR m.credited_wallet_id IN {IS_OURS})
+        AND NOT EXISTS (SELECT 1 FROM {OWN} o WHERE o.provider_id = m.provider_id)
+    UNION ALL
+    SELECT 'differs', m.provider_id, m.currency, m.amount, o.amount, {OF_WALLETS},
+        CASE WHEN NOT o.is_done THEN 'It has succeeded there, and is not recorded as done.'
+            WHEN o.currency <> m.currency THEN concat('It is in ', m.currency, ' there and in ', o.currency, ' here.')
+            WHEN o.amount <> m.amount THEN concat('It is ', m.amount, ' there and ', o.amount, ' here.')
+            ELSE concat('The fees are ', m.fee, ' there and ', o.fee, ' here.') END
+    FROM {MOVED} m JOIN {OWN} o ON o.provider_id = m.provider_id
+    WHERE NOT o.is_done OR o.amount <> m.amount OR o.fee <> m.fee OR o.currency <> m.currency
+    UNION ALL
+    SELECT 'missing_there', o.provider_id, o.currency, NULL, o.amount,
+        coalesce(o.marketplace_id, (SELECT p.marketplace_id FROM partner p WHERE p.id = o.partner_id)),
+        'The provider does not report it.'
+    FROM {OWN} o
+    WHERE o.is_done AND o.amount IS NOT NULL AND coalesce(o.executed_on, o.sent_on) <= :reported
+        AND (o.sent_on >= :own_since OR o.provider_id IN {WATCHED})
+        AND NOT EXISTS (SELECT 1 FROM provider_movement m WHERE m.provider_id = o.provider_id)
+    UNION ALL
+    SELECT 'suspense', j.id::text, b.currency, NULL, round(-sum(e.amount) / 10::numeric ^ b.minor_digits, 2), j.marketplace_id,
+        concat('Of ', j.source_kind, ' ', j.source_id, '.')
+    FROM ledger_account a JOIN ledger_entry e ON e.account_id = a.id JOIN ledger_journal j ON j.id = e.journal_id
+    JOIN ledger_book b ON b.id = j.book_id
+    WHERE a.role = 'suspense' AND j.source_kind NOT IN ('{MOVEMENT}', '{EXPLANATION}') AND NOT EXISTS (
+        SELECT 1 FROM ledger_journal x WHERE x.source_kind = '{EXPLANATION}' AND x.source_id = j.id::text)
+    GROUP BY j.id, b.id HAVING sum(e.amount) <> 0
+    UNION ALL
+    SELECT 'balance', w.subject, w.currency, w.provider_amount, w.own_amount, w.marketplace_id, w.detail
+    FROM jsonb_to_recordset(CAST(:balances AS jsonb)) AS w (subject text, currency text, provider_amount numeric, own_amount numeric,
+        marketplace_id int, detail text)
+"""
+"""SQL: all that the provider and the ledger disagree about."""
+IS_SAME = """(f.provider_amount, f.own_amount, f.detail)
+    IS NOT DISTINCT FROM (excluded.provider_amount, excluded.own_amount, excluded.detail)"""
+RECORD = text(f"""
+    WITH found AS MATERIALIZED ({FOUND}),
+    open_before AS MATERIALIZED (SELECT id FROM reconciliation_finding WHERE state = 'open'),
+    recorded AS (
+        INSERT INTO reconciliation_finding AS f (kind, state, subject, currency, provider_amount, own_amount, detail, reason,
+            first_seen_on, last_seen_on, marketplace_id)
+        SELECT kind, 'open', subject, currency, provider_amount, own_amount, detail, '', :now, :now, marketplace_id
+        FROM found ORDER BY kind, subject
+        ON CONFLICT ON CONSTRAINT reconciliation_finding_key DO UPDATE SET
+            last_seen_on = excluded.last_seen_on, provider_amount = excluded.provider_amount, own_amount = excluded.own_amount,
+            detail = excluded.detail,
+            state = CASE WHEN f.state = 'explained' AND {IS_SAME} THEN 'explained' ELSE 'open' END,
+            closed_on = CASE WHEN f.state = 'explained' AND {IS_SAME} THEN f.closed_on END
+        RETURNING id, kind, state
+    )
+    SELECT id FROM recorded WHERE state = 'open' AND id NOT IN (SELECT id FROM open_before) ORDER BY id
+""")
+RESOLVE = text("""
+    UPDATE reconciliation_finding SET state = 'resolved', closed_on = :now
+    WHERE (state = 'open' OR state = 'explained' AND suspended_on IS NOT NULL) AND last_seen_on < :now RETURNING id
+""")
+PRUNE = text(f"DELETE FROM provider_movement WHERE created_on < :since AND provider_id NOT IN {WATCHED}")
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """The ids of findings that are open now and were not before, and of those that both sides agree about now."""
+
+    opened: Sequence[int]
+    resolved: Sequence[int]
+
+
+async def record_differences(
+    db: AsyncSession, since: dt.datetime, until: dt.datetime, balances: Sequence[Mapping[str, Any]], now: dt.datetime
+) -> Changes:
+    """Compare a period and what was found before it; record what is found, and resolve what is not found again.
+
+    `balances` are the wallets that hold another amount than the ledger counts. What a person has explained stays so while it
+    is the same. Movements that are not compared any more are deleted.
+    """
+    connection = await db.connection()
+    values = {
+        "since": since,
+        "own_since": since + REPORTED_WITHIN,  # ours can be written after its movement was created
+        "settled": until - SETTLED_WITHIN,
+        "reported": until - REPORTED_WITHIN,
+        "balances": orjson.dumps(list(balances), default=str).decode(),
+        "now": now,
+    }
+    opened = (await connection.execute(RECORD, values)).scalars().all()
+    resolved = (await connection.execute(RESOLVE, {"now": now})).scalars().all()
+    await connection.execute(PRUNE, {"since": since})
+    return Changes(opened, resolved)
+
+
+KINDS = tuple(ReconciliationFindingKind)
+OPEN_FINDINGS = text("SELECT kind, count(*) AS findings FROM reconciliation_finding WHERE state = 'open' GROUP BY kind")
+
+
+async def count_open_findings(db: AsyncSession) -> Mapping[ReconciliationFindingKind, int]:
+    """How many findings of each kind are open."""
+    rows = (await (await db.connection()).execute(OPEN_FINDINGS)).all()
+    return dict.fromkeys(KINDS, 0) | {ReconciliationFindingKind(row.kind): row.findings for row in rows}
