@@ -1,4 +1,6 @@
-"""The nights: what the worker does with schedules and jobs, what banks do with payouts, and the proof of the ledger."""
+"""The nights: what the worker does with schedules and jobs, what banks do with payouts, the proof of the ledger, and its
+reconciliation with the provider.
+"""
 
 import datetime as dt
 import random
@@ -13,12 +15,15 @@ from coffret.simulation.market import Market
 from resolvers.core.services import Services
 from resolvers.job.registry import HANDLERS, SCHEDULES
 from resolvers.payment.payouts.payouts import cancel_payout_request, validate_payout_request
+from resolvers.payment.reconciliation.runs import advance_run, begin_reconciliation
 from schema.payment.payout import CancelPayoutRequest, PayoutRequestStatus, ValidatePayoutRequest
+from schema.reconciliation import ReconciliationFindingState, ReconciliationRunState
 from store.core.retries import RunAgain
 from store.job.jobs import JobKind, discard_job
 from store.ledger.verification.run import verify_ledger
 from store.payout.requests import PayoutRequestRow
 from store.providers.errors import CallHeldBack
+from store.reconciliation.rows import ReconciliationFindingRow
 
 MONEY = (
     JobKind.PROVIDER_HINT,
@@ -47,6 +52,7 @@ KEPT = ("fold_ledger", "seal_ledger")
 PASSES = 3
 PAUSE = dt.timedelta(minutes=20)
 """Between the passes: as long as the provider works on a payout, and the worker waits to ask about it."""
+REPORT_PAUSE = dt.timedelta(minutes=1)
 QUEUED = "SELECT id, kind, convert_from(payload, 'UTF8')::json AS payload FROM job WHERE run_after <= now() ORDER BY id"
 
 
@@ -77,16 +83,26 @@ class Nights:
         await self.prove()
 
     async def prove(self) -> None:
-        """Prove the ledger, and the provider's books. Raises LedgerBroken.
-
-        Whatever else a night has to prove, such as the reconciliation with the provider, is called here.
-        """
+        """Prove the ledger and the provider's books, and compare both. Raises LedgerBroken."""
         results = await verify_ledger(self.services.db, self.services.clock.now())
         broken = [f"{result.rule.name}: {'; '.join(result.sample)}" for result in results if not result.holds]
+        broken += await self._reconcile()
         if not await self.bank.balanced():
             broken.append("the provider's books do not balance")
         if broken:
             raise LedgerBroken("\n".join(broken))
+
+    async def _reconcile(self) -> list[str]:
+        """What the provider's movements and the ledger disagree about, in words."""
+        id = await begin_reconciliation(self.services)
+        while (run := await advance_run(self.services, id)).state is ReconciliationRunState.REQUESTED:
+            self.services.clock.advance(REPORT_PAUSE)
+            await self.bank.tick()
+        table, is_open = ReconciliationFindingRow, ReconciliationFindingState.OPEN
+        async with self.services.db.sessions() as db:
+            found = (await db.exec(select(table).where(col(table.state) == is_open))).all()
+        wrong = [] if run.state is ReconciliationRunState.DONE else [f"the reconciliation failed: {run.detail}"]
+        return wrong + [f"{each.kind} of {each.subject}: {each.detail}" for each in found]
 
     async def _run_passes(self) -> None:
         for number in range(PASSES):

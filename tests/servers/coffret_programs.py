@@ -21,7 +21,7 @@ import pytest
 
 from tests.servers.ports import free_port
 
-READY_WITHIN = 60.0
+READY_WITHIN = 180.0
 """Seconds; generous, since tests run on busy machines."""
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import pathlib
 from collections.abc import Awaitable, Callable
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from coffret.command_error import CommandError
 from coffret.commands import reconcile as command
 from coffret.sandbox import close
 from coffret.services import make_sandbox, open_container
+from schema.reconciliation import ReconciliationFindingKind
 from store.core.clock import clock
 from store.core.settings import Settings
 from store.providers.errors import TransientError
@@ -34,9 +36,15 @@ async def found(url: str) -> None:
     """Something was found before."""
     now = clock.now()
     row = ReconciliationFindingRow(
-        kind="differs", state="open", subject="xfer_1", currency="EUR", first_seen_on=now, last_seen_on=now,
-        detail="It is 4.00 there and 5.00 here.", provider_amount=4, own_amount=5,
-    )  # fmt: skip
+        kind=ReconciliationFindingKind.DIFFERS,
+        subject="xfer_1",
+        currency="EUR",
+        first_seen_on=now,
+        last_seen_on=now,
+        detail="It is 4.00 there and 5.00 here.",
+        provider_amount=Decimal(4),
+        own_amount=Decimal(5),
+    )
     await _with_database(url, row)
 
 
