@@ -16,6 +16,7 @@ from store.document.source import DocumentSource
 from store.media.media import MediaRow, media_key_of
 from store.media.pictures import PictureRow
 
+PDF_END = b"%%EOF"
 LONGEST_END = 64
 """Bytes at the end of a file that are looked at."""
 
@@ -36,13 +37,14 @@ async def get_or_render_document(source: DocumentSource, files: FileStore) -> Re
     Two simultaneous requests render it twice and store the same file. Raises RenderingFailed, and Unavailable if the
     file store is unreachable.
     """
-    digest = _digest(source)
+    digest = digest_of_source(source)
+    content = await get_or_make(files, source.key, digest, PDF_END, lambda: render_source(source, files))
+    return RenderedDocument(content, digest, pdf_name(source))
 
-    async def render() -> bytes:
-        return await render_pdf(source.sheet, await _pictures(files, source), source.rendered_on)
 
-    content = await get_or_make(files, source.key, digest, b"%%EOF", render)
-    return RenderedDocument(content, digest, _file_name(source))
+async def render_source(source: DocumentSource, files: FileStore) -> bytes:
+    """The document of a source, newly rendered. Raises RenderingFailed, and Unavailable if the file store is unreachable."""
+    return await render_pdf(source.sheet, await _pictures(files, source), source.rendered_on)
 
 
 async def get_or_make(
@@ -52,14 +54,24 @@ async def get_or_make(
 
     A file whose last bytes do not have the `end` of its format was truncated by a power failure.
     """
-    content = _current_content(await files.get(key), digest, end)
+    content = await read_made(files, key, digest, end)
     if content is None:
         content = await make()
-        await files.put(key, digest.encode() + content, "application/octet-stream", lasting=False)
+        await keep_made(files, key, digest, content)
     return content
 
 
-def _digest(source: DocumentSource) -> str:
+async def read_made(files: FileStore, key: str, digest: str, end: bytes) -> bytes | None:
+    """The cached file with this key; None if it is not of this digest, or truncated."""
+    return _current_content(await files.get(key), digest, end)
+
+
+async def keep_made(files: FileStore, key: str, digest: str, content: bytes) -> None:
+    """Cache a file that was made, in the place of the one before."""
+    await files.put(key, digest.encode() + content, "application/octet-stream", lasting=False)
+
+
+def digest_of_source(source: DocumentSource) -> str:
     """The digest of a document's content: its texts, its pictures and the renderer."""
     pictures = (_picture_digest(source.logo), _picture_digest(source.cover))
     shown = (
@@ -95,7 +107,7 @@ async def _picture(files: FileStore, picture: MediaRow | PictureRow | None) -> b
     return None if picture is None else picture.content
 
 
-def _file_name(source: DocumentSource) -> str:
+def pdf_name(source: DocumentSource) -> str:
     """The name of a saved document, without characters that file systems refuse or do not show."""
     name = f"{source.sheet.overline} {source.sheet.look.name}"
     seen = "".join(" " if letter in '\\/:*?"<>|' else letter for letter in name if letter not in {BREAK, HYPHEN})

@@ -94,7 +94,7 @@ async def _statement(database: Database, files: FileStore, about: PayoutMailCont
     """The statement of a payout that was paid, unless it is so long that the worker makes it when it is asked for."""
     async with database.sessions() as db:
         payout = await db.get_one(PayoutRequestRow, about.payout_id)
-        if await count_lines(db, payout) > MOST_LINES_AT_ONCE:
+        if await count_lines(db, payout.id) > MOST_LINES_AT_ONCE:
             return MailDocuments()
         source = await payout_document_source(db, await read_payout_content(db, payout))
     attached = await _attachments(files, [source])

@@ -20,6 +20,7 @@ from schema.core.permission import Permission
 from schema.payment.payout import GeneratePayoutPdf, GeneratePayoutXls, PayoutRequest
 from store.document.cache import RenderedDocument, disposition, get_or_make, get_or_render_document
 from store.document.payout.source import PayoutContent, payout_document_source, read_payout_content
+from store.document.payout.spreadsheet import payout_spreadsheet
 from store.document.source import DocumentSource
 from store.payout.requests import PayoutRequestRow
 
@@ -27,7 +28,7 @@ FOLDER = "payouts"
 PDF, XLSX = "pdf", "xlsx"
 MEDIA_TYPES = {PDF: "application/pdf", XLSX: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"}
 ZIP_END = b"PK\x05\x06"
-WORKBOOK_VERSION = 1
+WORKBOOK_VERSION = 2
 """Raise it when the spreadsheet of the same payout changes."""
 _payout = ById(PayoutRequestRow, "payout request")
 
@@ -93,9 +94,7 @@ async def _workbook(services: Services, content: PayoutContent, source: Document
     digest = hashlib.sha256(orjson.dumps(shown)).hexdigest()
 
     async def make() -> bytes:
-        from store.document.payout.workbook import payout_workbook  # processes that make none do without its library
-
-        return await asyncio.to_thread(payout_workbook, content)
+        return await asyncio.to_thread(payout_spreadsheet, content)
 
     key = f"documents/payouts/{content.payout.id}.xlsx"
     made = await get_or_make(services.files, key, digest, ZIP_END, make)

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from babel import Locale
 from babel.dates import format_date, format_interval, format_time
-from babel.numbers import format_currency, format_percent
+from babel.numbers import format_currency, format_decimal, format_percent
 
 from schema.core.text import Text
 from schema.validation.countries import COUNTRIES
@@ -43,6 +43,10 @@ class Formats:
     def negative_money(self, amount: Decimal, currency: str) -> str:
         """A deduction, with the minus sign that screen readers announce; zero has no sign."""
         return f"\N{MINUS SIGN}{self.money(amount, currency)}" if amount else self.money(amount, currency)
+
+    def number(self, count: int) -> str:
+        """`48 213`"""
+        return format_decimal(count, locale=self.locale)
 
     def percent(self, rate: Decimal) -> str:
         """`5,5 %`, from a rate in percent."""

@@ -1,7 +1,7 @@
 """The lines of a payout request as its documents list them: what was sold, what was kept of it, what is paid out."""
 
 import datetime as dt
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
@@ -15,7 +15,7 @@ from store.payout.contents import ITEMS
 from store.payout.requests import PayoutRequestRow
 from store.providers.money import MinorAmount
 
-LINES = text(f"""
+_LINES = f"""
     SELECT j.kind, j.source_kind, j.source_id, i.payable_on, j.recorded_on, i.own_amount + i.network_amount AS net,
         coalesce(p.commission_amount, t.commission_amount, g.value_amount - g.net_amount, v.value_amount - v.net_amount, 0) AS fees,
         coalesce(p.id, t.payment_id, g.payment_id)::text AS payment_id,
@@ -35,10 +35,10 @@ LINES = text(f"""
     LEFT JOIN network_voucher w ON w.id = v.network_voucher_id
     LEFT JOIN payout_adjustment a ON a.id = CASE j.source_kind WHEN 'payout_adjustment' THEN j.source_id::int END
     ORDER BY i.payable_on, j.recorded_on, j.id
-""")  # noqa: S608 - of SQL in this file
-
-
+"""  # noqa: S608 - of SQL in this file
+LINES = text(_LINES)
 COUNT = text(f"SELECT count(*) FROM {ITEMS} i")  # noqa: S608 - of SQL in this file
+FINGERPRINT = text(f"SELECT sum(hashtextextended(line::text, 0))::text FROM ({_LINES}) line")  # noqa: S608 - of SQL in this file
 MOST_LINES_AT_ONCE = 2_000
 """Documents of more lines are not made while somebody waits for an answer."""
 
@@ -79,12 +79,17 @@ class DocumentLine:
     net: Decimal
 
 
-async def count_lines(db: AsyncSession, payout: PayoutRequestRow) -> int:
+async def count_lines(db: AsyncSession, payout_id: int) -> int:
     """How many lines a payout request has."""
-    return int((await (await db.connection()).execute(COUNT, {"ids": [payout.id]})).scalar_one())
+    return int((await (await db.connection()).execute(COUNT, {"ids": [payout_id]})).scalar_one())
 
 
-async def statement_lines(db: AsyncSession, payout: PayoutRequestRow) -> AsyncIterator[DocumentLine]:
+async def fingerprint_of_lines(db: AsyncSession, payout: PayoutRequestRow) -> str:
+    """Identifies all that the lines of a payout request show: when one changes, so does this."""
+    return str((await (await db.connection()).execute(FINGERPRINT, {"ids": [payout.id]})).scalar_one())
+
+
+async def statement_lines(db: AsyncSession, payout: PayoutRequestRow) -> AsyncGenerator[DocumentLine, None]:
     """The lines of a payout request, oldest first."""
     rows = await (await db.connection()).stream(LINES, {"ids": [payout.id]})
     async for row in rows:

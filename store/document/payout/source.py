@@ -1,9 +1,8 @@
 """Reads what the documents of a payout show from the database."""
 
 import textwrap
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 
 from sqlmodel.ext.asyncio.session import AsyncSession
@@ -13,7 +12,7 @@ from store.core.localization.formats import Formats
 from store.document.contact import reached_at
 from store.document.payout import words
 from store.document.payout.lines import DocumentLine, PayoutSection, statement_lines
-from store.document.payout.statement import PayoutStatement, PrintedLine, PrintedSection, StatementLabels
+from store.document.payout.statement import LINES_FILE, PayoutStatement, PrintedLine, PrintedSection, StatementLabels
 from store.document.payout.words import PayoutWords
 from store.document.sheet import SheetBrand
 from store.document.source import DocumentSource, stored_picture
@@ -27,6 +26,28 @@ SHORT = 8
 """Characters of a payment's id that are printed: the spreadsheet has all of it."""
 
 
+MOST_PRINTED = 500
+"""Lines of a section on the statement of a large payout: each takes 2 KB in a tagged PDF. The attached list has all."""
+
+
+@dataclass(slots=True)
+class SectionContent:
+    """The lines of a section that are kept, and the sums of all that were added."""
+
+    lines: list[DocumentLine] = field(default_factory=list)
+    count: int = 0
+    gross: Decimal = Decimal(0)
+    fees: Decimal = Decimal(0)
+
+    def add(self, line: DocumentLine, most: int | None) -> None:
+        """Count a line, and keep it unless that would be more than `most`."""
+        self.count += 1
+        self.gross += line.gross
+        self.fees += line.fees
+        if most is None or len(self.lines) < most:
+            self.lines.append(line)
+
+
 @dataclass(frozen=True)
 class PayoutContent:
     """A payout request with all that its documents show, in the language of its partner."""
@@ -34,8 +55,12 @@ class PayoutContent:
     payout: PayoutRequestRow
     partner: PartnerRow
     marketplace: MarketplaceRow
-    lines: Mapping[PayoutSection, Sequence[DocumentLine]]
     transfers: Sequence[TransferRow]
+    sections: dict[PayoutSection, SectionContent] = field(default_factory=dict)
+
+    def add(self, line: DocumentLine, most: int | None = None) -> None:
+        """Add a line. Of a section, no more than `most` are kept."""
+        self.sections.setdefault(line.section, SectionContent()).add(line, most)
 
     @property
     def words(self) -> PayoutWords:
@@ -59,19 +84,28 @@ class PayoutContent:
         code = self.words.say(words.CODE_ENDING, end=line.code_end) if line.code_end else ""
         return " · ".join(filter(None, (self.words.kind(line.kind), line.customer, line.details, code)))
 
-    def statement(self) -> PayoutStatement:
-        """The document as it is printed."""
+    @property
+    def author(self) -> str:
+        return self.partner.commercial_name
+
+    @property
+    def title(self) -> str:
+        payout = self.payout
+        kind, amount = self.words.say(words.PAYOUT), self.money(payout.payout_amount)
+        return f"{kind} {payout.id} – {self.partner.commercial_name} – {amount}"
+
+    def statement(self, attached: str = "") -> PayoutStatement:
+        """The document as it is printed, with a file that lists all lines if it does not."""
         say, payout, partner = self.words.say, self.payout, self.partner
         iban = " ".join(textwrap.wrap(payout.bank_account_iban, 4))
         account = " · ".join(filter(None, (iban, payout.bank_account_bic)))
-        amount = self.money(payout.payout_amount)
         return PayoutStatement(
             language=partner.language,
-            title=f"{say(words.PAYOUT)} {payout.id} – {partner.commercial_name} – {amount}",
+            title=self.title,
             look=SheetBrand.from_brand(brand_of(partner)),
             words=self._labels(),
             overline=say(words.PAYOUT),
-            amount=amount,
+            amount=self.money(payout.payout_amount),
             state=self.state(),
             facts=[
                 (say(words.NUMBER), str(payout.id)),
@@ -85,8 +119,9 @@ class PayoutContent:
                 partner.hq_address_line_1,
                 f"{partner.hq_postal_code} {partner.hq_city}".strip(),
             ],
-            sections=[self._section(section, lines) for section, lines in self.lines.items()],
+            sections=[self._section(each, self.sections[each]) for each in PayoutSection if each in self.sections],
             contact=[reached_at(partner)],
+            attached=attached,
         )
 
     def state(self) -> str:
@@ -114,7 +149,7 @@ class PayoutContent:
             note=say(words.NOTE),
         )
 
-    def _section(self, section: PayoutSection, lines: Sequence[DocumentLine]) -> PrintedSection:
+    def _section(self, section: PayoutSection, content: SectionContent) -> PrintedSection:
         printed = [
             PrintedLine(
                 self.formats.days(line.day),
@@ -124,29 +159,38 @@ class PayoutContent:
                 self.money(line.fees),
                 self.money(line.net),
             )
-            for line in lines
+            for line in content.lines
         ]
-        nothing = Decimal(0)
-        gross, fees = sum((line.gross for line in lines), nothing), sum((line.fees for line in lines), nothing)
+        note = words.PRINTED if content.count > len(printed) else ""
+        numbers = {"printed": self.formats.number(len(printed)), "lines": self.formats.number(content.count)}
         return PrintedSection(
-            self.words.section(section), printed, self.money(gross), self.money(fees), self.money(gross - fees)
+            self.words.section(section),
+            printed,
+            self.money(content.gross),
+            self.money(content.fees),
+            self.money(content.gross - content.fees),
+            self.words.say(note, **numbers, name=LINES_FILE) if note else "",
         )
 
 
 async def read_payout_content(db: AsyncSession, payout: PayoutRequestRow) -> PayoutContent:
     """What the documents of a payout show now."""
+    content = await read_payout_head(db, payout)
+    async for line in statement_lines(db, payout):
+        content.add(line)
+    return content
+
+
+async def read_payout_head(db: AsyncSession, payout: PayoutRequestRow) -> PayoutContent:
+    """All of it but the lines."""
     partner = await db.get_one(PartnerRow, payout.partner_id)
     marketplace = await db.get_one(MarketplaceRow, partner.marketplace_id)
-    lines: dict[PayoutSection, list[DocumentLine]] = defaultdict(list)
-    async for line in statement_lines(db, payout):
-        lines[line.section].append(line)
-    in_order = {section: lines[section] for section in PayoutSection if section in lines}
     transfers = (await transfers_of(db, [payout.id])).get(payout.id, [])
-    return PayoutContent(payout, partner, marketplace, in_order, transfers)
+    return PayoutContent(payout, partner, marketplace, transfers)
 
 
-async def payout_document_source(db: AsyncSession, content: PayoutContent) -> DocumentSource:
+async def payout_document_source(db: AsyncSession, content: PayoutContent, attached: str = "") -> DocumentSource:
     """What the statement of a payout is made of."""
     logo = await stored_picture(db, content.partner.logo_url)
     key = f"documents/payouts/{content.payout.id}.pdf"
-    return DocumentSource(key, content.statement(), content.payout.created_on, None, logo)
+    return DocumentSource(key, content.statement(attached), content.payout.created_on, None, logo)

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from store.document.printable import printable, printable_exact
-from store.document.sheet import ARCHIVED, SheetBrand
+from store.document.sheet import SheetBrand
+
+LINES_FILE = "lines.csv"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,8 @@ class PrintedSection:
     gross: str
     fees: str
     net: str
+    note: str
+    """How many lines are printed, if that is not all; else empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +59,7 @@ class PayoutStatement:
     """A payout statement as its template reads it."""
 
     template: ClassVar[str] = "payout/statement.typ"
-    pdf_standards: ClassVar[tuple[str, ...]] = ARCHIVED
+    pdf_standards: ClassVar[tuple[str, ...]] = ("a-3a", "ua-1")
     language: str
     title: str
     look: SheetBrand
@@ -68,6 +72,8 @@ class PayoutStatement:
     payee: Sequence[str]
     sections: Sequence[PrintedSection]
     contact: Sequence[str]
+    attached: str
+    """All lines as CSV, if not all are printed; else empty."""
 
     @property
     def scanned(self) -> str:
@@ -92,8 +98,11 @@ class PayoutStatement:
                     "title": each.title,
                     "lines": [line.data() for line in each.lines],
                     "sums": (each.gross, each.fees, each.net),
+                    "note": each.note,
                 }
                 for each in self.sections
             ],
             "contact": [printable_exact(entry) for entry in self.contact],
+            "attached": self.attached,
+            "attached_name": LINES_FILE,
         }

@@ -31,6 +31,7 @@ CURRENCY = N_("Currency")
 NUMBER_OF_TRANSFER = N_("Transfer number")
 NOTE = N_("This statement lists what is paid out. It is not an invoice.")
 CODE_ENDING = N_("Code ending in %(end)s")
+PRINTED = N_("%(printed)s of %(lines)s lines are printed. The attached file %(name)s has all of them.")
 SECTION_NAMES = {
     PayoutSection.PAYMENTS: N_("Payments"),
     PayoutSection.USAGES: N_("Usages in the network"),

@@ -86,7 +86,7 @@ async def test_documents_show_it_with_its_reason(tenants: Tenants) -> None:
     id = await put_into_payout(tenants.services, tenants.partners["a1"].id)
     async with tenants.services.db.sessions() as db:
         content = await read_payout_content(db, await db.get_one(PayoutRequestRow, id))
-    (line,) = content.lines[PayoutSection.OTHER]
+    (line,) = content.sections[PayoutSection.OTHER].lines
     assert (content.describe(line), line.net) == (f"{content.words.kind(line.kind)} · {REASON}", line.gross)
     assert REASON in str(content.statement().data())
 
