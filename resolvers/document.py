@@ -54,6 +54,21 @@ class ServedFile:
     """The `Content-Disposition` header."""
 
 
+@dataclass(frozen=True, slots=True)
+class UnfinishedFile:
+    """A file that the worker is still making."""
+
+    lines: int
+    lines_done: int
+    retry_after: int
+    """Seconds after which to ask again."""
+
+    @property
+    def detail(self) -> str:
+        """What to tell the one who has asked."""
+        return f"The document is being made: {self.lines_done} of {self.lines} lines. Try again in {self.retry_after} seconds."
+
+
 async def find_document(context: Context, kind: DocumentKind, token: str) -> RenderedDocument:
     """The rendered document of a URL token.
 

@@ -68,6 +68,7 @@ from store.payment.payments import PaymentRow, PaymentSourceRow, PaymentTransact
 from store.payment.requests import PaymentRequestRow
 from store.payment.transfers import TransferRow
 from store.payout.adjustments import PayoutAdjustmentRow
+from store.payout.documents import PayoutDocumentRow
 from store.payout.requests import FormerPayoutItemRow, PayoutRequestRow, PayoutScheduleRow
 from store.product.products import AttributeValueRow, ProductAttributeRow, ProductRow, ProductVariantRow
 from store.reconciliation.rows import ProviderMovementRow, ReconciliationFindingRow, ReconciliationRunRow
@@ -136,6 +137,7 @@ ROW_CLASSES: tuple[type[SQLModel], ...] = (
     PaymentSourceRow,
     PaymentTransactionRow,
     PayoutAdjustmentRow,
+    PayoutDocumentRow,
     PayoutRequestRow,
     PayoutScheduleRow,
     PictureRow,

@@ -3,7 +3,7 @@
 from functools import partial
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from coffret.http.etag import etag_matches
@@ -12,7 +12,7 @@ from funnel.core.pages import PageTemplates
 from funnel.lost_documents import MissingDocumentPage
 from resolvers.core.context import Context
 from resolvers.core.services import Services
-from resolvers.document import ServedFile, find_document
+from resolvers.document import ServedFile, UnfinishedFile, find_document
 from resolvers.invoice.documents import find_invoice_file
 from resolvers.payment.payouts.documents import MEDIA_TYPES, find_payout_file
 from schema.core.errors import AppError, NotFound
@@ -54,7 +54,10 @@ async def invoice_document(request: Request) -> Response:
     return _signed(await find_invoice_file(request.app.state.container.services, request.path_params["token"]))
 
 
-def _signed(file: ServedFile) -> Response:
+def _signed(file: ServedFile | UnfinishedFile) -> Response:
+    if isinstance(file, UnfinishedFile):  # browsers ask again by themselves
+        wait = {"Retry-After": str(file.retry_after), "Refresh": str(file.retry_after)}
+        return PlainTextResponse(file.detail, 202, headers=HEADERS | wait)
     headers = HEADERS | {"Content-Disposition": file.disposition}
     return Response(file.content, media_type=file.media_type, headers=headers)
 

@@ -24,7 +24,7 @@ from resolvers.payment.checkout import completion
 from resolvers.payment.checkout import polling as payment_polling
 from resolvers.payment.disputes import following
 from resolvers.payment.page import process
-from resolvers.payment.payouts import gathering
+from resolvers.payment.payouts import document_jobs, gathering
 from resolvers.payment.payouts import sending as payout_sending
 from resolvers.payment.reconciliation import runs as reconciliations
 from resolvers.payment.refunds import sending as refund_sending
@@ -88,6 +88,10 @@ async def _end_payment(services: Services, payload: Payload) -> None:
     await process.ENDS.poll(services, uuid.UUID(payload["id"]))
 
 
+async def _make_payout_document(services: Services, payload: Payload) -> None:
+    await document_jobs.make_next(services, payload["id"])
+
+
 async def _send_payout(services: Services, payload: Payload) -> None:
     await payout_sending.CHECKS.poll(services, payload["id"])
 
@@ -137,6 +141,7 @@ HANDLERS: Mapping[JobKind, JobHandler] = {
     JobKind.DELIVER_WEBHOOKS: JobHandler(_deliver_webhooks, SHORT_RETRIES),
     JobKind.DROP_CART: JobHandler(_delete_cart, DAY_RETRIES),
     JobKind.END_PAYMENT: JobHandler(_end_payment, SHORT_RETRIES),
+    JobKind.MAKE_PAYOUT_DOCUMENT: JobHandler(_make_payout_document, SHORT_RETRIES),
     JobKind.PROVIDER_HINT: JobHandler(_dispatch_notification, SHORT_RETRIES, CallClass.PAYOUT),
     JobKind.RECONCILE: JobHandler(_reconcile, SHORT_RETRIES),
     JobKind.SEND_MAIL: JobHandler(_send_mail, DAY_RETRIES),
@@ -172,6 +177,7 @@ SCHEDULES: Mapping[str, ScheduledTask] = {
     "sweep_media": ScheduledTask("29 4 * * *", sweep.sweep_media),
     "sweep_payins": ScheduledTask("* * * * *", process.CHECKS.sweep),
     "sweep_payments": ScheduledTask("* * * * *", process.ENDS.sweep),
+    "sweep_payout_documents": ScheduledTask("* * * * *", document_jobs.sweep),
     "sweep_payouts": ScheduledTask("* * * * *", payout_sending.CHECKS.sweep),
     "sweep_reconciliations": ScheduledTask("* * * * *", reconciliations.CHECKS.sweep),
     "sweep_refunds": ScheduledTask("* * * * *", refund_sending.CHECKS.sweep),

@@ -14,6 +14,7 @@ from resolvers.core.http_endpoint import ContextOf
 from resolvers.core.idempotency import IdempotentRequest, StoredResponse, fingerprint
 from resolvers.core.lists.listing import Lookup
 from resolvers.core.operation import Operation
+from resolvers.document import UnfinishedFile
 from rest_compat.http.body import RestBody, read_body
 from rest_compat.http.endpoint import WRITES, Endpoint, idempotency_key, query_of, stored_response
 from rest_compat.http.errors import error_response, snake_case_path
@@ -21,7 +22,7 @@ from rest_compat.http.inputs import InputReader
 from rest_compat.http.links import RowLinks
 from rest_compat.http.page import PARAMETERS, Page, read_requested_page
 from rest_compat.http.paths import PathValues
-from rest_compat.http.responses import JSON, RestResponse
+from rest_compat.http.responses import JSON, RestResponse, json_response
 from rest_compat.http.route import ConditionalStatus, ResponseEnvelope, RestRoute
 from rest_compat.shapes.shape import Nested, ResourceShape
 from schema.core.errors import AppError, InvalidInput, NotFound, ProblemPath
@@ -124,6 +125,9 @@ class OperationEndpoint(Endpoint):
         route = self.route
         if route.file is not None:
             found = await route.file.read(context.services, result)
+            if isinstance(found, UnfinishedFile):
+                wait = (b"retry-after", str(found.retry_after).encode())
+                return json_response({"detail": found.detail}, 202, wait)
             named = (b"content-disposition", found.disposition.encode())
             return RestResponse(found.content, 200, [(b"content-type", route.file.media_type.encode()), named])
         several = route.envelope is ResponseEnvelope.ARRAY

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.core.operation import Operation
 from resolvers.core.services import Services
-from resolvers.document import ServedFile
+from resolvers.document import ServedFile, UnfinishedFile
 from rest_compat.http.body import Accepts
 from rest_compat.http.links import RowLink
 from rest_compat.http.parameters import Ordering, Parameter
@@ -71,8 +71,8 @@ class FileAnswer:
     """What a route answers instead of its row: a file."""
 
     media_type: str
-    read: Callable[[Services, Any], Awaitable[ServedFile]]
-    """The file of a row that the operation has returned."""
+    read: Callable[[Services, Any], Awaitable[ServedFile | UnfinishedFile]]
+    """The file of a row that the operation has returned; an unfinished one is answered with 202."""
     words: str
     """What it is, in the list of operations."""
 

@@ -193,9 +193,10 @@ class _Operation:
         content: Json = {"application/json": {"schema": schema, "example": example}}
         if self.route.file is not None:
             content = {self.route.file.media_type: {"schema": schema}}
-        return {
+        answers = {
             str(number): {"description": text, "headers": headers, "content": content} for number, text in documented
         }
+        return answers if self.route.file is None else {**answers, "202": UNFINISHED_FILE}
 
     def _own_headers(self) -> Iterator[str]:
         if self.verb != "GET" and self.route.repeatable:
@@ -258,6 +259,16 @@ class _Operation:
         return bool(self._query_parameters())
 
 
+UNFINISHED_FILE: Json = {
+    "description": "The file is large, and is being made. `Retry-After` gives the seconds to wait before it is asked for again.",
+    "headers": header_refs(*COMMON_HEADERS, "Retry-After"),
+    "content": {
+        "application/json": {
+            "schema": {"$ref": "#/components/schemas/Detail"},
+            "example": {"detail": "The document is being made: 21000 of 50000 lines. Try again in 10 seconds."},
+        }
+    },
+}
 _PAGE_EXAMPLE: Json = {
     "count": 1,
     "previous": None,

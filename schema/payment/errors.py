@@ -1,6 +1,6 @@
 """Conflicts of payments, refunds and disputes."""
 
-from schema.core.errors import Conflict
+from schema.core.errors import AppError, Conflict
 from schema.core.message_names import FieldName
 
 
@@ -32,6 +32,14 @@ class SecondUserRequired(Conflict):
 
 class NothingToPayOut(Conflict):
     """Nothing is due to this partner."""
+
+
+class DocumentNotMade(AppError):
+    """The document could not be made. It is tried again when it is asked for after ten minutes."""
+
+    status = 503
+    is_user_error = False
+    retry_after = 600
 
 
 class PaymentEnded(Conflict):

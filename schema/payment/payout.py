@@ -40,6 +40,15 @@ class PayoutLineReason(DescribedEnum):
     TAKEN_BACK = "taken_back", "It takes earnings back, which counts at once."
 
 
+@graphql_enum
+class PayoutDocumentState(DescribedEnum):
+    """Whether a document of a payout request can be read."""
+
+    PENDING = "pending", "It is being made."
+    READY = "ready", "It is made."
+    FAILED = "failed", "It could not be made. It is tried again when it is asked for after ten minutes."
+
+
 @embedded_type("The bank account that a payout goes to.", prefix="bank_account_")
 class PayoutDestination(EmbeddedColumns):
     bank_account_iban: str = Field(default="", max_length=34, description="IBAN, without spaces; empty if unknown.")
@@ -51,6 +60,14 @@ class PayoutReadiness(BaseModel):
     kyc_validated: bool = Field(description="Whether the payment provider has identified the partner.")
     bank_account_active: bool = Field(description="Whether the partner's IBAN is registered, confirmed and active.")
     validation_blocked: bool = Field(description="Whether the validation of the partner's payouts is blocked.")
+
+
+@strawberry.pydantic.type(description="A document of a payout request.")
+class PayoutDocument(BaseModel):
+    state: PayoutDocumentState = Field(description="Whether it can be read.")
+    lines: int = Field(description="How many lines of the payout request it is made of.")
+    lines_done: int = Field(description="How many of them are done.")
+    url: str | None = Field(description="Its address, for an hour; null until it is ready.")
 
 
 @strawberry.pydantic.type(description="A line of a payout request: what one business event changed of the earnings.")
@@ -115,15 +132,17 @@ class PayoutRequest(SchemaModel):
         PaymentTransaction, "The pay-ins of its payments, and the refunds that it takes back, oldest first.", many=True
     )
     transfers = computed(Transfer, "The transfers between wallets that were made for it, oldest first.", many=True)
+    pdf = computed(PayoutDocument, "Its statement as PDF; null before `generatePayoutPdf`.")
+    xlsx = computed(PayoutDocument, "Its spreadsheet (.xlsx); null before `generatePayoutXls`.")
     pdf_url = derived(
         str | None,
         ("id", "pdf_made_on"),
-        "The address of its statement as PDF, for an hour; null before `generatePayoutPdf`.",
+        "The address of its statement as PDF, for an hour; null until it was made once.",
     )
     xlsx_url = derived(
         str | None,
         ("id", "xlsx_made_on"),
-        "The address of its spreadsheet (.xlsx), for an hour; null before `generatePayoutXls`.",
+        "The address of its spreadsheet (.xlsx), for an hour; null until it was made once.",
     )
     partner = partner_relation("The partner that is paid.")
 

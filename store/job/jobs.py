@@ -32,6 +32,8 @@ class JobKind(StrEnum):
     """Send a part of a refund to the provider, or ask for its status. Payload: `id`."""
     SEND_PAYOUT = "send_payout"
     """Send a validated payout request, or ask the provider for its status. Payload: `id`."""
+    MAKE_PAYOUT_DOCUMENT = "make_payout_document"
+    """Make a document of a payout request that has many lines. Payload: `id`."""
     CHECK_PAYIN = "check_payin"
     """Ask the provider for the status of a pay-in of a payment, and act on it. Payload: `id`."""
     END_PAYMENT = "end_payment"

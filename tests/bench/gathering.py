@@ -23,7 +23,7 @@ MORE_PARTNERS = """
         'source_id', 'due' || n, 'site_domain', 'due' || n || '.example', 'is_network_shop', false, 'status', 'a'))).*
     FROM partner p CROSS JOIN generate_series(1, :partners) n WHERE p.id = :partner_id
 """
-EMPTY = "TRUNCATE payable_item, payout_schedule, payout_request, former_payout_item"
+EMPTY = "TRUNCATE payable_item, payout_schedule, payout_request, payout_document, former_payout_item"
 FILL = """
     INSERT INTO payable_item (journal_id, book_id, marketplace_id, partner_id, own_amount, network_amount, payable_on)
     SELECT n, :book_id, (SELECT marketplace_id FROM partner WHERE id = :partner_id), :first + 1 + n % :partners,

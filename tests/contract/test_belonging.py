@@ -39,6 +39,7 @@ NOT_PUBLISHED = frozenset(
         "payable_item",
         "payer",
         "payment_activation",
+        "payout_document",
         "payout_schedule",
         "picture",
         "provider_movement",

@@ -69,6 +69,8 @@ RAISES: Mapping[tuple[str, str], str] = {
     ("resolvers/core/computed_fields.py", "ValueError"): "the same",
     ("resolvers/job/worker.py", "verdict"): "what tells the job queue how a run ended",
     ("resolvers/bank_account.py", "RunAgain"): "tells the job queue that something is still waited for",
+    ("resolvers/payment/payouts/document_jobs.py", "RunAgain"): "the same: that another document is made",
+    ("resolvers/payment/payouts/document_jobs.py", "TakenOver"): "ends the work on a document, and is caught there",
     ("resolvers/core/provider/process.py", "TransientError"): "the provider's own error, which its caller catches",
 }
 """Raised in resolvers/ without being in the catalogue, each with the reason."""

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import httpx
 
 from resolvers.network.gift_card_usages import use_network_gift_card
+from resolvers.payment.payouts.documents import generate_payout_pdf, generate_payout_xls
 from rest_compat.http.route import RestRoute
 from rest_compat.routes import ROUTES
 from schema.core.permission import AccessRule
@@ -88,7 +89,8 @@ async def open_rows(databases: Databases, folder: pathlib.Path) -> AsyncIterator
         await new_offer(tenants, box, "a1", OfferStatus.ACCEPTED)
         network_voucher = await used_voucher(tenants, box)
         payout = await put_into_payout(tenants.services, own.partner, is_validated=False)
-        await tenants.execute("UPDATE payout_request SET pdf_made_on = now(), xlsx_made_on = now()")
+        for generate in (generate_payout_pdf, generate_payout_xls):
+            assert (await Direct(tenants).change("a1", generate, id=payout)).done
         rows = {
             "/api/boxes/": box.id,
             "/api/networkvouchers_by_code/": network_voucher.code,

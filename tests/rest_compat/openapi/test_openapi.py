@@ -172,5 +172,5 @@ def test_the_limits_are_told_with_their_headers(document: Any) -> None:
                     or document["components"]["responses"][answer["$ref"].rpartition("/")[2]]["headers"]
                 )
                 assert ("RateLimit" in headers) is ("RateLimit-Policy" in headers) is True
-                assert ("Retry-After" in headers) is (status in {"409", "429", "503"})
+                assert ("Retry-After" in headers) is (status in {"202", "409", "429", "503"})
     assert document["components"]["headers"]["Retry-After"]["schema"]["type"] == "integer"

@@ -11,6 +11,8 @@ import pytest
 from openpyxl import load_workbook
 from pypdf import PdfReader
 
+from resolvers.core.services import Services
+from resolvers.document import ServedFile
 from resolvers.payment.payouts.documents import (
     MEDIA_TYPES,
     PDF,
@@ -27,6 +29,7 @@ from schema.payment.payout import GeneratePayoutPdf
 from schema.validation.languages import LANGUAGES
 from store.core.clock import clock
 from store.core.localization.formats import Formats
+from store.payout.documents import PayoutDocumentKind
 from store.payout.requests import PayoutRequestRow
 from tests.changes import Transport
 from tests.fixtures.payment.api_payment import fee_rule, paid
@@ -59,13 +62,20 @@ async def rich_payout(shop: Shop) -> PayoutRequestRow:
     return await validated(shop)
 
 
+async def served_file(services: Services, payout: PayoutRequestRow, kind: PayoutDocumentKind) -> ServedFile:
+    """A document that is made."""
+    found = await read_payout_file(services, payout, kind)
+    assert isinstance(found, ServedFile)
+    return found
+
+
 def text_of(content: bytes) -> str:
     return " ".join(" ".join(page.extract_text() for page in PdfReader(io.BytesIO(content)).pages).split())
 
 
 async def test_the_statement_shows_each_line_and_adds_up(shop: Shop) -> None:
     payout = await rich_payout(shop)
-    served = await read_payout_file(shop.services, payout, PDF)
+    served = await served_file(shop.services, payout, PDF)
     assert served.media_type == "application/pdf"
     seen = text_of(served.content)
     assert Formats("en").money(payout.payout_amount, "EUR") in seen
@@ -82,14 +92,14 @@ async def test_the_statement_shows_each_line_and_adds_up(shop: Shop) -> None:
     assert metadata is not None
     assert "To be paid out" in seen
     done = await send(shop, payout)
-    later = await read_payout_file(shop.services, done, PDF)
+    later = await served_file(shop.services, done, PDF)
     assert "Paid out on" in text_of(later.content)
 
 
 async def test_the_spreadsheet_adds_up_again(shop: Shop) -> None:
     payout = await rich_payout(shop)
     await send(shop, payout)
-    served = await read_payout_file(shop.services, payout, XLSX)
+    served = await served_file(shop.services, payout, XLSX)
     book = load_workbook(io.BytesIO(served.content))
     assert book.sheetnames == ["Summary", "Payments", "Usages in the network", "Refunds", "Other", "Transfers"]
     nets: list[float] = []
@@ -113,10 +123,10 @@ async def test_it_speaks_the_partner_s_language(shop: Shop, language: str) -> No
     await paid(shop, "10.00")
     await shop.execute("UPDATE partner SET language = :language", language=language)
     payout = await gathered(shop)
-    seen = text_of((await read_payout_file(shop.services, payout, PDF)).content)
+    seen = text_of((await served_file(shop.services, payout, PDF)).content)
     assert " ".join(Formats(language).money(Decimal("10.00"), "EUR").split()) in seen
     assert ("To be paid out" in seen) is (language == "en")
-    book = load_workbook(io.BytesIO((await read_payout_file(shop.services, payout, XLSX)).content))
+    book = load_workbook(io.BytesIO((await served_file(shop.services, payout, XLSX)).content))
     assert len(set(book.sheetnames)) == 6
 
 
@@ -125,15 +135,15 @@ async def test_it_is_made_once_and_again_when_it_has_changed(shop: Shop, monkeyp
     await paid(shop, "10.00")
     payout = await validated(shop)
     for kind in (PDF, XLSX):
-        served = await asyncio.gather(*(read_payout_file(shop.services, payout, kind) for _ in range(3)))
-        again = await read_payout_file(shop.services, payout, kind)
+        served = await asyncio.gather(*(served_file(shop.services, payout, kind) for _ in range(3)))
+        again = await served_file(shop.services, payout, kind)
         assert again.content in {each.content for each in served}
-        first = await read_payout_file(shop.services, payout, kind)
+        first = await served_file(shop.services, payout, kind)
         assert first.content == again.content
     done = await send(shop, payout)
     for kind in (PDF, XLSX):
-        before = await read_payout_file(shop.services, payout, kind)
-        assert (await read_payout_file(shop.services, done, kind)).content != before.content
+        before = await served_file(shop.services, payout, kind)
+        assert (await served_file(shop.services, done, kind)).content != before.content
 
 
 async def test_its_address_works_for_an_hour(tenants: Tenants, ask: Transport) -> None:
