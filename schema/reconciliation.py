@@ -2,6 +2,7 @@
 
 import datetime as dt
 from decimal import Decimal
+from typing import Annotated
 
 import strawberry
 from sqlmodel import Field
@@ -11,6 +12,9 @@ from schema.core.inputs import graphql_input_for
 from schema.core.money import money, money_column
 from schema.core.ownership import marketplace_relation
 from schema.core.resource import SchemaModel
+from schema.validation.characters import line_up_to
+
+REASON_LENGTH = 500
 
 
 @graphql_enum
@@ -61,7 +65,9 @@ class ReconciliationFinding(SchemaModel):
     own_amount: Decimal | None = money_column(default=None, nullable=True)
     recorded = money("own_amount", description="What is recorded here; null if nothing.", nullable=True)
     detail: str = Field(default="", max_length=300, description="What was found, in words.")
-    reason: str = Field(default="", max_length=500, description="How a person has explained it; empty if nobody has.")
+    reason: str = Field(
+        default="", max_length=REASON_LENGTH, description="How a person has explained it; empty if nobody has."
+    )
     first_seen_on: dt.datetime = datetime_column("When it was found first.")
     last_seen_on: dt.datetime = datetime_column("When it was found last.")
     suspended_on: dt.datetime | None = datetime_column(
@@ -91,4 +97,4 @@ class ExplainReconciliationFinding(SchemaModel):
     """Explain an open finding. Money in suspense becomes that of the owner of the wallet in which it lies."""
 
     id: int
-    reason: str = Field(min_length=3, max_length=500, description="Why it is so, for those who ask later.")
+    reason: Annotated[str, line_up_to(REASON_LENGTH, min_length=1)]

@@ -403,7 +403,7 @@ NOT_COVERED: Mapping[str, str] = {
     **dict.fromkeys(("cancel_payout_request", "create_payout_request", "validate_payout_request"), ONE),
     **dict.fromkeys(("approve_payout_adjustment", "reject_payout_adjustment"), ONE),
     **dict.fromkeys(("generate_payout_pdf", "generate_payout_xls"), ONE),
-    "issue_partner_invoices": ONE,
+    **dict.fromkeys(("issue_partner_invoices", "explain_reconciliation_finding"), ONE),
     "create_credit_note": "Its problems are told together: see tests/resolvers/invoice/test_crediting.py.",
     **dict.fromkeys(("cancel_payment", "retry_refund", "update_payment"), ONE),
     **dict.fromkeys(("preview_order_refund", "preview_refund", "refund_order", "refund_payment"), STATE),

@@ -1,6 +1,7 @@
 """The tables of reconciliation: what the provider reports, each run, and what is found."""
 
 import datetime as dt
+from collections.abc import Sequence
 from decimal import Decimal
 from uuid import UUID, uuid4
 
@@ -9,7 +10,13 @@ from sqlmodel import Field, SQLModel, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.core.columns import amount_column, datetime_column, json_column
-from schema.reconciliation import ReconciliationFinding, ReconciliationRun, ReconciliationRunState
+from schema.reconciliation import (
+    ReconciliationFinding,
+    ReconciliationFindingKind,
+    ReconciliationFindingState,
+    ReconciliationRun,
+    ReconciliationRunState,
+)
 from store.core.provider_process import CheckedRow, ReferencedRow
 from store.core.row import InCurrency
 
@@ -64,8 +71,9 @@ class ReconciliationFindingRow(InCurrency, ReconciliationFinding, table=True):
         UniqueConstraint("kind", "subject", name="reconciliation_finding_key"),
         Index("reconciliation_finding_state_list_idx", "state", "first_seen_on", "id"),
         Index("reconciliation_finding_newest_idx", "first_seen_on", "id"),
+        Index("reconciliation_finding_first_seen_on_list_idx", "marketplace_id", "first_seen_on", "id"),
     )
-    marketplace_id: int | None = Field(default=None, foreign_key="marketplace.id", index=True)
+    marketplace_id: int | None = Field(default=None, foreign_key="marketplace.id")
 
 
 async def last_reconciliation(db: AsyncSession) -> ReconciliationRunRow | None:
@@ -73,3 +81,25 @@ async def last_reconciliation(db: AsyncSession) -> ReconciliationRunRow | None:
     table = ReconciliationRunRow
     query = select(table).where(col(table.state) == ReconciliationRunState.DONE).order_by(col(table.until).desc())
     return (await db.exec(query.limit(1))).first()
+
+
+async def lock_run(db: AsyncSession, id: int) -> ReconciliationRunRow:
+    """A run, locked and read again. It is locked before findings, and those before accounts of the ledger."""
+    query = select(ReconciliationRunRow).where(col(ReconciliationRunRow.id) == id).with_for_update()
+    return (await db.exec(query.execution_options(populate_existing=True))).one()
+
+
+async def lock_missing_here(db: AsyncSession) -> Sequence[tuple[ReconciliationFindingRow, ProviderMovementRow]]:
+    """The open findings of movements that are missing here, locked, each with its movement."""
+    table, movement = ReconciliationFindingRow, ProviderMovementRow
+    query = (
+        select(table, movement)
+        .join(movement, col(movement.provider_id) == col(table.subject))
+        .where(
+            col(table.kind) == ReconciliationFindingKind.MISSING_HERE,
+            col(table.state) == ReconciliationFindingState.OPEN,
+        )
+        .order_by(col(table.subject))
+        .with_for_update(of=table)
+    )
+    return (await db.exec(query.execution_options(populate_existing=True))).all()

@@ -23,7 +23,12 @@ from schema.reconciliation import (
 from store.ledger.posting import Journal, post
 from store.providers.base import Subject
 from store.reconciliation.comparison import record_differences
-from store.reconciliation.rows import ProviderMovementRow, ReconciliationFindingRow, ReconciliationRunRow
+from store.reconciliation.rows import (
+    ProviderMovementRow,
+    ReconciliationFindingRow,
+    ReconciliationRunRow,
+    lock_missing_here,
+)
 from store.reconciliation.suspense import (
     explained_journals,
     journals_of_movements,
@@ -33,7 +38,6 @@ from store.reconciliation.suspense import (
 
 log = structlog.get_logger(__name__)
 OPEN, EXPLAINED = ReconciliationFindingState.OPEN, ReconciliationFindingState.EXPLAINED
-MISSING_HERE, SUSPENSE = ReconciliationFindingKind.MISSING_HERE, ReconciliationFindingKind.SUSPENSE
 
 
 async def record_comparison(
@@ -46,7 +50,7 @@ async def record_comparison(
     """
     changes = await record_differences(db, run.since, run.until, wallets, now)
     journals: list[Journal] = []
-    for finding, movement in await _missing_here(db):
+    for finding, movement in await lock_missing_here(db):
         if finding.id in changes.opened:
             await _look_up(db, movement)
         elif finding.suspended_on is None:
@@ -58,19 +62,6 @@ async def record_comparison(
     if changes.opened:
         log.error("the payment provider and the ledger disagree", run=run.id, findings=len(changes.opened))
         await queue_reconciliation_mail(db, run, changes.opened)
-
-
-async def _missing_here(db: AsyncSession) -> Sequence[tuple[ReconciliationFindingRow, ProviderMovementRow]]:
-    """The open findings of movements that are missing here, locked, each with its movement."""
-    table, movement = ReconciliationFindingRow, ProviderMovementRow
-    query = (
-        select(table, movement)
-        .join(movement, col(movement.provider_id) == col(table.subject))
-        .where(col(table.kind) == MISSING_HERE, col(table.state) == OPEN)
-        .order_by(col(table.subject))
-        .with_for_update(of=table)
-    )
-    return (await db.exec(query.execution_options(populate_existing=True))).all()
 
 
 async def _suspended_before(db: AsyncSession, finding_ids: Sequence[int]) -> Sequence[str]:
@@ -104,6 +95,6 @@ async def explain_reconciliation_finding(call: Call, input: ExplainReconciliatio
 
 async def _journals_in_suspense(db: AsyncSession, finding: ReconciliationFindingRow) -> Sequence[int]:
     """The journals that have put what a finding is about into suspense."""
-    if finding.kind is SUSPENSE:
+    if finding.kind is ReconciliationFindingKind.SUSPENSE:
         return [int(finding.subject)]
     return [] if finding.suspended_on is None else await journals_of_movements(db, [finding.subject])

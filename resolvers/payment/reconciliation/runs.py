@@ -27,7 +27,7 @@ from store.providers.errors import UnknownOutcome
 from store.providers.keys import IdempotencyKey
 from store.providers.money import MinorAmount
 from store.providers.reports import ProviderReport, ReportedMovement, ReportKind, ReportRequest, ReportStatus
-from store.reconciliation.rows import ProviderMovementRow, ReconciliationRunRow, last_reconciliation
+from store.reconciliation.rows import ProviderMovementRow, ReconciliationRunRow, last_reconciliation, lock_run
 
 log = structlog.get_logger(__name__)
 REQUESTED, DONE, FAILED = ReconciliationRunState
@@ -99,7 +99,7 @@ async def read_run(services: Services, id: int) -> ReconciliationRunRow:
 async def _weigh_first(services: Services, run: ReconciliationRunRow) -> ReconciliationRunRow:
     differing = {wallet["subject"]: _difference(wallet) for wallet in await weigh(services)}
     async with services.db.sessions() as db, db.begin():
-        locked = await _lock(db, run.id)
+        locked = await lock_run(db, run.id)
         if locked.weighed_on is None:
             locked.weighed_on, locked.differences = services.clock.now(), differing
     return locked
@@ -126,21 +126,16 @@ async def _report_of(services: Services, run: ReconciliationRunRow) -> ProviderR
         await _note_failure(services, run, "It is not known whether the report was requested.")
         return None
     async with services.db.sessions() as db, db.begin():
-        locked = await _lock(db, run.id)
+        locked = await lock_run(db, run.id)
         if locked.key == run.key:
             locked.provider_id = report.id
     return report
 
 
-async def _lock(db: AsyncSession, id: int) -> ReconciliationRunRow:
-    query = select(ReconciliationRunRow).where(col(ReconciliationRunRow.id) == id).with_for_update()
-    return (await db.exec(query.execution_options(populate_existing=True))).one()
-
-
 async def _note_failure(services: Services, run: ReconciliationRunRow, why: str) -> None:
     """Have another report requested with a new key, or give the run up. Its period is covered by the next one."""
     async with services.db.sessions() as db, db.begin():
-        locked, now = await _lock(db, run.id), services.clock.now()
+        locked, now = await lock_run(db, run.id), services.clock.now()
         if locked.state is not REQUESTED or locked.key != run.key:
             return
         locked.tries, locked.detail = locked.tries + 1, why[:300]
@@ -157,7 +152,7 @@ async def _finish(services: Services, run: ReconciliationRunRow, report: Provide
         return
     count = await _read_movements(services, report)
     async with services.db.sessions() as db, db.begin():
-        locked, now = await _lock(db, run.id), services.clock.now()
+        locked, now = await lock_run(db, run.id), services.clock.now()
         if locked.state is not REQUESTED or locked.key != run.key:
             return
         locked.state, locked.finished_on, locked.check_on = DONE, now, None

@@ -63,7 +63,7 @@ def upgrade() -> None:
     sa.PrimaryKeyConstraint('id', name=op.f('reconciliation_finding_pkey')),
     sa.UniqueConstraint('kind', 'subject', name='reconciliation_finding_key')
     )
-    op.create_index(op.f('reconciliation_finding_marketplace_id_idx'), 'reconciliation_finding', ['marketplace_id'])
+    op.create_index('reconciliation_finding_first_seen_on_list_idx', 'reconciliation_finding', ['marketplace_id', 'first_seen_on', 'id'])
     op.create_index('reconciliation_finding_newest_idx', 'reconciliation_finding', ['first_seen_on', 'id'])
     op.create_index('reconciliation_finding_state_list_idx', 'reconciliation_finding', ['state', 'first_seen_on', 'id'])
 
@@ -71,7 +71,7 @@ def upgrade() -> None:
 def downgrade() -> None:
     op.drop_index('reconciliation_finding_state_list_idx', table_name='reconciliation_finding')
     op.drop_index('reconciliation_finding_newest_idx', table_name='reconciliation_finding')
-    op.drop_index(op.f('reconciliation_finding_marketplace_id_idx'), table_name='reconciliation_finding')
+    op.drop_index('reconciliation_finding_first_seen_on_list_idx', table_name='reconciliation_finding')
     op.drop_table('reconciliation_finding')
     op.drop_index('reconciliation_run_until_idx', table_name='reconciliation_run')
     op.drop_index('reconciliation_run_one_key', table_name='reconciliation_run', postgresql_where=sa.text("state = 'requested'"))

@@ -32,7 +32,7 @@ def run(database_url: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPat
     return lambda *arguments: CliRunner().invoke(app, ["reconcile", *arguments])
 
 
-async def found(url: str) -> None:
+async def add_finding(url: str) -> None:
     """Something was found before."""
     now = clock.now()
     row = ReconciliationFindingRow(
@@ -70,7 +70,7 @@ def test_both_sides_agree(run: Callable[..., Result]) -> None:
 
 def test_what_is_open_is_printed(run: Callable[..., Result], database_url: str) -> None:
     assert run().exit_code == 0
-    asyncio.run(found(database_url))
+    asyncio.run(add_finding(database_url))
     told = run("--last")
     assert told.exit_code == 1
     assert "differs xfer_1" in words(told.output)

@@ -24,8 +24,10 @@ from schema.graph.server import GraphQLRequest, GraphQLServer
 from schema.invoice.invoice import InvoiceKind
 from schema.network.box import OfferStatus
 from schema.network.voucher import NetworkVoucherStatus
+from schema.payment.adjustment import PayoutAdjustmentStatus
 from schema.payment.dispute import DisputeKind
 from schema.payment.payment import RefundOrigin
+from schema.reconciliation import ReconciliationFindingKind, ReconciliationRunState
 from schema.root import schema
 from schema.voucher.voucher import VoucherState
 from store.account.users import UserRow
@@ -45,7 +47,9 @@ from store.payment.disputes import DisputeRow
 from store.payment.fees import FeeRuleRow
 from store.payment.payments import RefundRow
 from store.payment.requests import PaymentRequestRow
+from store.payout.adjustments import PayoutAdjustmentRow
 from store.payout.requests import PayoutRequestRow
+from store.reconciliation.rows import ReconciliationFindingRow, ReconciliationRunRow
 from store.voucher.issuing import NewVoucher, NewVoucherOption, issue_voucher
 from store.voucher.vouchers import VoucherRow
 from tests.fixtures.basket import experiences
@@ -128,11 +132,37 @@ async def sold(shop: Shop) -> None:
     }
     of: dict[str, Any] = {"partner_id": shop.partner.id, "marketplace_id": shop.partner.marketplace_id, "book_id": book}
     numbers: dict[str, Any] = {"number": "1", "sequence_number": 1, "invoicing_date": today}
+    await adjusted(shop, book)
+    await reconciled(shop)
     await shop.add(InvoiceRow(kind=InvoiceKind.INVOICE, **of, **numbers, **period, **amounts))
     changed = await answer(
         FAST, shop, f"mutation {{ updateProduct(input: {{ id: {honey.id}, ranking: 2 }}) {{ product {{ id }} }} }}"
     )
     assert "errors" not in changed
+
+
+async def adjusted(shop: Shop, book_id: int) -> None:
+    """An adjustment that a user has requested."""
+    user_id = await shop.one("SELECT min(id) FROM app_user")
+    of: dict[str, Any] = {"partner_id": shop.partner.id, "book_id": book_id, "requested_by_id": user_id}
+    status = PayoutAdjustmentStatus.PENDING
+    await shop.add(
+        PayoutAdjustmentRow(
+            **of, status=status, adjustment_amount=Decimal("5.00"), reason="A fair", requires_approval=True
+        )
+    )
+
+
+async def reconciled(shop: Shop) -> None:
+    """A reconciliation and a finding of the marketplace."""
+    now = clock.now()
+    await shop.add(ReconciliationRunRow(state=ReconciliationRunState.DONE, since=now, until=now, sent_at=now))
+    seen: dict[str, Any] = {"first_seen_on": now, "last_seen_on": now, "marketplace_id": shop.partner.marketplace_id}
+    await shop.add(
+        ReconciliationFindingRow(
+            kind=ReconciliationFindingKind.DIFFERS, subject="xfer", provider_amount=Decimal("5.00"), **seen
+        )
+    )
 
 
 async def refunded(shop: Shop) -> None:

@@ -40,7 +40,7 @@ from tests.fixtures.payment.refill import disputed_refill
 from tests.fixtures.shop import Shop
 
 
-async def told(shop: Shop, subject: Subject, id: str) -> None:
+async def notify(shop: Shop, subject: Subject, id: str) -> None:
     """The provider tells of something, as it should have before."""
     await dispatch_notification(shop.services, subject, id)
 
@@ -171,7 +171,7 @@ async def test_a_lost_notification_is_made_good_in_the_first_night(shop: Shop) -
     assert await open_findings(shop) == [("missing_here", refund)]
     payloads = await shop.services.db.rows(text("SELECT convert_from(payload, 'UTF8') AS payload FROM job"))
     assert [refund in row.payload for row in payloads].count(True) == 1
-    await told(shop, Subject.REFUND, refund)
+    await notify(shop, Subject.REFUND, refund)
     await reconciled(shop)
     assert [each.state for each in await of_movements(shop)] == [State.RESOLVED]
     await books_balance(shop)
@@ -188,7 +188,7 @@ async def test_it_is_recorded_after_all(shop: Shop, *, is_explained: bool) -> No
     if is_explained:
         [found] = await of_movements(shop)
         await explain(shop, found.id)
-    await told(shop, Subject.REFUND, refund)
+    await notify(shop, Subject.REFUND, refund)
     await reconciled(shop)
     [found] = await of_movements(shop)
     assert (found.state, found.reason) == (State.RESOLVED, "Moved by hand." if is_explained else "")

@@ -187,13 +187,13 @@ async def killed_before(*_: Any) -> Any:
     raise Killed
 
 
-async def killed_after_comparing(*given: Any) -> Any:
-    await record_differences(*given)
+async def killed_after_comparing(*compared: Any) -> Any:
+    await record_differences(*compared)
     raise Killed
 
 
-async def killed_after_posting(*given: Any) -> Any:
-    await post(*given)
+async def killed_after_posting(*posted: Any) -> Any:
+    await post(*posted)
     raise Killed
 
 
