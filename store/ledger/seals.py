@@ -16,10 +16,10 @@ from store.ledger.balances import FINAL_POSITION
 
 log = structlog.get_logger(__name__)
 
-CONTENT = """sha256(convert_to(ROW(
-    j.id, j.book_id, j.partner_id, j.kind, j.source_kind, j.source_id, j.lines, j.effective_on,
-    extract(epoch FROM j.recorded_on), j.reverses_id, e.line, a.book_id, a.role, a.owner_id, a.owner_uuid, e.amount
-)::text, 'UTF8'))"""
+OF_JOURNAL = """j.id, j.book_id, j.partner_id, j.kind, j.source_kind, j.source_id, j.lines, j.effective_on,
+    extract(epoch FROM j.recorded_on), j.reverses_id"""
+OF_ACCOUNT = "a.book_id, a.role, a.owner_id, a.owner_uuid"
+CONTENT = f"sha256(convert_to(ROW({OF_JOURNAL}, e.line, {OF_ACCOUNT}, e.amount)::text, 'UTF8'))"
 """SQL: the digest of an entry with all that it means."""
 ENTRIES = "ledger_entry e JOIN ledger_journal j ON j.id = e.journal_id JOIN ledger_account a ON a.id = e.account_id"
 GROUP = 10_000
@@ -39,28 +39,38 @@ INSERT = text("""
     INSERT INTO ledger_seal (before_position, entries, digest, sealed_on)
     VALUES (:before_position, :entries, :digest, :sealed_on)
 """)
+DIGESTS = f"""
+    SELECT width_bucket(e.position, ARRAY(SELECT before_position FROM ledger_seal ORDER BY n)) + 1 AS place,
+        e.journal_id AS id, e.line,
+        sha256(convert_to(j.said || e.line || a.said || e.amount || ')', 'UTF8')) AS digest
+    FROM ledger_entry e
+    JOIN (SELECT j.id, left(ROW({OF_JOURNAL})::text, -1) || ',' AS said FROM ledger_journal j OFFSET 0) j ON j.id = e.journal_id
+    JOIN (SELECT a.id, ',' || btrim(ROW({OF_ACCOUNT})::text, '()') || ',' AS said FROM ledger_account a OFFSET 0) a ON a.id = e.account_id
+    WHERE e.position < (SELECT max(before_position) FROM ledger_seal) OFFSET 0
+"""  # noqa: S608 - of SQL in this file
+"""SQL: `CONTENT` of all entries that are sealed, and the place of their seal. What a journal and an account say is written
+once for each, not for each of their entries, which takes a third of the time: `OFFSET 0` keeps it so.
+"""
 BROKEN = f"""
-    WITH positions AS MATERIALIZED (SELECT array_agg(before_position ORDER BY n) AS all FROM ledger_seal),
-    digests AS MATERIALIZED (
-        SELECT e.position, j.id, e.line, {CONTENT} AS digest FROM {ENTRIES}
-        WHERE e.position < (SELECT max(before_position) FROM ledger_seal)
-    )
     SELECT s.n, s.entries, coalesce(c.entries, 0) AS entries_now
     FROM (SELECT *, row_number() OVER w AS place, lag(digest, 1, ''::bytea) OVER w AS previous
         FROM ledger_seal WINDOW w AS (ORDER BY n)) s
     LEFT JOIN (
         SELECT place, sum(entries)::bigint AS entries, sha256(string_agg(digest, ''::bytea ORDER BY number)) AS digest
         FROM (
-            SELECT width_bucket(position, p.all) + 1 AS place, id / {GROUP} AS number, count(*) AS entries,
-                sha256(string_agg(digest, ''::bytea ORDER BY id, line)) AS digest
-            FROM positions p CROSS JOIN digests GROUP BY 1, 2
+            SELECT place, id / {GROUP} AS number, sum(entries) AS entries, sha256(string_agg(digest, ''::bytea ORDER BY id)) AS digest
+            FROM (
+                SELECT id, place, count(*) AS entries, string_agg(digest, ''::bytea ORDER BY line) AS digest
+                FROM ({DIGESTS}) entries GROUP BY id, place OFFSET 0
+            ) journals GROUP BY 1, 2
         ) content GROUP BY place
     ) c ON c.place = s.place
     WHERE s.digest <> sha256(s.previous || coalesce(c.digest, sha256(''))) OR s.entries <> coalesce(c.entries, 0)
 """  # noqa: S608 - of SQL in this file
 """SQL: the seals that do not match their entries, or the seal before them. It reads all entries once.
 
-Entries are digested before they are sorted: what is sorted stays narrow, and several processors can digest.
+Entries are digested before they are sorted, so that what is sorted stays narrow, and joined by journal before seals sort
+them: a fifth of the rows.
 """
 
 

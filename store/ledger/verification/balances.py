@@ -3,10 +3,10 @@
 
 from store.ledger.accounts import CLEARED
 from store.ledger.balances import BALANCE
+from store.ledger.verification.readings import ACCOUNT_SUMS
 from store.ledger.verification.rule import ACCOUNTS, Rule
 
 NAMED = "format('account %s (%s %s)', a.id, a.role, coalesce(a.owner_uuid::text, a.owner_id::text))"
-SUMS = "(SELECT account_id, sum(amount) AS total, count(*) AS entries FROM ledger_entry GROUP BY account_id)"
 LIMITS = ", ".join(f"('{role.value}', interval '{limit.days} days')" for role, limit in CLEARED.items())
 RULES = (
     Rule(
@@ -15,9 +15,10 @@ RULES = (
         f"""
         SELECT format('%s: balance %s, sum %s of %s entries', {NAMED}, a.balance, coalesce(t.total, 0), coalesce(t.entries, 0))
             AS offender
-        FROM {ACCOUNTS} a LEFT JOIN {SUMS} t ON t.account_id = a.id
+        FROM {ACCOUNTS} a LEFT JOIN account_sums t ON t.account_id = a.id
         WHERE a.has_floor AND (a.balance <> coalesce(t.total, 0) OR a.version <> coalesce(t.entries, 0))
         """,
+        ACCOUNT_SUMS,
     ),
     Rule(
         "balances_run",
@@ -27,11 +28,15 @@ RULES = (
             e.running) AS offender
         FROM (
             SELECT *, sum(amount) OVER running AS running, row_number() OVER running AS place FROM ledger_entry
+            WHERE account_id IN (SELECT id FROM {ACCOUNTS} a WHERE has_floor)
             WINDOW running AS (PARTITION BY account_id ORDER BY version)
-        ) e JOIN {ACCOUNTS} a ON a.id = e.account_id
-        WHERE CASE WHEN a.has_floor
-            THEN e.balance_after IS DISTINCT FROM e.running OR e.version IS DISTINCT FROM e.place
-            ELSE e.balance_after IS NOT NULL OR e.version IS NOT NULL END
+        ) e JOIN ledger_account a ON a.id = e.account_id
+        WHERE e.balance_after IS DISTINCT FROM e.running OR e.version IS DISTINCT FROM e.place
+        UNION ALL
+        SELECT format('entry %s of journal %s, %s: balance %s, which it keeps none of', e.line, e.journal_id, {NAMED},
+            e.balance_after)
+        FROM ledger_entry e JOIN {ACCOUNTS} a ON a.id = e.account_id
+        WHERE NOT a.has_floor AND (e.balance_after IS NOT NULL OR e.version IS NOT NULL)
         """,
     ),
     Rule(
@@ -53,8 +58,9 @@ RULES = (
         "No account that could be overspent is below zero.",
         f"""
         SELECT format('%s: %s', {NAMED}, t.total * a.side) AS offender
-        FROM {ACCOUNTS} a JOIN {SUMS} t ON t.account_id = a.id WHERE a.has_floor AND t.total * a.side < 0
+        FROM {ACCOUNTS} a JOIN account_sums t ON t.account_id = a.id WHERE a.has_floor AND t.total * a.side < 0
         """,
+        ACCOUNT_SUMS,
     ),
     Rule(
         "suspense_is_empty",

@@ -2,6 +2,7 @@
 """Rules of journals: what is true of each by itself."""
 
 from store.ledger.seals import BROKEN
+from store.ledger.verification.readings import ACCOUNT_SUMS, JOURNAL_SUMS
 from store.ledger.verification.rule import ACCOUNTS, JOURNALS, Rule
 
 NAMED = "format('journal %s (%s of %s %s)', j.id, j.kind, j.source_kind, j.source_id)"
@@ -11,25 +12,26 @@ RULES = (
         "Every journal sums to zero and has all of its entries.",
         f"""
         SELECT format('%s: %s of %s entries, sum %s', {NAMED}, coalesce(e.lines, 0), j.lines, coalesce(e.total, 0)) AS offender
-        FROM {JOURNALS} j LEFT JOIN (
-            SELECT journal_id, count(*) AS lines, sum(amount) AS total, min(line) AS first, max(line) AS last
-            FROM ledger_entry GROUP BY journal_id
-        ) e ON e.journal_id = j.id
+        FROM {JOURNALS} j LEFT JOIN journal_sums e ON e.journal_id = j.id
         WHERE e.journal_id IS NULL OR e.total <> 0 OR e.lines <> j.lines OR e.first <> 1 OR e.last <> j.lines
         """,
+        JOURNAL_SUMS,
     ),
     Rule(
         "journals_stay_in_their_book",
         "Every entry is of a journal and an account of the same book; every journal is of its book's marketplace.",
         f"""
         SELECT format('entry %s of journal %s: account %s of book %s', e.line, e.journal_id, e.account_id, a.book_id) AS offender
-        FROM ledger_entry e LEFT JOIN ledger_journal j ON j.id = e.journal_id
+        FROM journal_sums s LEFT JOIN ledger_journal j ON j.id = s.journal_id
+        CROSS JOIN LATERAL (SELECT * FROM ledger_entry WHERE journal_id = s.journal_id OFFSET 0) e
         LEFT JOIN ledger_account a ON a.id = e.account_id
-        WHERE j.id IS NULL OR a.id IS NULL OR a.book_id <> j.book_id
+        WHERE (j.id IS NULL OR s.accounts <> s.lines OR s.least_book_id <> j.book_id OR s.most_book_id <> j.book_id)
+            AND (j.id IS NULL OR a.id IS NULL OR a.book_id <> j.book_id)
         UNION ALL
         SELECT format('%s: marketplace %s, book of %s', {NAMED}, j.marketplace_id, b.marketplace_id)
         FROM {JOURNALS} j JOIN ledger_book b ON b.id = j.book_id WHERE j.marketplace_id <> b.marketplace_id
         """,
+        JOURNAL_SUMS,
     ),
     Rule(
         "books_sum_to_zero",
@@ -37,25 +39,21 @@ RULES = (
         """
         SELECT format('book %s: sum %s', b.id, t.total) AS offender
         FROM ledger_book b JOIN (
-            SELECT a.book_id, sum(e.amount) AS total
-            FROM (SELECT account_id, sum(amount) AS amount FROM ledger_entry GROUP BY account_id) e
-            JOIN ledger_account a ON a.id = e.account_id GROUP BY a.book_id
+            SELECT a.book_id, sum(e.total) AS total
+            FROM account_sums e JOIN ledger_account a ON a.id = e.account_id GROUP BY a.book_id
         ) t ON t.book_id = b.id
         WHERE t.total <> 0 AND (CAST(:books AS int[]) IS NULL OR b.id = ANY(CAST(:books AS int[])))
         """,
+        ACCOUNT_SUMS,
     ),
     Rule(
         "journals_say_what_was_posted",
         "Every journal has the entries of its fingerprint.",
         f"""
         SELECT format('%s: its entries are not those that were posted', {NAMED}) AS offender
-        FROM {JOURNALS} j JOIN (
-            SELECT e.journal_id, sha256(convert_to(string_agg(concat(a.role, ',', coalesce(a.owner_id::text, 'None'), ',',
-                coalesce(a.owner_uuid::text, 'None'), ',', e.amount), ';' ORDER BY e.line), 'UTF8')) AS fingerprint
-            FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id GROUP BY e.journal_id
-        ) e ON e.journal_id = j.id
-        WHERE e.fingerprint <> j.fingerprint
+        FROM {JOURNALS} j JOIN journal_sums e ON e.journal_id = j.id WHERE e.fingerprint <> j.fingerprint
         """,
+        JOURNAL_SUMS,
     ),
     Rule(
         "reversals_are_exact",

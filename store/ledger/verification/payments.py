@@ -3,6 +3,7 @@
 
 from store.ledger.balances import BALANCE
 from store.ledger.verification.gift_card_payments import CAPTURED
+from store.ledger.verification.readings import JOURNAL_SUMS
 from store.ledger.verification.rule import ACCOUNTS, MINOR, Rule, differences, is_checked
 
 OWNER = "CASE WHEN {a}.role NOT IN ('partner_network', 'network_reserved') THEN {a}.partner_id END"
@@ -39,13 +40,12 @@ BACKING = f"""
     ) owners WHERE wallet <> owed
 """
 POSTED = """(
-    SELECT j.source_id AS payment_id, sum(e.amount) FILTER (WHERE e.amount > 0)::bigint AS amount,
-        coalesce(sum(e.amount) FILTER (WHERE a.role = 'fees_wallet'), 0)::bigint AS commission,
-        -coalesce(sum(e.amount) FILTER (WHERE a.role = 'vat_on_commission'), 0)::bigint AS vat, j.book_id, j.effective_on
-    FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id JOIN ledger_account a ON a.id = e.account_id
-    WHERE j.source_kind = 'payment' AND j.kind IN ('payment', 'refill') GROUP BY j.id
+    SELECT j.source_id AS payment_id, e.debits::bigint AS amount, coalesce(e.commission, 0)::bigint AS commission,
+        -coalesce(e.vat, 0)::bigint AS vat, j.book_id, j.effective_on
+    FROM ledger_journal j JOIN journal_sums e ON e.journal_id = j.id
+    WHERE j.source_kind = 'payment' AND j.kind IN ('payment', 'refill')
 )"""
-"""SQL: what was paid by bank card."""
+"""SQL: what was paid by bank card. It reads `JOURNAL_SUMS`."""
 PAYMENTS = differences(
     """format('payment:%s: %s by bank card of which %s commission with %s VAT, %s', payment_id, amount, commission, vat,
         CASE WHEN difference > 0 THEN 'not posted' ELSE 'posted' END)""",
@@ -116,12 +116,10 @@ SOURCES = f"""
 """
 TOTALS = f"""
     SELECT format('payment:%s: %s of which %s refunded, its sources say %s of which %s', p.id, p.payment_amount, p.refunded_amount,
-        coalesce(s.amount, 0), coalesce(s.refunded, 0)) AS offender
-    FROM payment p LEFT JOIN (
-        SELECT payment_id, sum(source_amount) AS amount, sum(refunded_amount) AS refunded FROM payment_source GROUP BY payment_id
-    ) s ON s.payment_id = p.id
-    WHERE {is_checked("p.book_id", "p.modified_on")}
-        AND (coalesce(s.refunded, 0) <> p.refunded_amount OR coalesce(s.amount, 0) <> p.payment_amount)
+        coalesce(sum(s.source_amount), 0), coalesce(sum(s.refunded_amount), 0)) AS offender
+    FROM payment p LEFT JOIN payment_source s ON s.payment_id = p.id
+    WHERE {is_checked("p.book_id", "p.modified_on")} GROUP BY p.id
+    HAVING coalesce(sum(s.refunded_amount), 0) <> p.refunded_amount OR coalesce(sum(s.source_amount), 0) <> p.payment_amount
 """
 REFUNDS = differences(
     """format('refund:%s: %s, %s%s of which %s commission with %s VAT, %s', source_id, kind,
@@ -183,8 +181,18 @@ RULES = (
         "Each payment, its wallet and its gift cards are of one book; a refill, and what a network sells, goes to the marketplace's own wallet.",
         BOOKS,
     ),
-    Rule("payments", "Each paid payment is posted once, with its amount, commission and VAT; no other is.", PAYMENTS),
-    Rule("payins", "Each pay-in that is ok is posted with its amount, commission and VAT; no other is.", PAYINS),
+    Rule(
+        "payments",
+        "Each paid payment is posted once, with its amount, commission and VAT; no other is.",
+        PAYMENTS,
+        JOURNAL_SUMS,
+    ),
+    Rule(
+        "payins",
+        "Each pay-in that is ok is posted with its amount, commission and VAT; no other is.",
+        PAYINS,
+        JOURNAL_SUMS,
+    ),
     Rule("payment_sources", "What was refunded of each source is the sum of its refunds.", SOURCES),
     Rule("payment_totals", "Payments are the sum of their sources.", TOTALS),
     Rule("refunds", "Each part of a refund is posted as far as it is, with its amount, commission and VAT.", REFUNDS),

@@ -40,6 +40,15 @@ def differences(offender: str, columns: str, rows: str, posted: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Reading:
+    """What several rules read of entries: it is made once for all of them, in one statement."""
+
+    name: str
+    """What the statements of rules call it."""
+    select: str
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
     """A rule of the ledger."""
 
@@ -49,6 +58,8 @@ class Rule:
     """What must hold, as a sentence."""
     offenders: str
     """SQL that selects one text for each row that breaks it. It may read `:books`, `:since` and `:now`."""
+    reads: Reading | None = None
+    """What it shares with other rules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +72,7 @@ class RuleResult:
     sample: tuple[str, ...]
     """Some of them, in words."""
     milliseconds: int
-    """How long it took."""
+    """How long it took; rules that share a reading have equal parts of its time."""
 
     @property
     def holds(self) -> bool:
