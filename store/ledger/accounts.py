@@ -78,6 +78,12 @@ class LedgerAccount:
     def has_floor(self) -> bool:
         return self.role in FLOORED
 
+    def partner_id(self, journal_partner_id: int | None) -> int | None:
+        """Whose money it counts: what has an owner, that of the partner whom the journal that opens it is about. What has
+        none is the marketplace's, or shared by all.
+        """
+        return None if self.owner_id is None and self.owner_uuid is None else journal_partner_id
+
 
 def card_account(gift_card_id: int) -> LedgerAccount:
     return LedgerAccount(Role.CARD, gift_card_id)

@@ -252,7 +252,7 @@ async def _account_ids(
     connection: asyncpg.Connection, journals: Sequence[Journal]
 ) -> Mapping[tuple[int, LedgerAccount], int]:
     """The ids of all accounts of these journals. Those that are new are opened, in one order."""
-    owners = {(j.book_id, entry.account): j.partner_id for j in journals for entry in j.entries}
+    owners = {(j.book_id, e.account): e.account.partner_id(j.partner_id) for j in journals for e in j.entries}
     keys = sorted(owners, key=_account_key)
     ids = await _find_accounts(connection, keys)
     if len(ids) < len(keys):

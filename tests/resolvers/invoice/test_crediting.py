@@ -7,9 +7,12 @@ from resolvers.invoice.issuing import create_credit_note
 from schema.core.errors import AppError
 from schema.invoice.input import CreateCreditNote
 from tests.changes import Direct, Transport
-from tests.fixtures.invoice import invoices, stored_invoice
+from tests.fixtures.invoice import can_be_invoiced, credited, invoices, issued, stored_invoice
+from tests.fixtures.ledger import broken_rules
 from tests.fixtures.network import is_proved
+from tests.fixtures.payment.api_payment import fee_rule, paid
 from tests.fixtures.payment.payout import put_into_payout
+from tests.fixtures.shop import Shop
 from tests.fixtures.tenants import Tenants
 
 REASON = "The fixed fee was agreed to be nothing."
@@ -94,3 +97,13 @@ async def test_it_comes_out_of_the_funds_of_the_marketplace_as_far_as_they_go(te
     assert await tenants.one(BALANCE, role="owed_by_marketplace") == owed + 840
     assert await tenants.one(BALANCE, role="freed_fees") == 840
     assert await is_proved(tenants)
+
+
+async def test_what_the_marketplace_then_owes_is_of_no_partner(shop: Shop) -> None:
+    await can_be_invoiced(shop)
+    await fee_rule(shop)
+    await paid(shop, "100.00")
+    (invoice,) = await issued(shop)
+    await credited(shop, invoice)
+    assert await shop.one("SELECT partner_id FROM ledger_account WHERE role = 'owed_by_marketplace'") is None
+    assert await broken_rules(shop.services.db) == {}
