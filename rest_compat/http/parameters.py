@@ -4,6 +4,7 @@ import datetime as dt
 import enum
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -119,20 +120,36 @@ def between(name: str, first: str, last: str, description: str) -> Parameter:
     return Parameter(name, (first, last), read, description, schema, needs_time_zone=True, narrow=(max, min))
 
 
+def days_since(name: str, field: str, description: str) -> Parameter:
+    """First day, included."""
+    return Parameter(name, (field,), lambda text, _: (_day(text),), description, narrow=(max,))
+
+
+def days_until(name: str, field: str, description: str) -> Parameter:
+    """Last day, included."""
+    return Parameter(name, (field,), lambda text, _: (_day(text),), description, narrow=(min,))
+
+
 def days_between(name: str, first: str, last: str, description: str) -> Parameter:
     """Two days separated by a comma, both included."""
 
     def read(text: str, _: ZoneInfo) -> tuple[Any, ...]:
-        days = text.split(",")
-        if len(days) != 2 or not all(_DATE.fullmatch(day.strip()) for day in days):
-            raise ValueError("Send two days, separated by a comma, such as 2030-01-01,2030-01-31.")
         try:
-            return tuple(dt.date.fromisoformat(day.strip()) for day in days)
+            start, end = map(_day, text.split(","))
         except ValueError:
             raise ValueError("Send two days, separated by a comma, such as 2030-01-01,2030-01-31.") from None
+        return start, end
 
     schema = {"type": "string", "examples": ["2030-01-01,2030-01-31"]}
     return Parameter(name, (first, last), read, description, schema, narrow=(max, min))
+
+
+def _day(text: str) -> dt.date:
+    """Raises ValueError."""
+    if _DATE.fullmatch(text.strip()):
+        with suppress(ValueError):
+            return dt.date.fromisoformat(text.strip())
+    raise ValueError("Send a day, such as 2030-12-31.")
 
 
 def first_moment(text: str, zone: ZoneInfo) -> dt.datetime:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from resolvers.invoice.invoices import invoice, invoices
-from rest_compat.http.parameters import days_between, exactly
+from rest_compat.http.parameters import days_between, days_since, days_until, exactly
 from rest_compat.http.route import ResponseEnvelope, RestRoute
 from rest_compat.resources.kyc import PARTNER_UUID
 from rest_compat.resources.payment import PAYMENT
@@ -52,8 +52,8 @@ INVOICE = ResourceShape(
     },
 )
 QUERY = (
-    exactly("invoicing_date__gte", "invoiced_from", "Invoices of this date or later."),
-    exactly("invoicing_date__lte", "invoiced_until", "Invoices of this date or earlier."),
+    days_since("invoicing_date__gte", "invoiced_from", "Invoices of this date or later."),
+    days_until("invoicing_date__lte", "invoiced_until", "Invoices of this date or earlier."),
     days_between("invoicing_date__range", "invoiced_from", "invoiced_until", "Invoices of these days, both included."),
     exactly("partner_customer", "partner_id", "Invoices for the partner with this id."),
     exactly("partner_uuid", "partner_uuid", "Invoices for the partner with this uuid."),

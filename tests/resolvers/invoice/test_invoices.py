@@ -122,6 +122,8 @@ async def test_rest_filters_find_invoices(tenants: Tenants) -> None:
         (f"invoicing_date__lte={day}", both),
         (f"invoicing_date__range={day},{day}", both),
         (f"invoicing_date__range=2001-01-01,{day.replace(year=2002)}", set()),
+        (f"invoicing_date__range={day},{day}&invoicing_date__gte={day}&invoicing_date__lte={day}", both),
+        (f"invoicing_date__range=2001-01-01,{day}&invoicing_date__lte={day.replace(year=2002)}", set()),
         (f"partner_customer={partner.id}", both),
         ("partner_customer=4711", set()),
         (f"partner_uuid={partner.uuid}", both),
