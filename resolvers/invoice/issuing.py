@@ -28,7 +28,8 @@ from store.invoice.fees import partners_to_invoice
 from store.invoice.invoices import InvoiceLineRow, InvoiceRow, InvoiceSeriesRow, lines_of, lock_series
 from store.invoice.issuing import Correction, IncompleteInvoice, InvoicedPeriod, correct, issue
 from store.invoice.parties import missing_of_marketplace
-from store.ledger.books import book_of_partner
+from store.ledger.books import book_of_marketplace
+from store.ledger.rows import LedgerBookRow
 from store.partner.partners import MarketplaceRow, PartnerRow
 
 log = structlog.get_logger(__name__)
@@ -104,7 +105,8 @@ async def _issue(
     last_day: dt.date,
 ) -> Sequence[InvoiceRow]:
     series = await lock_series(db, marketplace.id)
-    period = InvoicedPeriod(series, marketplace, partner, book_id, last_day, _today(services, marketplace))
+    book = await db.get_one(LedgerBookRow, book_id)
+    period = InvoicedPeriod(series, marketplace, partner, book, last_day, _today(services, marketplace))
     issued = await issue(db, period)
     await _tell(db, issued)
     return issued
@@ -130,7 +132,7 @@ async def issue_partner_invoices(call: Call, input: IssuePartnerInvoices) -> lis
     require_marketplace(call.caller)
     partner = await find_visible(call.db, call.caller, PartnerRow, "partner", uuid=input.partner_uuid)
     marketplace = await call.db.get_one(MarketplaceRow, partner.marketplace_id)
-    book_id = await book_of_partner(call.db, partner.id)
+    book_id = await book_of_marketplace(call.db, marketplace.id, is_live=True)
     last_day = last_month_until(_today(call.services, marketplace))
     try:
         issued = await _issue(call.services, call.db, marketplace, partner, book_id, last_day)

@@ -17,6 +17,7 @@ from store.invoice.invoices import InvoicedFeeRow, InvoiceLineRow, InvoiceRow, I
 from store.invoice.parties import customer_columns, issuer_columns, missing_for, untaxed_category
 from store.invoice.postings import credit_note_journal, rounding_journal
 from store.ledger.posting import post
+from store.ledger.rows import LedgerBookRow
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.providers.money import MinorAmount
 
@@ -30,9 +31,13 @@ class InvoicedPeriod:
     series: InvoiceSeriesRow
     marketplace: MarketplaceRow
     partner: PartnerRow
-    book_id: int
+    book: LedgerBookRow
     last_day: dt.date
     invoicing_date: dt.date
+
+    def __post_init__(self) -> None:
+        if not self.book.is_live:
+            raise ValueError("What was paid to test partners is never invoiced.")
 
 
 class IncompleteInvoice(Exception):
@@ -55,7 +60,7 @@ async def issue(db: AsyncSession, period: InvoicedPeriod) -> list[InvoiceRow]:
     Raises IncompleteInvoice.
     """
     since = period.marketplace.invoicer_starts_on
-    fees = await fees_of(db, period.partner.id, period.book_id, period.last_day, first_day=since, is_open=True)
+    fees = await fees_of(db, period.partner.id, period.book.id, period.last_day, first_day=since, is_open=True)
     if fees and (missing := missing_of(period.marketplace, period.partner, fees)):
         raise IncompleteInvoice(missing)
     charged, returned = [fee for fee in fees if fee.amount > 0], [fee for fee in fees if fee.amount < 0]
@@ -83,8 +88,8 @@ async def _issue(db: AsyncSession, period: InvoicedPeriod, kind: InvoiceKind, fe
         number=printed,
         marketplace_id=period.marketplace.id,
         partner_id=period.partner.id,
-        book_id=period.book_id,
-        currency=period.marketplace.currency,
+        book_id=period.book.id,
+        currency=period.book.currency,
         invoicing_date=period.invoicing_date,
         first_day=first_day,
         last_day=period.last_day,
@@ -93,7 +98,7 @@ async def _issue(db: AsyncSession, period: InvoicedPeriod, kind: InvoiceKind, fe
         **issuer_columns(period.marketplace),
         **customer_columns(period.partner),
         issuer_exemption_reason=period.marketplace.invoicer_exemption_reason if is_exempt else "",
-        **_sums(lines, period.marketplace.currency),
+        **_sums(lines, period.book.currency),
     )
     rows = await _write(db, invoice, lines)
     for row in rows:

@@ -11,6 +11,8 @@ from sqlalchemy.exc import DBAPIError
 from resolvers.invoice.issuing import issue_invoices, issue_partner_invoices
 from resolvers.network.gift_card_usages import cancel_network_gift_card_usage
 from resolvers.payment.refunds.refunds import refund_payment
+from schema.invoice.errors import NothingToInvoice
+from schema.invoice.input import IssuePartnerInvoices
 from schema.invoice.invoice import InvoiceKind
 from schema.payment.input import RefundPayment
 from store.core.clock import clock
@@ -20,6 +22,7 @@ from tests.fixtures.ledger import broken_rules
 from tests.fixtures.network import is_proved
 from tests.fixtures.payment.api_payment import fee_rule, paid
 from tests.fixtures.payment.payment import send_refunds
+from tests.fixtures.payment.refill import market
 from tests.fixtures.shop import Shop
 from tests.fixtures.tenants import Tenants
 
@@ -157,6 +160,25 @@ async def test_what_is_missing_is_told_and_invoiced_once_it_is_complete(tenants:
     again = await ask.change("market a", issue_partner_invoices, partner_uuid=partner.uuid)
     assert again.wrong == {("", "NOTHING_TO_INVOICE")}
     assert len(await invoices(tenants.services)) == 1
+
+
+async def test_what_was_paid_to_a_test_partner_is_never_invoiced(shop: Shop) -> None:
+    await can_be_invoiced(shop)
+    await fee_rule(shop)
+    await shop.execute("UPDATE partner SET status = 't'")
+    await paid(shop, "100.00")
+    assert await issued(shop) == []
+    by_hand = IssuePartnerInvoices(partner_uuid=shop.partner.uuid)
+    with pytest.raises(NothingToInvoice):
+        await issue_partner_invoices(market(shop), by_hand)
+    with pytest.raises(ValueError, match="never invoiced"):
+        await issue_now(shop.services, shop.partner.id)
+    await shop.execute("UPDATE partner SET status = 'a'")
+    await paid(shop, "50.00")
+    await shop.execute("UPDATE partner SET status = 't'")
+    clock.advance(MONTH)
+    (invoice,) = await issue_partner_invoices(market(shop), by_hand)
+    assert str(invoice.total_amount) == "3.00"
 
 
 @pytest.mark.parametrize(
