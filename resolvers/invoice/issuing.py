@@ -23,6 +23,7 @@ from schema.core.permission import Permission
 from schema.invoice.errors import CreditNoteNotCorrectable, InvoiceIncomplete, NothingToCredit, NothingToInvoice
 from schema.invoice.input import CreateCreditNote, IssuePartnerInvoices
 from schema.invoice.invoice import Invoice, InvoiceKind
+from schema.payment.errors import MarketplacePaymentsNotActive
 from store.invoice.events import emit_invoice_events
 from store.invoice.fees import partners_to_invoice
 from store.invoice.invoices import InvoiceLineRow, InvoiceRow, InvoiceSeriesRow, lines_of, lock_series
@@ -30,6 +31,7 @@ from store.invoice.issuing import Correction, IncompleteInvoice, InvoicedPeriod,
 from store.invoice.parties import missing_of_marketplace
 from store.ledger.books import book_of_marketplace
 from store.ledger.rows import LedgerBookRow
+from store.ledger.wallets import marketplace_wallet
 from store.partner.partners import MarketplaceRow, PartnerRow
 
 log = structlog.get_logger(__name__)
@@ -157,11 +159,14 @@ async def _find_invoice(call: Call, id: UUID | None) -> InvoiceRow:
 async def create_credit_note(call: Call, input: CreateCreditNote) -> Invoice:
     """Correct an invoice: the credit note gives fees back to the partner, with its next payout. Invoices never change.
 
-    Refused with `NOTHING_TO_CREDIT` if nothing is left of the invoice, with `CREDIT_NOTE_NOT_CORRECTABLE` for a credit note.
+    Refused with `NOTHING_TO_CREDIT` if nothing is left of the invoice, with `CREDIT_NOTE_NOT_CORRECTABLE` for a credit note, and
+    with `MARKETPLACE_PAYMENTS_NOT_ACTIVE` if the marketplace has no wallet out of which it could be paid.
     """
     invoice = await _find_invoice(call, input.invoice_id)
     if invoice.kind is not InvoiceKind.INVOICE:
         raise CreditNoteNotCorrectable
+    if await marketplace_wallet(call.db, invoice.book_id) is None:
+        raise MarketplacePaymentsNotActive
     marketplace = await call.db.get_one(MarketplaceRow, invoice.marketplace_id)
     series = await lock_series(call.db, marketplace.id)
     lines = _credited(await lines_of(call.db, [invoice.id], lock=True), input)

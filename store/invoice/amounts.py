@@ -41,6 +41,11 @@ def net_of(total: int, vat_rate: Decimal) -> int:
     return int((total * 100 / (100 + vat_rate)).quantize(WHOLE, ROUND_HALF_UP))
 
 
+def share_of(whole: int, part: int, total: int) -> int:
+    """What belongs of a whole to a part of a total, rounded half up."""
+    return int((Decimal(whole * part) / total).quantize(WHOLE, ROUND_HALF_UP))
+
+
 def price_lines(sums: Iterable[FeeSum], untaxed: VatCategory) -> list[InvoicedLine]:
     """The lines of an invoice, by falling rate. `untaxed` is the category of fees without VAT.
 

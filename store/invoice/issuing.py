@@ -11,7 +11,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.invoice.invoice import InvoiceKind, InvoiceLineKind, VatCategory
 from store.core.clock import now
-from store.invoice.amounts import FeeSum, InvoicedLine, net_of, price_lines
+from store.invoice.amounts import FeeSum, InvoicedLine, price_lines, share_of
 from store.invoice.fees import PostedFee, fees_of
 from store.invoice.invoices import InvoicedFeeRow, InvoiceLineRow, InvoiceRow, InvoiceSeriesRow, take_number
 from store.invoice.parties import customer_columns, issuer_columns, missing_for, untaxed_category
@@ -181,11 +181,15 @@ COPIED = ("marketplace_id", "partner_id", "book_id", "currency", "first_day", "l
 
 
 def _credited(line: InvoiceLineRow, amount: Decimal) -> InvoicedLine:
-    """A line that gives back a part of another. Its net amount is what belongs to all that was given back, less what was."""
+    """A line that gives back a part of another. Its net amount is what of the line's belongs to all that was given back,
+    less what was: nothing is left of net or VAT once all is given back.
+    """
 
     def minor(value: Decimal) -> int:
         return MinorAmount.of(value, line.currency).minor
 
-    before = minor(line.credited_amount)
-    net = net_of(before + minor(amount), line.vat_rate) - net_of(before, line.vat_rate)
+    def net_until(credited: Decimal) -> int:
+        return share_of(minor(line.net_amount), minor(credited), minor(line.total_amount))
+
+    net = net_until(line.credited_amount + amount) - net_until(line.credited_amount)
     return InvoicedLine(line.kind, line.vat_category, line.vat_rate, line.count, -net, net - minor(amount))

@@ -1,17 +1,25 @@
 """A mistake on an invoice is corrected by a credit note, which gives fees back with the next payout, and never too much."""
 
 import asyncio
+from decimal import Decimal
 from typing import Any
+
+import pytest
+from sqlalchemy import text
 
 from resolvers.invoice.issuing import create_credit_note
 from schema.core.errors import AppError
 from schema.invoice.input import CreateCreditNote
+from schema.payment.errors import MarketplacePaymentsNotActive
+from schema.payment.payout import PayoutRequestStatus
 from tests.changes import Direct, Transport
 from tests.fixtures.invoice import can_be_invoiced, credited, invoices, issued, stored_invoice
 from tests.fixtures.ledger import broken_rules
 from tests.fixtures.network import is_proved
-from tests.fixtures.payment.api_payment import fee_rule, paid
-from tests.fixtures.payment.payout import put_into_payout
+from tests.fixtures.payment.api_payment import fee_rule, paid, wallet_uuid
+from tests.fixtures.payment.network_payment import card_of_network, take_fees, take_part
+from tests.fixtures.payment.payout import can_be_paid_out, put_into_payout, validated
+from tests.fixtures.payment.refill import market
 from tests.fixtures.shop import Shop
 from tests.fixtures.tenants import Tenants
 
@@ -107,3 +115,37 @@ async def test_what_the_marketplace_then_owes_is_of_no_partner(shop: Shop) -> No
     await credited(shop, invoice)
     assert await shop.one("SELECT partner_id FROM ledger_account WHERE role = 'owed_by_marketplace'") is None
     assert await broken_rules(shop.services.db) == {}
+
+
+async def test_credit_notes_take_back_net_and_vat_of_each_line_to_the_cent(shop: Shop) -> None:
+    """Two lines with one rate share its rounding: the net amount of each does not follow from its total alone."""
+    await can_be_invoiced(shop)
+    await take_part(shop)
+    await take_fees(shop, rate="0", fixed="0.87")
+    await fee_rule(shop, "0", fixed_amount=Decimal("0.87"))
+    card = await card_of_network(shop)
+    for _ in range(2):
+        more = {"extra_source_wallet_uuid": await wallet_uuid(shop, card), "extra_source_amount": "20.00"}
+        await paid(shop, "100.00", **more)
+        invoice = (await issued(shop))[-1]
+        assert [str(amount) for amount in (invoice.net_amount, invoice.vat_amount)] == ["1.73", "0.35"]
+        if invoice.sequence_number > 1:
+            await credited(shop, invoice, "0.34", "0.51")
+        await credited(shop, invoice)
+        of_it = "SELECT sum(net_amount), sum(vat_amount) FROM invoice WHERE :id IN (id, corrects_id)"
+        async with shop.services.db.sessions() as db:
+            assert (await (await db.connection()).execute(text(of_it), {"id": invoice.id})).one() == (0, 0)
+    assert await broken_rules(shop.services.db) == {}
+
+
+async def test_without_a_wallet_that_could_pay_it_none_is_issued(shop: Shop) -> None:
+    await can_be_paid_out(shop)
+    await can_be_invoiced(shop)
+    await fee_rule(shop)
+    await paid(shop, "1000.00")
+    (invoice,) = await issued(shop)
+    about = CreateCreditNote(invoice_id=invoice.id, reason=REASON)
+    with pytest.raises(MarketplacePaymentsNotActive):
+        await create_credit_note(market(shop), about)
+    assert len(await invoices(shop.services)) == 1
+    assert (await validated(shop)).status is PayoutRequestStatus.VALIDATED
