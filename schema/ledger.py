@@ -105,6 +105,10 @@ class LedgerJournalKind(DescribedEnum):
     PAYOUT_RETURNED = "payout_returned", "The bank sent a payout back; it is the partner's earnings again."
     INVOICE_ROUNDING = "invoice_rounding", "The VAT of an invoice differs from the sum of the VAT of its fees."
     CREDIT_NOTE = "credit_note", "A credit note corrected an invoice; fees are given back."
+    FEE_RETAKEN = (
+        "fee_retaken",
+        "A refund gave back a fee that a credit note had given back before; it is taken again, or not if the refund failed.",
+    )
     UNEXPLAINED = "unexplained", "A movement at the payment provider that nobody has explained yet."
     EXPLAINED = "explained", "What stood in suspense was explained by a person, or recorded after all."
 

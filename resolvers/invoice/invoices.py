@@ -34,6 +34,7 @@ from store.invoice.fees import PostedFee, fees_of
 from store.invoice.invoices import InvoiceLineRow, lines_by_rate, lines_of
 from store.invoice.issuing import missing_of
 from store.invoice.payments import payments_of
+from store.invoice.returns import LineFees, fees_of_lines
 from store.ledger.books import book_of_partner
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.providers.money import MinorAmount
@@ -111,10 +112,13 @@ async def _lines_by_invoice(context: Context, ids: Sequence[UUID]) -> Mapping[UU
 async def lines_of_invoices(context: Context, ids: Sequence[UUID]) -> Mapping[UUID, list[InvoiceLine]]:
     """The lines of invoices."""
     found = await _lines_by_invoice(context, ids)
-    return {id: [_line(row) for row in found[id]] for id in ids}
+    async with context.db.read_sessions() as db:
+        fees = await fees_of_lines(db, [row.id for rows in found.values() for row in rows])
+    return {id: [_line(row, fees[row.id]) for row in found[id]] for id in ids}
 
 
-def _line(row: InvoiceLineRow) -> InvoiceLine:
+def _line(row: InvoiceLineRow, fees: LineFees) -> InvoiceLine:
+    returned = MinorAmount(row.currency, fees.returned(is_invoiced=True)).decimal
     return InvoiceLine(
         position=row.position,
         kind=row.kind,
@@ -124,7 +128,7 @@ def _line(row: InvoiceLineRow) -> InvoiceLine:
         net=_money(row.net_amount, row.currency),
         vat=_money(row.vat_amount, row.currency),
         total=_money(row.total_amount, row.currency),
-        credited=_money(row.credited_amount, row.currency),
+        credited=_money(row.credited_amount + returned, row.currency),
     )
 
 

@@ -1,7 +1,7 @@
 """Issues invoices when a month is over, and credit notes that correct them."""
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -27,7 +27,7 @@ from schema.payment.errors import MarketplacePaymentsNotActive
 from store.invoice.events import emit_invoice_events
 from store.invoice.fees import partners_to_invoice
 from store.invoice.invoices import InvoiceLineRow, InvoiceRow, InvoiceSeriesRow, lines_of, lock_series
-from store.invoice.issuing import Correction, IncompleteInvoice, InvoicedPeriod, correct, issue
+from store.invoice.issuing import Correction, IncompleteInvoice, InvoicedPeriod, correct, issue, left_of
 from store.invoice.parties import missing_of_marketplace
 from store.ledger.books import book_of_marketplace
 from store.ledger.rows import LedgerBookRow
@@ -169,7 +169,8 @@ async def create_credit_note(call: Call, input: CreateCreditNote) -> Invoice:
         raise MarketplacePaymentsNotActive
     marketplace = await call.db.get_one(MarketplaceRow, invoice.marketplace_id)
     series = await lock_series(call.db, marketplace.id)
-    lines = _credited(await lines_of(call.db, [invoice.id], lock=True), input)
+    rows = await lines_of(call.db, [invoice.id], lock=True)
+    lines = _credited(rows, await left_of(call.db, rows), input)
     if not lines:
         raise NothingToCredit
     today = _today(call.services, marketplace)
@@ -178,9 +179,10 @@ async def create_credit_note(call: Call, input: CreateCreditNote) -> Invoice:
     return note
 
 
-def _credited(rows: Sequence[InvoiceLineRow], input: CreateCreditNote) -> list[tuple[InvoiceLineRow, Decimal]]:
-    """The lines and amounts of a credit note. Raises InvalidInput."""
-    left = {row.position: row.total_amount - row.credited_amount for row in rows}
+def _credited(
+    rows: Sequence[InvoiceLineRow], left: Mapping[int, Decimal], input: CreateCreditNote
+) -> list[tuple[InvoiceLineRow, Decimal]]:
+    """The lines and amounts of a credit note. `left` is what is left to give back, by position. Raises InvalidInput."""
     if input.lines is None:
         return [(row, left[row.position]) for row in rows if left[row.position] > 0]
     findings, by_position, credited = ProblemCollector(), {row.position: row for row in rows}, {}
@@ -189,8 +191,9 @@ def _credited(rows: Sequence[InvoiceLineRow], input: CreateCreditNote) -> list[t
             if line.position not in by_position or line.position in credited:
                 raise InvalidInput.at(("lines", n, "position"), "Send the position of a line of the invoice, once.")
             if not 0 < line.amount <= left[line.position]:
+                most = max(left[line.position], Decimal("0.00"))
                 raise InvalidInput.at(
-                    ("lines", n, "amount"), f"Send more than 0.00 and at most {left[line.position]}.", "OUT_OF_RANGE"
+                    ("lines", n, "amount"), f"Send more than 0.00 and at most {most}.", "OUT_OF_RANGE"
                 )
             credited[line.position] = line.amount
     findings.raise_problems()

@@ -81,7 +81,10 @@ class InvoiceLine(BaseModel):
     net: Money = PydanticField(description="Without VAT; negative on credit notes.")
     vat: Money = PydanticField(description="The VAT.")
     total: Money = PydanticField(description="With VAT.")
-    credited: Money = PydanticField(description="What later credit notes gave back of it, VAT included.")
+    credited: Money = PydanticField(
+        description="What later credit notes gave back of it, VAT included: those that correct it, and those about refunds "
+        "and cancelled usages, less what failed refunds charged again."
+    )
 
 
 @strawberry.pydantic.type(description="The VAT of an invoice at one rate.")

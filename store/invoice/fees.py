@@ -10,24 +10,28 @@ from sqlalchemy import text
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.invoice.invoice import InvoiceLineKind
+from store.ledger.fees import ORIGIN, RETAKEN
 
-POSTED = """
+POSTED = f"""
     SELECT j.id, -sum(e.amount)::bigint AS amount,
         -coalesce(sum(e.amount) FILTER (WHERE a.role = 'vat_on_commission'), 0)::bigint AS vat
-    FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id JOIN ledger_account a ON a.id = e.account_id
+    FROM ledger_journal j CROSS JOIN LATERAL (
+        SELECT j.id UNION ALL SELECT o.id FROM ledger_journal o WHERE {RETAKEN.format(retaken="o", journal="j")}
+    ) o JOIN ledger_entry e ON e.journal_id = o.id JOIN ledger_account a ON a.id = e.account_id
     WHERE j.kind IN ('payment', 'refund', 'refund_failed', 'capture', 'reversal')
-        AND a.role IN ('commission', 'management_fees', 'vat_on_commission', 'promotion') AND {which}
+        AND a.role IN ('commission', 'management_fees', 'vat_on_commission', 'promotion') AND {{which}}
     GROUP BY j.id HAVING sum(e.amount) <> 0
-"""
+"""  # noqa: S608 - of SQL in this file
 """SQL: the fees of journals. Those that the marketplace pays itself are its promotion, and sum to nothing."""
 FEES = text(f"""
     SELECT f.id AS journal_id, f.amount, f.vat, j.source_kind, j.source_id, j.effective_on, v.number AS invoice_number,
-        CASE WHEN j.kind IN ('capture', 'reversal') THEN 'usages' ELSE 'payments' END AS kind,
+        x.invoice_line_id AS charged_on_id, CASE WHEN j.kind IN ('capture', 'reversal') THEN 'usages' ELSE 'payments' END AS kind,
         coalesce(p.commission_vat_rate, g.fees_vat_rate, u.fees_vat_rate, r.fees_vat_rate, q.commission_vat_rate, 0) AS vat_rate
     FROM ({
     POSTED.format(
         which='''j.partner_id = :partner_id AND j.book_id = :book_id AND j.effective_on <= CAST(:last_day AS date)
-            AND (CAST(:first_day AS date) IS NULL OR j.effective_on >= CAST(:first_day AS date))'''
+            AND (CAST(:first_day AS date) IS NULL OR j.effective_on >= CAST(:first_day AS date))
+            AND (CAST(:is_open AS bool) IS NOT TRUE OR NOT EXISTS (SELECT 1 FROM invoiced_fee i WHERE i.journal_id = j.id))'''
     )
 }) f JOIN ledger_journal j ON j.id = f.id
     LEFT JOIN invoiced_fee i ON i.journal_id = j.id
@@ -35,14 +39,8 @@ FEES = text(f"""
     LEFT JOIN payment p ON p.id = CASE WHEN j.source_kind = 'payment' AND j.kind = 'payment' THEN j.source_id::uuid END
     LEFT JOIN network_gift_card_usage g ON g.id = CASE j.source_kind WHEN 'network_gift_card_usage' THEN j.source_id::int END
     LEFT JOIN network_voucher_usage u ON u.id = CASE j.source_kind WHEN 'network_voucher_usage' THEN j.source_id::int END
-    LEFT JOIN payment_transaction t ON t.id = CASE j.source_kind WHEN 'refund' THEN split_part(j.source_id, ':', 2)::int END
+    {ORIGIN}
     LEFT JOIN payment q ON q.id = t.payment_id
-    LEFT JOIN payment_source s ON s.id = t.source_id
-    LEFT JOIN LATERAL (
-        SELECT fees_vat_rate FROM network_gift_card_usage WHERE payment_id = t.payment_id AND gift_card_id = s.gift_card_id
-        LIMIT 1
-    ) r ON j.kind = 'reversal'
-    WHERE CAST(:is_open AS bool) IS NOT TRUE OR i.journal_id IS NULL
     ORDER BY j.effective_on, j.id
 """)  # noqa: S608 - of SQL in this file
 DEBTORS = text(f"""
@@ -70,6 +68,8 @@ class PostedFee:
     vat: int
     vat_rate: Decimal
     invoice_number: str | None
+    charged_on_id: int | None
+    """Of what went back, the id of the line that had charged it; None if no invoice has."""
 
 
 async def fees_of(
@@ -103,6 +103,7 @@ def _fee(row: Any) -> PostedFee:
         row.vat,
         row.vat_rate,
         row.invoice_number,
+        row.charged_on_id,
     )
 
 

@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from decimal import Decimal
 from uuid import UUID
 
@@ -129,3 +129,9 @@ async def lines_of(db: AsyncSession, ids: list[UUID], *, lock: bool = False) -> 
     if lock:
         query = query.with_for_update().execution_options(populate_existing=True)
     return list((await db.exec(query)).all())
+
+
+async def lock_lines(db: AsyncSession, ids: Collection[int]) -> list[InvoiceLineRow]:
+    """Lines by their ids, locked."""
+    query = select(InvoiceLineRow).where(col(InvoiceLineRow.id).in_(ids)).order_by(col(InvoiceLineRow.id))
+    return list((await db.exec(query.with_for_update().execution_options(populate_existing=True))).all()) if ids else []

@@ -13,9 +13,10 @@ from schema.invoice.invoice import InvoiceKind, InvoiceLineKind, VatCategory
 from store.core.clock import now
 from store.invoice.amounts import FeeSum, InvoicedLine, price_lines, share_of
 from store.invoice.fees import PostedFee, fees_of
-from store.invoice.invoices import InvoicedFeeRow, InvoiceLineRow, InvoiceRow, InvoiceSeriesRow, take_number
+from store.invoice.invoices import InvoicedFeeRow, InvoiceLineRow, InvoiceRow, InvoiceSeriesRow, lock_lines, take_number
 from store.invoice.parties import customer_columns, issuer_columns, missing_for, untaxed_category
 from store.invoice.postings import credit_note_journal, rounding_journal
+from store.invoice.returns import fees_of_lines, retake
 from store.ledger.posting import post
 from store.ledger.rows import LedgerBookRow
 from store.partner.partners import MarketplaceRow, PartnerRow
@@ -61,6 +62,8 @@ async def issue(db: AsyncSession, period: InvoicedPeriod) -> list[InvoiceRow]:
     """
     since = period.marketplace.invoicer_starts_on
     fees = await fees_of(db, period.partner.id, period.book.id, period.last_day, first_day=since, is_open=True)
+    if await _retake(db, period, fees):
+        fees = await fees_of(db, period.partner.id, period.book.id, period.last_day, first_day=since, is_open=True)
     if fees and (missing := missing_of(period.marketplace, period.partner, fees)):
         raise IncompleteInvoice(missing)
     charged, returned = [fee for fee in fees if fee.amount > 0], [fee for fee in fees if fee.amount < 0]
@@ -69,6 +72,13 @@ async def issue(db: AsyncSession, period: InvoicedPeriod) -> list[InvoiceRow]:
         for kind, own in ((InvoiceKind.INVOICE, charged), (InvoiceKind.CREDIT_NOTE, returned))
         if own
     ]
+
+
+async def _retake(db: AsyncSession, period: InvoicedPeriod, fees: Sequence[PostedFee]) -> bool:
+    """Take again what refunds gave back though a credit note had done so before; returns whether there is any."""
+    lines = await lock_lines(db, {fee.charged_on_id for fee in fees if fee.charged_on_id is not None})
+    credited = {line.id: _minor(line, line.credited_amount) for line in lines}
+    return await retake(db, period.book.id, period.partner.id, fees, credited)
 
 
 def _group_of(fee: PostedFee) -> tuple[InvoiceLineKind, Decimal]:
@@ -150,6 +160,16 @@ class Correction:
     invoicing_date: dt.date
 
 
+async def left_of(db: AsyncSession, lines: Sequence[InvoiceLineRow]) -> Mapping[int, Decimal]:
+    """What of the lines of an invoice neither credit notes nor refunds gave back, by position."""
+    fees = await fees_of_lines(db, [line.id for line in lines])
+    return {
+        line.position: MinorAmount(line.currency, fees[line.id].charged - fees[line.id].returned()).decimal
+        - line.credited_amount
+        for line in lines
+    }
+
+
 async def correct(
     db: AsyncSession, series: InvoiceSeriesRow, marketplace: MarketplaceRow, correction: Correction
 ) -> InvoiceRow:
@@ -170,10 +190,25 @@ async def correct(
         **_sums(lines, invoice.currency),
     )
     await _write(db, note, lines)
+    management = await _management_fees(db, correction)
     for line, amount in correction.lines:
         line.credited_amount += amount
-    await post(db, [await credit_note_journal(db, note)])
+    await post(db, [await credit_note_journal(db, note, management)])
     return note
+
+
+async def _management_fees(db: AsyncSession, correction: Correction) -> int:
+    """What a correction gives back of management fees, without VAT, in minor units: their part in the lines."""
+    fees, sum_of_all = await fees_of_lines(db, [line.id for line, _ in correction.lines]), 0
+    for line, amount in correction.lines:
+        before, after = (_minor(line, each) for each in (line.credited_amount, line.credited_amount + amount))
+        whole, total = fees[line.id].management, _minor(line, line.total_amount)
+        sum_of_all += share_of(whole, after, total) - share_of(whole, before, total)
+    return sum_of_all
+
+
+def _minor(line: InvoiceLineRow, value: Decimal) -> int:
+    return MinorAmount.of(value, line.currency).minor
 
 
 COPIED = ("marketplace_id", "partner_id", "book_id", "currency", "first_day", "last_day", "language")
@@ -185,11 +220,8 @@ def _credited(line: InvoiceLineRow, amount: Decimal) -> InvoicedLine:
     less what was: nothing is left of net or VAT once all is given back.
     """
 
-    def minor(value: Decimal) -> int:
-        return MinorAmount.of(value, line.currency).minor
-
     def net_until(credited: Decimal) -> int:
-        return share_of(minor(line.net_amount), minor(credited), minor(line.total_amount))
+        return share_of(_minor(line, line.net_amount), _minor(line, credited), _minor(line, line.total_amount))
 
     net = net_until(line.credited_amount + amount) - net_until(line.credited_amount)
-    return InvoicedLine(line.kind, line.vat_category, line.vat_rate, line.count, -net, net - minor(amount))
+    return InvoicedLine(line.kind, line.vat_category, line.vat_rate, line.count, -net, net - _minor(line, amount))

@@ -18,6 +18,7 @@ from store.document.invoice.words import InvoiceWords
 from store.document.invoice.xml import FEES_FILE
 from store.document.sheet import SheetBrand
 from store.invoice.invoices import InvoiceLineRow, InvoiceRow, lines_by_rate, lines_of
+from store.ledger.fees import ORIGIN
 from store.partner.brand import brand_of_marketplace
 from store.partner.partners import MarketplaceRow
 from store.providers.money import MinorAmount
@@ -28,15 +29,12 @@ FEES = text("""
     LEFT JOIN payment_transaction t ON t.id = CASE j.source_kind WHEN 'refund' THEN split_part(j.source_id, ':', 2)::int END
     WHERE l.invoice_id = :id ORDER BY j.effective_on, j.id
 """)
-PRECEDING = text("""
+PRECEDING = text(f"""
     SELECT DISTINCT v.number, v.invoicing_date FROM invoice_line l
-    JOIN invoiced_fee f ON f.invoice_line_id = l.id JOIN ledger_journal j ON j.id = f.journal_id
-    LEFT JOIN payment_transaction t ON t.id = CASE j.source_kind WHEN 'refund' THEN split_part(j.source_id, ':', 2)::int END
-    JOIN ledger_journal o ON o.book_id = j.book_id AND (o.source_kind, o.source_id, o.kind) IN (
-        ('payment', t.payment_id::text, 'payment'), (j.source_kind, j.source_id, 'capture'))
-    JOIN invoiced_fee g ON g.journal_id = o.id JOIN invoice_line m ON m.id = g.invoice_line_id
-    JOIN invoice v ON v.id = m.invoice_id AND v.kind = 'invoice' WHERE l.invoice_id = :id ORDER BY 2, 1
-""")
+    JOIN invoiced_fee f ON f.invoice_line_id = l.id JOIN ledger_journal j ON j.id = f.journal_id {ORIGIN}
+    JOIN invoice_line m ON m.id = x.invoice_line_id JOIN invoice v ON v.id = m.invoice_id
+    WHERE l.invoice_id = :id ORDER BY 2, 1
+""")  # noqa: S608 - of SQL in this program
 """The invoices with the payments and usages whose fees went back."""
 MOST_PRINTED = 500
 """Fees in the printed list: each takes 2 KB in a tagged PDF. The attached list has all of them."""

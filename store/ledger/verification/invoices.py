@@ -1,15 +1,18 @@
 # ruff: noqa: S608 - statements are made of SQL in this package
 """Rules of invoices: they are the sum of the fees that the ledger has, each on one, and their numbers have no gaps."""
 
+from store.ledger.fees import ORIGIN, RETAKEN
 from store.ledger.verification.rule import JOURNALS, MINOR, Rule, is_checked
 
 FEE = """(
     SELECT -sum(e.amount) FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id
-    WHERE e.journal_id = {journal} AND a.role IN {roles}
+    WHERE a.role IN {roles} AND e.journal_id IN (
+        SELECT j.id UNION ALL SELECT o.id FROM ledger_journal o WHERE {retaken})
 )"""
-FEES = FEE.format(journal="f.journal_id", roles="('commission', 'management_fees', 'vat_on_commission')")
-VAT_OF_FEE = FEE.format(journal="f.journal_id", roles="('vat_on_commission')")
-VAT_OF_INVOICE = FEE.format(journal="j.id", roles="('vat_on_commission')")
+RETAKEN_OF_IT = RETAKEN.format(retaken="o", journal="j")
+FEES = FEE.format(roles="('commission', 'management_fees', 'vat_on_commission')", retaken=RETAKEN_OF_IT)
+VAT = FEE.format(roles="('vat_on_commission')", retaken=RETAKEN_OF_IT)
+"""SQL: the fee and VAT of a journal `j`, less what was taken again."""
 OF_INVOICE = is_checked("v.book_id", "v.invoicing_date")
 
 RULES = (
@@ -18,10 +21,10 @@ RULES = (
         "Each fee on an invoice is that of its journal, and of the partner that the invoice is for.",
         f"""
         SELECT format('invoice %s: the fee of journal:%s is %s with %s VAT, posted are %s and %s', v.number, f.journal_id,
-            f.amount, f.vat, {FEES}, {VAT_OF_FEE}) AS offender
+            f.amount, f.vat, {FEES}, {VAT}) AS offender
         FROM invoiced_fee f JOIN {JOURNALS} j ON j.id = f.journal_id
         JOIN invoice_line l ON l.id = f.invoice_line_id JOIN invoice v ON v.id = l.invoice_id
-        WHERE (f.amount, f.vat) IS DISTINCT FROM ({FEES}, coalesce({VAT_OF_FEE}, 0))
+        WHERE (f.amount, f.vat) IS DISTINCT FROM ({FEES}, coalesce({VAT}, 0))
             OR (j.partner_id, j.book_id) IS DISTINCT FROM (v.partner_id, v.book_id)
         """,
     ),
@@ -50,7 +53,7 @@ RULES = (
             SELECT coalesce((
                 SELECT sum(f.vat) FROM invoice_line l JOIN invoiced_fee f ON f.invoice_line_id = l.id WHERE l.invoice_id = v.id
             ), 0) + coalesce((
-                SELECT sum({VAT_OF_INVOICE}) FROM ledger_journal j WHERE j.source_kind = 'invoice' AND j.source_id = v.id::text
+                SELECT sum({VAT}) FROM ledger_journal j WHERE j.source_kind = 'invoice' AND j.source_id = v.id::text
                     AND j.book_id = v.book_id AND j.kind IN ('invoice_rounding', 'credit_note')
             ), 0) AS vat
         ) p ON true
@@ -67,6 +70,25 @@ RULES = (
             SELECT corrects_id, -sum(total_amount) AS total FROM invoice WHERE corrects_id IS NOT NULL GROUP BY 1
         ) n ON n.corrects_id = v.id
         WHERE {OF_INVOICE} AND l.credited <> coalesce(n.total, 0)
+        """,
+    ),
+    Rule(
+        "fees_given_back",
+        "Credit notes about a line of an invoice, those that correct it and those about refunds and cancelled usages, give back "
+        "no more than its payments and usages were charged.",
+        f"""
+        SELECT format('invoice %s, line %s: charged %s, corrected %s, returned %s', v.number, l.position, c.charged, c.corrected,
+            r.returned) AS offender
+        FROM invoice v JOIN ledger_book b ON b.id = v.book_id JOIN invoice_line l ON l.invoice_id = v.id CROSS JOIN LATERAL (
+            SELECT coalesce(sum(f.amount), 0) AS charged, {MINOR.format(amount="l.credited_amount")} AS corrected
+            FROM invoiced_fee f JOIN ledger_journal j ON j.id = f.journal_id
+            WHERE f.invoice_line_id = l.id AND j.kind IN ('payment', 'capture')
+        ) c JOIN (
+            SELECT x.invoice_line_id, -sum(coalesce(i.amount, {FEES}, 0)) AS returned
+            FROM ledger_journal j {ORIGIN} LEFT JOIN invoiced_fee i ON i.journal_id = j.id
+            WHERE j.kind = 'refund_failed' OR j.kind IN ('refund', 'reversal') AND i.journal_id IS NOT NULL GROUP BY 1
+        ) r ON r.invoice_line_id = l.id
+        WHERE {OF_INVOICE} AND v.kind = 'invoice' AND c.corrected + r.returned > c.charged
         """,
     ),
     Rule(

@@ -52,7 +52,7 @@ RULES = (
         FROM {MOVED} j WHERE j.role = 'partner_network'
             AND (j.source_kind NOT IN {USAGES} OR j.kind NOT IN ('capture', 'reversal'))
             AND (j.source_kind, j.kind) NOT IN (('refund', 'reversal'), ('payout_adjustment', 'adjustment'))
-            AND j.kind NOT IN ('payout_validated', 'payout_failed', 'recovery', 'credit_note')
+            AND j.kind NOT IN ('payout_validated', 'payout_failed', 'recovery', 'credit_note', 'fee_retaken')
         """,
     ),
     Rule(

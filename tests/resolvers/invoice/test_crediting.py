@@ -7,17 +7,25 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from resolvers.invoice.issuing import create_credit_note
-from schema.core.errors import AppError
+from resolvers.invoice.invoices import lines_of_invoices
+from resolvers.invoice.issuing import create_credit_note, issue_invoices
+from resolvers.network.gift_card_usages import cancel_network_gift_card_usage
+from resolvers.payment.refunds.refunds import refund_payment
+from schema.core.errors import AppError, InvalidInput
+from schema.invoice.errors import NothingToCredit
 from schema.invoice.input import CreateCreditNote
 from schema.payment.errors import MarketplacePaymentsNotActive
+from schema.payment.input import RefundPayment
 from schema.payment.payout import PayoutRequestStatus
+from store.core.clock import clock
+from store.payment.payments import PaymentRow
 from tests.changes import Direct, Transport
-from tests.fixtures.invoice import can_be_invoiced, credited, invoices, issued, stored_invoice
+from tests.fixtures.invoice import MONTH, can_be_invoiced, credited, invoices, issue_now, issued, stored_invoice
 from tests.fixtures.ledger import broken_rules
 from tests.fixtures.network import is_proved
 from tests.fixtures.payment.api_payment import fee_rule, paid, wallet_uuid
 from tests.fixtures.payment.network_payment import card_of_network, take_fees, take_part
+from tests.fixtures.payment.payment import send_refunds
 from tests.fixtures.payment.payout import can_be_paid_out, put_into_payout, validated
 from tests.fixtures.payment.refill import market
 from tests.fixtures.shop import Shop
@@ -27,6 +35,11 @@ REASON = "The fixed fee was agreed to be nothing."
 BALANCE = """
     SELECT sum(e.amount * a.side)::int FROM ledger_account a JOIN ledger_entry e ON e.account_id = a.id WHERE a.role = :role
 """
+GIVEN = """
+    SELECT -sum(e.amount) FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id
+    WHERE a.role IN ('commission', 'management_fees', 'vat_on_commission')
+"""
+"""What was charged less what went back, in minor units."""
 
 
 async def refusal(tenants: Tenants, ask: Transport, who: str, **values: Any) -> set[tuple[str, str]]:
@@ -149,3 +162,67 @@ async def test_without_a_wallet_that_could_pay_it_none_is_issued(shop: Shop) -> 
         await create_credit_note(market(shop), about)
     assert len(await invoices(shop.services)) == 1
     assert (await validated(shop)).status is PayoutRequestStatus.VALIDATED
+
+
+async def refunded(shop: Shop, payment: PaymentRow, amount: str) -> None:
+    await refund_payment(shop.manager, RefundPayment(id=payment.id, amount=Decimal(amount)))
+    await send_refunds(shop.services)
+
+
+async def test_what_refunds_gave_back_is_not_left_to_correct(shop: Shop) -> None:
+    await can_be_invoiced(shop)
+    await fee_rule(shop)
+    payment = await paid(shop, "100.00")
+    (invoice,) = await issued(shop)
+    await refunded(shop, payment, "40.00")
+    with pytest.raises(InvalidInput) as refused:
+        await credited(shop, invoice, "3.61")
+    assert "at most 3.60" in refused.value.problems[0].message
+    await credited(shop, invoice, "3.60")
+    await issued(shop)
+    assert [str(each.total_amount) for each in await invoices(shop.services)] == ["6.00", "-3.60", "-2.40"]
+    shown = await lines_of_invoices(shop.manager, [invoice.id])
+    assert [str(line.credited.amount) for line in shown[invoice.id]] == ["6.00"]
+    with pytest.raises(NothingToCredit):
+        await credited(shop, invoice)
+    assert await shop.one(GIVEN) == 0
+    assert await broken_rules(shop.services.db) == {}
+    await shop.execute("UPDATE invoice_line SET credited_amount = 3.61 WHERE credited_amount = 3.60")
+    assert set(await broken_rules(shop.services.db)) == {"credit_notes", "fees_given_back"}
+
+
+@pytest.mark.parametrize(("corrected", "again"), [("6.00", []), ("4.00", ["-2.00"])])
+async def test_a_refund_does_not_give_back_what_a_correction_did(shop: Shop, corrected: str, again: list[str]) -> None:
+    await can_be_invoiced(shop)
+    await fee_rule(shop)
+    payment = await paid(shop, "100.00")
+    (invoice,) = await issued(shop)
+    await paid(shop, "200.00")  # so that the wallet has what the fee was
+    await credited(shop, invoice, corrected)
+    await refunded(shop, payment, "60.00")
+    await issued(shop)
+    await refunded(shop, payment, "40.00")
+    await issued(shop)
+    clock.advance(MONTH)
+    assert await issue_invoices(shop.services) == 0
+    amounts = [str(each.total_amount) for each in await invoices(shop.services)]
+    assert amounts == ["6.00", f"-{corrected}", "12.00", *again]
+    assert await shop.one(GIVEN) == 1200
+    assert await broken_rules(shop.services.db) == {}
+
+
+async def test_a_cancelled_usage_does_not_give_back_what_a_correction_did(tenants: Tenants) -> None:
+    invoice = await stored_invoice(tenants, "a1")  # 8.40, of which 1.20 are management fees
+    direct, partner = Direct(tenants), tenants.partners["a1"].id
+    part = [{"position": 1, "amount": "4.20"}]
+    about = {"invoice_id": str(invoice.id), "reason": REASON}
+    assert (await direct.change("market a", create_credit_note, **about, lines=part)).done
+    assert await tenants.one(BALANCE, role="management_fees") == 50
+    usage = await tenants.one("SELECT max(id) FROM network_gift_card_usage")
+    assert (await direct.change("market a", cancel_network_gift_card_usage, id=usage)).done
+    (note,) = await issue_now(tenants.services, partner)
+    assert str(note.total_amount) == "-4.20"
+    roles = ("commission", "management_fees", "vat_on_commission", "partner_network")
+    assert [await tenants.one(BALANCE, role=role) for role in roles] == [0, 0, 0, 0]
+    assert await issue_now(tenants.services, partner) == []
+    assert await is_proved(tenants)

@@ -30,7 +30,8 @@ from store.mail.rows import MailRow
 from tests.changes import Direct
 from tests.fixtures.e_invoice import broken_business_rules
 from tests.fixtures.invoice import can_be_invoiced, invoices, issued, stored_invoice
-from tests.fixtures.payment.api_payment import fee_rule, paid
+from tests.fixtures.payment.api_payment import fee_rule, paid, wallet_uuid
+from tests.fixtures.payment.network_payment import card_of_network, take_fees, take_part
 from tests.fixtures.payment.payment import send_refunds
 from tests.fixtures.shop import Shop
 from tests.fixtures.tenants import Tenants
@@ -125,6 +126,20 @@ async def test_a_credit_note_names_the_invoices_that_it_is_about(shop: Shop) -> 
     referenced = fromstring(xml).find(f".//{RAM}InvoiceReferencedDocument/{RAM}IssuerAssignedID")
     assert referenced is not None
     assert referenced.text == "F-000001"
+
+
+async def test_a_credit_note_about_what_a_gift_card_paid_names_the_invoice(shop: Shop) -> None:
+    await can_be_invoiced(shop)
+    await take_part(shop)
+    await take_fees(shop)
+    wallet = await wallet_uuid(shop, await card_of_network(shop))
+    payment = await paid(shop, "50.00", extra_source_wallet_uuid=wallet, extra_source_amount="50.00")
+    (invoice,) = await issued(shop)
+    await refund_payment(shop.manager, RefundPayment(id=payment.id, amount=Decimal("20.00")))
+    await send_refunds(shop.services)
+    xml = xml_of(await document(shop, (await issued(shop))[-1]))
+    assert broken_business_rules(xml) == []
+    assert invoice.number in values(xml, "IssuerAssignedID")
 
 
 async def test_a_correction_names_its_invoice_and_reason(tenants: Tenants) -> None:

@@ -109,10 +109,10 @@ async def test_fees_of_usages_are_invoiced_unless_the_marketplace_pays_them(tena
 async def test_numbers_have_no_gaps_and_no_fee_is_charged_twice(tenants: Tenants) -> None:
     await take_fees(tenants, "a1", "a2", "b1")
     clock.advance(MONTH)
-    for market in ("a", "b"):
+    for name in ("a", "b"):
         await tenants.execute(
             "UPDATE invoice_series SET invoiced_until = NULL WHERE marketplace_id = :id",
-            id=tenants.marketplaces[market].id,
+            id=tenants.marketplaces[name].id,
         )
     counts = await asyncio.gather(*(issue_invoices(tenants.services) for _ in range(8)))
     found = await invoices(tenants.services)
