@@ -118,7 +118,7 @@ async def lines_of_invoices(context: Context, ids: Sequence[UUID]) -> Mapping[UU
 
 
 def _line(row: InvoiceLineRow, fees: LineFees) -> InvoiceLine:
-    returned = MinorAmount(row.currency, fees.returned(is_invoiced=True)).decimal
+    returned = MinorAmount(row.currency, fees.sum_back(is_invoiced=True)).decimal
     return InvoiceLine(
         position=row.position,
         kind=row.kind,

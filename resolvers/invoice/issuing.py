@@ -37,6 +37,7 @@ from store.partner.partners import MarketplaceRow, PartnerRow
 log = structlog.get_logger(__name__)
 ISSUED = Counter("coffret_invoices_issued", "Invoices and credit notes that were issued.", ["kind"])
 INCOMPLETE = Counter("coffret_invoices_incomplete", "Invoices that were not issued, because details are missing.")
+FAILED = Counter("coffret_invoices_failed", "Partners whose invoices failed: see the log.")
 DAY = dt.timedelta(days=1)
 
 
@@ -95,7 +96,10 @@ async def _issue_monthly(
     except IncompleteInvoice as error:
         INCOMPLETE.inc()
         log.warning("a partner gets no invoice: details are missing", partner_id=partner_id, missing=error.missing)
-        return 0
+    except Exception:  # of one partner: the others get theirs, and it does with the next run or by hand
+        FAILED.inc()
+        log.exception("a partner gets no invoice: it failed", partner_id=partner_id)
+    return 0
 
 
 async def _issue(
@@ -139,7 +143,7 @@ async def issue_partner_invoices(call: Call, input: IssuePartnerInvoices) -> lis
     try:
         issued = await _issue(call.services, call.db, marketplace, partner, book_id, last_day)
     except IncompleteInvoice as error:
-        raise InvoiceIncomplete(missing=f"An invoice needs what is missing: {error}.") from error
+        raise InvoiceIncomplete(missing=f"The invoice still needs: {error}.") from error
     if not issued:
         raise NothingToInvoice
     return list(issued)

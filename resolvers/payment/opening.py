@@ -47,10 +47,9 @@ async def open_payment(
         if card_amount
         else await card_wallet_of(db, partner.id)
     )
-    fee = Commission()
+    fee, of = Commission(), {name: columns.get(name, "") for name in ("product", "origin")}
     if not for_marketplace:
-        product, origin = columns["product"], columns["origin"]
-        fee = await commission_of(db, partner.id, card_amount=card_amount, product=product, origin=origin)
+        fee = await commission_of(db, partner.id, card_amount=card_amount, **of)
     currency = select(col(MarketplaceRow.currency)).where(col(MarketplaceRow.id) == partner.marketplace_id)
     payment = PaymentRow(
         partner_id=partner.id,
@@ -67,6 +66,7 @@ async def open_payment(
         commission_vat_amount=fee.vat,
         net_amount=amount - fee.amount,
         commission_vat_rate=fee.vat_rate,
+        is_reverse_charge=fee.is_reverse_charge,
         fee_rule_id=fee.rule_id,
         created_on=now,
         **columns,

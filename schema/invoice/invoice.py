@@ -2,6 +2,7 @@
 
 import datetime as dt
 from decimal import Decimal
+from typing import Annotated
 from uuid import UUID, uuid4
 
 import strawberry
@@ -141,7 +142,9 @@ class Invoice(SchemaModel):
 
 @strawberry.pydantic.type(description="A fee, as the ledger has it.")
 class Fee(BaseModel):
-    journal_id: int = PydanticField(description="The id of its journal in the ledger.")
+    journal_id: Annotated[int, strawberry.field(graphql_type=strawberry.ID)] = PydanticField(
+        description="The id of its journal in the ledger."
+    )
     kind: InvoiceLineKind = PydanticField(description="What it is for.")
     source_kind: str = PydanticField(description="What caused it, such as `payment`.")
     source_id: str = PydanticField(description="The id of what caused it.")
@@ -158,5 +161,5 @@ class FeeStatement(BaseModel):
     vat: Money = PydanticField(description="The VAT in it, as it was posted for each fee.")
     lines: list[Fee] = PydanticField(description="The fees, oldest first.")
     missing: list[str] = PydanticField(
-        description="What is missing before the next invoice can be issued, in words; empty if nothing."
+        description="What is missing before the next invoice can be issued, as the names of fields; empty if nothing."
     )

@@ -23,6 +23,7 @@ from schema.partner.network_settings import (
 from schema.validation.characters import line_up_to
 from schema.validation.contact import CountryCode, Email
 from schema.validation.numbers import AmountRule, MoneyAmount, WholeNumberRule
+from schema.validation.vat import vat_number
 
 
 def _time_zone(value: str) -> str:
@@ -38,6 +39,14 @@ Domain = Annotated[str, line_up_to(253, to_lower=True)]
 
 
 TimeZone = Annotated[str, AfterValidator(_time_zone)]
+
+
+def _vat_number(value: str) -> str:
+    if value and not vat_number(value):
+        raise PydanticCustomError(
+            "vat_id", "Send a valid VAT number with the prefix of its country, such as FR44732829320."
+        )
+    return vat_number(value)
 
 
 Percentage = Annotated[Decimal, AmountRule(ge=Decimal(0), le=Decimal(100))]
@@ -84,7 +93,7 @@ class InvoicerDetailsInput(SchemaModel):
     city: strawberry.Maybe[Annotated[str, line_up_to(120)]]
     country_code: strawberry.Maybe[CountryCode]
     registration_number: strawberry.Maybe[Annotated[str, line_up_to(40)]]
-    vat_id: strawberry.Maybe[Annotated[str, line_up_to(40)]]
+    vat_id: strawberry.Maybe[Annotated[str, line_up_to(40), AfterValidator(_vat_number)]]
     exemption_reason: strawberry.Maybe[Annotated[str, line_up_to(200)]]
     starts_on: strawberry.Maybe[dt.date | None]
     number_prefix: strawberry.Maybe[Annotated[str, line_up_to(10)]]

@@ -90,6 +90,7 @@ async def add_commission(db: AsyncSession, attempt: AttemptRow) -> None:
     )
     attempt.commission_amount, attempt.commission_vat_amount = commission.amount, commission.vat
     attempt.commission_vat_rate, attempt.fee_rule_id = commission.vat_rate, commission.rule_id
+    attempt.is_reverse_charge = commission.is_reverse_charge
 
 
 def _applied_codes(quote: Quote, kind: CodeKind) -> tuple[AttemptCode, ...]:

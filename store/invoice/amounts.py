@@ -6,15 +6,17 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
 from schema.invoice.invoice import InvoiceLineKind, VatCategory
+from store.providers.money import MinorAmount, smallest_unit
 
 WHOLE = Decimal(1)
 
 
 @dataclass(frozen=True, slots=True)
 class FeeSum:
-    """Fees of one kind with one rate, in minor units, VAT included."""
+    """Fees of one kind with one category and rate, in minor units, VAT included."""
 
     kind: InvoiceLineKind
+    category: VatCategory
     vat_rate: Decimal
     count: int
     total: int
@@ -36,32 +38,40 @@ class InvoicedLine:
         return self.net + self.vat
 
 
-def net_of(total: int, vat_rate: Decimal) -> int:
-    """The part of an amount with VAT that is not VAT, rounded half up."""
-    return int((total * 100 / (100 + vat_rate)).quantize(WHOLE, ROUND_HALF_UP))
+def unit_of(currency: str) -> int:
+    """The smallest amount that is stored, in minor units: of currencies with three decimals ten."""
+    return MinorAmount.of(smallest_unit(currency), currency).minor
 
 
-def share_of(whole: int, part: int, total: int) -> int:
-    """What belongs of a whole to a part of a total, rounded half up."""
-    return int((Decimal(whole * part) / total).quantize(WHOLE, ROUND_HALF_UP))
+def net_of(total: int, vat_rate: Decimal, unit: int = 1) -> int:
+    """The part of an amount with VAT that is not VAT, rounded half up to `unit`."""
+    return _round(total * 100 / (100 + vat_rate), unit)
 
 
-def price_lines(sums: Iterable[FeeSum], untaxed: VatCategory) -> list[InvoicedLine]:
-    """The lines of an invoice, by falling rate. `untaxed` is the category of fees without VAT.
+def share_of(whole: int, part: int, total: int, unit: int = 1) -> int:
+    """What belongs of a whole to a part of a total, rounded half up to `unit`."""
+    return _round(Decimal(whole * part) / total, unit)
+
+
+def _round(amount: Decimal, unit: int) -> int:
+    return int((amount / unit).quantize(WHOLE, ROUND_HALF_UP)) * unit
+
+
+def price_lines(sums: Iterable[FeeSum], unit: int = 1) -> list[InvoicedLine]:
+    """The lines of an invoice, by falling rate.
 
     The VAT of a rate is that of its sum, as EN 16931 asks for, and its lines share it: each is the VAT of all lines so far
     less that of those before. So it differs from the sum of the fees' own VAT, each rounded by itself.
     """
-    by_rate: defaultdict[Decimal, list[FeeSum]] = defaultdict(list)
+    by_rate: defaultdict[tuple[Decimal, VatCategory], list[FeeSum]] = defaultdict(list)
     for each in sums:
-        by_rate[each.vat_rate].append(each)
+        by_rate[-each.vat_rate, each.category].append(each)
     lines = []
-    for rate in sorted(by_rate, reverse=True):
+    for _, own in sorted(by_rate.items()):
         total = net = 0
-        for each in sorted(by_rate[rate], key=lambda each: each.kind):
+        for each in sorted(own, key=lambda each: each.kind):
             total += each.total
-            own = net_of(total, rate) - net
-            net += own
-            category = VatCategory.STANDARD if rate else untaxed
-            lines.append(InvoicedLine(each.kind, category, rate, each.count, own, each.total - own))
+            part = net_of(total, each.vat_rate, unit) - net
+            net += part
+            lines.append(InvoicedLine(each.kind, each.category, each.vat_rate, each.count, part, each.total - part))
     return lines

@@ -26,7 +26,9 @@ POSTED = f"""
 FEES = text(f"""
     SELECT f.id AS journal_id, f.amount, f.vat, j.source_kind, j.source_id, j.effective_on, v.number AS invoice_number,
         x.invoice_line_id AS charged_on_id, CASE WHEN j.kind IN ('capture', 'reversal') THEN 'usages' ELSE 'payments' END AS kind,
-        coalesce(p.commission_vat_rate, g.fees_vat_rate, u.fees_vat_rate, r.fees_vat_rate, q.commission_vat_rate, 0) AS vat_rate
+        coalesce(p.commission_vat_rate, g.fees_vat_rate, u.fees_vat_rate, r.fees_vat_rate, q.commission_vat_rate, 0) AS vat_rate,
+        coalesce(p.is_reverse_charge, g.is_reverse_charge, u.is_reverse_charge, r.is_reverse_charge, q.is_reverse_charge, false)
+            AS is_reverse_charge
     FROM ({
     POSTED.format(
         which='''j.partner_id = :partner_id AND j.book_id = :book_id AND j.effective_on <= CAST(:last_day AS date)
@@ -67,6 +69,8 @@ class PostedFee:
     amount: int
     vat: int
     vat_rate: Decimal
+    is_reverse_charge: bool
+    """Whether it has no VAT because the partner owes it, as was decided when it was taken."""
     invoice_number: str | None
     charged_on_id: int | None
     """Of what went back, the id of the line that had charged it; None if no invoice has."""
@@ -102,6 +106,7 @@ def _fee(row: Any) -> PostedFee:
         row.amount,
         row.vat,
         row.vat_rate,
+        row.is_reverse_charge,
         row.invoice_number,
         row.charged_on_id,
     )

@@ -1,20 +1,20 @@
 """Issues invoices and credit notes: what a partner was charged until the end of a month, and what goes back of an invoice."""
 
 import datetime as dt
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import groupby
 from typing import Any
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.invoice.invoice import InvoiceKind, InvoiceLineKind, VatCategory
 from store.core.clock import now
-from store.invoice.amounts import FeeSum, InvoicedLine, price_lines, share_of
+from store.invoice.amounts import FeeSum, InvoicedLine, price_lines, share_of, unit_of
 from store.invoice.fees import PostedFee, fees_of
 from store.invoice.invoices import InvoicedFeeRow, InvoiceLineRow, InvoiceRow, InvoiceSeriesRow, lock_lines, take_number
-from store.invoice.parties import customer_columns, issuer_columns, missing_for, untaxed_category
+from store.invoice.parties import category_of, customer_columns, issuer_columns, missing_for
 from store.invoice.postings import credit_note_journal, rounding_journal
 from store.invoice.returns import fees_of_lines, retake
 from store.ledger.posting import post
@@ -51,8 +51,7 @@ class IncompleteInvoice(Exception):
 
 def missing_of(marketplace: MarketplaceRow, partner: PartnerRow, fees: Sequence[PostedFee]) -> list[str]:
     """What is missing before these fees can be invoiced, as the names of fields."""
-    untaxed = untaxed_category(marketplace, partner)
-    return list(missing_for(marketplace, partner, {VatCategory.STANDARD if fee.vat_rate else untaxed for fee in fees}))
+    return list(missing_for(marketplace, partner, {category_of(marketplace, fee) for fee in fees}))
 
 
 async def issue(db: AsyncSession, period: InvoicedPeriod) -> list[InvoiceRow]:
@@ -81,14 +80,13 @@ async def _retake(db: AsyncSession, period: InvoicedPeriod, fees: Sequence[Poste
     return await retake(db, period.book.id, period.partner.id, fees, credited)
 
 
-def _group_of(fee: PostedFee) -> tuple[InvoiceLineKind, Decimal]:
-    return fee.kind, fee.vat_rate
-
-
 async def _issue(db: AsyncSession, period: InvoicedPeriod, kind: InvoiceKind, fees: Sequence[PostedFee]) -> InvoiceRow:
-    groups = {key: list(own) for key, own in groupby(sorted(fees, key=_group_of), _group_of)}
+    groups: defaultdict[tuple[InvoiceLineKind, VatCategory, Decimal], list[PostedFee]] = defaultdict(list)
+    for fee in fees:
+        groups[fee.kind, category_of(period.marketplace, fee), fee.vat_rate].append(fee)
     sums = [FeeSum(*key, len(own), sum(fee.amount for fee in own)) for key, own in groups.items()]
-    lines = price_lines(sums, untaxed_category(period.marketplace, period.partner))
+    lines = price_lines(sums, unit_of(period.book.currency))
+    _check_rates(lines, fees, unit_of(period.book.currency))
     first_day = min(period.last_day.replace(day=1), fees[0].effective_on)
     number, printed = take_number(period.series, period.marketplace.invoicer_number_prefix)
     is_exempt = any(line.category in UNTAXED_REASONS for line in lines)
@@ -114,10 +112,16 @@ async def _issue(db: AsyncSession, period: InvoicedPeriod, kind: InvoiceKind, fe
     for row in rows:
         db.add_all(
             InvoicedFeeRow(journal_id=fee.journal_id, invoice_line_id=row.id, amount=fee.amount, vat=fee.vat)
-            for fee in groups[row.kind, row.vat_rate]
+            for fee in groups[row.kind, row.vat_category, row.vat_rate]
         )
     await post(db, [rounding_journal(invoice, sum(fee.vat for fee in fees))])
     return invoice
+
+
+def _check_rates(lines: Sequence[InvoicedLine], fees: Sequence[PostedFee], unit: int) -> None:
+    """Raise IncompleteInvoice if the VAT differs by more from what was posted than fees are rounded: a rate is not theirs."""
+    if abs(sum(line.vat for line in lines) - sum(fee.vat for fee in fees)) > (len(fees) + len(lines)) * unit:
+        raise IncompleteInvoice(["fees whose VAT is that of their rate"])
 
 
 def _sums(lines: Sequence[InvoicedLine], currency: str) -> Mapping[str, Any]:
@@ -164,7 +168,7 @@ async def left_of(db: AsyncSession, lines: Sequence[InvoiceLineRow]) -> Mapping[
     """What of the lines of an invoice neither credit notes nor refunds gave back, by position."""
     fees = await fees_of_lines(db, [line.id for line in lines])
     return {
-        line.position: MinorAmount(line.currency, fees[line.id].charged - fees[line.id].returned()).decimal
+        line.position: MinorAmount(line.currency, fees[line.id].charged - fees[line.id].sum_back()).decimal
         - line.credited_amount
         for line in lines
     }
@@ -221,7 +225,8 @@ def _credited(line: InvoiceLineRow, amount: Decimal) -> InvoicedLine:
     """
 
     def net_until(credited: Decimal) -> int:
-        return share_of(_minor(line, line.net_amount), _minor(line, credited), _minor(line, line.total_amount))
+        whole, total = (_minor(line, each) for each in (line.net_amount, line.total_amount))
+        return share_of(whole, _minor(line, credited), total, unit_of(line.currency))
 
     net = net_until(line.credited_amount + amount) - net_until(line.credited_amount)
     return InvoicedLine(line.kind, line.vat_category, line.vat_rate, line.count, -net, net - _minor(line, amount))

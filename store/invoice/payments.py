@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
-from sqlalchemy import text
+from sqlalchemy import ARRAY, Uuid, bindparam, func, text
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
@@ -29,7 +29,8 @@ async def payments_of(db: AsyncSession, ids: Sequence[UUID]) -> Mapping[UUID, li
     for row in rows:
         if row.payment_id is not None:
             invoices_of[row.payment_id].append(row.invoice_id)
-    query = select(PaymentRow).where(col(PaymentRow.id).in_(invoices_of))
+    is_theirs = col(PaymentRow.id) == func.any(bindparam("ids", list(invoices_of), type_=ARRAY(Uuid)))
+    query = select(PaymentRow).where(is_theirs)
     found: defaultdict[UUID, list[PaymentRow]] = defaultdict(list)
     for payment in (await db.exec(query.order_by(col(PaymentRow.created_on), col(PaymentRow.id)))).all():
         for invoice_id in invoices_of[payment.id]:

@@ -45,7 +45,7 @@ async def credit_note_journal(db: AsyncSession, note: InvoiceRow, management: in
         kind=Kind.CREDIT_NOTE,
         source_kind=SOURCE,
         source_id=str(note.id),
-        entries=(*_income(total, vat, management), *await _given(db, note.book_id, note.partner_id, total)),
+        entries=(*_income(total, vat, management), *await _give_back(db, note.book_id, note.partner_id, total)),
     )
 
 
@@ -65,7 +65,7 @@ async def retaken_journal(db: AsyncSession, book_id: int, partner_id: int, fee: 
     was paid out. The marketplace has again what it paid for it.
     """
     if fee.amount < 0:
-        moved = await _given(db, book_id, partner_id, -fee.amount)
+        moved = await _give_back(db, book_id, partner_id, -fee.amount)
     else:
         earnings = network_earnings(partner_id)
         covered = min(fee.amount, await lock_balance(db, book_id, earnings))
@@ -93,7 +93,7 @@ def _income(total: int, vat: int, management: int) -> tuple[Entry, ...]:
     return debit(COMMISSION, total - vat - management), debit(MANAGEMENT_FEES, management), debit(VAT, vat)
 
 
-async def _given(db: AsyncSession, book_id: int, partner_id: int, total: int) -> tuple[Entry, ...]:
+async def _give_back(db: AsyncSession, book_id: int, partner_id: int, total: int) -> tuple[Entry, ...]:
     """The entries of what a partner gets: out of the marketplace's funds, or it has to pay it in. In return what had been
     kept as fees is its own.
     """

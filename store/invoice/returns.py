@@ -81,7 +81,7 @@ class LineFees:
     """Of it, management fees without VAT."""
     returns: list[ReturnedFee] = field(default_factory=list)
 
-    def returned(self, *, is_invoiced: bool = False) -> int:
+    def sum_back(self, *, is_invoiced: bool = False) -> int:
         """What refunds and cancelled usages gave back; with `is_invoiced`, what of it is on credit notes."""
         return -sum(each.amount + each.retaken for each in self.returns if each.is_invoiced or not is_invoiced)
 
@@ -106,7 +106,7 @@ async def retake(
     """
     open_ids, taken = {fee.journal_id for fee in open_fees}, list[RetakenFee]()
     for line_id, fees in (await fees_of_lines(db, list(credited))).items():
-        returned = fees.returned(is_invoiced=True)
+        returned = fees.sum_back(is_invoiced=True)
         retaken = {each.source_id: each.retaken for each in fees.returns if each.kind != "refund_failed"}
         for each in fees.returns:
             if each.journal_id not in open_ids or each.retaken:

@@ -7,7 +7,7 @@ ORIGIN = """
     LEFT JOIN payment_transaction t ON t.id = CASE j.source_kind WHEN 'refund' THEN split_part(j.source_id, ':', 2)::int END
     LEFT JOIN payment_source s ON s.id = t.source_id
     LEFT JOIN LATERAL (
-        SELECT id, fees_vat_rate FROM network_gift_card_usage
+        SELECT * FROM network_gift_card_usage
         WHERE payment_id = t.payment_id AND gift_card_id = s.gift_card_id LIMIT 1
     ) r ON j.kind = 'reversal'
     LEFT JOIN ledger_journal o ON o.book_id = j.book_id AND j.kind IN ('refund', 'refund_failed', 'reversal')

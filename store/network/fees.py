@@ -24,6 +24,7 @@ class WithFees(Protocol):
     management_fee_vat_amount: Decimal
     commission_rate: Decimal
     fees_vat_rate: Decimal
+    is_reverse_charge: bool
     commission_amount: Decimal
     commission_vat_amount: Decimal
     fees_paid_by: UsageFeePayer
@@ -40,6 +41,8 @@ class UsageTerms:
     vat_rate: Decimal
     paid_by: UsageFeePayer
     rule_id: int | None = None
+    is_reverse_charge: bool = False
+    """The partner owes the VAT itself."""
 
 
 async def fee_terms(db: AsyncSession, network: MarketplaceRow, partner_id: int, product: str) -> UsageTerms:
@@ -49,11 +52,12 @@ async def fee_terms(db: AsyncSession, network: MarketplaceRow, partner_id: int, 
     terms, own = await find_terms(db, partner_id, product, "", is_named=True), f"{product}_"
     paid_by: UsageFeePayer = getattr(network, f"{own}fees_paid_by")
     if (rule := terms.rule) is not None:
-        return UsageTerms(rule.fixed_amount, rule.percentage, terms.vat_rate(rule.vat_rate), paid_by, rule.id)
+        rates = rule.fixed_amount, rule.percentage, terms.vat_rate(rule.vat_rate)
+        return UsageTerms(*rates, paid_by, rule.id, terms.is_reverse_charge)
     fee, rate, vat = (
         getattr(network, f"{own}{name}") for name in ("management_fee_amount", "commission_rate", "vat_rate")
     )
-    return UsageTerms(fee, rate, terms.vat_rate(vat), paid_by)
+    return UsageTerms(fee, rate, terms.vat_rate(vat), paid_by, None, terms.is_reverse_charge)
 
 
 def apply_fees(usage: WithFees, terms: UsageTerms, currency: str) -> None:
@@ -68,7 +72,7 @@ def apply_fees(usage: WithFees, terms: UsageTerms, currency: str) -> None:
     fee, vat = fee_with_vat(terms.management_fee, terms.vat_rate, unit, most=value - commission if is_own else None)
     usage.management_fee_amount, usage.management_fee_vat_amount = fee, vat
     usage.commission_rate, usage.fees_paid_by, usage.fee_rule_id = terms.commission_rate, terms.paid_by, terms.rule_id
-    usage.fees_vat_rate = terms.vat_rate
+    usage.fees_vat_rate, usage.is_reverse_charge = terms.vat_rate, terms.is_reverse_charge
     usage.net_amount = value - commission - fee if is_own else value
 
 

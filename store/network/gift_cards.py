@@ -50,6 +50,8 @@ class NetworkGiftCardUsageRow(PartnerOwned, InCurrency, NetworkGiftCardUsage, ta
         ),
     )
     fee_rule_id: int | None = Field(default=None, foreign_key="fee_rule.id")
+    is_reverse_charge: bool = False
+    """Whether no VAT was added because the partner owes it."""
 
 
 async def network_card(db: AsyncSession, *conditions: ColumnElement[bool], lock: bool = False) -> GiftCardRow | None:

@@ -94,6 +94,8 @@ class NetworkVoucherUsageRow(PartnerOwned, InCurrency, NetworkVoucherUsage, tabl
         CheckConstraint("is_active = (cancelled_on IS NULL)", name="is_cancelled_once"),
     )
     fee_rule_id: int | None = Field(default=None, foreign_key="fee_rule.id")
+    is_reverse_charge: bool = False
+    """Whether no VAT was added because the partner owes it."""
 
 
 async def find_network_voucher(

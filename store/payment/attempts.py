@@ -114,6 +114,8 @@ class AttemptRow(PartnerOwned, CreatedOn, CheckedRow, table=True):
     commission_vat_amount: Decimal = amount_column("The VAT in it.", default=Decimal("0.00"))
     commission_vat_rate: Decimal = Field(default=Decimal("0.00"), sa_type=Numeric(5, 2))
     """In percent."""
+    is_reverse_charge: bool = False
+    """Whether no VAT was added because the partner owes it."""
     fee_rule_id: int | None = Field(default=None, foreign_key="fee_rule.id")
     link_expires_on: dt.datetime | None = datetime_column(
         "When the provider's link expires.", default=None, nullable=True

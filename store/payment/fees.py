@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
 
 from sqlalchemy import CheckConstraint, Index, Integer, String, and_, bindparam, case, or_
@@ -55,6 +55,8 @@ class Commission:
     vat: Decimal = NOTHING
     vat_rate: Decimal = NOTHING
     rule_id: int | None = None
+    is_reverse_charge: bool = False
+    """The partner owes the VAT itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,8 @@ async def commission_of(
     terms = await find_terms(db, partner_id, product, origin)
     if terms.rule is None:
         return Commission()
-    return commission_by(terms.rule, card_amount, terms.vat_rate(terms.rule.vat_rate))
+    commission = commission_by(terms.rule, card_amount, terms.vat_rate(terms.rule.vat_rate))
+    return replace(commission, is_reverse_charge=terms.is_reverse_charge)
 
 
 async def find_terms(

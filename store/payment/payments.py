@@ -77,6 +77,8 @@ class PaymentRow(PartnerOwned, InCurrency, CreatedOn, ModifiedOn, PaymentCustome
     commission_vat_amount: Decimal = amount_column(default=Decimal("0.00"))
     commission_vat_rate: Decimal = Field(default=Decimal("0.00"), sa_type=Numeric(5, 2))
     """In percent."""
+    is_reverse_charge: bool = False
+    """Whether no VAT was added because the partner owes it."""
     link_token: str | None = Field(default=None, max_length=64)
     """The token of its page; None if it is paid in a checkout."""
     document_token: str = Field(default_factory=document_token, max_length=64)

@@ -268,6 +268,7 @@ async def _checkout_payment(
         commission_vat_amount=min(attempt.commission_vat_amount, commission),
         net_amount=by_card + extra - commission,
         commission_vat_rate=attempt.commission_vat_rate,
+        is_reverse_charge=attempt.is_reverse_charge,
         fee_rule_id=attempt.fee_rule_id,
         product=attempt.kind.value,
         origin=ORIGIN,

@@ -53,8 +53,8 @@ TAKE = "UPDATE gift_card SET remaining_amount = remaining_amount - $2, status = 
 USAGE = """
     INSERT INTO network_gift_card_usage (used_on, recorded_on, value_amount, management_fee_amount,
         management_fee_vat_amount, commission_rate, commission_amount, commission_vat_amount, fees_vat_rate, fees_paid_by, net_amount,
-        is_active, comment, reservation_id, gift_card_id, returned_amount, returned_net_amount, currency, partner_id)
-    VALUES ($1, $1, $2, 0, 0, 10, 0.12, 0.02, 20, 'partner', 0.88, true, '', '', $3, 0, 0, $4, $5) RETURNING id
+        is_active, is_reverse_charge, comment, reservation_id, gift_card_id, returned_amount, returned_net_amount, currency, partner_id)
+    VALUES ($1, $1, $2, 0, 0, 10, 0.12, 0.02, 20, 'partner', 0.88, true, false, '', '', $3, 0, 0, $4, $5) RETURNING id
 """
 EVENT = """
     INSERT INTO event (key, type, subject, data, partner_id, marketplace_id, occurred_on, is_sorted)

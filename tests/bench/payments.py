@@ -57,14 +57,14 @@ ADD = """
 INSERT INTO payment (id, partner_id, book_id, currency, status, type, payment_amount, discount_amount, card_amount,
   extra_amount, extra_wallet_id, commission_amount, commission_vat_amount, commission_vat_rate, net_amount, refunded_amount, product, origin,
   description, language, created_on, modified_on, payin_result_code, payin_result_message, customer_first_name,
-  customer_last_name, customer_email, document_token, round, is_for_marketplace)
+  customer_last_name, customer_email, document_token, round, is_for_marketplace, is_reverse_charge)
 SELECT gen_random_uuid(), $1, $2, 'EUR', (ARRAY['ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ip', 'cncl', 'err'])[1 + n % 10],
   'credit_card', 100, 0, CASE WHEN n % 4 = 0 THEN 75 ELSE 100 END, CASE WHEN n % 4 = 0 THEN 25 ELSE 0 END,
   CASE WHEN n % 4 = 0 THEN $3::int END, 3.75, 0.63, 20, 96.25,
   CASE WHEN n % 10 > 6 THEN 0 WHEN n % 100 = 1 THEN 10 WHEN n % 200 = 3 THEN 100 ELSE 0 END,
   (ARRAY['stay', 'vouchers', 'products'])[1 + n % 3], (ARRAY['shop', 'newsletter'])[1 + n % 2], '', 'en',
   t, t, '', '', (ARRAY['Ada', 'Élodie', 'Zoë'])[1 + n % 3], 'Martin' || n % 977, 'buyer' || n || '@mail.example',
-  md5('payment' || n) || md5('token' || n), 0, false
+  md5('payment' || n) || md5('token' || n), 0, false, false
 FROM generate_series($4::int, $5::int - 1) n, LATERAL (SELECT timestamptz '2020-01-01' + n * interval '97 seconds' AS t) x
 """
 

@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from schema.invoice.invoice import InvoiceKind, VatCategory
+from schema.validation.vat import vat_number
 from store.invoice.invoices import InvoiceLineRow, InvoiceRow, lines_by_rate
 
 LEVEL = "en16931"
@@ -118,14 +119,9 @@ def _party(invoice: InvoiceRow, role: str, *, is_outside: bool) -> dict[str, Any
         "country_code": country,
         "legal_identifier": number,
         "legal_identifier_schemeid": scheme,
-        "vat_identifier": "" if is_outside else _vat_number(invoice, role),
+        "vat_identifier": "" if is_outside else vat_number(of("vat_id")),
     }
     return {name: value for name, value in party.items() if value}
-
-
-def _vat_number(invoice: InvoiceRow, role: str) -> str:
-    number = "".join(str(getattr(invoice, f"{role}_vat_id")).split()).upper()
-    return number if number[:2].isalpha() else ""
 
 
 def _vat(invoice: InvoiceRow, lines: Sequence[InvoiceLineRow]) -> dict[str, Any]:

@@ -35,6 +35,8 @@ REASON = "The fixed fee was agreed to be nothing."
 BALANCE = """
     SELECT sum(e.amount * a.side)::int FROM ledger_account a JOIN ledger_entry e ON e.account_id = a.id WHERE a.role = :role
 """
+TOO_LATE = "001403"
+"""What the provider answers to a refund after a year."""
 GIVEN = """
     SELECT -sum(e.amount) FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id
     WHERE a.role IN ('commission', 'management_fees', 'vat_on_commission')
@@ -208,6 +210,26 @@ async def test_a_refund_does_not_give_back_what_a_correction_did(shop: Shop, cor
     amounts = [str(each.total_amount) for each in await invoices(shop.services)]
     assert amounts == ["6.00", f"-{corrected}", "12.00", *again]
     assert await shop.one(GIVEN) == 1200
+    assert await broken_rules(shop.services.db) == {}
+
+
+async def test_what_was_taken_again_is_given_back_if_the_refund_fails(shop: Shop) -> None:
+    await can_be_invoiced(shop)
+    await fee_rule(shop)
+    payment = await paid(shop, "100.00")
+    (invoice,) = await issued(shop)
+    await paid(shop, "200.00")
+    await credited(shop, invoice, "4.00")
+    await refund_payment(shop.manager, RefundPayment(id=payment.id, amount=Decimal("100.00")))
+    await issue_now(shop.services, shop.partner.id)
+    assert await shop.one(GIVEN) == 1200
+    fault = {"method": "POST", "path": "/payins/*/refunds", "kind": "failed", "code": TOO_LATE, "times": 1}
+    assert (await shop.control("POST", "/faults", fault)).status_code == 200
+    await send_refunds(shop.services)
+    await issued(shop)
+    amounts = [str(each.total_amount) for each in await invoices(shop.services)]
+    assert amounts == ["6.00", "-4.00", "12.00", "-2.00", "2.00"]
+    assert await shop.one(GIVEN) == 1400
     assert await broken_rules(shop.services.db) == {}
 
 

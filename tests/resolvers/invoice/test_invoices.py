@@ -4,6 +4,7 @@ import datetime as dt
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
 from resolvers.invoice.invoices import invoice as invoice_by_id
 from resolvers.invoice.invoices import invoices as invoice_list
@@ -11,6 +12,7 @@ from resolvers.invoice.invoices import payments_of_invoices
 from resolvers.network.gift_card_usages import cancel_network_gift_card_usage
 from store.core.clock import clock
 from store.invoice.invoices import InvoiceRow
+from store.invoice.payments import payments_of
 from tests.changes import Direct
 from tests.fixtures.invoice import can_be_invoiced, issue_now, issued, stored_invoice
 from tests.fixtures.payment.api_payment import fee_rule, paid
@@ -30,6 +32,16 @@ ALL = """
       }
     }
 """
+
+COPIES = {
+    "payment": {"id": "gen_random_uuid()", "attempt_id": "NULL", "link_token": "NULL", "document_token": "n::text"},
+    "ledger_journal": {
+        "id": "1000000 + n",
+        "source_id": "(SELECT id::text FROM payment WHERE document_token = n::text)",
+    },
+    "invoiced_fee": {"journal_id": "1000000 + n"},
+}
+"""The columns in which copies of a payment, its journal and its invoiced fee differ."""
 
 
 async def rest(tenants: Tenants, who: str, path: str) -> Any:
@@ -203,3 +215,32 @@ async def test_the_fees_of_a_period_are_listed_with_their_invoice(tenants: Tenan
     for start in (day.replace(year=day.year + 2), day.replace(year=day.year - 2)):
         refused = await tenants.graphql("a1", query, **until, **{"from": str(start)})
         assert [error["extensions"]["code"] for error in refused["errors"]] == ["BAD_USER_INPUT"]
+
+
+async def test_payments_are_found_beyond_what_a_statement_takes_as_parameters(shop: Shop) -> None:
+    await can_be_invoiced(shop)
+    await fee_rule(shop)
+    payment = await paid(shop, "100.00")
+    (row,) = await issued(shop)
+    async with shop.services.db.sessions() as db, db.begin():
+        connection = await db.connection()
+        await connection.execute(text("SET LOCAL session_replication_role = replica"))
+        for table, own in COPIES.items():
+            named = f"SELECT column_name FROM information_schema.columns WHERE table_name = '{table}' AND is_generated = 'NEVER'"  # noqa: S608 - words of a test
+            names = list((await connection.execute(text(named))).scalars())
+            values = ", ".join(own.get(name, name) for name in names)
+            copies = f"FROM (SELECT * FROM {table} LIMIT 1) o, generate_series(1, 33000) n"  # noqa: S608 - words of a test
+            await connection.execute(text(f"INSERT INTO {table} ({', '.join(names)}) SELECT {values} {copies}"))
+            await connection.execute(text("CREATE INDEX IF NOT EXISTS tokens ON payment (document_token)"))
+    async with shop.services.db.sessions() as db:
+        found = (await payments_of(db, [row.id]))[row.id]
+    assert len(found) == 33_001
+    assert payment.id in {each.id for each in found}
+
+
+async def test_the_id_of_a_journal_may_be_large(tenants: Tenants) -> None:
+    await tenants.execute("ALTER SEQUENCE ledger_journal_id_seq RESTART WITH 3000000000")
+    await stored_invoice(tenants, "a1")
+    query = "query ($p: UUID!, $d: Date!) { feeStatement(partnerUuid: $p, from: $d, to: $d) { lines { journalId } } }"
+    answer = await tenants.graphql("a1", query, p=str(tenants.partners["a1"].uuid), d=str(clock.now().date()))
+    assert int(answer["data"]["feeStatement"]["lines"][0]["journalId"]) >= 3_000_000_000

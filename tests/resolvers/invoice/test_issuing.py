@@ -11,7 +11,7 @@ from sqlalchemy.exc import DBAPIError
 from resolvers.invoice.issuing import issue_invoices, issue_partner_invoices
 from resolvers.network.gift_card_usages import cancel_network_gift_card_usage
 from resolvers.payment.refunds.refunds import refund_payment
-from schema.invoice.errors import NothingToInvoice
+from schema.invoice.errors import InvoiceIncomplete, NothingToInvoice
 from schema.invoice.input import IssuePartnerInvoices
 from schema.invoice.invoice import InvoiceKind
 from schema.payment.input import RefundPayment
@@ -148,7 +148,7 @@ async def test_what_is_missing_is_told_and_invoiced_once_it_is_complete(tenants:
     day = clock.now().date()
     query = query.replace("2026-01-01", str(day.replace(month=1, day=1))).replace("2026-12-31", str(day))
     missing = (await tenants.graphql("a1", query, p=str(partner.uuid)))["data"]["feeStatement"]["missing"]
-    assert missing == ["invoicing.city", "head_office.postal_code", "invoicing.vat_id"]
+    assert missing == ["invoicing.city", "headOffice.postalCode", "invoicing.vatId"]
     assert await tenants.snapshot() == before
     for who, code in (("a1", "FORBIDDEN"), ("market b", "NOT_FOUND")):
         assert {
@@ -204,3 +204,47 @@ async def test_fees_from_before_the_first_day_are_on_no_invoice(tenants: Tenants
     clock.advance(MONTH)
     assert await issue_invoices(tenants.services) == 0
     assert await issue_now(tenants.services, tenants.partners["a1"].id) == []
+
+
+@pytest.mark.parametrize(
+    ("vat_id", "rate", "later", "category"),
+    [("DE136695976", "20.00", "FR40303265045", "AE"), ("FR40303265045", "0.00", "DE136695976", "E")],
+)
+async def test_how_vat_applies_is_decided_when_the_fee_is_taken(
+    shop: Shop, vat_id: str, rate: str, later: str, category: str
+) -> None:
+    await can_be_invoiced(shop, exemption_reason="Exempt under article 261 of the CGI")
+    await shop.execute("UPDATE partner SET vat_id = :vat_id", vat_id=vat_id)
+    await fee_rule(shop, vat_rate=Decimal(rate))
+    await paid(shop, "100.00")
+    await shop.execute("UPDATE partner SET vat_id = :vat_id", vat_id=later)
+    await issued(shop)
+    assert [line[2] for line in await lines(shop)] == [category]
+
+
+async def test_what_was_taken_with_another_rate_is_not_invoiced(shop: Shop) -> None:
+    await can_be_invoiced(shop, exemption_reason="Exempt")
+    await fee_rule(shop)
+    await paid(shop, "100.00")
+    await shop.execute("UPDATE payment SET commission_vat_rate = 0")
+    assert await issued(shop) == []
+    with pytest.raises(InvoiceIncomplete):
+        await issue_partner_invoices(market(shop), IssuePartnerInvoices(partner_uuid=shop.partner.uuid))
+
+
+async def test_a_partner_whose_invoice_fails_stops_no_other(tenants: Tenants) -> None:
+    await take_fees(tenants, "a1", "a2", "b1")
+    journal = await tenants.one(
+        "SELECT max(id) FROM ledger_journal WHERE partner_id = :id", id=tenants.partners["a1"].id
+    )
+    await tenants.execute(
+        "CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'full'; END $$"
+    )
+    await tenants.execute(
+        f"CREATE TRIGGER fails BEFORE INSERT ON invoiced_fee FOR EACH ROW WHEN (NEW.journal_id = {journal}) EXECUTE FUNCTION fail()"
+    )
+    clock.advance(MONTH)
+    await issue_invoices(tenants.services)
+    found = {each.partner_id for each in await invoices(tenants.services)}
+    assert found == {tenants.partners[name].id for name in ("a2", "b1")}
+    assert await is_proved(tenants)
