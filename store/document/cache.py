@@ -48,7 +48,7 @@ async def render_source(source: DocumentSource, files: FileStore) -> bytes:
 
 
 async def get_or_make(
-    files: FileStore, key: str, digest: str, end: bytes, make: Callable[[], Awaitable[bytes]]
+    files: FileStore, key: str, digest: str, end: bytes, make: Callable[[], Awaitable[bytes]], *, lasting: bool = False
 ) -> bytes:
     """The cached file with this key if it is of this digest, else a newly made one.
 
@@ -57,7 +57,7 @@ async def get_or_make(
     content = await read_made(files, key, digest, end)
     if content is None:
         content = await make()
-        await keep_made(files, key, digest, content)
+        await keep_made(files, key, digest, content, lasting=lasting)
     return content
 
 
@@ -66,9 +66,9 @@ async def read_made(files: FileStore, key: str, digest: str, end: bytes) -> byte
     return _current_content(await files.get(key), digest, end)
 
 
-async def keep_made(files: FileStore, key: str, digest: str, content: bytes) -> None:
-    """Cache a file that was made, in the place of the one before."""
-    await files.put(key, digest.encode() + content, "application/octet-stream", lasting=False)
+async def keep_made(files: FileStore, key: str, digest: str, content: bytes, *, lasting: bool = False) -> None:
+    """Keep a file that was made, in the place of the one before; `lasting` is that of the file store."""
+    await files.put(key, digest.encode() + content, "application/octet-stream", lasting=lasting)
 
 
 def digest_of_source(source: DocumentSource) -> str:
@@ -109,9 +109,13 @@ async def _picture(files: FileStore, picture: MediaRow | PictureRow | None) -> b
 
 def pdf_name(source: DocumentSource) -> str:
     """The name of a saved document, without characters that file systems refuse or do not show."""
-    name = f"{source.sheet.overline} {source.sheet.look.name}"
+    return f"{safe_name(f'{source.sheet.overline} {source.sheet.look.name}')}.pdf"
+
+
+def safe_name(name: str) -> str:
+    """A name of a file, at most 100 characters, without those that file systems refuse or do not show."""
     seen = "".join(" " if letter in '\\/:*?"<>|' else letter for letter in name if letter not in {BREAK, HYPHEN})
-    return f"{' '.join(seen.split())[:100].strip()}.pdf"
+    return " ".join(seen.split())[:100].strip()
 
 
 def disposition(file_name: str) -> str:

@@ -5,8 +5,9 @@ from uuid import UUID
 
 from store.core.files import FileStore
 from store.database.db import Database
-from store.document.cache import RenderedDocument, get_or_make
+from store.document.cache import RenderedDocument, get_or_make, safe_name
 from store.document.invoice.source import InvoiceDocument, read_invoice_document
+from store.document.invoice.words import KINDS, InvoiceWords
 from store.document.invoice.xml import attach_xml, invoice_xml
 from store.document.rendering import render_pdf
 from store.invoice.invoices import InvoiceRow
@@ -16,17 +17,19 @@ async def render_invoice(database: Database, files: FileStore, id: UUID) -> Rend
     """The document of an invoice: PDF/A-3 with its XML attached. Raises RenderingFailed."""
     async with database.sessions() as db:
         invoice = await db.get_one(InvoiceRow, id)
-        content = await read_invoice_document(db, invoice)
 
     async def make() -> bytes:
+        async with database.sessions() as db:
+            content = await read_invoice_document(db, invoice)
         pdf = await render_pdf(content.sheet(), {}, invoice.created_on)
         return await asyncio.to_thread(_attach, content, pdf)
 
     # It names the invoice, not its content: an issued document is not made anew, whatever its template becomes.
     digest = f"{invoice.id.hex}{invoice.sequence_number:032}"
-    made = await get_or_make(files, f"documents/invoices/{invoice.id}.pdf", digest, b"%%EOF", make)
-    name = f"{content.kind} {invoice.number} {invoice.issuer_company_name}.pdf"
-    return RenderedDocument(made, digest, name)
+    made = await get_or_make(files, f"documents/invoices/{invoice.id}.pdf", digest, b"%%EOF", make, lasting=True)
+    kind = InvoiceWords(invoice.language).say(KINDS[invoice.kind])
+    name = safe_name(f"{kind} {invoice.number} {invoice.issuer_company_name}")
+    return RenderedDocument(made, digest, f"{name}.pdf")
 
 
 def _attach(content: InvoiceDocument, pdf: bytes) -> bytes:

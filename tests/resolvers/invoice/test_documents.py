@@ -177,6 +177,15 @@ async def test_it_is_an_archivable_and_tagged_pdf_that_says_what_is_attached(ten
     assert all("/FontFile" in str(font["/DescendantFonts"][0].get_object()["/FontDescriptor"]) for font in fonts)
 
 
+async def test_its_file_has_a_name_that_file_systems_take(shop: Shop) -> None:
+    await can_be_invoiced(shop, number_prefix="F/2026/")
+    await fee_rule(shop)
+    await paid(shop, "100.00")
+    (row,) = await issued(shop)
+    made = await render_invoice(shop.services.db, shop.services.files, row.id)
+    assert "F 2026 000001" in made.file_name
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_it_is_in_the_language_of_the_partner(tenants: Tenants, language: str) -> None:
     await tenants.execute("UPDATE partner SET language = :language", language=language)
