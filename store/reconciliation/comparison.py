@@ -22,8 +22,9 @@ OWN = """(
         executed_on, currency, partner_id, NULL::int AS marketplace_id
     FROM payment_transaction WHERE provider_id <> ''
     UNION ALL
-    SELECT provider_id, transfer_amount, 0, status = 'ok', created_on, created_on, currency, partner_id, marketplace_id
-    FROM transfer WHERE provider_id <> ''
+    SELECT t.provider_id, t.transfer_amount, 0, t.status = 'ok', coalesce(p.settlement_sent_at, t.created_on),
+        coalesce(p.settled_on, t.created_on), t.currency, t.partner_id, t.marketplace_id
+    FROM transfer t LEFT JOIN payout_request p ON p.id = t.payout_request_id WHERE t.provider_id <> ''
     UNION ALL
     SELECT provider_id, payout_amount + recovered_amount, recovered_amount, status = 'paid' OR returned_on IS NOT NULL, sent_at,
         paid_on, currency, partner_id, NULL
@@ -44,6 +45,10 @@ WATCHED = """(
     WHERE f.state = 'open' OR f.state = 'explained' AND f.suspended_on IS NOT NULL
 )"""
 """SQL: what is compared again however old it is."""
+SUSPENDED = """(
+    SELECT f.subject FROM reconciliation_finding f WHERE f.suspended_on IS NOT NULL AND f.state <> 'resolved'
+)"""
+"""SQL: what stands in suspense, or did before a person explained it, until it is recorded as done."""
 MOVED = f"""(
     SELECT *, CASE kind WHEN 'refund' THEN credited_amount ELSE debited_amount END AS amount, abs(fees_amount) AS fee
     FROM provider_movement
@@ -59,7 +64,8 @@ FOUND = f"""
         concat('A ', coalesce(nullif(m.kind, ''), 'movement'), ' that nothing here tells of.') AS detail
     FROM {MOVED} m
     WHERE (m.debited_wallet_id IN {IS_OURS} OR m.credited_wallet_id IN {IS_OURS})
-        AND NOT EXISTS (SELECT 1 FROM {OWN} o WHERE o.provider_id = m.provider_id)
+        AND NOT EXISTS (SELECT 1 FROM {OWN} o
+            WHERE o.provider_id = m.provider_id AND (o.is_done OR m.provider_id NOT IN {SUSPENDED}))
     UNION ALL
     SELECT 'differs', m.provider_id, m.currency, m.amount, o.amount, {OF_WALLETS},
         CASE WHEN NOT o.is_done THEN 'It has succeeded there, and is not recorded as done.'
@@ -74,7 +80,7 @@ FOUND = f"""
         'The provider does not report it.'
     FROM {OWN} o
     WHERE o.is_done AND o.amount IS NOT NULL AND coalesce(o.executed_on, o.sent_on) <= :reported
-        AND (o.sent_on >= :own_since OR o.provider_id IN {WATCHED})
+        AND (least(o.sent_on, o.executed_on) >= :own_since OR o.provider_id IN {WATCHED})
         AND NOT EXISTS (SELECT 1 FROM provider_movement m WHERE m.provider_id = o.provider_id)
     UNION ALL
     SELECT 'suspense', j.id::text, b.currency, NULL, round(-sum(e.amount) / 10::numeric ^ b.minor_digits, 2), j.marketplace_id,
@@ -90,15 +96,20 @@ FOUND = f"""
         marketplace_id int, detail text)
 """
 """SQL: all that the provider and the ledger disagree about."""
-IS_SAME = """(f.provider_amount, f.own_amount, f.detail)
-    IS NOT DISTINCT FROM (excluded.provider_amount, excluded.own_amount, excluded.detail)"""
+IS_SAME = """CASE f.kind
+    WHEN 'balance' THEN coalesce(f.provider_amount, 0) - coalesce(f.own_amount, 0)
+        = coalesce(excluded.provider_amount, 0) - coalesce(excluded.own_amount, 0)
+    ELSE (f.provider_amount, f.own_amount, f.detail)
+        IS NOT DISTINCT FROM (excluded.provider_amount, excluded.own_amount, excluded.detail) END"""
+"""SQL: whether a finding is as it was. Both amounts of a wallet change with every payment."""
 RECORD = text(f"""
     WITH found AS MATERIALIZED ({FOUND}),
     open_before AS MATERIALIZED (SELECT id FROM reconciliation_finding WHERE state = 'open'),
     recorded AS (
         INSERT INTO reconciliation_finding AS f (kind, state, subject, currency, provider_amount, own_amount, detail, reason,
             first_seen_on, last_seen_on, marketplace_id)
-        SELECT kind, 'open', subject, currency, provider_amount, own_amount, detail, '', :now, :now, marketplace_id
+        SELECT DISTINCT ON (kind, subject) kind, 'open', subject, currency, provider_amount, own_amount, detail, '', :now, :now,
+            marketplace_id
         FROM found ORDER BY kind, subject
         ON CONFLICT ON CONSTRAINT reconciliation_finding_key DO UPDATE SET
             last_seen_on = excluded.last_seen_on, provider_amount = excluded.provider_amount, own_amount = excluded.own_amount,
@@ -111,7 +122,9 @@ RECORD = text(f"""
 """)
 RESOLVE = text("""
     UPDATE reconciliation_finding SET state = 'resolved', closed_on = :now
-    WHERE (state = 'open' OR state = 'explained' AND suspended_on IS NOT NULL) AND last_seen_on < :now RETURNING id
+    WHERE (state = 'open' OR state = 'explained' AND suspended_on IS NOT NULL) AND last_seen_on < :now
+        AND NOT (kind = 'balance' AND subject = ANY(CAST(:unsure AS text[])))
+    RETURNING id
 """)
 PRUNE = text(f"DELETE FROM provider_movement WHERE created_on < :since AND provider_id NOT IN {WATCHED}")
 
@@ -125,11 +138,16 @@ class Changes:
 
 
 async def record_differences(
-    db: AsyncSession, since: dt.datetime, until: dt.datetime, balances: Sequence[Mapping[str, Any]], now: dt.datetime
+    db: AsyncSession,
+    since: dt.datetime,
+    until: dt.datetime,
+    balances: Sequence[Mapping[str, Any]],
+    unsure: Sequence[str],
+    now: dt.datetime,
 ) -> Changes:
     """Compare a period and what was found before it; record what is found, and resolve what is not found again.
 
-    `balances` are the wallets that hold another amount than the ledger counts. What a person has explained stays so while it
+    `balances` are the wallets that hold another amount than the ledger counts, `unsure` those of which it is not known. What a person has explained stays so while it
     is the same. Movements that are not compared any more are deleted.
     """
     connection = await db.connection()
@@ -142,7 +160,7 @@ async def record_differences(
         "now": now,
     }
     opened = (await connection.execute(RECORD, values)).scalars().all()
-    resolved = (await connection.execute(RESOLVE, {"now": now})).scalars().all()
+    resolved = (await connection.execute(RESOLVE, {"now": now, "unsure": list(unsure)})).scalars().all()
     await connection.execute(PRUNE, {"since": since})
     return Changes(opened, resolved)
 

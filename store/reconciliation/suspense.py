@@ -104,6 +104,8 @@ async def explained_journals(db: AsyncSession, journal_ids: Sequence[int]) -> li
     """
     journals = []
     for first, *more in (await _suspended(db, journal_ids)).values():
+        if first.is_explained:
+            continue
         entries = [
             entry
             for part in (first, *more)
@@ -136,13 +138,14 @@ async def _suspended(db: AsyncSession, journal_ids: Sequence[int]) -> Mapping[in
 
 
 async def _owned(db: AsyncSession, part: Suspended, amount: int) -> tuple[Entry, ...]:
-    """The entries that credit the owner of a part."""
+    """The entries that credit the owner of a part: what is missing in its wallet is made good first."""
     if part.wallet_id is None:
         return (credit(LedgerAccount(Role.COMMISSION), amount),)
     theirs, missing = LedgerAccount(Role.MARKETPLACE_FUNDS), LedgerAccount(Role.FUNDS_SHORTFALL)
     if part.partner_id is not None:
         theirs, missing = partner_earnings(part.partner_id), LedgerAccount(Role.PARTNER_SHORTFALL, part.partner_id)
-    own = max(amount, -await lock_balance(db, part.book_id, theirs))
+    held, lacking = [await lock_balance(db, part.book_id, account) for account in (theirs, missing)]
+    own = max(amount, -held) if amount < 0 else max(amount - lacking, 0)
     return credit(theirs, own), credit(missing, amount - own)
 
 

@@ -37,23 +37,29 @@ from store.reconciliation.suspense import (
 )
 
 log = structlog.get_logger(__name__)
+SUSPENDED_AFTER = dt.timedelta(hours=20)
+"""In the next night, however often it is compared before."""
 OPEN, EXPLAINED = ReconciliationFindingState.OPEN, ReconciliationFindingState.EXPLAINED
 
 
 async def record_comparison(
-    db: AsyncSession, run: ReconciliationRunRow, wallets: Sequence[Mapping[str, Any]], now: dt.datetime
+    db: AsyncSession,
+    run: ReconciliationRunRow,
+    wallets: Sequence[Mapping[str, Any]],
+    unsure: Sequence[str],
+    now: dt.datetime,
 ) -> None:
     """Compare the period of a run and record what is found; what is found no longer is resolved.
 
-    What is missing here is looked up as if the provider had just told of it. If that does not explain it until the next run,
+    What is missing here is looked up as if the provider had just told of it. If that does not explain it until the next night,
     its money is put into suspense.
     """
-    changes = await record_differences(db, run.since, run.until, wallets, now)
+    changes = await record_differences(db, run.since, run.until, wallets, unsure, now)
     journals: list[Journal] = []
     for finding, movement in await lock_missing_here(db):
         if finding.id in changes.opened:
             await _look_up(db, movement)
-        elif finding.suspended_on is None:
+        elif finding.suspended_on is None and now - finding.first_seen_on >= SUSPENDED_AFTER:
             finding.suspended_on = now
             journals += await suspense_journals(db, movement)
     recorded = await _suspended_before(db, changes.resolved)

@@ -62,9 +62,9 @@ async def begin_reconciliation(services: Services) -> int:
         statement = insert(table).values(**row)
         statement = statement.on_conflict_do_nothing(index_elements=["state"], index_where=text("state = 'requested'"))
         new = (await db.exec(statement.returning(col(table.id)))).scalar_one_or_none()
-        if new is None:
-            return (await db.exec(select(table.id).where(col(table.state) == REQUESTED))).one()
-        return int(new)
+        under_way = (await db.exec(select(table.id).where(col(table.state) == REQUESTED))).one_or_none()
+    found = new or under_way
+    return int(found) if found is not None else await begin_reconciliation(services)  # it has ended meanwhile
 
 
 async def _period_start(db: AsyncSession, now: dt.datetime) -> dt.datetime:
@@ -147,7 +147,9 @@ async def _note_failure(services: Services, run: ReconciliationRunRow, why: str)
 
 async def _finish(services: Services, run: ReconciliationRunRow, report: ProviderReport) -> None:
     """Read the report and compare it. If wallets still differ as they did at first, not before they can be trusted."""
-    wallets = [each for each in await weigh(services) if run.differences.get(each["subject"]) == _difference(each)]
+    weighed = await weigh(services)
+    wallets = [each for each in weighed if run.differences.get(each["subject"]) == _difference(each)]
+    unsure = [each["subject"] for each in weighed if each not in wallets]
     if wallets and run.weighed_on and services.clock.now() - run.weighed_on < WEIGHED_AGAIN_AFTER:
         return
     count = await _read_movements(services, report)
@@ -157,7 +159,7 @@ async def _finish(services: Services, run: ReconciliationRunRow, report: Provide
             return
         locked.state, locked.finished_on, locked.check_on = DONE, now, None
         locked.movements, locked.detail = count, ""
-        await record_comparison(db, locked, wallets, now)
+        await record_comparison(db, locked, wallets, unsure, now)
 
 
 async def _read_movements(services: Services, report: ProviderReport) -> int:

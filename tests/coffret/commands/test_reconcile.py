@@ -29,6 +29,7 @@ def run(database_url: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("COFFRET_DATA_DIR", str(tmp_path))
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setattr(command, "PAUSE", 0.5)
+    monkeypatch.setattr(command, "set_up_logging", lambda _: None)  # it is global, and other tests read the log
     return lambda *arguments: CliRunner().invoke(app, ["reconcile", *arguments])
 
 

@@ -27,6 +27,7 @@ from store.providers.transactions import (
 from store.reconciliation.rows import ReconciliationFindingRow
 from tests.fixtures.ledger import broken_rules
 from tests.fixtures.payment.api_payment import balances, books_balance, fee_rule, paid, wallets_agree
+from tests.fixtures.payment.dispute import spend_earnings
 from tests.fixtures.payment.payout import can_be_paid_out, send, validated
 from tests.fixtures.payment.reconciliation import (
     explain,
@@ -148,6 +149,43 @@ async def test_it_is_explained_before_it_is_in_suspense(shop: Shop) -> None:
     await reconciled(shop)
     assert [(each.state, each.suspended_on) for each in await of_movements(shop)] == [(State.EXPLAINED, None)]
     assert await balances(shop) == before
+
+
+async def test_it_is_in_suspense_in_the_next_night_however_often_it_is_compared(shop: Shop) -> None:
+    await with_money(shop)
+    await paid(shop, "30.00")
+    await moved_by_hand(shop)
+    for after in (dt.timedelta(days=1), dt.timedelta(minutes=5), dt.timedelta(hours=3)):
+        await reconciled(shop, after=after)
+    assert [each.suspended_on for each in await of_movements(shop)] == [None]
+    await reconciled(shop)
+    assert [each.suspended_on is None for each in await of_movements(shop)] == [False]
+
+
+async def test_what_was_explained_and_is_recorded_makes_a_shortfall_good_first(shop: Shop) -> None:
+    """The partner had nothing left when a refund that nobody knew was explained."""
+    await paid(shop, "100.00")
+    refund = await refunded_by_hand(shop)
+    for _ in range(2):
+        await reconciled(shop)
+    await spend_earnings(shop, 10000)
+    [found] = await of_movements(shop)
+    await explain(shop, found.id)
+    assert (await balances(shop))["partner_shortfall"] == 2000
+    await notify(shop, Subject.REFUND, refund)
+    await reconciled(shop)
+    assert (await balances(shop)).get("partner", 0) == 0
+    assert [each.state for each in await of_movements(shop)] == [State.RESOLVED]
+
+
+async def test_a_refund_that_is_recorded_weeks_later_is_not_missing_there(shop: Shop) -> None:
+    await paid(shop, "100.00")
+    refund = await refunded_by_hand(shop)
+    await reconciled(shop, after=dt.timedelta(days=20))
+    await notify(shop, Subject.REFUND, refund)
+    for _ in range(3):
+        await reconciled(shop, after=dt.timedelta(days=2))
+    assert [(each.kind, each.state) for each in await findings(shop)] == [("missing_here", State.RESOLVED)]
 
 
 async def test_only_an_open_finding_can_be_explained(shop: Shop) -> None:
@@ -287,6 +325,27 @@ async def test_a_wallet_that_holds_something_else_is_found(shop: Shop, monkeypat
     held(shop, monkeypatch, 600)
     await reconciled(shop)
     assert [each.state for each in await findings(shop)] == [State.RESOLVED]
+
+
+async def test_a_difference_that_was_explained_stays_so_while_payments_come_in(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fee_rule(shop)
+    await paid(shop, "100.00")
+    held(shop, monkeypatch, 480)
+    await reconciled(shop)
+    [found] = await findings(shop)
+    await explain(shop, found.id, "The provider's monthly invoice.")
+    await paid(shop, "100.00")
+    held(shop, monkeypatch, 1080)
+    await reconciled(shop)
+    assert [(each.state, each.own_amount) for each in await findings(shop)] == [(State.EXPLAINED, Decimal("12.00"))]
+    held(shop, monkeypatch, 1070)
+    await reconciled(shop)
+    assert await open_findings(shop) == [("balance", "FEES_EUR")]
+    held(shop, monkeypatch, 1070, 1060)
+    await reconciled(shop)
+    assert await open_findings(shop) == [("balance", "FEES_EUR")], "what is not sure resolves nothing"
 
 
 async def test_a_payment_that_is_just_being_recorded_is_no_finding(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
