@@ -117,7 +117,7 @@ def _user(
 ) -> UserRow:
     return UserRow(
         username=username,
-        email=username,
+        email=username.replace("@demo.localhost", "@demo.example"),
         first_name=role.capitalize(),
         role=UserRole(role),
         partner_id=partner_id,

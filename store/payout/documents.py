@@ -67,7 +67,8 @@ class PayoutDocumentRow(CheckedRow, table=True):
 
 
 async def lock_document_of(db: AsyncSession, payout_id: int, kind: PayoutDocumentKind) -> PayoutDocumentRow:
-    """The locked row of a document, which is made if it is missing, ready of no content."""
+    """The locked row of a document, which is made if it is missing, ready of no content. Its payout request is locked before."""
+    await db.exec(select(PayoutRequestRow.id).where(col(PayoutRequestRow.id) == payout_id).with_for_update())
     new = {"payout_request_id": payout_id, "kind": kind, "state": READY, "lines": 0, "lines_done": 0, "tries": 0}
     await (await db.connection()).execute(insert(PayoutDocumentRow).values(**new, digest="").on_conflict_do_nothing())
     query = select(PayoutDocumentRow).where(

@@ -54,7 +54,7 @@ class ReconciliationRunRow(ReconciliationRun, CheckedRow, ReferencedRow, table=T
     sent_at: dt.datetime = datetime_column("When the key was stored.")
     tries: int = Field(default=0)
     """How many reports have failed."""
-    weighed_on: dt.datetime | None = datetime_column(
+    balances_read_on: dt.datetime | None = datetime_column(
         "When the balances were read first; null before.", default=None, nullable=True
     )
     differences: dict[str, int] = json_column(

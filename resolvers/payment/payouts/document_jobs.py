@@ -84,7 +84,7 @@ async def make_next(services: Services, id: int) -> None:
 
 
 async def make_document(services: Services, id: int) -> None:
-    """Make a document, unless another worker has it or it is made."""
+    """Make a document, unless another worker has it or it is made. If database or file store fail, the job is repeated."""
     held = await _take(services, id)
     if held is None:
         return
@@ -96,6 +96,9 @@ async def make_document(services: Services, id: int) -> None:
     except (RenderingFailed, SpreadsheetFailed):
         log.exception("the document of a payout could not be made", document=id, kind=held.kind)
         await maker.end(FAILED, held.digest)
+    except Exception:
+        await maker.release()
+        raise
 
 
 async def sweep(services: Services) -> int:
@@ -186,6 +189,14 @@ class DocumentMaker:
             if not (await db.exec(sign)).rowcount:
                 raise TakenOver
         self.next_sign = now + SIGN_INTERVAL
+
+    async def release(self) -> None:
+        """Let the next one begin at once: this try does not count."""
+        table = PayoutDocumentRow
+        freed = {"check_on": self.services.clock.now(), "maker": None, "tries": col(table.tries) - 1}
+        is_held = (col(table.id) == self.held.id, col(table.maker) == self.held.maker)
+        async with self.services.db.sessions() as db, db.begin():
+            await db.exec(update(table).where(*is_held).values(**freed))
 
     async def end(self, state: PayoutDocumentState, digest: str) -> None:
         """Record how it ended, unless another worker has it. The payout request tells when it was made first."""

@@ -1,58 +1,98 @@
-"""Weighs wallets: what the provider says that they hold, beside what the ledger counts in them."""
+"""Compares the balances of wallets: what the provider says that they hold, and what the ledger counts in them."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import structlog
 
+from resolvers.core.provider.calls import REFUSALS
 from resolvers.core.services import Services
 from store.core.settings import ProviderName
-from store.providers.errors import ActionRequired, ProviderNotFound
+from store.providers.errors import ProviderNotFound
 from store.providers.money import MinorAmount
 from store.providers.transactions import PlatformWallet
-from store.reconciliation.balances import marketplace_money, platform_money
+from store.reconciliation.balances import MarketplaceMoney, marketplace_money, platform_money
 
 log = structlog.get_logger(__name__)
 COMPARED = {PlatformWallet.FEES: "The wallet of fees.", PlatformWallet.REPUDIATION: "The wallet of disputes."}
 
 
-async def weigh(services: Services) -> Sequence[Mapping[str, Any]]:
-    """The wallets that hold another amount than the ledger counts, as rows of findings. Raises ProviderError.
+@dataclass(frozen=True, slots=True)
+class WalletReading:
+    """A wallet with what it holds and what the ledger counts. `held` is None if the provider tells of no such wallet."""
+
+    subject: str
+    """The provider's id of the wallet."""
+    held: MinorAmount | None
+    own: MinorAmount
+    detail: str
+    marketplace_id: int | None = None
+
+    @property
+    def difference(self) -> int:
+        """What it holds beyond what the ledger counts, in minor units."""
+        return (0 if self.held is None else self.held.minor) - self.own.minor
+
+    def row(self) -> Mapping[str, Any]:
+        """The row of its finding."""
+        return {
+            "subject": self.subject,
+            "currency": self.own.currency,
+            "provider_amount": None if self.held is None else self.held.decimal,
+            "own_amount": self.own.decimal,
+            "marketplace_id": self.marketplace_id,
+            "detail": self.detail,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class BalanceComparison:
+    """The wallets that hold another amount than the ledger counts, and the ids of those that could not be read."""
+
+    differing: list[WalletReading] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+
+
+async def compare_balances(services: Services) -> BalanceComparison:
+    """Read all wallets that the platform can read. Raises ProviderError if the provider does not answer.
 
     Both sides are not read at the same moment: what differs once may be a payment that is just being recorded.
     """
-    return [
-        {
-            "subject": subject,
-            "currency": own.currency,
-            "provider_amount": None if held is None else held.decimal,
-            "own_amount": own.decimal,
-            "marketplace_id": marketplace_id,
-            "detail": detail,
-        }
-        async for subject, held, own, marketplace_id, detail in _wallets(services)
-        if (0 if held is None else held.minor) != own.minor
-    ]
-
-
-async def _wallets(
-    services: Services,
-) -> AsyncIterator[tuple[str, MinorAmount | None, MinorAmount, int | None, str]]:
-    """Each wallet with what it holds and what the ledger counts."""
-    with_test = services.settings.provider is ProviderName.SANDBOX
+    compared, with_test = BalanceComparison(), services.settings.provider is ProviderName.SANDBOX
+    async for reading in _platform(services, with_test=with_test):
+        compared.differing.extend([reading] if reading.difference else [])
     async with services.db.sessions() as db:
-        platform = await platform_money(db, with_test=with_test)
         marketplaces = await marketplace_money(db, with_test=with_test)
-    for each in await services.provider.platform_balances():
-        if each.wallet in COMPARED:
-            own = MinorAmount(each.balance.currency, platform.get((each.wallet, each.balance.currency), 0))
-            yield each.id, each.balance, own, None, COMPARED[each.wallet]
     for wallet in marketplaces:
         try:
-            held = await services.provider.get_balance(wallet.provider_wallet_id, return_url=services.public_url)
-        except ProviderNotFound:
-            yield wallet.provider_wallet_id, None, wallet.amount, wallet.marketplace_id, "There is no such wallet."
-        except ActionRequired:
-            log.warning("a marketplace's wallet is not the platform's own", marketplace_id=wallet.marketplace_id)
+            reading = await _of_marketplace(services, wallet)
+        except REFUSALS as error:
+            log.warning("a marketplace's wallet cannot be read", wallet=wallet.provider_wallet_id, error=repr(error))
+            compared.unread.append(wallet.provider_wallet_id)
         else:
-            yield wallet.provider_wallet_id, held, wallet.amount, wallet.marketplace_id, "The marketplace's wallet."
+            compared.differing.extend([reading] if reading.difference else [])
+    return compared
+
+
+async def _platform(services: Services, *, with_test: bool) -> AsyncIterator[WalletReading]:
+    """The platform's own wallets, those too that the ledger counts and the provider does not tell of."""
+    async with services.db.sessions() as db:
+        counted = dict(await platform_money(db, with_test=with_test))
+    for each in await services.provider.platform_balances():
+        if each.wallet in COMPARED:
+            currency = each.balance.currency
+            own = MinorAmount(currency, counted.pop((each.wallet, currency), 0))
+            yield WalletReading(each.id, each.balance, own, COMPARED[each.wallet])
+    for (wallet, currency), minor in counted.items():
+        yield WalletReading(f"{wallet.value}_{currency}", None, MinorAmount(currency, minor), COMPARED[wallet])
+
+
+async def _of_marketplace(services: Services, wallet: MarketplaceMoney) -> WalletReading:
+    """A marketplace's wallet. Raises ProviderError."""
+    id, of = wallet.provider_wallet_id, wallet.marketplace_id
+    try:
+        held = await services.provider.get_balance(id, return_url=services.public_url)
+    except ProviderNotFound:
+        return WalletReading(id, None, wallet.amount, "There is no such wallet.", of)
+    return WalletReading(id, held, wallet.amount, "The marketplace's wallet.", of)

@@ -6,8 +6,7 @@ one goes on.
 
 import datetime as dt
 import uuid
-from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Sequence
 
 import structlog
 from sqlalchemy import text, update
@@ -18,14 +17,13 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from resolvers.core.provider.calls import REFUSALS
 from resolvers.core.provider.process import ProviderChecks
 from resolvers.core.services import Services
-from resolvers.payment.reconciliation.balances import weigh
+from resolvers.payment.reconciliation.balances import compare_balances
 from resolvers.payment.reconciliation.findings import record_comparison
 from schema.reconciliation import ReconciliationRunState
 from store.core.provider_process import OUTCOME_LIFE, CheckIntervals
 from store.job.jobs import JobKind
 from store.providers.errors import UnknownOutcome
 from store.providers.keys import IdempotencyKey
-from store.providers.money import MinorAmount
 from store.providers.reports import ProviderReport, ReportedMovement, ReportKind, ReportRequest, ReportStatus
 from store.reconciliation.rows import ProviderMovementRow, ReconciliationRunRow, last_reconciliation, lock_run
 
@@ -39,7 +37,7 @@ LONGEST_PERIOD = dt.timedelta(days=365)
 """The longest period of a report."""
 GIVEN_UP_AFTER = dt.timedelta(hours=12)
 """A run that is not done by then is left for the next one, which covers its period."""
-WEIGHED_AGAIN_AFTER = dt.timedelta(minutes=5)
+BALANCES_AGAIN_AFTER = dt.timedelta(minutes=5)
 """A wallet that differs is read again after this time: the provider's balances may be some minutes old."""
 INTERVALS = CheckIntervals(
     ((dt.timedelta(minutes=20), dt.timedelta(minutes=1)),),
@@ -80,8 +78,8 @@ async def advance_run(services: Services, id: int) -> ReconciliationRunRow:
     run = await read_run(services, id)
     if run.state is not REQUESTED:
         return run
-    if run.weighed_on is None:
-        run = await _weigh_first(services, run)
+    if run.balances_read_on is None:
+        run = await _read_balances_first(services, run)
     report = await _report_of(services, run)
     if report is not None and report.status is ReportStatus.FAILED:
         await _note_failure(services, run, report.failure)
@@ -96,18 +94,13 @@ async def read_run(services: Services, id: int) -> ReconciliationRunRow:
         return await db.get_one(ReconciliationRunRow, id)
 
 
-async def _weigh_first(services: Services, run: ReconciliationRunRow) -> ReconciliationRunRow:
-    differing = {wallet["subject"]: _difference(wallet) for wallet in await weigh(services)}
+async def _read_balances_first(services: Services, run: ReconciliationRunRow) -> ReconciliationRunRow:
+    differing = {wallet.subject: wallet.difference for wallet in (await compare_balances(services)).differing}
     async with services.db.sessions() as db, db.begin():
         locked = await lock_run(db, run.id)
-        if locked.weighed_on is None:
-            locked.weighed_on, locked.differences = services.clock.now(), differing
+        if locked.balances_read_on is None:
+            locked.balances_read_on, locked.differences = services.clock.now(), differing
     return locked
-
-
-def _difference(wallet: Mapping[str, Any]) -> int:
-    held, own = wallet["provider_amount"] or 0, wallet["own_amount"]
-    return MinorAmount.of(held - own, wallet["currency"]).minor
 
 
 async def _report_of(services: Services, run: ReconciliationRunRow) -> ProviderReport | None:
@@ -147,10 +140,11 @@ async def _note_failure(services: Services, run: ReconciliationRunRow, why: str)
 
 async def _finish(services: Services, run: ReconciliationRunRow, report: ProviderReport) -> None:
     """Read the report and compare it. If wallets still differ as they did at first, not before they can be trusted."""
-    weighed = await weigh(services)
-    wallets = [each for each in weighed if run.differences.get(each["subject"]) == _difference(each)]
-    unsure = [each["subject"] for each in weighed if each not in wallets]
-    if wallets and run.weighed_on and services.clock.now() - run.weighed_on < WEIGHED_AGAIN_AFTER:
+    compared = await compare_balances(services)
+    wallets = [each.row() for each in compared.differing if run.differences.get(each.subject) == each.difference]
+    known = {wallet["subject"] for wallet in wallets}
+    unsure = [*compared.unread, *(each.subject for each in compared.differing if each.subject not in known)]
+    if wallets and run.balances_read_on and services.clock.now() - run.balances_read_on < BALANCES_AGAIN_AFTER:
         return
     count = await _read_movements(services, report)
     async with services.db.sessions() as db, db.begin():

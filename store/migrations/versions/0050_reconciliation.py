@@ -38,7 +38,7 @@ def upgrade() -> None:
     sa.Column('key', sa.Uuid(), nullable=False),
     sa.Column('sent_at', sa.DateTime(timezone=True), nullable=False),
     sa.Column('tries', sa.Integer(), nullable=False),
-    sa.Column('weighed_on', sa.DateTime(timezone=True), nullable=True),
+    sa.Column('balances_read_on', sa.DateTime(timezone=True), nullable=True),
     sa.Column('differences', postgresql.JSONB(astext_type=sa.Text()), nullable=False),
     sa.PrimaryKeyConstraint('id', name=op.f('reconciliation_run_pkey'))
     )

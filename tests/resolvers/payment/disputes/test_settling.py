@@ -20,7 +20,7 @@ from store.providers.disputes import SettlementRequest
 from store.providers.errors import TransientError, UnknownOutcome
 from store.providers.keys import IdempotencyKey, new_idempotency_key
 from store.providers.money import MinorAmount
-from store.providers.transactions import Transaction, TransactionKind, TransactionStatus
+from store.providers.transactions import TransactionKind
 from tests.fixtures.basket import card_of
 from tests.fixtures.ledger import broken_rules
 from tests.fixtures.payment.dispute import (
@@ -31,6 +31,7 @@ from tests.fixtures.payment.dispute import (
     open_dispute,
     spend_earnings,
     take_commission,
+    unawaited_settlement,
 )
 from tests.fixtures.payment.payment import send_refunds
 from tests.fixtures.shop import Shop
@@ -219,16 +220,7 @@ async def test_a_settlement_that_nothing_awaits_is_in_the_books(shop: Shop, is_w
         await dispute.decide("win")
     await dispute.follow()
     before, row = await balances(shop), await dispute.row()
-    made = Transaction(
-        id="settle_m_1",
-        kind=TransactionKind.SETTLEMENT,
-        status=TransactionStatus.SUCCEEDED,
-        amount=MinorAmount("EUR", 3000),
-        fee=MinorAmount("EUR", 0),
-        payer_id=row.author_id,
-        created_at=clock.now(),
-        parent_id=row.repudiation_id,
-    )
+    made = unawaited_settlement(row)
     with capture_logs() as lines:
         for _ in range(2):
             await record_movement(shop.services, made)

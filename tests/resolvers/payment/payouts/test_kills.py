@@ -44,8 +44,8 @@ FAULTS: tuple[dict[str, Any], ...] = (
 )
 
 
-class Killed(Exception):
-    """The process dies."""
+class Killed(BaseException):
+    """The process dies: nothing that handles errors runs."""
 
 
 async def killed_before(*_: Any) -> None:

@@ -28,6 +28,7 @@ from resolvers.payment.payouts.documents import (
     generate_payout_xls,
     read_payout_file,
 )
+from schema.core.errors import Unavailable
 from store.core.clock import clock
 from store.core.retries import RunAgain
 from store.document.cache import keep_made
@@ -251,6 +252,24 @@ async def test_workers_that_die_again_and_again_are_not_followed_by_others(
     await work(tenants)
     assert await document_row(tenants) == ("failed", 3, 1, document_jobs.MOST_TRIES, True)
     assert await sweep(tenants.services) == 0
+
+
+async def test_an_outage_of_the_file_store_is_not_the_death_of_a_worker(
+    tenants: Tenants, ask: Transport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await asked(tenants, ask)
+
+    async def out_of_order(*_: Any) -> None:
+        raise Unavailable(what="The file store")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(document_jobs, "keep_made", out_of_order)
+        for _ in range(2 * document_jobs.MOST_TRIES):
+            with pytest.raises(Unavailable):
+                await work(tenants)
+    assert await document_row(tenants) == ("pending", 3, 3, 0, True)
+    await work(tenants)
+    assert await document_row(tenants) == ("ready", 3, 3, 1, True)
 
 
 async def test_of_several_workers_one_makes_it(

@@ -50,8 +50,8 @@ FAULTS: tuple[dict[str, Any], ...] = (
 )
 
 
-class Killed(Exception):
-    """The process dies."""
+class Killed(BaseException):
+    """The process dies: nothing that handles errors runs."""
 
 
 async def fault(shop: Shop, **fault: Any) -> None:
@@ -198,7 +198,7 @@ async def killed_after_posting(*posted: Any) -> Any:
 
 
 KILLS: tuple[tuple[Any, str, Any], ...] = (
-    (runs, "weigh", killed_before),
+    (runs, "compare_balances", killed_before),
     (runs, "record_comparison", killed_before),
     (recording, "record_differences", killed_before),
     (recording, "record_differences", killed_after_comparing),
