@@ -15,6 +15,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from types import FrameType
 
 import structlog
 import uvicorn
@@ -35,10 +36,15 @@ log = structlog.get_logger(__name__)
 
 def serve(settings: Settings) -> None:
     """Serve until SIGINT or SIGTERM. Embedded PostgreSQL starts first and stops last."""
-    with graceful_shutdown(), data_directory_lock(settings) as held, listening_socket(settings) as listener:
+    with (
+        graceful_shutdown() as raise_if_asked,
+        data_directory_lock(settings) as held,
+        listening_socket(settings) as listener,
+    ):
         settings.port = listener.getsockname()[1]
         write_lock_file(held, f"{os.getpid()} {settings.public_url}")
         with database_url(settings, meanwhile=lambda: import_everything(settings)) as url:
+            raise_if_asked()
             settings.database_url = url
             export_settings(settings)
             set_up_logging(settings, quiet=True)
@@ -47,6 +53,7 @@ def serve(settings: Settings) -> None:
             from coffret.http.metrics import shared_metrics
 
             demo = asyncio.run(prepare(settings))
+            raise_if_asked()
             with shared_metrics(settings), announce_when_ready(settings, lambda: print_welcome(settings, demo)):
                 run(settings, listener)
 
@@ -131,11 +138,24 @@ def end_with_parent() -> None:
 
 
 @contextlib.contextmanager
-def graceful_shutdown() -> Iterator[None]:
-    """Turn SIGINT and SIGTERM into an orderly shutdown without an error."""
-    before = {number: signal.signal(number, signal.default_int_handler) for number in (signal.SIGINT, signal.SIGTERM)}
+def graceful_shutdown() -> Iterator[Callable[[], None]]:
+    """Turn SIGINT and SIGTERM into an orderly shutdown without an error.
+
+    Python drops what is raised inside a finalizer, an interrupt too. The function that is yielded raises it again.
+    """
+    asked = threading.Event()
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        asked.set()
+        raise KeyboardInterrupt
+
+    def raise_if_asked() -> None:
+        if asked.is_set():
+            raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield
+        yield raise_if_asked
     except KeyboardInterrupt:
         # An interrupt inside `exec` of a text, as imports run for dataclasses, makes Python exit by SIGINT although it
         # is caught here. The next `exec` clears that.

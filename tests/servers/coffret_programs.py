@@ -64,7 +64,12 @@ class Program:
     def end(self, number: signal.Signals) -> int:
         """The exit code after a signal."""
         self.process.send_signal(number)
-        return self.process.wait(timeout=30)
+        try:
+            return self.process.wait(timeout=READY_WITHIN)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise AssertionError(f"does not end: {self.read_output()}") from None
 
 
 def processes(folder: pathlib.Path) -> list[int]:
@@ -78,7 +83,7 @@ def processes(folder: pathlib.Path) -> list[int]:
 
 
 def gone(*pids: int) -> bool:
-    """Whether processes have ended, within ten seconds."""
+    """Whether processes have ended, within a minute."""
     deadline = time.monotonic() + 60
     while any(alive(pid) for pid in pids) and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -7,6 +7,7 @@ With tables walked through and rows sorted only where nothing else is possible, 
 import datetime as dt
 import itertools
 import json
+import re
 from collections.abc import AsyncIterator, Iterator, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -251,4 +252,4 @@ async def test_an_address_is_looked_up_before_a_list_is_ordered(
     query = f"query ($email: String) {{ {field}(first: 20, email: $email) {{ nodes {{ id }} }} }}"
     (plan,) = await planner.plans("market a", query, table, sort=True, email="g7@mail.example")
     assert is_looked_up(plan, "emails"), plan
-    assert f"Index Scan using {table}_pkey" in plan, plan
+    assert re.search(rf"Index Scan (using|on) {table}_pkey", plan), plan
