@@ -2,11 +2,12 @@
 
 import re
 from typing import Annotated
+from zoneinfo import ZoneInfo
 
 from pydantic import Field
 from sqlmodel import col, select
 
-from resolvers.core.input_mapping import ById, apply, values_of
+from resolvers.core.input_mapping import ById, apply, change_of, values_of
 from resolvers.core.lists.filters import Filter, Where
 from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
@@ -21,6 +22,7 @@ from schema.partner.marketplace_input import ChangeSiteDomain, CreateMarketplace
 from schema.partner.partner import Partner
 from schema.validation.currencies import CURRENCIES
 from store.core.hosts import host_of
+from store.invoice.parties import missing_of_marketplace
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.providers.money import exponent
 
@@ -69,6 +71,8 @@ async def create_marketplace(call: Call, input: CreateMarketplace) -> Marketplac
         domain = _parse_domain(input.domain)
     findings.raise_problems()
     row = MarketplaceRow(**values_of(input, skip={"domain"}), domain=domain)
+    if input.invoicing is not None and input.invoicing.starts_on is None:
+        _begin_invoicing(call, row)
     call.db.add(row)
     await call.db.flush()
     return row
@@ -81,10 +85,20 @@ _marketplace = ById(MarketplaceRow, "marketplace")
 async def update_marketplace(call: Call, input: UpdateMarketplace) -> Marketplace:
     """Update a marketplace. A new time zone does not affect times that were sent earlier without an offset."""
     row = await _marketplace.find(call, input.id, lock=True)
+    was_complete = not list(missing_of_marketplace(row))
     apply(row, input)
     row.domain = _parse_domain(row.domain)
+    change = change_of(input, "invoicing")
+    if change is not None and change.value.starts_on is None and not was_complete:
+        _begin_invoicing(call, row)
     await call.db.flush()
     return row
+
+
+def _begin_invoicing(call: Call, row: MarketplaceRow) -> None:
+    """Once its details are complete, a marketplace invoices the fees of this month and later, unless it says since when."""
+    if row.invoicer_starts_on is None and not list(missing_of_marketplace(row)):
+        row.invoicer_starts_on = call.services.clock.now().astimezone(ZoneInfo(row.time_zone)).date().replace(day=1)
 
 
 def _parse_domain(domain: str) -> str:

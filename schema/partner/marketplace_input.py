@@ -95,7 +95,10 @@ class InvoicerDetailsInput(SchemaModel):
     registration_number: strawberry.Maybe[Annotated[str, line_up_to(40)]]
     vat_id: strawberry.Maybe[Annotated[str, line_up_to(40), AfterValidator(_vat_number)]]
     exemption_reason: strawberry.Maybe[Annotated[str, line_up_to(200)]]
-    starts_on: strawberry.Maybe[dt.date | None]
+    starts_on: strawberry.Maybe[dt.date | None] = Field(
+        description="The first day whose fees are invoiced; null for all that are on no invoice. If it is left out when the "
+        "details are completed, it becomes the first day of the current month."
+    )
     number_prefix: strawberry.Maybe[Annotated[str, line_up_to(10)]]
 
 

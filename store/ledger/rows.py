@@ -91,6 +91,11 @@ class LedgerJournalRow(LedgerJournal, table=True):
         Index("ledger_journal_day_idx", "effective_on", "id"),
         Index("ledger_journal_marketplace_idx", "marketplace_id", "effective_on", "id"),
         Index("ledger_journal_partner_idx", "partner_id", "effective_on", "id"),
+        Index(
+            "ledger_journal_reported_idx",
+            text("split_part(source_id, ':', 2)"),
+            postgresql_where=text("kind IN ('payout_returned', 'settlement')"),
+        ),
     )
     book_id: int = Field(foreign_key="ledger_book.id")
     marketplace_id: int = Field(foreign_key="marketplace.id")

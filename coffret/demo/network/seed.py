@@ -36,7 +36,7 @@ from store.network.voucher_issuing import copy_box, network_vouchers
 from store.network.vouchers import NetworkVoucherRow
 from store.partner.partners import MarketplaceRow, PartnerRow
 
-CARDS, VOUCHERS = 900, 700
+CARDS, VOUCHERS = 400, 320
 """How many are sold."""
 WALLET = "demo-wallet-marketplace"
 TWO_YEARS = dt.timedelta(days=730)

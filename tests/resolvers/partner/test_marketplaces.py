@@ -1,6 +1,7 @@
 """Marketplaces, and the domains of partners."""
 
 import asyncio
+import datetime as dt
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from resolvers.core.lists.listing import PageArguments
 from resolvers.partner import marketplaces
 from resolvers.partner.sites import shop_at
+from store.core.clock import clock
 from tests.changes import Transport
 from tests.fixtures.tenants import Tenants
 
@@ -72,6 +74,39 @@ async def test_a_marketplace_is_changed_by_its_own(tenants: Tenants, ask: Transp
     row = await tenants.row("marketplace", id)
     assert (row["name"], row["domain"], row["time_zone"]) == ("Alps", "xn--lps-pla.example", "Europe/Vienna")
     assert row["currency"] == "EUR"
+
+
+INVOICING = {
+    "company_name": "Alps SAS",
+    "address_line_1": "1 rue du Lac",
+    "postal_code": "74000",
+    "city": "Annecy",
+    "country_code": "FR",
+}
+
+
+@pytest.mark.parametrize(
+    ("last", "starts_on"),
+    [({}, "2031-04-01"), ({"starts_on": None}, None), ({"starts_on": "2031-02-03"}, "2031-02-03")],
+)
+async def test_invoices_begin_with_the_month_in_which_their_details_are_complete(
+    tenants: Tenants, ask: Transport, last: dict[str, Any], starts_on: str | None
+) -> None:
+    id, completed = tenants.marketplaces["a"].id, {**INVOICING, "registration_number": "732829320"}
+
+    async def invoicing_begins(details: dict[str, Any]) -> Any:
+        assert (await ask.change("market a", marketplaces.update_marketplace, id=id, invoicing=details)).done
+        return (await tenants.row("marketplace", id))["invoicer_starts_on"]
+
+    clock.advance(dt.datetime(2031, 3, 31, 22, 30, tzinfo=dt.UTC) - clock.now())  # half past midnight in Paris
+    assert await invoicing_begins(INVOICING) is None
+    assert await invoicing_begins({"registration_number": "732829320", **last}) == starts_on
+    clock.advance(dt.timedelta(days=40))
+    assert await invoicing_begins({"city": "Thônes"}) == starts_on
+    assert await invoicing_begins({"starts_on": None}) is None
+    created = {**NEW, "name": "Lakes", "invoicing": {**completed, **last}}
+    assert (await ask.change("master", marketplaces.create_marketplace, **created)).done
+    assert (await tenants.newest("marketplace"))["invoicer_starts_on"] == ("2031-05-01" if last == {} else starts_on)
 
 
 @pytest.mark.parametrize(("who", "seen"), [("a1", "a"), ("market b", "b"), ("master", "ab")])

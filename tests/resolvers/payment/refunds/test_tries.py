@@ -16,11 +16,12 @@ from store.core.clock import clock
 from store.database.db import Database
 from store.job.jobs import JobKind
 from store.payment.payments import PaymentRow, RefundRow
+from store.providers.base import Subject
 from store.providers.keys import new_idempotency_key
 from store.providers.money import MinorAmount
 from store.providers.transactions import RefundRequest, TransactionKind
 from tests.fixtures.payment.api_payment import begun, books_balance, created, paid_at_provider, wallets_agree
-from tests.fixtures.payment.notified_shop import NotifiedShop, notified_shop
+from tests.fixtures.payment.notified_shop import NotifiedShop, follow_only, notified_shop
 from tests.fixtures.shop import GOOD_CARD
 
 HOUR = dt.timedelta(hours=1)
@@ -90,8 +91,9 @@ class Refunding(NotifiedShop):
 
 
 @pytest.fixture
-async def refunding(database: Database) -> AsyncIterator[Refunding]:
-    """A shop that the sandbox notifies."""
+async def refunding(database: Database, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Refunding]:
+    """A shop that the sandbox notifies of payments and refunds."""
+    follow_only(monkeypatch, Subject.PAYIN, Subject.REFUND)
     async with notified_shop(Refunding, database) as found:
         yield found
 
