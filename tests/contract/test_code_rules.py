@@ -2,6 +2,7 @@
 
 import ast
 import builtins
+import functools
 import importlib
 import pathlib
 import pkgutil
@@ -120,7 +121,13 @@ def modules(*folders: str) -> Iterator[tuple[str, ast.Module]]:
         for path in sorted((ROOT / folder).rglob("*.py")):
             name = path.relative_to(ROOT).as_posix()
             if not name.startswith(GENERATED):
-                yield name, ast.parse(path.read_text())
+                yield name, parsed(path)
+
+
+@functools.cache
+def parsed(path: pathlib.Path) -> ast.Module:
+    """A module, read once for all rules."""
+    return ast.parse(path.read_text())
 
 
 def too_long(name: str, module: ast.Module, lines: int, limit: Size) -> Iterator[str]:

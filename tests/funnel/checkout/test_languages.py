@@ -1,6 +1,7 @@
 """Eight languages: complete, chosen by the browser, changeable, and written as their people write."""
 
 import datetime as dt
+import functools
 import inspect
 import re
 import tomllib
@@ -28,13 +29,14 @@ PLACEHOLDER = re.compile(r"%\(\w+\)s")
 MessageId = str | tuple[str, ...]
 
 
-def in_the_source() -> set[MessageId]:
+@functools.cache
+def in_the_source() -> frozenset[MessageId]:
     """Every text that the pages can show, collected as `make messages` does."""
     mappings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["babel"]["mappings"]
     methods = [(m["pattern"], m["method"]) for m in mappings]
     options = {m["pattern"]: {k: v for k, v in m.items() if k not in ("pattern", "method")} for m in mappings}
     found = extract_from_dir(ROOT, methods, options, directory_filter=lambda path: Path(path).name in INSIDE)
-    return {message for _, _, message, _, _ in found}
+    return frozenset(message for _, _, message, _, _ in found)
 
 
 INSIDE = {"funnel", "core", "checkout", "holding", "onboarding", "paying", "redemption", "redeem", "templates"}

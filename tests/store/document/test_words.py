@@ -1,6 +1,7 @@
 """What documents say: in eight languages, whole."""
 
 import datetime as dt
+import functools
 import re
 import tomllib
 from pathlib import Path
@@ -24,14 +25,15 @@ SAME = {"Coupon %(code)s", "Total", "Code", "Conditions", "%(count)s adult", "%(
 UNTIL = dt.datetime(2027, 8, 23, 21, 59, 59, tzinfo=dt.UTC)
 
 
-def in_the_source() -> set[object]:
+@functools.cache
+def in_the_source() -> frozenset[object]:
     """Every text that a document can show, collected as `make messages` does."""
     mappings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["babel"]["mappings"]
     ours = [(m["pattern"], m["method"]) for m in mappings if m["pattern"].startswith("store/document/")]
     keywords = {"N_": None, "gettext": None, "ngettext": (1, 2)}
     inside = {"store", "document", "invoice", "payout"}
     found = extract_from_dir(ROOT, ours, {}, keywords, directory_filter=lambda path: Path(path).name in inside)
-    return {message for _, _, message, _, _ in found}
+    return frozenset(message for _, _, message, _, _ in found)
 
 
 @pytest.mark.parametrize("language", TRANSLATED)

@@ -1,6 +1,7 @@
 """What messages say: in eight languages, whole, with the shop's look, whatever names people have."""
 
 import dataclasses
+import functools
 import re
 import tomllib
 from decimal import Decimal
@@ -73,7 +74,8 @@ class PageReader(HTMLParser):
         return " ".join(" ".join(self.words).split())
 
 
-def in_the_source() -> set[str]:
+@functools.cache
+def in_the_source() -> frozenset[str]:
     """Every text that a message can show, collected as `make messages` does."""
     mappings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["babel"]["mappings"]
     mail = [m for m in mappings if m["pattern"].startswith("store/mail/")]
@@ -82,7 +84,7 @@ def in_the_source() -> set[str]:
     methods = [(m["pattern"], m["method"]) for m in mail]
     inside = {"store", "mail", "templates"}
     found = extract_from_dir(ROOT, methods, options, keywords, directory_filter=lambda path: Path(path).name in inside)
-    return {str(message) for _, _, message, _, _ in found}
+    return frozenset(str(message) for _, _, message, _, _ in found)
 
 
 # ---- the catalogues ----------------------------------------------------------------------------------------------------
