@@ -27,7 +27,10 @@ class CreateCreditNote(SchemaModel):
     invoice_id: UUID = Field(description="The id of the invoice to correct.")
     reason: Annotated[str, line_up_to(300, min_length=1)]
     lines: list[CreditedLine] | None = Field(
-        default=None, description="What goes back; null for all that is left of the invoice."
+        default=None,
+        min_length=1,
+        max_length=100,
+        description="What goes back; null for all that is left of the invoice.",
     )
 
 

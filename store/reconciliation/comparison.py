@@ -115,7 +115,9 @@ RECORD = text(f"""
             last_seen_on = excluded.last_seen_on, provider_amount = excluded.provider_amount, own_amount = excluded.own_amount,
             detail = excluded.detail,
             state = CASE WHEN f.state = 'explained' AND {IS_SAME} THEN 'explained' ELSE 'open' END,
-            closed_on = CASE WHEN f.state = 'explained' AND {IS_SAME} THEN f.closed_on END
+            closed_on = CASE WHEN f.state = 'explained' AND {IS_SAME} THEN f.closed_on END,
+            reason = CASE WHEN f.state = 'resolved' THEN '' ELSE f.reason END,
+            first_seen_on = CASE WHEN f.state = 'resolved' THEN excluded.first_seen_on ELSE f.first_seen_on END
         RETURNING id, kind, state
     )
     SELECT id FROM recorded WHERE state = 'open' AND id NOT IN (SELECT id FROM open_before) ORDER BY id
@@ -147,8 +149,9 @@ async def record_differences(
 ) -> Changes:
     """Compare a period and what was found before it; record what is found, and resolve what is not found again.
 
-    `balances` are the wallets that hold another amount than the ledger counts, `unsure` those of which it is not known. What a person has explained stays so while it
-    is the same. Movements that are not compared any more are deleted.
+    `balances` are the wallets that hold another amount than the ledger counts, `unsure` those of which it is not known. What
+    a person has explained stays so while it is the same; what was resolved and is found again begins anew. Movements that are
+    not compared any more are deleted.
     """
     connection = await db.connection()
     values = {

@@ -89,6 +89,19 @@ async def lock_run(db: AsyncSession, id: int) -> ReconciliationRunRow:
     return (await db.exec(query.execution_options(populate_existing=True))).one()
 
 
+async def movements_of(db: AsyncSession, finding_ids: Sequence[int]) -> Sequence[ProviderMovementRow]:
+    """The movements that these findings are about."""
+    table, movement = ReconciliationFindingRow, ProviderMovementRow
+    about = [ReconciliationFindingKind.MISSING_HERE, ReconciliationFindingKind.DIFFERS]
+    query = (
+        select(movement)
+        .join(table, col(table.subject) == col(movement.provider_id))
+        .where(col(table.id).in_(finding_ids), col(table.kind).in_(about))
+        .order_by(col(movement.provider_id))
+    )
+    return (await db.exec(query)).all()
+
+
 async def lock_missing_here(db: AsyncSession) -> Sequence[tuple[ReconciliationFindingRow, ProviderMovementRow]]:
     """The open findings of movements that are missing here, locked, each with its movement."""
     table, movement = ReconciliationFindingRow, ProviderMovementRow

@@ -28,6 +28,7 @@ from store.reconciliation.rows import (
     ReconciliationFindingRow,
     ReconciliationRunRow,
     lock_missing_here,
+    movements_of,
 )
 from store.reconciliation.suspense import (
     explained_journals,
@@ -51,15 +52,15 @@ async def record_comparison(
 ) -> None:
     """Compare the period of a run and record what is found; what is found no longer is resolved.
 
-    What is missing here is looked up as if the provider had just told of it. If that does not explain it until the next night,
-    its money is put into suspense.
+    Movements that are missing here or differ are looked up as if the provider had just told of them. If that does not explain
+    what is missing until the next night, its money is put into suspense.
     """
     changes = await record_differences(db, run.since, run.until, wallets, unsure, now)
     journals: list[Journal] = []
+    for movement in await movements_of(db, changes.opened):
+        await _look_up(db, movement)
     for finding, movement in await lock_missing_here(db):
-        if finding.id in changes.opened:
-            await _look_up(db, movement)
-        elif finding.suspended_on is None and now - finding.first_seen_on >= SUSPENDED_AFTER:
+        if finding.suspended_on is None and now - finding.first_seen_on >= SUSPENDED_AFTER:
             finding.suspended_on = now
             journals += await suspense_journals(db, movement)
     recorded = await _suspended_before(db, changes.resolved)

@@ -86,6 +86,7 @@ async def test_only_the_marketplace_corrects_its_invoices(tenants: Tenants, ask:
     about = {"invoice_id": str(invoice.id), "reason": REASON}
     assert await refusal(tenants, ask, "a1", **about) == {("", "FORBIDDEN")}
     assert await refusal(tenants, ask, "market b", **about) == {("", "NOT_FOUND")}
+    assert {at for at, _ in await refusal(tenants, ask, "market a", **about, lines=[])} == {"lines"}
     assert await refusal(tenants, ask, "market a", **about, lines=[{"position": 1, "amount": "0.00"}]) == {
         ("lines.0.amount", "OUT_OF_RANGE")
     }

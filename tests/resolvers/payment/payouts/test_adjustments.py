@@ -260,7 +260,7 @@ async def test_it_is_approved_or_rejected(tenants: Tenants) -> None:
     assert await is_proved(tenants)
 
 
-@pytest.mark.parametrize("amount", ["50.00", "-20.00", "-40.00"])
+@pytest.mark.parametrize("amount", ["50.00", "-20.00", "-40.00", "-80.00"])
 async def test_it_is_approved_while_payouts_are_gathered_and_validated(tenants: Tenants, amount: str) -> None:
     await threshold(tenants, "0")
     await make_ready(tenants, "a1")

@@ -264,6 +264,8 @@ async def test_what_differs_is_told_and_changes_nothing(shop: Shop, change: str,
     assert (found.kind, found.state, found.detail) == ("differs", State.OPEN, detail)
     assert found.provider_amount == 100
     assert await balances(shop) == before
+    payloads = await shop.services.db.rows(text("SELECT convert_from(payload, 'UTF8') AS payload FROM job"))
+    assert [found.subject in row.payload for row in payloads].count(True) == 1, "it is looked up once"
 
 
 async def test_a_finding_that_a_person_has_explained_is_open_again_when_it_changes(shop: Shop) -> None:
@@ -283,6 +285,10 @@ async def test_a_finding_that_a_person_has_explained_is_open_again_when_it_chang
     [again] = await findings(shop)
     assert again.state is State.RESOLVED
     assert again.closed_on is not None
+    await shop.execute("UPDATE payment_transaction SET transaction_amount = 103, net_amount = 103")
+    await reconciled(shop)
+    [anew] = await findings(shop)
+    assert (anew.id, anew.state, anew.reason, anew.first_seen_on) == (found.id, State.OPEN, "", anew.last_seen_on)
 
 
 # ---- who is told
