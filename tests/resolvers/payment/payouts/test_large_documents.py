@@ -40,7 +40,7 @@ from store.document.payout.spreadsheet import SpreadsheetFailed, spreadsheet_pro
 from store.job.jobs import JobKind
 from store.payout.documents import PayoutDocumentKind
 from store.payout.requests import PayoutRequestRow
-from tests.changes import Transport
+from tests.changes import Direct, Transport
 from tests.fixtures.payment.payout import put_into_payout, send
 from tests.fixtures.shop import Shop
 from tests.fixtures.tenants import Tenants
@@ -126,6 +126,19 @@ async def test_rest_answers_202_until_it_is_made(tenants: Tenants) -> None:
         assert (answer.status_code, answer.headers["content-type"]) == (200, MEDIA_TYPES[kind])
         assert answer.headers["content-disposition"].startswith("inline; filename=")
         assert (await get(tenants, "a1", f"{id}/")).json()[f"{path}_file"].endswith(f".{kind}")
+
+
+async def test_many_who_ask_first_have_one_document_made(tenants: Tenants) -> None:
+    id, ask = await opened(tenants), Direct(tenants)
+    by_graphql = [ask.change("a1", generate_payout_xls, id=id) for _ in range(10)]
+    by_rest = [get(tenants, who, f"{id}/xls/") for who in ("a1", "market a") for _ in range(5)]
+    outcomes, answers = await asyncio.gather(asyncio.gather(*by_graphql), asyncio.gather(*by_rest))
+    assert all(outcome.done for outcome in outcomes)
+    assert {answer.status_code for answer in answers} == {202}
+    assert await document_row(tenants) == ("pending", 1, 0, 0, True)
+    assert await tenants.one(JOBS) == 1
+    await work(tenants)
+    assert (await get(tenants, "a1", f"{id}/xls/")).status_code == 200
 
 
 async def test_a_change_makes_it_again(tenants: Tenants, ask: Transport) -> None:
