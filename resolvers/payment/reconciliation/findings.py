@@ -60,7 +60,8 @@ async def record_comparison(
     for movement in await movements_of(db, changes.opened):
         await _look_up(db, movement)
     for finding, movement in await lock_missing_here(db):
-        if finding.suspended_on is None and now - finding.first_seen_on >= SUSPENDED_AFTER:
+        is_due = finding.id not in changes.opened and now - finding.first_seen_on >= SUSPENDED_AFTER
+        if is_due and finding.suspended_on is None:
             finding.suspended_on = now
             journals += await suspense_journals(db, movement)
     recorded = await _suspended_before(db, changes.resolved)
