@@ -37,14 +37,14 @@ log = structlog.get_logger(__name__)
 def serve(settings: Settings) -> None:
     """Serve until SIGINT or SIGTERM. Embedded PostgreSQL starts first and stops last."""
     with (
-        graceful_shutdown() as raise_if_asked,
+        graceful_shutdown() as raise_if_interrupted,
         data_directory_lock(settings) as held,
         listening_socket(settings) as listener,
     ):
         settings.port = listener.getsockname()[1]
         write_lock_file(held, f"{os.getpid()} {settings.public_url}")
         with database_url(settings, meanwhile=lambda: import_everything(settings)) as url:
-            raise_if_asked()
+            raise_if_interrupted()
             settings.database_url = url
             export_settings(settings)
             set_up_logging(settings, quiet=True)
@@ -53,7 +53,7 @@ def serve(settings: Settings) -> None:
             from coffret.http.metrics import shared_metrics
 
             demo = asyncio.run(prepare(settings))
-            raise_if_asked()
+            raise_if_interrupted()
             with shared_metrics(settings), announce_when_ready(settings, lambda: print_welcome(settings, demo)):
                 run(settings, listener)
 
@@ -143,19 +143,19 @@ def graceful_shutdown() -> Iterator[Callable[[], None]]:
 
     Python drops what is raised inside a finalizer, an interrupt too. The function that is yielded raises it again.
     """
-    asked = threading.Event()
+    interrupted = threading.Event()
 
     def interrupt(_number: int, _frame: FrameType | None) -> None:
-        asked.set()
+        interrupted.set()
         raise KeyboardInterrupt
 
-    def raise_if_asked() -> None:
-        if asked.is_set():
+    def raise_if_interrupted() -> None:
+        if interrupted.is_set():
             raise KeyboardInterrupt
 
     before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield raise_if_asked
+        yield raise_if_interrupted
     except KeyboardInterrupt:
         # An interrupt inside `exec` of a text, as imports run for dataclasses, makes Python exit by SIGINT although it
         # is caught here. The next `exec` clears that.

@@ -17,6 +17,7 @@ import time
 import psutil
 import pytest
 
+from coffret.commands.serve import graceful_shutdown
 from tests.servers.coffret_programs import READY_WITHIN, Program, alive, gone, processes
 from tests.servers.ports import free_port
 from tests.servers.redis_servers import RedisServer
@@ -71,6 +72,21 @@ def test_a_signal_while_it_starts_ends_it_too(new_data: pathlib.Path) -> None:
     assert program.end(signal.SIGTERM) == 0, program.read_output()
     assert gone(*started)
     assert "Traceback" not in program.read_output()
+
+
+def test_an_interrupt_in_a_finalizer_is_raised_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Finalizer:
+        def __del__(self) -> None:
+            signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr(sys, "unraisablehook", lambda _unraisable: None)
+    steps = []
+    with graceful_shutdown() as raise_if_interrupted:
+        Finalizer()
+        steps.append("Python has dropped it")
+        raise_if_interrupted()
+        steps.append("it was lost")
+    assert steps == ["Python has dropped it"]
 
 
 def test_takes_a_free_port_and_tells_which(data: pathlib.Path) -> None:
