@@ -1,5 +1,6 @@
 """The simulation: days of trade and nights of the worker, and at the end the comparison with the plain model."""
 
+import calendar
 import datetime as dt
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -29,7 +30,7 @@ CALM_NIGHTS, CALM_STEP = 13, 3
 
 @dataclass(frozen=True, slots=True)
 class SimulationOptions:
-    """How much is simulated. The same seed draws the same deeds."""
+    """How much is simulated. The same seed draws the same deeds, whatever day it is."""
 
     days: int
     marketplaces: int
@@ -114,6 +115,13 @@ class Simulation:
             self.count[name] = self.count.get(name, 0) + 1
 
 
+def first_day(now: dt.datetime) -> dt.datetime:
+    """The next first of January that is a Monday of a common year: weeks and months are those of every other simulation."""
+    years = range(now.year + 1, now.year + 30)
+    starts = (dt.datetime(year, 1, 1, tzinfo=dt.UTC) for year in years if not calendar.isleap(year))
+    return next(start for start in starts if start.weekday() == calendar.MONDAY)
+
+
 @asynccontextmanager
 async def open_simulation(
     services: Services, sandbox: Starlette, options: SimulationOptions
@@ -124,13 +132,12 @@ async def open_simulation(
         market = await open_market(services, bank, options.marketplaces, options.partners)
         ground = Ground(market, bank, model, chance)
         sales = Sales(ground)
-        today = services.clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
         yield Simulation(
             services=services,
             options=options,
             market=market,
             bank=bank,
-            begun=today + dt.timedelta(days=1),
+            begun=first_day(services.clock.now()),
             model=model,
             sales=sales,
             networks=Networks(ground),
