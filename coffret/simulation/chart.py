@@ -12,6 +12,7 @@ SERIES = {
     "wallets": ("in wallets", "#1f4e79", ""),
     "paid_out": ("paid out to partners", "#2e7d32", ""),
     "gift_cards": ("owed for gift cards", "#c62828", ""),
+    "vouchers": ("owed for vouchers", "#f9a825", ""),
     "partners_earned": ("earned, not paid out", "#ef6c00", ""),
     "owed_by_marketplace": ("to be paid in by marketplaces", "#6a1b9a", "5 3"),
     "marketplace_funds": ("funds of marketplaces", "#00838f", "5 3"),

@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from coffret.simulation.bank import Bank
 from coffret.simulation.market import Market
-from coffret.simulation.model import NOTHING, PlainModel
+from coffret.simulation.model import NOTHING, ModelGood, PlainModel
 from resolvers.core.services import Services
 
 BALANCES = """
@@ -19,8 +19,13 @@ BALANCES = """
     FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id JOIN ledger_book b ON b.id = a.book_id
     GROUP BY b.id, a.id
 """
-CARDS = """
-    SELECT id, remaining_amount, status = 'exprd' AS is_expired, network_id FROM gift_card
+GOODS = """
+    SELECT 'card' AS role, id, remaining_amount AS remaining,
+        status = 'exprd' AND network_id IN (SELECT id FROM marketplace WHERE network_gift_card_books_breakage) AS is_income
+    FROM gift_card
+    UNION ALL SELECT 'network_voucher', id, price_amount - used_amount,
+        status = 'exprd' AND marketplace_id IN (SELECT id FROM marketplace WHERE network_voucher_books_breakage)
+    FROM network_voucher
 """
 EARNED = ("partner", "partner_network", "partner_held", "partner_reserved", "network_reserved", "recovery_due")
 OWED = ("owed_by_partner", "partner_shortfall")
@@ -51,12 +56,12 @@ async def read_balances(services: Services) -> Balances:
 async def differences(services: Services, market: Market, bank: Bank, model: PlainModel) -> list[str]:
     """What is not as the model says, in words; nothing if all is right to the cent."""
     balances, received = await read_balances(services), await bank.received()
-    cards = await services.db.rows(text(CARDS))
-    breakage = {each.row.id for each in market.marketplaces if each.row.network_gift_card_books_breakage}
+    goods = await services.db.rows(text(GOODS))
     return [
         *_partners(market, balances, received, model),
         *_funds(market, balances, model),
-        *_cards(balances, cards, breakage, model),
+        *_goods(balances, [good for good in goods if good.role == "card"], "gift card", model.cards),
+        *_goods(balances, [good for good in goods if good.role != "card"], "voucher", model.vouchers),
     ]
 
 
@@ -78,17 +83,16 @@ def _funds(market: Market, balances: Balances, model: PlainModel) -> Iterator[st
             yield f"{marketplace.row.name}: funds of {funds[id]}, but {model.funds[id]} by the model"
 
 
-def _cards(balances: Balances, cards: Sequence[Any], breakage: set[int], model: PlainModel) -> Iterator[str]:
-    """Of each gift card: what it shows, and what is owed for it unless it is booked as income."""
-    owed = {row.owner_id: row.amount for row in balances.rows if row.role == "card"}
-    if {card.id for card in cards} != set(model.cards):
-        yield f"{len(cards)} gift cards, but {len(model.cards)} by the model"
-    for card in cards:
-        expected = model.cards[card.id]
-        is_ended = expected.is_cancelled or (card.is_expired and card.network_id in breakage)
-        owes = NOTHING if is_ended else expected.remaining
-        if (card.remaining_amount, owed.get(card.id, NOTHING)) != (expected.remaining, owes):
+def _goods(balances: Balances, goods: Sequence[Any], name: str, model: Mapping[int, ModelGood]) -> Iterator[str]:
+    """Of each gift card or voucher: what it shows, and what is owed for it unless it is booked as income."""
+    owed = {(row.role, row.owner_id): row.amount for row in balances.rows}
+    if {good.id for good in goods} != set(model):
+        yield f"{len(goods)} of the kind {name}, but {len(model)} by the model"
+    for good in goods:
+        expected, owes = model[good.id], owed.get((good.role, good.id), NOTHING)
+        due = NOTHING if expected.is_cancelled or good.is_income else expected.remaining
+        if (good.remaining, owes) != (expected.remaining, due):
             yield (
-                f"gift card {card.id}: {card.remaining_amount} left and {owed.get(card.id, NOTHING)} owed, "
-                f"but {expected.remaining} left and {owes} owed by the model"
+                f"{name} {good.id}: {good.remaining} left and {owes} owed, "
+                f"but {expected.remaining} left and {due} owed by the model"
             )

@@ -18,6 +18,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "reserved_for_payouts": ("partner_reserved", "network_reserved"),
     "owed_by_partners": ("owed_by_partner", "partner_shortfall"),
     "gift_cards": ("card", "card_held"),
+    "vouchers": ("network_voucher",),
     "marketplace_funds": ("marketplace_funds", "funds_held"),
     "owed_by_marketplace": ("owed_by_marketplace", "funds_shortfall", "dispute_debt"),
     "income": ("commission", "management_fees", "breakage"),

@@ -1,6 +1,7 @@
 """The marketplaces and partners that trade: of two currencies, three time zones and all payout frequencies."""
 
 import datetime as dt
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -12,14 +13,18 @@ from coffret.simulation.model import fee_of
 from resolvers.core.caller import Caller, Role
 from resolvers.core.context import Context
 from resolvers.core.services import Services
+from resolvers.network.boxes import create_box
+from resolvers.network.offers import accept_offer, create_offer, submit_offer
 from resolvers.payment.fees import create_fee_rule
 from resolvers.wallet import activate_marketplace_payments
 from schema.core.permission import GRANTABLE_PERMISSIONS
+from schema.network.box_input import AcceptOffer, CreateBox, CreateOffer, SubmitOffer
 from schema.partner.marketplace_input import ActivateMarketplacePayments
 from schema.partner.network_settings import UsageFeePayer
 from schema.partner.partner import PartnerStatus
 from schema.partner.parts import CompanyType, PayoutFrequency
 from schema.payment.fee_input import CreateFeeRule
+from store.network.boxes import BoxRow
 from store.partner.partners import MarketplaceRow, PartnerRow
 
 PLACES = (("EUR", "Europe/Paris"), ("GBP", "Europe/London"), ("EUR", "Pacific/Auckland"))
@@ -49,17 +54,30 @@ class Terms:
     def fee(self, amount: Decimal) -> Decimal:
         return fee_of(amount, self.percentage, self.fixed, self.vat_rate)
 
+    def fee_within(self, amount: Decimal) -> Decimal:
+        """The fee of a usage, at most its value."""
+        return min(self.fee(amount), amount)
+
 
 SALE_TERMS = Terms(Decimal("4.50"), Decimal("0.00"), Decimal("20.00"))
 USAGE_TERMS = Terms(Decimal("6.00"), Decimal("0.15"), Decimal("20.00"))
+VOUCHER_TERMS = Terms(Decimal("8.00"), Decimal("1.00"), Decimal("20.00"))
+"""Those of vouchers; every second marketplace pays these fees itself."""
+BOXES = ((Decimal("59.90"), 1, 0), (Decimal("100.00"), 3, 30))
+"""Price, usages, and the days after the first usage, of the boxes of each marketplace."""
 
 
 @dataclass(frozen=True, slots=True)
 class SimulatedMarketplace:
-    """A marketplace, and a request of somebody who manages it."""
+    """A marketplace with its boxes, and a request of somebody who manages it."""
 
     row: MarketplaceRow
     manager: Context
+    boxes: Sequence[BoxRow]
+
+    @property
+    def pays_voucher_fees(self) -> bool:
+        return self.row.network_voucher_fees_paid_by is UsageFeePayer.MARKETPLACE
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +117,12 @@ async def _open_marketplace(services: Services, number: int) -> SimulatedMarketp
         "network_gift_card_vat_rate": USAGE_TERMS.vat_rate,
         "network_gift_card_fees_paid_by": UsageFeePayer.PARTNER,
         "network_gift_card_books_breakage": number % 2 == 0,
+        "network_voucher_commission_rate": VOUCHER_TERMS.percentage,
+        "network_voucher_management_fee_amount": VOUCHER_TERMS.fixed,
+        "network_voucher_vat_rate": VOUCHER_TERMS.vat_rate,
+        "network_voucher_fees_paid_by": UsageFeePayer.MARKETPLACE if number % 2 else UsageFeePayer.PARTNER,
+        "network_voucher_books_breakage": number % 2 == 1,
+        "network_voucher_validity_months": 2,
     }
     row = MarketplaceRow(name=f"Market {number + 1}", currency=currency, time_zone=time_zone, **terms)
     async with services.db.sessions() as db, db.begin():
@@ -109,7 +133,29 @@ async def _open_marketplace(services: Services, number: int) -> SimulatedMarketp
         percentage=SALE_TERMS.percentage, fixed=SALE_TERMS.fixed, vat_rate=SALE_TERMS.vat_rate, partner_uuid=None
     )
     await create_fee_rule(manager, rule)
-    return SimulatedMarketplace(row, manager)
+    return SimulatedMarketplace(row, manager, [await _open_box(manager, *box) for box in BOXES])
+
+
+async def _open_box(manager: Context, price: Decimal, usages: int, days: int) -> BoxRow:
+    input = {
+        "marketplace_uuid": None,
+        "name": {"en": f"{usages} times"},
+        "price": price,
+        "max_usages": usages,
+        "max_days_after_first_usage": days,
+        "is_active": True,
+    }
+    box: Any = await create_box(manager, CreateBox.model_validate(input))
+    async with manager.services.db.sessions() as db:
+        return await db.get_one(BoxRow, box.id)
+
+
+async def _offer(box: BoxRow, staff: Context, manager: Context) -> None:
+    """A partner takes the vouchers of a box."""
+    input = {"partner_uuid": None, "box_id": box.id, "name": {"en": "An hour"}}
+    offer: Any = await create_offer(staff, CreateOffer.model_validate(input))
+    await submit_offer(staff, SubmitOffer(id=offer.id))
+    await accept_offer(manager, AcceptOffer(id=offer.id))
 
 
 async def _open_partner(
@@ -128,6 +174,7 @@ async def _open_partner(
         agency_email=f"{name}@simulation.example",
         payments_active=True,
         linked_to_ngc_settings=True,
+        linked_to_nv_settings=True,
         payout_frequency=FREQUENCIES[number // 2 % len(FREQUENCIES)],
         auto_validate_payout=number % 3 != 0,
         hq_address_line_1="1 rue des Lilas",
@@ -146,6 +193,8 @@ async def _open_partner(
         services=services, control=bank.control, partner=row, marketplace=marketplace.manager, payee=PAYEE
     )
     await payee.prepare()
-    staff = Caller(Role.PARTNER, GRANTABLE_PERMISSIONS, partner_id=row.id, marketplace_id=at.id)
+    staff = Context(services, Caller(Role.PARTNER, GRANTABLE_PERMISSIONS, partner_id=row.id, marketplace_id=at.id))
+    for box in marketplace.boxes:
+        await _offer(box, staff, marketplace.manager)
     customer = Context(services, Caller.customer(row.id, at.id))
-    return SimulatedPartner(row, marketplace, Context(services, staff), customer)
+    return SimulatedPartner(row, marketplace, staff, customer)

@@ -5,11 +5,10 @@ from dataclasses import dataclass, field
 from decimal import ROUND_UP, Decimal
 from typing import Any
 
-from sqlmodel import col, select
-
+from coffret.simulation.bank import DISPUTABLE_CARD, GOOD_CARD
 from coffret.simulation.market import USAGE_TERMS, SimulatedMarketplace, SimulatedPartner
-from coffret.simulation.model import ModelUsage
-from coffret.simulation.trade import CUSTOMER, Ground, OpenCard, press
+from coffret.simulation.model import ModelRefill, ModelUsage
+from coffret.simulation.trade import CUSTOMER, Disputable, Ground, OpenCard, press, wallet_of
 from resolvers.network.gift_card_issuing import cancel_network_gift_card, create_network_gift_card
 from resolvers.network.gift_card_usages import cancel_network_gift_card_usage, use_network_gift_card
 from resolvers.payment.requests.payment_requests import create_payment_request
@@ -21,7 +20,6 @@ from schema.network.gift_card_input import (
     UseNetworkGiftCard,
 )
 from schema.payment.request_input import CreatePaymentRequest
-from store.gift_card.gift_cards import GiftCardRow
 
 REFILL_STEP = Decimal(100)
 VALID_DAYS = (20, 45, 120, 365)
@@ -42,9 +40,9 @@ class Networks:
     """The gift cards of networks, and their usages. A deed tells whether there was anything to do."""
 
     ground: Ground
-    cards: list[OpenCard] = field(default_factory=list)
+    cards: list[OpenCard]
+    disputable: list[Disputable]
     usages: list[OpenUsage] = field(default_factory=list)
-    breakage: list[tuple[SimulatedMarketplace, OpenCard]] = field(default_factory=list)
 
     async def issue(self, marketplace: SimulatedMarketplace, day: int) -> bool:
         value, days = self.ground.amount(2_000, 20_000), self.ground.chance.choice(VALID_DAYS)
@@ -58,22 +56,18 @@ class Networks:
             "expires_on": now + dt.timedelta(days=days),
         }
         card: Any = await create_network_gift_card(marketplace.manager, CreateNetworkGiftCard.model_validate(input))
-        async with marketplace.manager.services.db.sessions() as db:
-            id = (await db.exec(select(GiftCardRow.id).where(col(GiftCardRow.id) == card.id))).one()
-        self.cards.append(OpenCard(id, card.code, marketplace, day + days - 3))
-        self.ground.model.issue(id, value, marketplace.row.id)
+        model = self.ground.model.issue_card(card.id, value, marketplace.row.id)
+        wallet = await wallet_of(marketplace.manager.services, card)
+        self.cards.append(OpenCard(card.id, card.code, marketplace, day + days - 3, wallet, model))
         return True
 
     async def cancel(self, marketplace: SimulatedMarketplace, day: int) -> bool:
         """A card of which nothing was used is cancelled."""
-        used = {usage.card.id for usage in self.usages}
-        card = self.ground.drawn(
-            [each for each in self.cards if each.owner is marketplace and each.id not in used], day
-        )
+        card = self.ground.drawn([each for each in self.cards if each.owner is marketplace and not each.is_used], day)
         if card is None:
             return False
         await cancel_network_gift_card(marketplace.manager, CancelNetworkGiftCard(id=card.id))
-        self.ground.model.cancel(card.id, marketplace.row.id)
+        self.ground.model.cancel(card.model, marketplace.row.id)
         self.cards.remove(card)
         return True
 
@@ -81,10 +75,11 @@ class Networks:
         card = self.ground.drawn([each for each in self.cards if each.owner is partner.marketplace], day)
         if card is None:
             return False
-        amount = min(self.ground.model.cards[card.id].remaining, self.ground.amount(200, 6_000))
+        amount = min(card.model.remaining, self.ground.amount(200, 6_000))
         input = UseNetworkGiftCard.model_validate({"code": card.code, "value": amount, "partner_id": partner.row.id})
         usage: Any = await use_network_gift_card(partner.marketplace.manager, input)
-        model = self.ground.model.use(partner.row.id, card.id, amount, min(USAGE_TERMS.fee(amount), amount))
+        card.is_used = True
+        model = self.ground.model.use(partner.row.id, card.model, amount, USAGE_TERMS.fee_within(amount))
         self.usages.append(OpenUsage(partner, usage.id, card, model))
         return True
 
@@ -107,6 +102,15 @@ class Networks:
 
     async def refill(self, marketplace: SimulatedMarketplace, _day: int) -> bool:
         """The marketplace pays in what it has issued and not paid in yet, and a little more."""
+        await self._refill(marketplace, GOOD_CARD)
+        return True
+
+    async def refill_disputably(self, marketplace: SimulatedMarketplace, day: int) -> bool:
+        payin_id, model = await self._refill(marketplace, DISPUTABLE_CARD)
+        self.disputable.append(Disputable(marketplace, marketplace.manager, payin_id, day, model))
+        return True
+
+    async def _refill(self, marketplace: SimulatedMarketplace, bank_card: str) -> tuple[str, ModelRefill]:
         missing = -self.ground.model.funds[marketplace.row.id]
         amount = max(missing, Decimal(0)).quantize(REFILL_STEP, ROUND_UP) + REFILL_STEP
         payee = next(each for each in self.ground.market.partners if each.marketplace is marketplace)
@@ -118,6 +122,5 @@ class Networks:
             "invoicing_marketplace_id": marketplace.row.id,
         }
         request: Any = await create_payment_request(marketplace.manager, CreatePaymentRequest.model_validate(input))
-        await press(self.ground.bank, payee, request.link_token)
-        self.ground.model.funds[marketplace.row.id] += amount
-        return True
+        payin_id = await press(self.ground.bank, payee, request.link_token, bank_card)
+        return payin_id, self.ground.model.refill(marketplace.row.id, amount)

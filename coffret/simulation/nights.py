@@ -37,6 +37,7 @@ EVENING = (
     "expire_gift_card_holds",
     "expire_gift_cards",
     "expire_payment_requests",
+    "expire_vouchers",
     "gather_payouts",
     "provider_catch_up",
 )

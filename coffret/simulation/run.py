@@ -19,6 +19,7 @@ from coffret.simulation.model import PlainModel
 from coffret.simulation.network import Networks
 from coffret.simulation.nights import Nights
 from coffret.simulation.trade import Ground, Sales
+from coffret.simulation.vouchers import NetworkVouchers
 from resolvers.core.services import Services
 
 Deed: TypeAlias = Callable[[Any, int], Awaitable[bool]]
@@ -50,6 +51,7 @@ class Simulation:
     model: PlainModel
     sales: Sales
     networks: Networks
+    vouchers: NetworkVouchers
     disputes: Disputes
     nights: Nights
     chance: random.Random
@@ -89,7 +91,11 @@ class Simulation:
         for number, marketplace in enumerate(self.market.marketplaces):
             for _ in range(1 + len(self.market.partners) // 20):
                 await self._try(self.networks.issue, 35, marketplace, day)
+                await self._try(self.vouchers.issue_voucher, 25, marketplace, day)
             await self._try(self.networks.cancel, 4, marketplace, day)
+            await self._try(self.vouchers.cancel_voucher, 4, marketplace, day)
+            await self._try(self.networks.refill_disputably, 3, marketplace, day)
+            await self._try(self.disputes.dispute_refill, 30, marketplace, day)
             if day % 7 == number % 7:
                 await self._try(self.networks.refill, 100, marketplace, day)
 
@@ -100,10 +106,13 @@ class Simulation:
             (self.sales.be_declined, 2),
             (self.sales.issue_card, 5),
             (self.sales.sell_with_card, 5),
+            (self.sales.sell_with_network_card, 3),
             (self.sales.spend_card, 3),
             (self.networks.use, 12),
+            (self.vouchers.use_voucher, 8),
             (self.sales.refund, 7),
-            (self.networks.cancel_usage, 2),
+            (self.networks.cancel_usage, 5),
+            (self.vouchers.cancel_voucher_usage, 5),
             (self.disputes.dispute, 4),
         )
         for deed, percent in deeds:
@@ -140,8 +149,9 @@ async def open_simulation(
             begun=first_day(services.clock.now()),
             model=model,
             sales=sales,
-            networks=Networks(ground),
-            disputes=Disputes(ground, sales),
+            networks=Networks(ground, sales.network_cards, sales.disputable),
+            vouchers=NetworkVouchers(ground),
+            disputes=Disputes(ground, sales.disputable),
             nights=Nights(services, market, bank, chance),
             chance=chance,
         )

@@ -10,8 +10,10 @@ from uuid import UUID
 from sqlmodel import col, select
 
 from coffret.simulation.bank import DECLINED_CARD, DISPUTABLE_CARD, GOOD_CARD, Bank
-from coffret.simulation.market import SALE_TERMS, Market, SimulatedMarketplace, SimulatedPartner
-from coffret.simulation.model import NOTHING, ModelSale, PlainModel, to_cent
+from coffret.simulation.market import SALE_TERMS, USAGE_TERMS, Market, SimulatedMarketplace, SimulatedPartner
+from coffret.simulation.model import NOTHING, ModelGood, ModelRefill, ModelSale, ModelUsage, PlainModel, to_cent
+from resolvers.core.context import Context
+from resolvers.core.services import Services
 from resolvers.gift_card.issuing import issue_gift_card
 from resolvers.gift_card.spending import spend_gift_card
 from resolvers.payment.creation import create_payment
@@ -35,9 +37,30 @@ class PaidSale:
     payin_id: str
     day: int
     model: ModelSale
-    card_id: int | None = None
+    card: ModelGood | None = None
+    usage: ModelUsage | None = None
+    """That of a network's card."""
     from_card: Decimal = NOTHING
-    """What a gift card of the partner has paid of it, and was not refunded."""
+    """What a gift card has paid of it, and was not refunded."""
+
+    def return_to_card(self, amount: Decimal) -> None:
+        """A refund gives an amount back to the gift card."""
+        self.from_card -= amount
+        if self.usage is not None:
+            self.usage.give_back(amount)
+        elif self.card is not None:
+            self.card.remaining += amount
+
+
+@dataclass(frozen=True, slots=True)
+class Disputable:
+    """A pay-in that the buyer's bank can take back, and who answers."""
+
+    owner: SimulatedPartner | SimulatedMarketplace
+    staff: Context
+    payin_id: str
+    day: int
+    model: ModelSale | ModelRefill
 
 
 @dataclass(slots=True)
@@ -49,7 +72,9 @@ class OpenCard:
     owner: SimulatedPartner | SimulatedMarketplace
     until: int
     """The last day on which it is spent: it expires later."""
-    wallet_uuid: UUID | None = None
+    wallet_uuid: UUID
+    model: ModelGood
+    is_used: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +92,14 @@ class Ground:
 
     def drawn(self, cards: list[OpenCard], day: int) -> OpenCard | None:
         """One of the cards that can be spent on a day."""
-        usable = [each for each in cards if day < each.until and self.model.cards[each.id].remaining > 0]
+        usable = [each for each in cards if day < each.until and each.model.remaining > 0]
         return self.chance.choice(usable) if usable else None
+
+
+async def wallet_of(services: Services, card: Any) -> UUID:
+    """The uuid of a gift card's wallet."""
+    async with services.db.sessions() as db:
+        return (await db.get_one(WalletRow, card.wallet_id)).uuid
 
 
 async def press(bank: Bank, partner: SimulatedPartner, token: str, bank_card: str = GOOD_CARD) -> str:
@@ -89,15 +120,18 @@ class Sales:
 
     ground: Ground
     sales: list[PaidSale] = field(default_factory=list)
-    disputable: list[PaidSale] = field(default_factory=list)
+    disputable: list[Disputable] = field(default_factory=list)
     cards: list[OpenCard] = field(default_factory=list)
+    network_cards: list[OpenCard] = field(default_factory=list)
+    """Those of all networks."""
 
     async def sell(self, partner: SimulatedPartner, day: int) -> bool:
         self.sales.append(await self._sell(partner, day, GOOD_CARD, self.ground.amount()))
         return True
 
     async def sell_disputably(self, partner: SimulatedPartner, day: int) -> bool:
-        self.disputable.append(await self._sell(partner, day, DISPUTABLE_CARD, self.ground.amount()))
+        sale = await self._sell(partner, day, DISPUTABLE_CARD, self.ground.amount())
+        self.disputable.append(Disputable(partner, partner.staff, sale.payin_id, day, sale.model))
         return True
 
     async def be_declined(self, partner: SimulatedPartner, _day: int) -> bool:
@@ -111,14 +145,29 @@ class Sales:
         card = self.ground.drawn([each for each in self.cards if each.owner is partner], day)
         if card is None:
             return False
-        part = min(self.ground.model.cards[card.id].remaining, self.ground.amount(100, 3_000))
+        sale = await self._sell_with(card, partner, day)
+        card.model.remaining -= sale.from_card
+        return True
+
+    async def sell_with_network_card(self, partner: SimulatedPartner, day: int) -> bool:
+        """A sale of which a gift card of the network pays a part: that is a usage of it."""
+        card = self.ground.drawn([each for each in self.network_cards if each.owner is partner.marketplace], day)
+        if card is None:
+            return False
+        sale = await self._sell_with(card, partner, day)
+        sale.usage = self.ground.model.use(
+            partner.row.id, card.model, sale.from_card, USAGE_TERMS.fee_within(sale.from_card)
+        )
+        return True
+
+    async def _sell_with(self, card: OpenCard, partner: SimulatedPartner, day: int) -> PaidSale:
+        part = min(card.model.remaining, self.ground.amount(100, 3_000))
         by_bank = self.ground.amount()
         extra = {"extra_source_wallet_uuid": card.wallet_uuid, "extra_source_amount": part}
         sale = await self._sell(partner, day, GOOD_CARD, by_bank, part, extra)
-        self.ground.model.cards[card.id].remaining -= part
-        sale.card_id, sale.from_card = card.id, part
+        sale.card, sale.from_card, card.is_used = card.model, part, True
         self.sales.append(sale)
-        return True
+        return sale
 
     async def _sell(
         self,
@@ -165,9 +214,7 @@ class Sales:
         except InsufficientBalance:  # the partner's earnings were paid out: nothing has changed
             return False
         sale.model.refunded += by_bank
-        if sale.card_id is not None:
-            sale.from_card -= by_card
-            self.ground.model.cards[sale.card_id].remaining += by_card
+        sale.return_to_card(by_card)
         return True
 
     # ---- gift cards of partners
@@ -179,10 +226,8 @@ class Sales:
             partner.staff,
             IssueGiftCard.model_validate({"partner_uuid": partner.row.uuid, "value": value, "expires_on": until}),
         )
-        async with partner.staff.services.db.sessions() as db:
-            wallet = await db.get_one(WalletRow, card.wallet_id)
-        self.cards.append(OpenCard(card.id, card.code, partner, day + days - 3, wallet.uuid))
-        self.ground.model.issue(card.id, value)
+        model, wallet = self.ground.model.issue_card(card.id, value), await wallet_of(partner.staff.services, card)
+        self.cards.append(OpenCard(card.id, card.code, partner, day + days - 3, wallet, model))
         return True
 
     async def spend_card(self, partner: SimulatedPartner, day: int) -> bool:
@@ -190,7 +235,7 @@ class Sales:
         card = self.ground.drawn([each for each in self.cards if each.owner is partner], day)
         if card is None:
             return False
-        amount = min(self.ground.model.cards[card.id].remaining, self.ground.amount(100, 4_000))
+        amount = min(card.model.remaining, self.ground.amount(100, 4_000))
         await spend_gift_card(partner.staff, SpendGiftCard.model_validate({"id": card.id, "amount": amount}))
-        self.ground.model.cards[card.id].remaining -= amount
+        card.model.remaining -= amount
         return True
