@@ -1,6 +1,7 @@
 """Answers the REST interface: the application behind each route of the table, and the documentation of all."""
 
-from collections.abc import Iterable
+import functools
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from starlette.routing import BaseRoute, Match, NoMatchFound
@@ -66,12 +67,20 @@ def endpoint(route: RestRoute, context_of: ContextOf) -> Endpoint:
             return OperationEndpoint(route, context_of, names)
 
 
+@functools.lru_cache(maxsize=1)
+def endpoints_of(context_of: ContextOf, service_name: str) -> Mapping[str, Sequence[tuple[RestRoute, Endpoint]]]:
+    """Each route with its endpoint, by group. To compile them takes long, and they hold nothing of an application: all
+    applications of a process share them.
+    """
+    groups = groups_of_service(service_name)
+    return {group: [(route, endpoint(route, context_of)) for route in routes] for group, routes in groups.items()}
+
+
 def rest_routes(context_of: ContextOf, options: DocsOptions = DEFAULT_DOCS) -> list[BaseRoute]:
     """The routes of the API and of its documentation.
 
     `context_of` builds the context of a request and raises Unauthenticated for an invalid token.
     """
-    groups = groups_of_service(options.service_name)
-    answering = {group: [(route, endpoint(route, context_of)) for route in routes] for group, routes in groups.items()}
+    groups, answering = groups_of_service(options.service_name), endpoints_of(context_of, options.service_name)
     rest = RestRouter([pair for pairs in answering.values() for pair in pairs])
     return [rest, *documentation(lambda: openapi_document(answering, reference_of), groups, reference_of, options)]
