@@ -6,6 +6,7 @@ import gc
 import itertools
 import os
 import pathlib
+import sys
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 
@@ -46,6 +47,9 @@ hypothesis.settings.load_profile("ours")
 gc.set_threshold(100_000)
 
 engines.share()
+
+# HTTPX looks for it at each request to an application in this process, in every folder of the path, and never finds it.
+sys.modules.setdefault("sniffio", None)  # type: ignore[arg-type]
 
 # Nor does how long a server of ours takes to answer; tests of servers that hang have short timeouts of their own.
 clients.TIMEOUT = dt.timedelta(minutes=1)

@@ -18,6 +18,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from store.core.compiled_templates import compiled_templates
 from store.core.settings import Settings
 
 PREFIX = "/_mail/"
@@ -77,6 +78,7 @@ class MailboxPages:
         self._templates = Environment(
             loader=PackageLoader("coffret.mail_preview", ""),
             autoescape=True,
+            bytecode_cache=compiled_templates,
             undefined=StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,

@@ -39,22 +39,24 @@ STEPS: tuple[tuple[str, str, Callable[[SandboxSession, HostedPageRequest], PageR
 )
 
 
+TEMPLATES = Environment(
+    loader=FileSystemLoader(HERE / "templates"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+
+
 def routes(sandbox: Sandbox) -> list[Route | Mount]:
     """Routes of all hosted pages and of their style sheet."""
-    templates = Environment(
-        loader=FileSystemLoader(HERE / "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     base = urlsplit(sandbox.settings.root).path
 
     def endpoint(
         step: Callable[[SandboxSession, HostedPageRequest], PageResponse],
     ) -> Callable[[Request], Awaitable[Response]]:
         async def handle_visit(request: Request) -> Response:
-            return to_response(templates, base, await sandbox.run(step, await visit(request, base)))
+            return to_response(base, await sandbox.run(step, await visit(request, base)))
 
         return handle_visit
 
@@ -74,9 +76,9 @@ async def visit(request: Request, base: str) -> HostedPageRequest:
     )
 
 
-def to_response(templates: Environment, base: str, answer: PageResponse) -> Response:
+def to_response(base: str, answer: PageResponse) -> Response:
     """Turn a page response into an HTTP response."""
     if isinstance(answer, PageRedirect):
         return RedirectResponse(answer.url, 303, headers=HEADERS)
     context = {"t": answer.texts, "base": base, "languages": LANGUAGES, "kept": "", **answer.values}
-    return HTMLResponse(templates.get_template(answer.template).render(context), answer.status, HEADERS)
+    return HTMLResponse(TEMPLATES.get_template(answer.template).render(context), answer.status, HEADERS)
