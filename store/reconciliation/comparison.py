@@ -117,7 +117,8 @@ RECORD = text(f"""
             state = CASE WHEN f.state = 'explained' AND {IS_SAME} THEN 'explained' ELSE 'open' END,
             closed_on = CASE WHEN f.state = 'explained' AND {IS_SAME} THEN f.closed_on END,
             reason = CASE WHEN f.state = 'resolved' THEN '' ELSE f.reason END,
-            first_seen_on = CASE WHEN f.state = 'resolved' THEN excluded.first_seen_on ELSE f.first_seen_on END
+            first_seen_on = CASE WHEN f.state = 'resolved' THEN excluded.first_seen_on ELSE f.first_seen_on END,
+            suspended_on = CASE WHEN f.state = 'resolved' THEN NULL ELSE f.suspended_on END
         RETURNING id, kind, state
     )
     SELECT id FROM recorded WHERE state = 'open' AND id NOT IN (SELECT id FROM open_before) ORDER BY id

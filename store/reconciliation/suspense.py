@@ -5,6 +5,7 @@ process records it after all.
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import text
 from sqlmodel import col, select
@@ -29,9 +30,14 @@ IN_SUSPENSE = text(f"""
     JOIN ledger_account a ON a.id = e.account_id AND a.role = 'suspense'
     WHERE j.id = ANY(:ids) GROUP BY j.id, a.id ORDER BY j.id, a.id
 """)  # noqa: S608 - of SQL in this file
+RECORDED = "recorded"
+"""Ends the source of a journal that takes back what another has put into suspense."""
 OF_MOVEMENTS = text(f"""
-    SELECT id FROM ledger_journal
-    WHERE source_kind = '{MOVEMENT}' AND split_part(source_id, ':', 1) = ANY(CAST(:ids AS text[]))
+    SELECT j.id, EXISTS (
+        SELECT 1 FROM ledger_journal x WHERE x.source_kind = '{EXPLANATION}' AND x.source_id = concat(j.id, '\\:{RECORDED}')
+    ) AS is_taken_back
+    FROM ledger_journal j
+    WHERE j.source_kind = '{MOVEMENT}' AND split_part(j.source_id, ':', 1) = ANY(CAST(:ids AS text[]))
 """)  # noqa: S608 - of SQL in this file
 
 
@@ -59,10 +65,12 @@ class Suspended:
 
 
 async def suspense_journals(db: AsyncSession, movement: ProviderMovementRow) -> list[Journal]:
-    """What a movement has changed is in suspense, for each wallet apart: two may be of two books.
+    """What a movement has changed is in suspense, for each wallet apart: two may be of two books. It may have been there
+    before, and been taken back since.
 
     Fees go with the debited wallet, or else with the credited one.
     """
+    before = len(await _of_movements(db, [movement.provider_id]))
     minor = [
         MinorAmount.of(amount, movement.currency).minor
         for amount in (movement.debited_amount, movement.credited_amount, movement.fees_amount)
@@ -81,7 +89,7 @@ async def suspense_journals(db: AsyncSession, movement: ProviderMovementRow) -> 
             debit(FEES_WALLET, own_fees),
             credit(SUSPENSE, own_fees),
         )
-        source_id = f"{movement.provider_id}:{wallet.id}"
+        source_id = f"{movement.provider_id}:{wallet.id}" + (f":{before}" if before else "")
         journals.append(_journal(wallet.book_id, wallet.partner_id, Kind.UNEXPLAINED, MOVEMENT, source_id, entries))
     return journals
 
@@ -93,9 +101,12 @@ async def _wallets(db: AsyncSession, ids: Sequence[str]) -> dict[str | None, Wal
 
 
 async def journals_of_movements(db: AsyncSession, provider_ids: Sequence[str]) -> Sequence[int]:
-    """The ids of the journals that have put these movements into suspense."""
-    found = await (await db.connection()).execute(OF_MOVEMENTS, {"ids": list(provider_ids)})
-    return found.scalars().all()
+    """The ids of the journals that have put these movements into suspense and were not taken back."""
+    return [row.id for row in await _of_movements(db, provider_ids) if not row.is_taken_back]
+
+
+async def _of_movements(db: AsyncSession, provider_ids: Sequence[str]) -> Sequence[Any]:
+    return (await (await db.connection()).execute(OF_MOVEMENTS, {"ids": list(provider_ids)})).all()
 
 
 async def explained_journals(db: AsyncSession, journal_ids: Sequence[int]) -> list[Journal]:
@@ -125,7 +136,7 @@ async def recorded_journals(db: AsyncSession, journal_ids: Sequence[int]) -> lis
         for part in (first, *more):
             owned = await _owned(db, part, part.amount) if part.is_explained else (credit(part.account, part.amount),)
             entries += (debit(part.wallet, part.amount), *owned)
-        journals.append(_explanation(first, entries, ":recorded" if first.is_explained else ""))
+        journals.append(_explanation(first, entries, f":{RECORDED}"))
     return journals
 
 

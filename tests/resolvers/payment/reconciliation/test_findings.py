@@ -226,6 +226,39 @@ async def test_it_is_recorded_after_all(shop: Shop, *, is_explained: bool) -> No
     assert await open_findings(shop) == []
 
 
+@pytest.mark.parametrize("explained", [(False, False), (True, False), (False, True), (True, True)])
+async def test_what_returns_goes_into_suspense_again(shop: Shop, explained: Sequence[bool]) -> None:
+    """And is taken back again; what returns and is recorded before that moves no money."""
+    await paid(shop, "100.00")
+    refund = await refunded_by_hand(shop)
+    for is_explained in explained:
+        for _ in range(2):
+            await reconciled(shop)
+        if is_explained:
+            await explain(shop, (await of_movements(shop))[0].id)
+        if await shop.one("SELECT count(*) FROM payment_transaction WHERE provider_id = 'lost'"):
+            await renamed(shop, "lost", refund)
+        else:
+            await notify(shop, Subject.REFUND, refund)
+        await reconciled(shop)
+        assert await balances(shop) == {"wallet": 8000, "partner": 8000}
+        await renamed(shop, refund, "lost")
+        await reconciled(shop)
+        [found] = [each for each in await of_movements(shop) if each.subject == refund]
+        assert (found.state, found.suspended_on, found.reason) == (State.OPEN, None, "")
+    await renamed(shop, "lost", refund)
+    await reconciled(shop)
+    [found] = [each for each in await of_movements(shop) if each.subject == refund]
+    assert found.state is State.RESOLVED
+    assert await balances(shop) == {"wallet": 8000, "partner": 8000}
+    await books_balance(shop)
+
+
+async def renamed(shop: Shop, old: str, new: str) -> None:
+    """What is recorded of a movement at the provider has another id there."""
+    await shop.execute("UPDATE payment_transaction SET provider_id = :new WHERE provider_id = :old", old=old, new=new)
+
+
 # ---- missing there, and differing
 
 
