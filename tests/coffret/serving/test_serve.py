@@ -170,7 +170,9 @@ def test_the_banner_stays_the_last_thing_on_a_terminal(data: pathlib.Path) -> No
             said += more
     assert process.wait(timeout=60) == 0
     os.close(terminal)
-    assert said.decode().rstrip().endswith("token create"), said.decode()
+    after = said.decode().rpartition("token create")[2]
+    stalled = "coffret.http.stalls"  # which a busy machine makes it say
+    assert [line for line in after.splitlines() if line.strip() and stalled not in line] == [], said.decode()
     assert b"COFFRET_LOG_LEVEL=INFO" in said
     assert b"coffret --help" in said
 
