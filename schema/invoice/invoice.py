@@ -132,7 +132,7 @@ class Invoice(SchemaModel):
     )
     lines = computed(list[InvoiceLine], "Its lines, in their order.")
     vat_breakdown = computed(list[InvoiceVat], "Its VAT by rate.")
-    payments = computed(Payment, "The payments whose fees are in it, oldest first.", many=True)
+    payments = computed(Payment, "The payments whose fees are in it, newest first.", many=True)
     pdf_url = derived(
         str, ("id",), "The address of the Factur-X document (PDF/A-3 with EN 16931 XML), for an hour, with all fees."
     )

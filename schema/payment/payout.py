@@ -127,11 +127,11 @@ class PayoutRequest(SchemaModel):
     bank_account = embedded(PayoutDestination, "The bank account that it goes to.")
     readiness = computed(PayoutReadiness, "What its validation needs.")
     lines = computed(list[PayoutLine], "All that it is the sum of, oldest first.")
-    payments = computed(Payment, "The payments that it pays out, oldest first.", many=True)
+    payments = computed(Payment, "The payments that it pays out, newest first.", many=True)
     transactions = computed(
-        PaymentTransaction, "The pay-ins of its payments, and the refunds that it takes back, oldest first.", many=True
+        PaymentTransaction, "The pay-ins of its payments, and the refunds that it takes back, newest first.", many=True
     )
-    transfers = computed(Transfer, "The transfers between wallets that were made for it, oldest first.", many=True)
+    transfers = computed(Transfer, "The transfers between wallets that were made for it, newest first.", many=True)
     pdf = computed(PayoutDocument, "Its statement as PDF; null before `generatePayoutPdf`.")
     xlsx = computed(PayoutDocument, "Its spreadsheet (.xlsx); null before `generatePayoutXls`.")
     pdf_url = derived(

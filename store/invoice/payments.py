@@ -21,7 +21,7 @@ PAYMENTS = text("""
 
 
 async def payments_of(db: AsyncSession, ids: Sequence[UUID]) -> Mapping[UUID, list[PaymentRow]]:
-    """The payments of invoices, oldest first, by the invoice's id. Usages of gift cards that are no part of a payment have
+    """The payments of invoices, newest first, by the invoice's id. Usages of gift cards that are no part of a payment have
     none.
     """
     rows = (await (await db.connection()).execute(PAYMENTS, {"ids": list(ids)})).all()
@@ -32,7 +32,7 @@ async def payments_of(db: AsyncSession, ids: Sequence[UUID]) -> Mapping[UUID, li
     is_theirs = col(PaymentRow.id) == func.any(bindparam("ids", list(invoices_of), type_=ARRAY(Uuid)))
     query = select(PaymentRow).where(is_theirs)
     found: defaultdict[UUID, list[PaymentRow]] = defaultdict(list)
-    for payment in (await db.exec(query.order_by(col(PaymentRow.created_on), col(PaymentRow.id)))).all():
+    for payment in (await db.exec(query.order_by(col(PaymentRow.created_on).desc(), col(PaymentRow.id).desc()))).all():
         for invoice_id in invoices_of[payment.id]:
             found[invoice_id].append(payment)
     return found

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import text
+from sqlalchemy import ARRAY, bindparam, func, text
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
@@ -141,24 +141,20 @@ def _reason(row: Any) -> PayoutLineReason:
 
 
 async def payments_of(db: AsyncSession, ids: Sequence[int]) -> Mapping[int, list[PaymentRow]]:
-    """The payments that payout requests pay out, oldest first."""
+    """The payments that payout requests pay out, newest first."""
     found = [(row.request_id, row.payment_id) for row in await _rows(db, PAYMENTS, ids) if row.payment_id]
-    query = select(PaymentRow).where(col(PaymentRow.id).in_({payment_id for _, payment_id in found}))
-    rows = (await db.exec(query.order_by(col(PaymentRow.created_on), col(PaymentRow.id)))).all()
-    return _grouped(found, rows)
+    return _grouped(found, await _newest_first(db, PaymentRow, found))
 
 
 async def transactions_of(db: AsyncSession, ids: Sequence[int]) -> Mapping[int, list[PaymentTransactionRow]]:
-    """The pay-ins of the payments of payout requests, and the parts of refunds that they take back, oldest first."""
+    """The pay-ins of the payments of payout requests, and the parts of refunds that they take back, newest first."""
     found = [(row.request_id, row.id) for row in await _rows(db, TRANSACTIONS, ids)]
-    query = select(PaymentTransactionRow).where(col(PaymentTransactionRow.id).in_({id for _, id in found}))
-    rows = (await db.exec(query.order_by(col(PaymentTransactionRow.created_on), col(PaymentTransactionRow.id)))).all()
-    return _grouped(found, rows)
+    return _grouped(found, await _newest_first(db, PaymentTransactionRow, found))
 
 
 async def transfers_of(db: AsyncSession, ids: Sequence[int]) -> Mapping[int, list[TransferRow]]:
-    """The transfers that were made for payout requests, oldest first."""
-    query = select(TransferRow).where(col(TransferRow.payout_request_id).in_(ids)).order_by(col(TransferRow.id))
+    """The transfers that were made for payout requests, newest first."""
+    query = select(TransferRow).where(col(TransferRow.payout_request_id).in_(ids)).order_by(col(TransferRow.id).desc())
     rows = (await db.exec(query)).all()
     return _grouped([(row.payout_request_id, row.id) for row in rows if row.payout_request_id is not None], rows)
 
@@ -190,6 +186,13 @@ async def paid_out_until(db: AsyncSession, partner_id: int) -> dt.datetime | Non
 
 async def _rows(db: AsyncSession, statement: Any, ids: Sequence[Any]) -> Sequence[Any]:
     return (await (await db.connection()).execute(statement, {"ids": list(ids)})).all()
+
+
+async def _newest_first(db: AsyncSession, table: Any, pairs: Sequence[tuple[int, Any]]) -> Sequence[Any]:
+    """The rows that were found for requests. Their ids are one parameter: more of them than PostgreSQL takes are possible."""
+    ids = bindparam("ids", list({id for _, id in pairs}), type_=ARRAY(table.__table__.c.id.type))
+    query = select(table).where(table.id == func.any(ids))
+    return (await db.exec(query.order_by(table.created_on.desc(), table.id.desc()))).all()
 
 
 def _grouped(pairs: Sequence[tuple[int, Any]], rows: Sequence[Any]) -> dict[int, list[Any]]:

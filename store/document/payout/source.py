@@ -186,7 +186,7 @@ async def read_payout_head(db: AsyncSession, payout: PayoutRequestRow) -> Payout
     partner = await db.get_one(PartnerRow, payout.partner_id)
     marketplace = await db.get_one(MarketplaceRow, partner.marketplace_id)
     transfers = (await transfers_of(db, [payout.id])).get(payout.id, [])
-    return PayoutContent(payout, partner, marketplace, transfers)
+    return PayoutContent(payout, partner, marketplace, transfers[::-1])
 
 
 async def payout_document_source(db: AsyncSession, content: PayoutContent, attached: str = "") -> DocumentSource:

@@ -184,7 +184,7 @@ async def test_its_payments_are_those_whose_fees_it_charges(shop: Shop) -> None:
     (row,) = await issued(shop)
     assert isinstance(row, InvoiceRow)
     found = await payments_of_invoices(shop.manager, [row.id])
-    assert [payment.id for payment in found[row.id]] == [first.id, second.id]
+    assert [payment.id for payment in found[row.id]] == [second.id, first.id]
 
 
 async def test_the_fees_of_a_period_are_listed_with_their_invoice(tenants: Tenants) -> None:

@@ -11,7 +11,12 @@ import pytest
 from resolvers.network.gift_card_usages import use_network_gift_card
 from resolvers.payment.creation import update_payment
 from resolvers.payment.payouts.gathering import gather_payouts
-from resolvers.payment.payouts.payouts import cancel_payout_request, create_payout_request
+from resolvers.payment.payouts.payouts import (
+    cancel_payout_request,
+    create_payout_request,
+    payments_of_payouts,
+    transactions_of_payouts,
+)
 from resolvers.payment.refunds.refunds import refund_payment
 from schema.core.errors import InvalidTransition
 from schema.network.gift_card_input import UseNetworkGiftCard
@@ -66,6 +71,15 @@ async def at(shop: Shop, moment: str) -> None:
     """Go to a time in UTC. What was gathered before counts from there."""
     clock.advance(dt.datetime.fromisoformat(f"{moment}+00:00") - clock.now())
     await gather_payouts(shop.services)
+
+
+async def test_what_a_request_contains_is_told_newest_first(shop: Shop) -> None:
+    older, newer = await paid(shop, "10.00"), await paid(shop, "20.00")
+    id = (await gathered(shop)).id
+    payments = (await payments_of_payouts(market(shop), [id]))[id]
+    assert [payment.id for payment in payments] == [newer.id, older.id]
+    transactions = (await transactions_of_payouts(market(shop), [id]))[id]
+    assert [str(transaction.transaction_amount) for transaction in transactions] == ["20.00", "10.00"]
 
 
 async def test_a_period_ends_at_midnight_of_the_marketplace(shop: Shop) -> None:
