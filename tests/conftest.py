@@ -48,7 +48,7 @@ gc.set_threshold(100_000)
 
 engines.share()
 
-# HTTPX looks for it at each request to an application in this process, in every folder of the path, and never finds it.
+# HTTPX tries to import sniffio at each request to an application in this process. Nothing here has it, and the search is slow.
 sys.modules.setdefault("sniffio", None)  # type: ignore[arg-type]
 
 # Nor does how long a server of ours takes to answer; tests of servers that hang have short timeouts of their own.

@@ -7,12 +7,13 @@ from typing import Any
 
 from coffret.simulation.bank import DISPUTABLE_CARD, GOOD_CARD
 from coffret.simulation.market import USAGE_TERMS, SimulatedMarketplace, SimulatedPartner
-from coffret.simulation.model import ModelRefill, ModelUsage
+from coffret.simulation.model import ModelRefill
 from coffret.simulation.trade import CUSTOMER, Disputable, Ground, OpenCard, press, wallet_of
+from coffret.simulation.usages import OpenUsage, cancel_drawn_usage
+from resolvers.core.context import Context
 from resolvers.network.gift_card_issuing import cancel_network_gift_card, create_network_gift_card
 from resolvers.network.gift_card_usages import cancel_network_gift_card_usage, use_network_gift_card
 from resolvers.payment.requests.payment_requests import create_payment_request
-from schema.network.errors import UsageInPayout
 from schema.network.gift_card_input import (
     CancelNetworkGiftCard,
     CancelNetworkGiftCardUsage,
@@ -26,16 +27,6 @@ VALID_DAYS = (20, 45, 120, 365)
 
 
 @dataclass(slots=True)
-class OpenUsage:
-    """A usage that can be cancelled."""
-
-    partner: SimulatedPartner
-    id: int
-    card: OpenCard
-    model: ModelUsage
-
-
-@dataclass(slots=True)
 class Networks:
     """The gift cards of networks, and their usages. A deed tells whether there was anything to do."""
 
@@ -44,7 +35,7 @@ class Networks:
     disputable: list[Disputable]
     usages: list[OpenUsage] = field(default_factory=list)
 
-    async def issue(self, marketplace: SimulatedMarketplace, day: int) -> bool:
+    async def issue_network_card(self, marketplace: SimulatedMarketplace, day: int) -> bool:
         value, days = self.ground.amount(2_000, 20_000), self.ground.chance.choice(VALID_DAYS)
         now = marketplace.manager.services.clock.now()
         input = {
@@ -61,7 +52,7 @@ class Networks:
         self.cards.append(OpenCard(card.id, card.code, marketplace, day + days - 3, wallet, model))
         return True
 
-    async def cancel(self, marketplace: SimulatedMarketplace, day: int) -> bool:
+    async def cancel_network_card(self, marketplace: SimulatedMarketplace, day: int) -> bool:
         """A card of which nothing was used is cancelled."""
         card = self.ground.drawn([each for each in self.cards if each.owner is marketplace and not each.is_used], day)
         if card is None:
@@ -71,7 +62,7 @@ class Networks:
         self.cards.remove(card)
         return True
 
-    async def use(self, partner: SimulatedPartner, day: int) -> bool:
+    async def use_network_card(self, partner: SimulatedPartner, day: int) -> bool:
         card = self.ground.drawn([each for each in self.cards if each.owner is partner.marketplace], day)
         if card is None:
             return False
@@ -83,22 +74,11 @@ class Networks:
         self.usages.append(OpenUsage(partner, usage.id, card, model))
         return True
 
-    async def cancel_usage(self, partner: SimulatedPartner, day: int) -> bool:
-        open = [
-            each
-            for each in self.usages
-            if each.partner is partner and not each.model.is_cancelled and day < each.card.until
-        ]
-        if not open:
-            return False
-        usage = self.ground.chance.choice(open)
-        manager = partner.marketplace.manager
-        try:
-            await cancel_network_gift_card_usage(manager, CancelNetworkGiftCardUsage(id=usage.id))
-        except UsageInPayout:  # nothing has changed
-            return False
-        self.ground.model.cancel_usage(usage.model)
-        return True
+    async def cancel_card_usage(self, partner: SimulatedPartner, day: int) -> bool:
+        return await cancel_drawn_usage(self.ground, self.usages, partner, day, self._cancel_usage)
+
+    async def _cancel_usage(self, manager: Context, id: int) -> None:
+        await cancel_network_gift_card_usage(manager, CancelNetworkGiftCardUsage(id=id))
 
     async def refill(self, marketplace: SimulatedMarketplace, _day: int) -> bool:
         """The marketplace pays in what it has issued and not paid in yet, and a little more."""

@@ -90,9 +90,9 @@ class Simulation:
             await self._trade_of(partner, day)
         for number, marketplace in enumerate(self.market.marketplaces):
             for _ in range(1 + len(self.market.partners) // 20):
-                await self._try(self.networks.issue, 35, marketplace, day)
+                await self._try(self.networks.issue_network_card, 35, marketplace, day)
                 await self._try(self.vouchers.issue_voucher, 25, marketplace, day)
-            await self._try(self.networks.cancel, 4, marketplace, day)
+            await self._try(self.networks.cancel_network_card, 4, marketplace, day)
             await self._try(self.vouchers.cancel_voucher, 4, marketplace, day)
             await self._try(self.networks.refill_disputably, 3, marketplace, day)
             await self._try(self.disputes.dispute_refill, 30, marketplace, day)
@@ -108,10 +108,10 @@ class Simulation:
             (self.sales.sell_with_card, 5),
             (self.sales.sell_with_network_card, 3),
             (self.sales.spend_card, 3),
-            (self.networks.use, 12),
+            (self.networks.use_network_card, 12),
             (self.vouchers.use_voucher, 8),
             (self.sales.refund, 7),
-            (self.networks.cancel_usage, 5),
+            (self.networks.cancel_card_usage, 5),
             (self.vouchers.cancel_voucher_usage, 5),
             (self.disputes.dispute, 4),
         )

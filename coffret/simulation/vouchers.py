@@ -4,11 +4,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from coffret.simulation.market import VOUCHER_TERMS, SimulatedMarketplace, SimulatedPartner
-from coffret.simulation.model import NOTHING, ModelGood, ModelUsage
+from coffret.simulation.model import NOTHING, ModelGood
 from coffret.simulation.trade import Ground
+from coffret.simulation.usages import OpenUsage, cancel_drawn_usage
+from resolvers.core.context import Context
 from resolvers.network.voucher_issuing import cancel_network_voucher, issue_network_voucher
 from resolvers.network.voucher_usages import cancel_network_voucher_usage, use_network_voucher
-from schema.network.errors import UsageInPayout
 from schema.network.voucher_input import (
     CancelNetworkVoucher,
     CancelNetworkVoucherUsage,
@@ -37,22 +38,12 @@ class OpenVoucher:
 
 
 @dataclass(slots=True)
-class OpenVoucherUsage:
-    """A usage that can be cancelled."""
-
-    partner: SimulatedPartner
-    id: int
-    voucher: OpenVoucher
-    model: ModelUsage
-
-
-@dataclass(slots=True)
 class NetworkVouchers:
     """The vouchers of networks, and their usages. A deed tells whether there was anything to do."""
 
     ground: Ground
     vouchers: list[OpenVoucher] = field(default_factory=list)
-    usages: list[OpenVoucherUsage] = field(default_factory=list)
+    usages: list[OpenUsage] = field(default_factory=list)
 
     async def issue_voucher(self, marketplace: SimulatedMarketplace, day: int) -> bool:
         box = self.ground.chance.choice(marketplace.boxes)
@@ -76,27 +67,14 @@ class NetworkVouchers:
         value = voucher.model.next_value
         fees = NOTHING if marketplace.pays_voucher_fees else VOUCHER_TERMS.fee_within(value)
         model = self.ground.model.use(partner.row.id, voucher.model, value, fees)
-        self.usages.append(OpenVoucherUsage(partner, usage.id, voucher, model))
+        self.usages.append(OpenUsage(partner, usage.id, voucher, model))
         return True
 
     async def cancel_voucher_usage(self, partner: SimulatedPartner, day: int) -> bool:
-        open = [
-            each
-            for each in self.usages
-            if each.partner is partner
-            and not each.model.is_cancelled
-            and not each.voucher.model.is_cancelled
-            and day < each.voucher.until
-        ]
-        if not open:
-            return False
-        usage = self.ground.chance.choice(open)
-        try:
-            await cancel_network_voucher_usage(partner.marketplace.manager, CancelNetworkVoucherUsage(id=usage.id))
-        except UsageInPayout:  # nothing has changed
-            return False
-        self.ground.model.cancel_usage(usage.model)
-        return True
+        return await cancel_drawn_usage(self.ground, self.usages, partner, day, self._cancel_usage)
+
+    async def _cancel_usage(self, manager: Context, id: int) -> None:
+        await cancel_network_voucher_usage(manager, CancelNetworkVoucherUsage(id=id))
 
     async def cancel_voucher(self, marketplace: SimulatedMarketplace, day: int) -> bool:
         """What is not used of a voucher is cancelled."""

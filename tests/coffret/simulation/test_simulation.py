@@ -20,9 +20,9 @@ from store.core.settings import ProviderName, Settings
 
 CENT = Decimal("0.01")
 DEEDS = {
-    "be_declined", "cancel", "cancel_usage", "cancel_voucher", "cancel_voucher_usage", "dispute", "dispute_refill",
-    "issue", "issue_card", "issue_voucher", "refill", "refill_disputably", "refund", "sell", "sell_disputably",
-    "sell_with_card", "sell_with_network_card", "spend_card", "use", "use_voucher",
+    "be_declined", "cancel_card_usage", "cancel_network_card", "cancel_voucher", "cancel_voucher_usage", "dispute",
+    "dispute_refill", "issue_card", "issue_network_card", "issue_voucher", "refill", "refill_disputably", "refund",
+    "sell", "sell_disputably", "sell_with_card", "sell_with_network_card", "spend_card", "use_network_card", "use_voucher",
 }  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """What the payment provider and the ledger disagree about, and what becomes of it."""
 
+import asyncio
 import datetime as dt
 from collections.abc import Sequence
 from decimal import Decimal
@@ -249,6 +250,28 @@ async def test_what_returns_goes_into_suspense_again(shop: Shop, explained: Sequ
     await renamed(shop, "lost", refund)
     await reconciled(shop)
     [found] = [each for each in await of_movements(shop) if each.subject == refund]
+    assert found.state is State.RESOLVED
+    assert await balances(shop) == {"wallet": 8000, "partner": 8000}
+    await books_balance(shop)
+
+
+async def test_it_is_explained_while_a_run_takes_it_back(shop: Shop) -> None:
+    """Whichever is first, its money counts once."""
+    await paid(shop, "100.00")
+    refund = await refunded_by_hand(shop)
+    for _ in range(2):
+        await reconciled(shop)
+    [found] = await of_movements(shop)
+    await notify(shop, Subject.REFUND, refund)
+    outcomes = await asyncio.gather(
+        reconciled(shop), *(explain(shop, found.id) for _ in range(5)), return_exceptions=True
+    )
+    assert not isinstance(outcomes[0], BaseException)
+    refused = [outcome for outcome in outcomes[1:] if isinstance(outcome, BaseException)]
+    assert len(refused) >= 4
+    assert {type(outcome) for outcome in refused} == {InvalidTransition}
+    await reconciled(shop)
+    [found] = await of_movements(shop)
     assert found.state is State.RESOLVED
     assert await balances(shop) == {"wallet": 8000, "partner": 8000}
     await books_balance(shop)
