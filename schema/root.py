@@ -17,6 +17,7 @@ from resolvers.catalogue import option_categories, option_links, options, protot
 from resolvers.gift_card import gift_cards, holds, offers, spending
 from resolvers.gift_card import issuing as gift_card_issuing
 from resolvers.invoice import documents as invoice_documents  # noqa: F401 - registers the addresses of invoices
+from resolvers.invoice import fee_statements
 from resolvers.invoice import invoices as invoice_lists
 from resolvers.invoice import issuing as invoice_issuing
 from resolvers.job import jobs
@@ -42,6 +43,7 @@ from resolvers.payment.disputes import disputes as payment_disputes
 from resolvers.payment.disputes import documents as dispute_documents
 from resolvers.payment.payouts import adjustments as payout_adjustments
 from resolvers.payment.payouts import documents as payout_documents
+from resolvers.payment.payouts import explanation as payout_explanation
 from resolvers.payment.payouts import payouts
 from resolvers.payment.reconciliation import findings as reconciliation_findings
 from resolvers.payment.reconciliation import lists as reconciliations
@@ -70,7 +72,7 @@ class Query:
     events = query_field(event.events)
     fee_rule = query_field(fees.fee_rule)
     fee_rules = query_field(fees.fee_rules)
-    fee_statement = query_field(invoice_lists.fee_statement)
+    fee_statement = query_field(fee_statements.fee_statement)
     gift_card = query_field(gift_cards.gift_card, gift_cards.gift_card_with_code)
     gift_card_design = query_field(designs.gift_card_design)
     gift_card_designs = query_field(designs.gift_card_designs)
@@ -115,7 +117,8 @@ class Query:
     payments = query_field(payments.payments)
     payout_adjustment = query_field(payout_adjustments.payout_adjustment)
     payout_adjustments = query_field(payout_adjustments.payout_adjustments)
-    payout_preview = query_field(payouts.payout_preview)
+    payout_explain = query_field(payout_explanation.payout_explain)
+    payout_preview = query_field(payout_explanation.payout_preview)
     payout_request = query_field(payouts.payout_request)
     payout_requests = query_field(payouts.payout_requests)
     partner = query_field(partners.partner, partners.partner_with_id)

@@ -31,7 +31,7 @@ from store.ledger.wallets import WalletRow
 from store.partner.partners import MarketplaceRow
 from store.payment.journals import subjects_of_payments
 from store.payment.payments import PaymentRow
-from store.payout.contents import ContainedLine, lines_of
+from store.payout.lines import ExplainedLine, PayoutContents
 from store.payout.postings import SOURCE as PAYOUT_SOURCE
 from store.payout.requests import PayoutRequestRow
 
@@ -87,7 +87,7 @@ async def explain(thing: LedgerThing, key: str) -> None:
         subject = await _subject(session, thing, key)
         journals = (await journals_of(session, {key: subject}))[key]
         entries = await entries_of(session, [journal.id for journal in journals])
-        lines = (await lines_of(session, [int(key)])).get(int(key), []) if thing is LedgerThing.PAYOUT else []
+        lines = await PayoutContents.of_request(int(key)).lines(session) if thing is LedgerThing.PAYOUT else []
     console = Console(highlight=False)
     console.print(statement_table(journals, entries) if journals else f"No journal is about this {thing}.")
     if lines:
@@ -159,7 +159,7 @@ def statement_table(journals: Sequence[LedgerJournalRow], entries: dict[int, lis
     return table
 
 
-def lines_table(lines: Sequence[ContainedLine]) -> Table:
+def lines_table(lines: Sequence[ExplainedLine]) -> Table:
     """The lines of a payout request, each with what it is made of and why it is in this one."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("day", "journal", "event", "why it is in this payout"):
@@ -167,9 +167,11 @@ def lines_table(lines: Sequence[ContainedLine]) -> Table:
     table.add_column("amount", justify="right", no_wrap=True)
     for line in lines:
         event = f"{line.kind.description} ({line.source_kind} {line.source_id})"
-        why = " ".join(filter(None, (line.reason.description, line.note)))
-        amount = f"{line.amount.decimal} {line.amount.currency}"
-        table.add_row(f"{line.payable_on}", str(line.journal_id), escape(event), escape(why), amount)
+        made_of = f"{line.gross:f} less {line.fees:f} of fees." if line.fees else ""
+        former = [f"It was in {each.id} ({each.status})." for each in line.former]
+        why = " ".join(filter(None, (made_of, line.reason.description, line.details, *former)))
+        amount = f"{line.net:f} {line.currency}"
+        table.add_row(f"{line.day}", str(line.journal_id), escape(event), escape(why), amount)
     return table
 
 

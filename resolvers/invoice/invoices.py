@@ -7,39 +7,27 @@ from decimal import Decimal
 from typing import Annotated
 from uuid import UUID
 
-import strawberry
 from pydantic import Field
 
 from resolvers.core.computed_fields import computes
 from resolvers.core.context import Context
 from resolvers.core.lists.filters import OfPartner, Where
 from resolvers.core.lists.listing import Listing, Lookup
-from resolvers.core.operation import Call, operation
-from resolvers.core.scoping import find_visible
 from schema.core.columns import DescribedEnum, graphql_enum
-from schema.core.errors import InvalidInput
 from schema.core.inputs import graphql_input_for
 from schema.core.money import Money
 from schema.core.permission import Permission
 from schema.invoice.invoice import (
-    Fee,
-    FeeStatement,
     Invoice,
     InvoiceKind,
     InvoiceLine,
     InvoiceVat,
 )
 from schema.payment.payment import Payment
-from store.invoice.fees import PostedFee, fees_of
 from store.invoice.invoices import InvoiceLineRow, lines_by_rate, lines_of
-from store.invoice.issuing import missing_of
 from store.invoice.payments import payments_of
 from store.invoice.returns import LineFees, fees_of_lines
-from store.ledger.books import book_of_partner
-from store.partner.partners import MarketplaceRow, PartnerRow
 from store.providers.money import MinorAmount
-
-MOST_DAYS = 366
 
 
 @graphql_enum
@@ -157,49 +145,3 @@ async def payments_of_invoices(context: Context, ids: Sequence[UUID]) -> Mapping
     async with context.db.read_sessions() as db:
         found = await payments_of(db, list(uuids))
     return {id: list(found.get(uuid, [])) for uuid, id in uuids.items()}
-
-
-# ---- fees
-
-
-@operation(Permission.VIEW_INVOICE)
-async def fee_statement(
-    call: Call,
-    partner_uuid: Annotated[UUID, strawberry.argument(description="The uuid of the partner.")],
-    first_day: Annotated[dt.date, strawberry.argument(name="from", description="The first accounting date.")],
-    last_day: Annotated[
-        dt.date, strawberry.argument(name="to", description="The last accounting date: at most 366 days.")
-    ],
-) -> FeeStatement:
-    """The fees of a partner over a period, each with its invoice, and what the next invoice still lacks."""
-    partner = await find_visible(call.db, call.caller, PartnerRow, "partner", uuid=partner_uuid)
-    if not 0 <= (last_day - first_day).days < MOST_DAYS:
-        raise InvalidInput.at("to", "Send a day that is not before the first one, and at most a year later.")
-    marketplace = await call.db.get_one(MarketplaceRow, partner.marketplace_id)
-    book_id = await book_of_partner(call.db, partner.id)
-    fees = await fees_of(call.db, partner.id, book_id, last_day, first_day=first_day)
-    currency = marketplace.currency
-    return FeeStatement(
-        total=_minor(sum(fee.amount for fee in fees), currency),
-        vat=_minor(sum(fee.vat for fee in fees), currency),
-        lines=[_fee(fee, currency) for fee in fees],
-        missing=missing_of(marketplace, partner, fees),
-    )
-
-
-def _minor(amount: int, currency: str) -> Money:
-    return _money(MinorAmount(currency, amount).decimal, currency)
-
-
-def _fee(fee: PostedFee, currency: str) -> Fee:
-    return Fee(
-        journal_id=fee.journal_id,
-        kind=fee.kind,
-        source_kind=fee.source_kind,
-        source_id=fee.source_id,
-        effective_on=fee.effective_on,
-        amount=_minor(fee.amount, currency),
-        vat=_minor(fee.vat, currency),
-        vat_rate=fee.vat_rate,
-        invoice_number=fee.invoice_number,
-    )

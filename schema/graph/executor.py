@@ -16,7 +16,7 @@ from prometheus_client import Counter
 from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 
 from resolvers.core.lists.connection import Connection
-from resolvers.core.lists.page_query import LazyRow
+from resolvers.core.lists.page_query import LazyRow, PageQuery
 from schema.core.errors import AppError, NotFound
 from schema.graph.pages import PagePlan, plan_page
 from schema.graph.selection import Details, SelectionCompiler, is_connection, unwrap_non_null
@@ -121,8 +121,8 @@ class Executor(CoreExecutor[Any]):
         if isinstance(result, LazyRow):
             return self._render_lookup(return_type, self.plan(return_type, field_details_list), result, plain)
         plan = self.plan(return_type, field_details_list)
-        if isinstance(plan, PagePlan) and isinstance(result, Connection):
-            return self._render_page(return_type, plan, result, plain)
+        if isinstance(plan, PagePlan) and isinstance(result, Connection) and isinstance(result.rows, PageQuery):
+            return self._render_page(return_type, plan, result.rows, plain)
         if not isinstance(plan, Projection) or plan.objects is None:
             return plain()
         return self._render(return_type, plan, (result,), path, plain, lambda written: written[0])
@@ -161,10 +161,10 @@ class Executor(CoreExecutor[Any]):
             return await _await_if_needed(plain())
 
     async def _render_page(
-        self, kind: GraphQLObjectType, plan: PagePlan, page: Connection[Any], plain: Callable[[], Any]
+        self, kind: GraphQLObjectType, plan: PagePlan, page: PageQuery[Any], plain: Callable[[], Any]
     ) -> Any:
         try:
-            return await plan.render(page.rows, self.context_value.loaders.load)
+            return await plan.render(page, self.context_value.loaders.load)
         except Exception as error:  # noqa: BLE001 - graphql-core raises it again
             self._log_failure(kind, error)
             return await _await_if_needed(plain())

@@ -153,13 +153,3 @@ class Fee(BaseModel):
     vat: Money = PydanticField(description="The VAT in it.")
     vat_rate: Decimal = PydanticField(description="The VAT in percent.")
     invoice_number: str | None = PydanticField(description="The number of its invoice; null before it is issued.")
-
-
-@strawberry.pydantic.type(description="The fees of a partner over a period.")
-class FeeStatement(BaseModel):
-    total: Money = PydanticField(description="The sum, VAT included.")
-    vat: Money = PydanticField(description="The VAT in it, as it was posted for each fee.")
-    lines: list[Fee] = PydanticField(description="The fees, oldest first.")
-    missing: list[str] = PydanticField(
-        description="What is missing before the next invoice can be issued, as the names of fields; empty if nothing."
-    )

@@ -238,7 +238,7 @@ class Payment(SchemaModel):
         "schema.payment.dispute:Dispute", by="payment_id", description="Its disputes, oldest first.", order="created_on"
     )
     payout = computed(
-        "schema.payment.payout:PaymentPayout",
+        "schema.payment.payout:PayoutReference",
         "The payout request that pays it out; null while it is in none.",
         is_partial=True,
     )

@@ -2,7 +2,6 @@
 
 import datetime as dt
 from decimal import Decimal
-from typing import Annotated
 from uuid import UUID
 
 import strawberry
@@ -14,7 +13,7 @@ from schema.core.derived import derived
 from schema.core.inputs import graphql_input, graphql_input_for
 from schema.core.money import Money, money, money_column
 from schema.core.ownership import partner_relation
-from schema.core.resource import EmbeddedColumns, SchemaModel, computed, embedded, embedded_type
+from schema.core.resource import EmbeddedColumns, SchemaModel, computed, embedded, embedded_type, relation
 from schema.ledger import LedgerJournalKind
 from schema.payment.payment import Payment, PaymentTransaction
 from schema.payment.transfer import Transfer
@@ -35,9 +34,20 @@ class PayoutRequestStatus(DescribedEnum):
 class PayoutLineReason(DescribedEnum):
     """Why a line is in a payout request."""
 
-    IN_PERIOD = "in_period", "Its day is in the period of the payout request."
+    IN_PERIOD = "in_period", "It happened in the period of the payout request."
+    DATE_CHOSEN = "date_chosen", "A payout date in the period was chosen for it: `freezePayoutDate`."
     CARRIED_OVER = "carried_over", "Its day is in an earlier period, whose payout request did not pay it out."
     TAKEN_BACK = "taken_back", "It takes earnings back, which counts at once."
+
+
+@graphql_enum
+class PayoutSection(DescribedEnum):
+    """What a line of a payout request is about."""
+
+    PAYMENTS = "payments", "A payment."
+    USAGES = "usages", "A usage of a gift card or voucher of the network."
+    REFUNDS = "refunds", "A refund or a cancelled usage, or a refund that has failed."
+    OTHER = "other", "Anything else, such as an adjustment, a dispute, or a debt that is recovered."
 
 
 @graphql_enum
@@ -70,37 +80,55 @@ class PayoutDocument(BaseModel):
     url: str | None = Field(description="Its address, for an hour; null until it is ready.")
 
 
-@strawberry.pydantic.type(description="A line of a payout request: what one business event changed of the earnings.")
-class PayoutLine(BaseModel):
-    journal_id: Annotated[int, strawberry.field(graphql_type=strawberry.ID)] = Field(
-        description="The id of the event's journal in the ledger."
-    )
-    kind: LedgerJournalKind = Field(description="The business event.")
-    source_kind: str = Field(description="What caused it, such as `payment`.")
-    source_id: str = Field(description="The id of what caused it.")
-    amount: Money = Field(description="What it changed, negative if it took earnings back.")
-    network: Money = Field(description="The part of the amount that was earned in the network.")
-    payable_on: dt.date = Field(description="The day that decides about its payout, in the marketplace's time zone.")
-    recorded_on: dt.datetime = Field(description="When it happened.")
-    reason: PayoutLineReason = Field(description="Why it is in this payout request.")
-    note: str = Field(description="What the marketplace said about it: the reason of an adjustment; empty for others.")
-
-
-@strawberry.pydantic.type(description="What would be gathered for a partner at the end of its present period, by now.")
-class PayoutPreview(BaseModel):
-    amount: Money = Field(description="The sum of its lines; nothing is paid out unless it is more than nothing.")
-    owed: Money = Field(description="What the partner owes; it is taken of the amount first.")
-    first_day: dt.date = Field(description="The first day of the period.")
-    last_day: dt.date = Field(description="The last day of the period: it is gathered on the day after.")
-    lines: list[PayoutLine] = Field(description="What it is the sum of, oldest first.")
-
-
-@strawberry.pydantic.type(description="The payout request that a payment is in.")
-class PaymentPayout(BaseModel):
+@strawberry.pydantic.type(description="A payout request that contains a payment or a line, or has contained it.")
+class PayoutReference(BaseModel):
     id: int = Field(description="The payout request's id.")
     status: PayoutRequestStatus = Field(description="Its status.")
     created_on: dt.datetime = Field(description="When it was created.")
     validated_on: dt.datetime | None = Field(description="When it was validated; null before.")
+
+
+@strawberry.type(description="A line of a payout request: what one business event changed of the earnings.")
+class PayoutLine:
+    journal_id: strawberry.ID = strawberry.field(description="The id of the event's journal in the ledger.")
+    section: PayoutSection = strawberry.field(description="What it is about.")
+    kind: LedgerJournalKind = strawberry.field(description="The business event.")
+    source_kind: str = strawberry.field(description="What caused it, such as `payment`.")
+    source_id: str = strawberry.field(description="The id of what caused it.")
+    payment_id: strawberry.Private[UUID | None]
+    payment = relation(
+        Payment, "payment_id", "The payment that it is about; null if none.", nullable=True, field=strawberry.field
+    )
+    customer: str = strawberry.field(description="The customer of the payment; empty if none.")
+    details: str = strawberry.field(
+        description="The product, the reservation, or the reason of an adjustment; empty if none."
+    )
+    code_end: str = strawberry.field(description="The last characters of the gift card or voucher; empty if none.")
+    gross: Money = strawberry.field(description="What was sold or given back, fees included.")
+    fees: Money = strawberry.field(description="What was kept of it: commission and management fees, VAT included.")
+    vat: Money = strawberry.field(description="The VAT in the fees.")
+    amount: Money = strawberry.field(
+        description="What is paid out of it: `gross` less `fees`. Negative if it took earnings back."
+    )
+    network: Money = strawberry.field(description="The part of the amount that was earned in the network.")
+    payable_on: dt.date = strawberry.field(
+        description="The day that decides about its payout, in the marketplace's time zone."
+    )
+    recorded_on: dt.datetime = strawberry.field(description="When it happened.")
+    reason: PayoutLineReason = strawberry.field(description="Why it is in this payout request.")
+    former: list[PayoutReference] = strawberry.field(
+        description="The payout requests that it was in before, which were cancelled or have failed, oldest first."
+    )
+
+
+@strawberry.pydantic.type(description="The sums of the lines of a section of a payout request.")
+class PayoutSectionSums(BaseModel):
+    section: PayoutSection = Field(description="What the lines are about.")
+    lines: int = Field(description="How many there are.")
+    gross: Money = Field(description="What was sold or given back, fees included.")
+    fees: Money = Field(description="What was kept of it, VAT included.")
+    vat: Money = Field(description="The VAT in the fees.")
+    amount: Money = Field(description="What is paid out of it.")
 
 
 @strawberry.pydantic.type(description="What a partner has earned in a period, to be paid out.")
@@ -110,7 +138,7 @@ class PayoutRequest(SchemaModel):
         PayoutRequestStatus, "Its status.", default=PayoutRequestStatus.TO_BE_VALIDATED, length=20
     )
     payout_amount: Decimal = money_column()
-    amount = money("payout_amount", description="What is paid out: the sum of its lines.")
+    amount = money("payout_amount", description="What is paid out: the sum of its lines, which `payoutExplain` lists.")
     first_day: dt.date = Field(description="The first day of its period, in the marketplace's time zone.")
     last_day: dt.date = Field(description="The last day of its period: what counts later goes into the next one.")
     created_on: dt.datetime = datetime_column("When it was created.")
@@ -124,9 +152,18 @@ class PayoutRequest(SchemaModel):
     detail: str = Field(
         default="", max_length=300, description="What holds it up, or why it failed; empty if nothing does."
     )
+    waiting_since: dt.datetime | None = datetime_column(
+        "Since when it waits for a refill of the marketplace's wallet; null if it does not.",
+        default=None,
+        nullable=True,
+    )
+    confirmation_url: str | None = Field(
+        default=None,
+        max_length=2048,
+        description="Where the marketplace's legal representative confirms the transfer before it; null if that is not needed.",
+    )
     bank_account = embedded(PayoutDestination, "The bank account that it goes to.")
     readiness = computed(PayoutReadiness, "What its validation needs.")
-    lines = computed(list[PayoutLine], "All that it is the sum of, oldest first.")
     payments = computed(Payment, "The payments that it pays out, newest first.", many=True)
     transactions = computed(
         PaymentTransaction, "The pay-ins of its payments, and the refunds that it takes back, newest first.", many=True

@@ -2,15 +2,17 @@
 
 import datetime as dt
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import text
+from sqlalchemy import TextClause, text
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.invoice.invoice import InvoiceLineKind
+from store.database.keyset import KeysetOrder, Position
 from store.ledger.fees import ORIGIN, RETAKEN
+from store.ledger.rows import LedgerJournalRow
 
 POSTED = f"""
     SELECT j.id, -sum(e.amount)::bigint AS amount,
@@ -23,7 +25,7 @@ POSTED = f"""
     GROUP BY j.id HAVING sum(e.amount) <> 0
 """  # noqa: S608 - of SQL in this file
 """SQL: the fees of journals. Those that the marketplace pays itself are its promotion, and sum to nothing."""
-FEES = text(f"""
+_FEES = f"""
     SELECT f.id AS journal_id, f.amount, f.vat, j.source_kind, j.source_id, j.effective_on, v.number AS invoice_number,
         x.invoice_line_id AS charged_on_id, CASE WHEN j.kind IN ('capture', 'reversal') THEN 'usages' ELSE 'payments' END AS kind,
         coalesce(p.commission_vat_rate, g.fees_vat_rate, u.fees_vat_rate, r.fees_vat_rate, q.commission_vat_rate, 0) AS vat_rate,
@@ -33,9 +35,11 @@ FEES = text(f"""
     POSTED.format(
         which='''j.partner_id = :partner_id AND j.book_id = :book_id AND j.effective_on <= CAST(:last_day AS date)
             AND (CAST(:first_day AS date) IS NULL OR j.effective_on >= CAST(:first_day AS date))
-            AND (CAST(:is_open AS bool) IS NOT TRUE OR NOT EXISTS (SELECT 1 FROM invoiced_fee i WHERE i.journal_id = j.id))'''
+            AND (CAST(:is_open AS bool) IS NOT TRUE OR NOT EXISTS (SELECT 1 FROM invoiced_fee i WHERE i.journal_id = j.id))
+            AND (CAST(:after_id AS bigint) IS NULL
+                OR (j.effective_on, j.id) > (CAST(:after_day AS date), CAST(:after_id AS bigint)))'''
     )
-}) f JOIN ledger_journal j ON j.id = f.id
+} ORDER BY j.effective_on, j.id LIMIT CAST(:most AS bigint)) f JOIN ledger_journal j ON j.id = f.id
     LEFT JOIN invoiced_fee i ON i.journal_id = j.id
     LEFT JOIN invoice_line l ON l.id = i.invoice_line_id LEFT JOIN invoice v ON v.id = l.invoice_id
     LEFT JOIN payment p ON p.id = CASE WHEN j.source_kind = 'payment' AND j.kind = 'payment' THEN j.source_id::uuid END
@@ -43,8 +47,14 @@ FEES = text(f"""
     LEFT JOIN network_voucher_usage u ON u.id = CASE j.source_kind WHEN 'network_voucher_usage' THEN j.source_id::int END
     {ORIGIN}
     LEFT JOIN payment q ON q.id = t.payment_id
-    ORDER BY j.effective_on, j.id
+"""  # noqa: S608 - of SQL in this file
+FEES = text(f"{_FEES} ORDER BY j.effective_on, j.id")
+SUMS = text(f"""
+    SELECT vat_rate, is_reverse_charge, count(*) AS fees, sum(amount)::bigint AS amount, sum(vat)::bigint AS vat
+    FROM ({_FEES}) f GROUP BY 1, 2 ORDER BY 1, 2
 """)  # noqa: S608 - of SQL in this file
+ORDER = KeysetOrder(LedgerJournalRow, "effective_on")
+"""The order of fees."""
 DEBTORS = text(f"""
     SELECT DISTINCT j.partner_id, j.book_id FROM ({
     POSTED.format(
@@ -76,24 +86,43 @@ class PostedFee:
     """Of what went back, the id of the line that had charged it; None if no invoice has."""
 
 
-async def fees_of(
-    db: AsyncSession,
-    partner_id: int,
-    book_id: int,
-    last_day: dt.date,
-    *,
-    first_day: dt.date | None = None,
-    is_open: bool = False,
-) -> list[PostedFee]:
-    """The fees of a partner in a book until a day, oldest first; with `is_open`, those that are on no invoice."""
-    values = {
-        "partner_id": partner_id,
-        "book_id": book_id,
-        "first_day": first_day,
-        "last_day": last_day,
-        "is_open": is_open,
-    }
-    return [_fee(row) for row in (await (await db.connection()).execute(FEES, values)).all()]
+@dataclass(frozen=True, slots=True)
+class FeeSums:
+    """The sums of the fees to which VAT applies in one way, in minor units."""
+
+    vat_rate: Decimal
+    is_reverse_charge: bool
+    fees: int
+    amount: int
+    vat: int
+
+
+@dataclass(frozen=True, slots=True)
+class FeesOfPartner:
+    """The fees of a partner in a book until a day; with `is_open`, those that are on no invoice."""
+
+    partner_id: int
+    book_id: int
+    last_day: dt.date
+    first_day: dt.date | None = None
+    is_open: bool = False
+
+    async def read(
+        self, db: AsyncSession, *, after: Position | None = None, most: int | None = None
+    ) -> list[PostedFee]:
+        """At most so many of them after a position, oldest first."""
+        return [_fee(row) for row in await self._rows(db, FEES, after, most)]
+
+    async def sums(self, db: AsyncSession) -> list[FeeSums]:
+        """Their sums by the way in which VAT applies."""
+        return [FeeSums(*row) for row in await self._rows(db, SUMS, None, None)]
+
+    async def _rows(
+        self, db: AsyncSession, statement: TextClause, after: Position | None, most: int | None
+    ) -> Sequence[Any]:
+        day, id = (after.value, after.id) if after else (None, None)
+        values = {**asdict(self), "after_day": day, "after_id": id, "most": most}
+        return (await (await db.connection()).execute(statement, values)).all()
 
 
 def _fee(row: Any) -> PostedFee:

@@ -12,7 +12,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from schema.invoice.invoice import InvoiceKind, InvoiceLineKind, VatCategory
 from store.core.clock import now
 from store.invoice.amounts import FeeSum, InvoicedLine, price_lines, share_of, unit_of
-from store.invoice.fees import PostedFee, fees_of
+from store.invoice.fees import FeesOfPartner, FeeSums, PostedFee
 from store.invoice.invoices import InvoicedFeeRow, InvoiceLineRow, InvoiceRow, InvoiceSeriesRow, lock_lines, take_number
 from store.invoice.parties import category_of, customer_columns, issuer_columns, missing_for
 from store.invoice.postings import credit_note_journal, rounding_journal
@@ -49,7 +49,7 @@ class IncompleteInvoice(Exception):
         self.missing = missing
 
 
-def missing_of(marketplace: MarketplaceRow, partner: PartnerRow, fees: Sequence[PostedFee]) -> list[str]:
+def missing_of(marketplace: MarketplaceRow, partner: PartnerRow, fees: Sequence[PostedFee | FeeSums]) -> list[str]:
     """What is missing before these fees can be invoiced, as the names of fields."""
     return list(missing_for(marketplace, partner, {category_of(marketplace, fee) for fee in fees}))
 
@@ -60,9 +60,10 @@ async def issue(db: AsyncSession, period: InvoicedPeriod) -> list[InvoiceRow]:
     Raises IncompleteInvoice.
     """
     since = period.marketplace.invoicer_starts_on
-    fees = await fees_of(db, period.partner.id, period.book.id, period.last_day, first_day=since, is_open=True)
+    of = FeesOfPartner(period.partner.id, period.book.id, period.last_day, first_day=since, is_open=True)
+    fees = await of.read(db)
     if await _retake(db, period, fees):
-        fees = await fees_of(db, period.partner.id, period.book.id, period.last_day, first_day=since, is_open=True)
+        fees = await of.read(db)
     if fees and (missing := missing_of(period.marketplace, period.partner, fees)):
         raise IncompleteInvoice(missing)
     charged, returned = [fee for fee in fees if fee.amount > 0], [fee for fee in fees if fee.amount < 0]

@@ -7,7 +7,7 @@ from strawberry.utils.str_converters import to_camel_case
 
 from schema.invoice.invoice import VatCategory
 from schema.validation.vat import normal_vat_number, vat_number
-from store.invoice.fees import PostedFee
+from store.invoice.fees import FeeSums, PostedFee
 from store.partner.partners import MarketplaceRow, PartnerRow
 
 
@@ -32,8 +32,8 @@ def customer_columns(partner: PartnerRow) -> Mapping[str, Any]:
     }
 
 
-def category_of(marketplace: MarketplaceRow, fee: PostedFee) -> VatCategory:
-    """How VAT applies to a fee: as when it was taken."""
+def category_of(marketplace: MarketplaceRow, fee: PostedFee | FeeSums) -> VatCategory:
+    """How VAT applies to a fee, or to fees: as when it was taken."""
     if fee.vat_rate:
         return VatCategory.STANDARD
     if fee.is_reverse_charge:

@@ -11,7 +11,6 @@ from store.database.db import Database
 from store.document.addresses import DocumentKind, document_url
 from store.document.cache import get_or_render_document
 from store.document.invoice.factur_x import render_invoice
-from store.document.payout.lines import MOST_LINES_AT_ONCE, count_lines
 from store.document.payout.source import payout_document_source, read_payout_content
 from store.document.source import DocumentSource, document_source_of, find_printables
 from store.mail.content import (
@@ -26,6 +25,7 @@ from store.mail.mailer import MailRefused
 from store.mail.message import Attachment
 from store.mail.render import MailLinks
 from store.network.holder.links import HeldKind, holder_url
+from store.payout.lines import MOST_LINES_AT_ONCE, count_lines
 from store.payout.requests import PayoutRequestRow
 from store.voucher.vouchers import VoucherRow
 

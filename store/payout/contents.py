@@ -1,9 +1,8 @@
-"""What payout requests contain: their lines, payments, pay-ins and refunds, and transfers."""
+"""What payout requests contain: payments, pay-ins and refunds, and transfers."""
 
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from typing import Any
 from uuid import UUID
 
@@ -11,12 +10,9 @@ from sqlalchemy import ARRAY, bindparam, func, text
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.ledger import LedgerJournalKind as Kind
-from schema.payment.payout import PaymentPayout, PayoutLineReason, PayoutRequestStatus
+from schema.payment.payout import PayoutReference, PayoutRequestStatus
 from store.payment.payments import PaymentRow, PaymentTransactionRow
 from store.payment.transfers import TransferRow
-from store.payout.gathering import DUE, DuePartner
-from store.providers.money import MinorAmount
 
 ITEMS = """(
     SELECT i.payout_request_id AS request_id, i.* FROM payable_item i WHERE i.payout_request_id = ANY(CAST(:ids AS int[]))
@@ -25,25 +21,6 @@ ITEMS = """(
     WHERE f.payout_request_id = ANY(CAST(:ids AS int[]))
 )"""
 """SQL: the items of requests; of those that were cancelled or have failed, the ones that they had."""
-ADJUSTMENT = """LEFT JOIN payout_adjustment a
-        ON a.id = CASE j.source_kind WHEN 'payout_adjustment' THEN CAST(j.source_id AS int) END"""
-"""SQL: the adjustment of the journal `j`."""
-LINES = text(f"""
-    SELECT i.request_id, j.id AS journal_id, j.kind, j.source_kind, j.source_id, r.currency, i.own_amount, i.network_amount,
-        i.payable_on, j.recorded_on, r.first_day, r.last_day, coalesce(a.reason, '') AS note
-    FROM {ITEMS} i JOIN ledger_journal j ON j.id = i.journal_id JOIN payout_request r ON r.id = i.request_id
-    {ADJUSTMENT}
-    ORDER BY i.request_id, i.payable_on, j.recorded_on, j.id
-""")  # noqa: S608 - of SQL in this file
-DUE_LINES = text(f"""
-    SELECT j.id AS journal_id, j.kind, j.source_kind, j.source_id, b.currency, i.own_amount, i.network_amount, i.payable_on,
-        j.recorded_on, CAST(:first_day AS date) AS first_day, CAST(:last_day AS date) AS last_day,
-        coalesce(a.reason, '') AS note
-    FROM payable_item i JOIN ledger_journal j ON j.id = i.journal_id JOIN ledger_book b ON b.id = i.book_id
-    {ADJUSTMENT}
-    WHERE i.partner_id = :partner_id AND i.book_id = :book_id AND {DUE.format(last_day=":last_day")}
-    ORDER BY i.payable_on, j.recorded_on, j.id
-""")  # noqa: S608 - of SQL in this file
 EARNED = "(j.kind = 'payment' AND j.source_kind = 'payment' OR j.kind = 'capture' AND j.source_kind = 'network_gift_card_usage')"
 PAYMENT_ID = """CASE j.source_kind WHEN 'payment' THEN CAST(j.source_id AS uuid)
     ELSE (SELECT u.payment_id FROM network_gift_card_usage u WHERE u.id = CAST(j.source_id AS int)) END"""
@@ -87,59 +64,6 @@ PAID_OUT_UNTIL = text("""
 """)
 
 
-@dataclass(frozen=True, slots=True)
-class ContainedLine:
-    """A line of a payout request."""
-
-    journal_id: int
-    kind: Kind
-    source_kind: str
-    source_id: str
-    amount: MinorAmount
-    network: MinorAmount
-    payable_on: dt.date
-    recorded_on: dt.datetime
-    reason: PayoutLineReason
-    note: str
-    """The reason of an adjustment; else empty."""
-
-
-async def lines_of(db: AsyncSession, ids: Sequence[int]) -> Mapping[int, list[ContainedLine]]:
-    """The lines of payout requests, oldest first."""
-    lines: dict[int, list[ContainedLine]] = defaultdict(list)
-    for row in await _rows(db, LINES, ids):
-        lines[row.request_id].append(_line(row))
-    return lines
-
-
-async def due_lines(db: AsyncSession, due: DuePartner) -> Sequence[ContainedLine]:
-    """The lines that would be gathered for a partner, oldest first."""
-    rows = await (await db.connection()).execute(DUE_LINES, asdict(due))
-    return [_line(row) for row in rows.all()]
-
-
-def _line(row: Any) -> ContainedLine:
-    amount, network = MinorAmount(row.currency, row.own_amount), MinorAmount(row.currency, row.network_amount)
-    return ContainedLine(
-        row.journal_id,
-        Kind(row.kind),
-        row.source_kind,
-        row.source_id,
-        amount + network,
-        network,
-        row.payable_on,
-        row.recorded_on,
-        _reason(row),
-        row.note,
-    )
-
-
-def _reason(row: Any) -> PayoutLineReason:
-    if row.payable_on < row.first_day:
-        return PayoutLineReason.CARRIED_OVER
-    return PayoutLineReason.TAKEN_BACK if row.payable_on > row.last_day else PayoutLineReason.IN_PERIOD
-
-
 async def payments_of(db: AsyncSession, ids: Sequence[int]) -> Mapping[int, list[PaymentRow]]:
     """The payments that payout requests pay out, newest first."""
     found = [(row.request_id, row.payment_id) for row in await _rows(db, PAYMENTS, ids) if row.payment_id]
@@ -159,10 +83,10 @@ async def transfers_of(db: AsyncSession, ids: Sequence[int]) -> Mapping[int, lis
     return _grouped([(row.payout_request_id, row.id) for row in rows if row.payout_request_id is not None], rows)
 
 
-async def payouts_of_payments(db: AsyncSession, ids: Sequence[UUID]) -> Mapping[UUID, PaymentPayout]:
+async def payouts_of_payments(db: AsyncSession, ids: Sequence[UUID]) -> Mapping[UUID, PayoutReference]:
     """The payout requests that payments are in, by the payment's id."""
     return {
-        row.payment_id: PaymentPayout(
+        row.payment_id: PayoutReference(
             id=row.id,
             status=PayoutRequestStatus(row.status),
             created_on=row.created_on,

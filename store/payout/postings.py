@@ -4,6 +4,7 @@ import datetime as dt
 from dataclasses import dataclass
 from decimal import Decimal
 
+from sqlalchemy import text
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.ledger import LedgerAccountRole as Role
@@ -17,6 +18,10 @@ from store.providers.money import MinorAmount
 SOURCE = "payout_request"
 """The kind of source of these journals."""
 FEES_WALLET, SUSPENSE = LedgerAccount(Role.FEES_WALLET), LedgerAccount(Role.SUSPENSE)
+DEBTS = text("""
+    SELECT role, balance * side AS balance FROM ledger_account
+    WHERE book_id = :book_id AND owner_id = :partner_id AND role IN ('owed_by_partner', 'recovery_due', 'partner_shortfall')
+""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +68,18 @@ async def lock_balances(db: AsyncSession, book_id: int, partner_id: int) -> Part
     own, network = [await lock_balance(db, book_id, account) for account in (of.own, of.network)]
     due, owed, shortfall = [await lock_balance(db, book_id, each) for each in (of.recovery_due, of.owed, of.shortfall)]
     return PartnerBalances(own, network, due, max(owed - due, 0), shortfall)
+
+
+async def debt_of(db: AsyncSession, book_id: int, partner_id: int) -> int:
+    """What a partner owes, beside what is kept for it already, in minor units. Locks nothing."""
+    values = {"book_id": book_id, "partner_id": partner_id}
+    found: dict[str, int] = {
+        row.role: row.balance for row in (await (await db.connection()).execute(DEBTS, values)).all()
+    }
+    owed, due, shortfall = (
+        found.get(role, 0) for role in (Role.OWED_BY_PARTNER, Role.RECOVERY_DUE, Role.PARTNER_SHORTFALL)
+    )
+    return max(owed - due, 0) + shortfall
 
 
 def recovery_journal(book_id: int, partner_id: int, balances: PartnerBalances, due: int, source_id: str) -> Journal:

@@ -98,6 +98,7 @@ class FormerPayoutItemRow(SQLModel, table=True):
     """A payable item that was in a payout request which was cancelled or has failed."""
 
     __tablename__ = "former_payout_item"
+    __table_args__ = (Index("former_payout_item_of_item_idx", "payable_item_id"),)
     payout_request_id: int = Field(foreign_key="payout_request.id", primary_key=True)
     payable_item_id: int = Field(sa_type=BigInteger, primary_key=True)
 

@@ -6,6 +6,7 @@ from typing import Any, Generic, TypeVar, cast
 import strawberry
 
 from resolvers.core.lists.page_query import PageQuery
+from resolvers.core.lists.read_page import ReadPage
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -52,6 +53,11 @@ class Connection(Generic[T]):
 
     rows: strawberry.Private[PageQuery[T]]
 
+    @classmethod
+    def of_read(cls, page: ReadPage[T]) -> "Connection[T]":
+        """A page of a list that no table holds. Only GraphQL shows such lists, and graphql-core reads them."""
+        return cls(rows=cast("PageQuery[T]", page))
+
     @described_field("The rows of the page with their cursors.")
     async def edges(self) -> list[Edge[T]]:
         return [Edge(node=row, cursor=self.rows.cursor_of(row)) for row in await self.rows.objects()]
@@ -62,7 +68,7 @@ class Connection(Generic[T]):
 
     @described_field("The position of the page in the list.")
     def page_info(self) -> PageInfo:
-        return PageInfo(rows=cast("PageQuery[Any]", self.rows))
+        return PageInfo(rows=self.rows)
 
     @described_field("Number of rows in the whole list; counted only if selected.")
     async def total_count(self) -> int:

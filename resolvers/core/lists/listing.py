@@ -63,7 +63,8 @@ class PageArguments:
         return size
 
 
-def _position(order: KeysetOrder, name: str, cursor: str | None) -> Position | None:
+def position_at(order: KeysetOrder, name: str, cursor: str | None) -> Position | None:
+    """The position of a cursor. Raises InvalidInput for the argument of this name if it is one of another list."""
     if cursor is None:
         return None
     try:
@@ -151,8 +152,8 @@ class Listing(Generic[T]):
             size,
             instrumentation=ReadTimer(self.name, context),
             reverse=page.last is not None,
-            after=_position(chosen, "after", page.after),
-            before=_position(chosen, "before", page.before),
+            after=position_at(chosen, "after", page.after),
+            before=position_at(chosen, "before", page.before),
             offset=((page.page or 1) - 1) * size,
             fetch_guard=None if guarded is None else partial(throttled_lookup, context, self.thing),
         )

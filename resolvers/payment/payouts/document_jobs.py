@@ -21,7 +21,6 @@ from store.core.retries import RunAgain
 from store.document.cache import keep_made, render_source
 from store.document.payout.digest import key_of, payout_digest
 from store.document.payout.line_list import LineList
-from store.document.payout.lines import count_lines, statement_lines
 from store.document.payout.source import MOST_PRINTED, PayoutContent, payout_document_source, read_payout_head
 from store.document.payout.spreadsheet import SpreadsheetFailed, spreadsheet_process, workbook_head, workbook_line
 from store.document.rendering import RenderingFailed
@@ -37,6 +36,7 @@ from store.payout.documents import (
     lock_document_of,
     lock_with_payout,
 )
+from store.payout.lines import count_lines, statement_lines
 from store.payout.requests import PayoutRequestRow
 
 log = structlog.get_logger(__name__)

@@ -31,11 +31,11 @@ from store.document.cache import (
     read_made,
 )
 from store.document.payout.digest import WORKBOOK_VERSION, key_of, payout_digest
-from store.document.payout.lines import MOST_LINES_AT_ONCE, count_lines
 from store.document.payout.source import PayoutContent, payout_document_source, read_payout_content, read_payout_head
 from store.document.payout.spreadsheet import payout_spreadsheet
 from store.document.source import DocumentSource
 from store.payout.documents import FAILED, PENDING, READY, PayoutDocumentKind, PayoutDocumentRow, lock_document_of
+from store.payout.lines import MOST_LINES_AT_ONCE, count_lines
 from store.payout.requests import PayoutRequestRow
 
 FOLDER = "payouts"

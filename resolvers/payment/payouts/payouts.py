@@ -6,7 +6,6 @@ from typing import Annotated
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-import strawberry
 from pydantic import Field
 from sqlmodel import col, select
 
@@ -21,7 +20,6 @@ from resolvers.payment.payouts.readiness import readiness_of
 from resolvers.payment.payouts.validation import validate_payout
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.inputs import graphql_input_for
-from schema.core.money import Money
 from schema.core.permission import Permission
 from schema.event import EventType
 from schema.payment.errors import NothingToPayOut
@@ -29,10 +27,8 @@ from schema.payment.payment import Payment, PaymentTransaction
 from schema.payment.payout import (
     CancelPayoutRequest,
     CreatePayoutRequest,
-    PaymentPayout,
-    PayoutLine,
-    PayoutPreview,
     PayoutReadiness,
+    PayoutReference,
     PayoutRequest,
     PayoutRequestStatus,
     ValidatePayoutRequest,
@@ -41,9 +37,6 @@ from schema.payment.transfer import Transfer
 from store.ledger.books import book_of_partner
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.payout.contents import (
-    ContainedLine,
-    due_lines,
-    lines_of,
     payments_of,
     payouts_of_payments,
     transactions_of,
@@ -51,10 +44,7 @@ from store.payout.contents import (
 )
 from store.payout.events import emit_payout_events
 from store.payout.gathering import cancel, gather, partner_due_until
-from store.payout.periods import last_day_after
-from store.payout.postings import lock_balances
 from store.payout.requests import CANCELLED, VALIDATED, PayoutRequestRow
-from store.providers.money import MinorAmount
 
 
 @graphql_enum
@@ -120,33 +110,6 @@ async def readiness_of_payouts(context: Context, ids: Sequence[int]) -> Mapping[
     }
 
 
-@computes(PayoutRequest, "lines")
-async def lines_of_payouts(context: Context, ids: Sequence[int]) -> Mapping[int, list[PayoutLine]]:
-    """The lines of payout requests."""
-    async with context.db.read_sessions() as db:
-        found = await lines_of(db, ids)
-    return {id: [_published(line) for line in found.get(id, [])] for id in ids}
-
-
-def _published(line: ContainedLine) -> PayoutLine:
-    return PayoutLine(
-        journal_id=line.journal_id,
-        kind=line.kind,
-        source_kind=line.source_kind,
-        source_id=line.source_id,
-        amount=_money(line.amount),
-        network=_money(line.network),
-        payable_on=line.payable_on,
-        recorded_on=line.recorded_on,
-        reason=line.reason,
-        note=line.note,
-    )
-
-
-def _money(amount: MinorAmount) -> Money:
-    return Money(amount=amount.decimal, currency=amount.currency)
-
-
 @computes(PayoutRequest, "payments")
 async def payments_of_payouts(context: Context, ids: Sequence[int]) -> Mapping[int, list[Payment]]:
     """The payments that payout requests pay out."""
@@ -172,7 +135,7 @@ async def transfers_of_payouts(context: Context, ids: Sequence[int]) -> Mapping[
 
 
 @computes(Payment, "payout")
-async def payout_of_payments(context: Context, ids: Sequence[UUID]) -> Mapping[UUID, PaymentPayout]:
+async def payout_of_payments(context: Context, ids: Sequence[UUID]) -> Mapping[UUID, PayoutReference]:
     """The payout requests that payments are in."""
     uuids = {id: UUID(str(id)) for id in ids}  # a compiled selection has them as text
     async with context.db.read_sessions() as db:
@@ -222,27 +185,6 @@ async def create_payout_request(call: Call, input: CreatePayoutRequest) -> Payou
         raise NothingToPayOut
     await emit_payout_events(call.db, EventType.PAYOUT_REQUEST_CREATED, payouts)
     return payouts[0]
-
-
-@operation(Permission.VIEW_PAYOUT)
-async def payout_preview(
-    call: Call, partner_uuid: Annotated[UUID, strawberry.argument(description="The uuid of the partner.")]
-) -> PayoutPreview:
-    """What would be gathered for a partner at the end of its present period, by what is known now. Nothing is stored."""
-    partner = await find_visible(call.db, call.caller, PartnerRow, "partner", uuid=partner_uuid)
-    book_id, today = await book_of_partner(call.db, partner.id), await _today(call, partner)
-    last_day = last_day_after(partner.payout_frequency, today)
-    due = await partner_due_until(call.db, partner.id, book_id, last_day)
-    lines, balances = await due_lines(call.db, due), await lock_balances(call.db, book_id, partner.id)
-    currency = (await call.db.get_one(MarketplaceRow, partner.marketplace_id)).currency
-    nothing = MinorAmount(currency, 0)
-    return PayoutPreview(
-        amount=_money(sum((line.amount for line in lines), nothing)),
-        owed=_money(MinorAmount(currency, balances.owed + balances.shortfall)),
-        first_day=due.first_day,
-        last_day=due.last_day,
-        lines=[_published(line) for line in lines],
-    )
 
 
 async def _today(call: Call, partner: PartnerRow) -> dt.date:

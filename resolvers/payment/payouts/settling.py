@@ -39,10 +39,13 @@ from store.providers.transactions import (
 log = structlog.get_logger(__name__)
 PAUSE = dt.timedelta(hours=1)
 """How long to wait before a transfer that could not be made is sent again."""
+REMINDER = dt.timedelta(days=7)
+"""How often people are told that a payout still waits."""
 REFUSED_PAUSES = tuple(dt.timedelta(hours=hours) for hours in (1, 6, 24))
 """How long to wait after the provider has refused it; after the last of them it is tried every day, and people are told."""
 UNKNOWN_PAUSE = dt.timedelta(days=1)
 UNKNOWN = "It is not known whether the transfer was made: look it up at the payment provider."
+UNCONFIRMED = "The marketplace's legal representative has to confirm the transfer: see `confirmationUrl`."
 WAITING = Counter("coffret_payouts_waiting", "Payouts that had to wait for a refill of the marketplace's wallet.")
 NOTHING = Decimal("0.00")
 
@@ -108,7 +111,7 @@ async def _begin(db: AsyncSession, payout: PayoutRequestRow, now: dt.datetime) -
     if held < payout.network_amount:
         await _wait(db, payout, transfer, held, now)
         return False
-    payout.settlement_sent_at, payout.detail, transfer.detail = now, "", ""
+    payout.settlement_sent_at, payout.waiting_since, payout.detail, transfer.detail = now, None, "", ""
     return True
 
 
@@ -129,16 +132,18 @@ async def _free_money(db: AsyncSession, payout: PayoutRequestRow, transfer: Tran
 async def _wait(
     db: AsyncSession, payout: PayoutRequestRow, transfer: TransferRow, held: Decimal, now: dt.datetime
 ) -> None:
-    """The transfer waits: say which refill releases it. It is told once."""
+    """The transfer waits: say which refill releases it. It is told when it begins, and by mail every week."""
     missing, currency = payout.network_amount - held, payout.currency
     detail = (
         f"The marketplace's wallet holds {held:f} of {payout.network_amount:f} {currency}: a refill of {missing:f} "
         f"{currency} releases it."
     )
-    is_new = not payout.detail
+    is_new = payout.waiting_since is None
+    since = payout.waiting_since = payout.waiting_since or now
     payout.detail = transfer.detail = detail
     payout.check_on = now + PAUSE
-    await queue_payout_mail(db, MailKind.PAYOUT_WAITING, payout, missing=missing)
+    matter = f"{since:%Y%m%dT%H%M%S}:{(now - since) // REMINDER}"
+    await queue_payout_mail(db, MailKind.PAYOUT_WAITING, payout, missing=missing, matter=matter)
     if is_new:
         WAITING.inc()
         await emit_payout_events(db, EventType.PAYOUT_REQUEST_WAITING, [payout])
@@ -185,7 +190,8 @@ async def _record(tx: Recording, payout: PayoutRequestRow, answer: TransferAnswe
     elif made.status is TransactionStatus.PENDING:
         transfer.provider_id, payout.check_on = made.id, tx.now + PAUSE
         if made.action is not None:
-            payout.detail = transfer.detail = f"Somebody has to confirm the transfer: {made.action.url}"[:300]
+            payout.detail = transfer.detail = UNCONFIRMED
+            payout.confirmation_url = made.action.url
     else:
         await _record_settled(tx, payout, transfer, made)
     return payout
@@ -199,7 +205,7 @@ async def _record_settled(
     assert transfer.debited_wallet_id is not None
     assert transfer.credited_wallet_id is not None
     transfer.provider_id, transfer.status, transfer.detail = transaction.id, TransferStatus.OK, ""
-    payout.settled_on, payout.check_on, payout.detail = at, tx.now, ""
+    payout.settled_on, payout.check_on, payout.detail, payout.confirmation_url = at, tx.now, "", None
     await post(tx.db, [settled_journal(payout, transfer.debited_wallet_id, transfer.credited_wallet_id, at)])
 
 
@@ -212,6 +218,7 @@ async def _record_refused(tx: Recording, payout: PayoutRequestRow, refused: Refu
 async def _send_later(tx: Recording, payout: PayoutRequestRow, transfer: TransferRow, detail: str) -> None:
     """Nothing was transferred: send it again later, with another key. What is refused again and again is told."""
     payout.settlement_key, payout.settlement_sent_at, transfer.provider_id = uuid.uuid4(), None, ""
+    payout.confirmation_url = None
     payout.detail = transfer.detail = detail[:300]
     payout.check_on = tx.now + REFUSED_PAUSES[min(payout.settlement_tries, len(REFUSED_PAUSES) - 1)]
     payout.settlement_tries += 1

@@ -6,9 +6,9 @@ import orjson
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from store.document.cache import digest_of_source
-from store.document.payout.lines import fingerprint_of_lines
 from store.document.payout.source import PayoutContent, payout_document_source
 from store.payout.documents import PayoutDocumentKind
+from store.payout.lines import fingerprint_of_lines
 
 WORKBOOK_VERSION = 2
 """Raise it when the spreadsheet of the same payout changes."""

@@ -7,7 +7,7 @@ import csv
 import io
 
 from store.core.csv_cells import safe_cell
-from store.document.payout.lines import DocumentLine
+from store.payout.lines import PayoutStatementLine
 
 COLUMNS = (
     "date", "recorded_on", "section", "kind", "reference", "customer", "details", "code_ending", "gross", "fees", "net",
@@ -25,7 +25,7 @@ class LineList:
         self._writer = csv.writer(self._file)
         self._writer.writerow(COLUMNS)
 
-    def add(self, line: DocumentLine) -> None:
+    def add(self, line: PayoutStatementLine) -> None:
         """Write a line."""
         texts = map(safe_cell, (line.reference, line.customer, line.details, line.code_end))
         days = (line.day, line.recorded_on.isoformat())

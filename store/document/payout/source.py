@@ -8,10 +8,10 @@ from decimal import Decimal
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.payment.payout import PayoutRequestStatus as Status
+from schema.payment.payout import PayoutSection
 from store.core.localization.formats import Formats
 from store.document.contact import reached_at
 from store.document.payout import words
-from store.document.payout.lines import DocumentLine, PayoutSection, statement_lines
 from store.document.payout.statement import LINES_FILE, PayoutStatement, PrintedLine, PrintedSection, StatementLabels
 from store.document.payout.words import PayoutWords
 from store.document.sheet import SheetBrand
@@ -20,6 +20,7 @@ from store.partner.brand import brand_of
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.payment.transfers import TransferRow
 from store.payout.contents import transfers_of
+from store.payout.lines import PayoutStatementLine, statement_lines
 from store.payout.requests import PayoutRequestRow
 
 SHORT = 8
@@ -34,12 +35,12 @@ MOST_PRINTED = 500
 class SectionContent:
     """The lines of a section that are kept, and the sums of all that were added."""
 
-    lines: list[DocumentLine] = field(default_factory=list)
+    lines: list[PayoutStatementLine] = field(default_factory=list)
     count: int = 0
     gross: Decimal = Decimal(0)
     fees: Decimal = Decimal(0)
 
-    def add(self, line: DocumentLine, most: int | None) -> None:
+    def add(self, line: PayoutStatementLine, most: int | None) -> None:
         """Count a line, and keep it unless that would be more than `most`."""
         self.count += 1
         self.gross += line.gross
@@ -58,7 +59,7 @@ class PayoutContent:
     transfers: Sequence[TransferRow]
     sections: dict[PayoutSection, SectionContent] = field(default_factory=dict)
 
-    def add(self, line: DocumentLine, most: int | None = None) -> None:
+    def add(self, line: PayoutStatementLine, most: int | None = None) -> None:
         """Add a line. Of a section, no more than `most` are kept."""
         self.sections.setdefault(line.section, SectionContent()).add(line, most)
 
@@ -79,7 +80,7 @@ class PayoutContent:
     def period(self) -> str:
         return self.formats.days(self.payout.first_day, self.payout.last_day)
 
-    def describe(self, line: DocumentLine) -> str:
+    def describe(self, line: PayoutStatementLine) -> str:
         """What a line is, and whose: a refund, the customer, the product, the card."""
         code = self.words.say(words.CODE_ENDING, end=line.code_end) if line.code_end else ""
         return " · ".join(filter(None, (self.words.kind(line.kind), line.customer, line.details, code)))

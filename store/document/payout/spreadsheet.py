@@ -10,10 +10,11 @@ from zoneinfo import ZoneInfo
 
 import orjson
 
+from schema.payment.payout import PayoutSection
 from store.document.payout import words, workbook
-from store.document.payout.lines import DocumentLine, PayoutSection
 from store.document.payout.source import PayoutContent
 from store.document.payout.workbook import PayoutBook, WorkbookHead, WorkbookLine
+from store.payout.lines import PayoutStatementLine
 from store.providers.money import exponent
 
 LONGEST_ERROR = 300
@@ -75,7 +76,7 @@ def workbook_head(content: PayoutContent) -> WorkbookHead:
     )
 
 
-def workbook_line(content: PayoutContent, line: DocumentLine) -> WorkbookLine:
+def workbook_line(content: PayoutContent, line: PayoutStatementLine) -> WorkbookLine:
     """A line as it is written."""
     amounts = (str(line.gross), str(line.fees), str(line.net))
     return WorkbookLine(line.section.value, line.day.isoformat(), line.reference, content.describe(line), amounts)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from schema.ledger import LedgerJournalKind as Kind
-from store.document.payout.lines import PayoutSection
+from schema.payment.payout import PayoutSection
 from store.document.words import TEXTS
 
 

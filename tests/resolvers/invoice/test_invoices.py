@@ -192,7 +192,7 @@ async def test_the_fees_of_a_period_are_listed_with_their_invoice(tenants: Tenan
     day, partner = clock.now().date(), tenants.partners["a1"]
     query = (
         "query ($p: UUID!, $from: Date!, $to: Date!) { feeStatement(partnerUuid: $p, from: $from, to: $to) "
-        "{ total { amount } vat { amount } missing lines { kind sourceKind amount { amount } vatRate invoiceNumber } } }"
+        "{ total { amount } vat { amount } missing lines { totalCount nodes { kind sourceKind amount { amount } vatRate invoiceNumber } } } }"
     )
     until = {"p": str(partner.uuid), "to": str(day + dt.timedelta(days=30))}
     told = (await tenants.graphql("a1", query, **until, **{"from": str(day.replace(day=1))}))["data"]["feeStatement"]
@@ -200,15 +200,18 @@ async def test_the_fees_of_a_period_are_listed_with_their_invoice(tenants: Tenan
         "total": {"amount": "8.40"},
         "vat": {"amount": "1.40"},
         "missing": [],
-        "lines": [
-            {
-                "kind": "USAGES",
-                "sourceKind": "network_gift_card_usage",
-                "amount": {"amount": "8.40"},
-                "vatRate": "20.00",
-                "invoiceNumber": "F-000001",
-            }
-        ],
+        "lines": {
+            "totalCount": 1,
+            "nodes": [
+                {
+                    "kind": "USAGES",
+                    "sourceKind": "network_gift_card_usage",
+                    "amount": {"amount": "8.40"},
+                    "vatRate": "20.00",
+                    "invoiceNumber": "F-000001",
+                }
+            ],
+        },
     }
     of_another = await tenants.graphql("a2", query, **until, **{"from": str(day)})
     assert of_another["data"]["feeStatement"] is None
@@ -241,8 +244,8 @@ async def test_payments_are_found_beyond_what_a_statement_takes_as_parameters(sh
 async def test_the_id_of_a_journal_may_be_large(tenants: Tenants) -> None:
     await tenants.execute("ALTER SEQUENCE ledger_journal_id_seq RESTART WITH 3000000000")
     await stored_invoice(tenants, "a1")
-    query = "query ($p: UUID!, $d: Date!, $e: Date!) { feeStatement(partnerUuid: $p, from: $d, to: $e) { lines { journalId } } }"
+    query = "query ($p: UUID!, $d: Date!, $e: Date!) { feeStatement(partnerUuid: $p, from: $d, to: $e) { lines { nodes { journalId } } } }"
     today = clock.now().date()  # it may be tomorrow already where the partner is
     period = {"d": str(today), "e": str(today + dt.timedelta(days=1))}
     answer = await tenants.graphql("a1", query, p=str(tenants.partners["a1"].uuid), **period)
-    assert int(answer["data"]["feeStatement"]["lines"][0]["journalId"]) >= 3_000_000_000
+    assert int(answer["data"]["feeStatement"]["lines"]["nodes"][0]["journalId"]) >= 3_000_000_000

@@ -18,10 +18,10 @@ from schema.network.gift_card_input import UseNetworkGiftCard
 from schema.payment.payout import CreatePayoutRequest, ValidatePayoutRequest
 from store.account.users import UserRow
 from store.core.clock import clock
-from store.document.payout import lines
 from store.mail.attachments import load_documents
 from store.mail.content import content_of
 from store.mail.render import RenderedMail, render_mail
+from store.payout import lines
 from store.providers.base import Subject
 from store.providers.transactions import TransactionKind
 from tests.fixtures.payment.api_payment import paid
@@ -82,6 +82,16 @@ async def test_a_payout_that_waits_is_told_once(shop: Shop) -> None:
     assert "A refill of €40.00 releases it." in staff.text
     assert "refill" not in told.text
     assert f"Payout number: {id}" in told.text
+
+
+async def test_a_payout_that_still_waits_is_told_every_week(shop: Shop) -> None:
+    await staffed(shop)
+    id = await waiting(shop)
+    for _ in range(9):
+        await send_payout(shop.services, id)
+        clock.advance(dt.timedelta(days=2))
+    assert await mails(shop) == [("payout_waiting", PARTNER), ("payout_waiting", VALIDATOR)] * 3
+    assert await shop.one("SELECT count(*) FROM event WHERE type = 'payout_request.waiting'") == 1
 
 
 async def test_a_payout_that_was_paid_is_told_to_the_partner(shop: Shop) -> None:

@@ -17,8 +17,8 @@ from resolvers.payment.payouts.adjustments import (
 from resolvers.payment.payouts.payouts import create_payout_request, validate_payout_request
 from schema.account.user import UserRole
 from schema.payment.adjustment import CreatePayoutAdjustment
+from schema.payment.payout import PayoutSection
 from store.account.users import UserRow
-from store.document.payout.lines import PayoutSection
 from store.document.payout.source import read_payout_content
 from store.payout.requests import PayoutRequestRow
 from tests.changes import Direct, Transport
@@ -69,14 +69,15 @@ async def test_what_is_given_is_a_line_of_the_next_payout(tenants: Tenants, ask:
     held = await balances(tenants)
     assert (held["partner_network"], held["promotion"]) == (2500, 2500)
     id = await put_into_payout(tenants.services, tenants.partners["a1"].id, is_validated=False)
-    query = "query ($id: Int!) { payoutRequest(id: $id) { lines { kind sourceKind amount { amount } network { amount } note } } }"
-    (line,) = (await tenants.graphql("market a", query, id=id))["data"]["payoutRequest"]["lines"]
+    query = "query ($id: Int!) { payoutExplain(id: $id) { lines { nodes { section kind sourceKind amount { amount } network { amount } details } } } }"
+    (line,) = (await tenants.graphql("market a", query, id=id))["data"]["payoutExplain"]["lines"]["nodes"]
     assert line == {
+        "section": "OTHER",
         "kind": "ADJUSTMENT",
         "sourceKind": "payout_adjustment",
         "amount": {"amount": "25.00"},
         "network": {"amount": "25.00"},
-        "note": REASON,
+        "details": REASON,
     }
     assert await is_proved(tenants)
 

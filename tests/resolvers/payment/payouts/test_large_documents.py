@@ -34,11 +34,11 @@ from store.core.retries import RunAgain
 from store.document.cache import keep_made
 from store.document.payout import workbook
 from store.document.payout.line_list import COLUMNS
-from store.document.payout.lines import MOST_LINES_AT_ONCE
 from store.document.payout.source import MOST_PRINTED
 from store.document.payout.spreadsheet import SpreadsheetFailed, spreadsheet_process
 from store.job.jobs import JobKind
 from store.payout.documents import PayoutDocumentKind
+from store.payout.lines import MOST_LINES_AT_ONCE
 from store.payout.requests import PayoutRequestRow
 from tests.changes import Direct, Transport
 from tests.fixtures.payment.payout import put_into_payout, send

@@ -9,10 +9,10 @@ import pytest
 from resolvers.core.lists.listing import PageArguments
 from resolvers.network.gift_card_usages import cancel_network_gift_card_usage, use_network_gift_card
 from resolvers.payment.payouts.adjustments import create_payout_adjustment
+from resolvers.payment.payouts.explanation import payout_preview
 from resolvers.payment.payouts.payouts import (
     cancel_payout_request,
     create_payout_request,
-    payout_preview,
     payout_request,
     payout_requests,
     validate_payout_request,
@@ -104,10 +104,11 @@ async def test_a_cancelled_one_gives_its_content_to_the_next(tenants: Tenants, a
     assert await refusal(tenants, ask, "market a", validate_payout_request, id=id) == {("", "INVALID_TRANSITION")}
     following = await put_into_payout(tenants.services, tenants.partners["a1"].id)
     assert str(await tenants.one("SELECT payout_amount FROM payout_request WHERE id = :id", id=following)) == "30.00"
-    query = "query ($id: Int!) { payoutRequest(id: $id) { lines { amount { amount } reason } } }"
+    query = "query ($id: Int!) { payoutExplain(id: $id) { lines { nodes { amount { amount } reason former { id status } } } } }"
     for each in (id, following):  # what a cancelled one contained is still told
-        found = (await tenants.graphql("market a", query, id=each))["data"]["payoutRequest"]
-        assert found == {"lines": [{"amount": {"amount": "30.00"}, "reason": "IN_PERIOD"}]}
+        (line,) = (await tenants.graphql("market a", query, id=each))["data"]["payoutExplain"]["lines"]["nodes"]
+        former = [{"id": id, "status": "CANCELLED"}] if each == following else []
+        assert line == {"amount": {"amount": "30.00"}, "reason": "IN_PERIOD", "former": former}
     assert await is_proved(tenants)
 
 
@@ -158,10 +159,12 @@ async def test_what_would_be_gathered(tenants: Tenants) -> None:
     await earn(tenants)
     uuid = tenants.partners["a1"].uuid
     query = """query ($uuid: UUID!) { payoutPreview(partnerUuid: $uuid) {
-        amount { amount } owed { amount } firstDay lastDay lines { sourceKind amount { amount } reason } } }"""
+        amount { amount } owed { amount } firstDay lastDay
+        sections { section lines amount { amount } } lines { nodes { sourceKind amount { amount } reason } } } }"""
     before = await tenants.snapshot()
     found = (await tenants.graphql("a1", query, uuid=uuid))["data"]["payoutPreview"]
-    assert found["lines"] == [
+    assert found["sections"] == [{"section": "USAGES", "lines": 1, "amount": {"amount": "30.00"}}]
+    assert found["lines"]["nodes"] == [
         {"sourceKind": "network_gift_card_usage", "amount": {"amount": "30.00"}, "reason": "IN_PERIOD"}
     ]
     assert (found["amount"], found["owed"]) == ({"amount": "30.00"}, {"amount": "0.00"})

@@ -1,16 +1,23 @@
 """Payouts from the first payment to the bank account, with every cent in the books and at the provider."""
 
 import datetime as dt
+from dataclasses import replace
 from decimal import Decimal
+from typing import Any
+
+import pytest
 
 from resolvers.job.provider_notifications import dispatch_notification
 from resolvers.payment.payouts.gathering import gather_payouts
+from resolvers.payment.payouts.sending import send_payout
+from resolvers.payment.payouts.settling import UNCONFIRMED, WAITING
 from resolvers.payment.refunds.refunds import refund_payment
 from schema.payment.input import RefundPayment
 from schema.payment.payout import PayoutRequestStatus as Status
 from store.core.clock import clock
+from store.providers.actions import ActionKind, UserAction
 from store.providers.base import Subject
-from store.providers.transactions import TransactionKind
+from store.providers.transactions import TransactionKind, TransactionStatus
 from tests.fixtures.payment.api_payment import balances, books_balance, fee_rule, paid, wallets_agree
 from tests.fixtures.payment.network_payment import card_of_network, take_fees, take_part
 from tests.fixtures.payment.payment import send_refunds
@@ -102,11 +109,51 @@ async def test_without_the_network_s_money_it_waits_for_a_refill(shop: Shop) -> 
     assert await shop.one("SELECT status || ': ' || detail FROM transfer WHERE payout_request_id IS NOT NULL") == (
         f"pen: {waiting.detail}"
     )
+    assert waiting.waiting_since is not None
     assert await shop.one("SELECT count(*) FROM event WHERE type = 'payout_request.waiting'") == 1
     await books_balance(shop)
     await refilled(shop, "20.00")
     done = await send(shop, payout)
-    assert (done.status, done.detail) == (Status.PAID, "")
+    assert (done.status, done.detail, done.waiting_since) == (Status.PAID, "", None)
+    await all_agree(shop)
+
+
+async def test_one_that_was_refused_before_it_waits_is_told_too(shop: Shop) -> None:
+    """Its detail says then why it was refused."""
+    await take_part(shop)
+    await opened_wallet(shop)
+    await can_be_paid_out(shop)
+    await use_network_card(shop, "30.00")
+    payout = await validated(shop)
+    await shop.execute("UPDATE payout_request SET detail = 'The payment provider has refused the transfer: fraud.'")
+    count = WAITING._value.get()
+    waiting = await send(shop, payout)
+    assert waiting.detail.startswith("The marketplace's wallet holds 0.00 of 30.00 EUR")
+    assert await shop.one("SELECT count(*) FROM event WHERE type = 'payout_request.waiting'") == 1
+    assert WAITING._value.get() == count + 1
+
+
+async def test_a_transfer_that_has_to_be_confirmed_says_where(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    await take_part(shop)
+    await opened_wallet(shop)
+    await can_be_paid_out(shop)
+    await refilled(shop, "30.00")
+    await use_network_card(shop, "30.00")
+    payout = await validated(shop)
+    url = f"https://confirm.example/?token={'x' * 800}"
+    provider, sent = shop.services.provider, shop.services.provider.transfer
+
+    async def unconfirmed(_: Any, *arguments: Any, **more: Any) -> Any:
+        made = await sent(*arguments, **more)
+        return replace(made, status=TransactionStatus.PENDING, action=UserAction(ActionKind.AUTHENTICATION, url))
+
+    monkeypatch.setattr(type(provider), "transfer", unconfirmed)
+    waiting = await send_payout(shop.services, payout.id)
+    assert (waiting.status, waiting.confirmation_url) == (Status.VALIDATED, url)
+    assert waiting.detail == UNCONFIRMED
+    assert await shop.one("SELECT detail FROM transfer WHERE payout_request_id IS NOT NULL") == UNCONFIRMED
+    done = await send(shop, payout)  # it was confirmed
+    assert (done.status, done.detail, done.confirmation_url) == (Status.PAID, "", None)
     await all_agree(shop)
 
 

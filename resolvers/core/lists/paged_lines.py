@@ -1,0 +1,52 @@
+"""Lists of lines that no table holds, such as those of a payout request: a statement of their own reads each page."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Generic, TypeAlias, TypeVar
+
+import strawberry
+
+from resolvers.core.lists.connection import Connection
+from resolvers.core.lists.listing import PageArguments, position_at
+from resolvers.core.lists.page_query import PageSlice
+from resolvers.core.lists.read_page import ReadPage
+from store.database.keyset import KeysetOrder, Position
+
+L = TypeVar("L")
+T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
+First: TypeAlias = Annotated[
+    int | None, strawberry.argument(description="How many lines to return: 1 to 100. Default: 20.")
+]
+After: TypeAlias = Annotated[str | None, strawberry.argument(description="Return the lines after this cursor.")]
+
+
+def line_field(description: str) -> Callable[[F], F]:
+    """Publish a method that answers a page of lines as a field with a description."""
+    decorator: Callable[[F], F] = strawberry.field(description=description)
+    return decorator
+
+
+@dataclass(frozen=True)
+class PagedLines(Generic[L, T]):
+    """A list of lines, oldest first."""
+
+    order: KeysetOrder
+    read: Callable[[Position | None, int], Awaitable[Sequence[L]]]
+    """At most so many lines after a position."""
+    count: Callable[[], Awaitable[int]]
+    position: Callable[[L], tuple[Any, int]]
+    """The place of a line in the order: its value there, and an id."""
+    publish: Callable[[L], T]
+
+    async def page(self, first: int | None, after: str | None) -> Connection[T]:
+        """A page of it. Raises InvalidInput for the argument that is wrong."""
+        size = PageArguments(None if first is strawberry.UNSET else first).size()
+        at = position_at(self.order, "after", None if after is strawberry.UNSET else after)
+        lines = await self.read(at, size + 1)
+        rows = [self.publish(line) for line in lines[:size]]
+        cursors = {id(row): self.order.cursor(*self.position(line)) for row, line in zip(rows, lines, strict=False)}
+        page: ReadPage[T] = ReadPage(
+            PageSlice(rows, len(lines) > size), lambda row: cursors[id(row)], self.count, is_first=at is None
+        )
+        return Connection.of_read(page)

@@ -1,0 +1,99 @@
+"""The fees of a partner over a period, and what the next invoice about them still lacks."""
+
+import datetime as dt
+from collections.abc import Sequence
+from typing import Annotated
+from uuid import UUID
+
+import strawberry
+
+from resolvers.core.lists.connection import Connection
+from resolvers.core.lists.paged_lines import After, First, PagedLines, line_field
+from resolvers.core.operation import Call, operation
+from resolvers.core.scoping import find_visible
+from schema.core.errors import InvalidInput
+from schema.core.money import Money
+from schema.core.permission import Permission
+from schema.invoice.invoice import Fee
+from store.database.keyset import Position
+from store.database.transaction_reader import DatabaseReader
+from store.invoice.fees import ORDER, FeesOfPartner, PostedFee
+from store.invoice.issuing import missing_of
+from store.ledger.books import book_of_partner
+from store.partner.partners import MarketplaceRow, PartnerRow
+from store.providers.money import MinorAmount
+
+MOST_DAYS = 366
+
+
+@strawberry.type(description="The fees of a partner over a period.")
+class FeeStatement:
+    fees: strawberry.Private[FeesOfPartner]
+    line_count: strawberry.Private[int]
+    total: Money = strawberry.field(description="The sum, VAT included.")
+    vat: Money = strawberry.field(description="The VAT in it, as it was posted for each fee.")
+    missing: list[str] = strawberry.field(
+        description="What is missing before the next invoice can be issued, as the names of fields; empty if nothing."
+    )
+
+    @line_field("The fees, oldest first.")
+    async def lines(
+        self, info: strawberry.Info, first: First = strawberry.UNSET, after: After = strawberry.UNSET
+    ) -> Connection[Fee]:
+        db: DatabaseReader = info.context.db
+
+        async def read(at: Position | None, most: int) -> Sequence[PostedFee]:
+            async with db.read_sessions() as session:
+                return await self.fees.read(session, after=at, most=most)
+
+        async def count() -> int:
+            return self.line_count
+
+        def publish(fee: PostedFee) -> Fee:
+            return _fee(fee, self.total.currency)
+
+        lines = PagedLines(ORDER, read, count, lambda fee: (fee.effective_on, fee.journal_id), publish)
+        return await lines.page(first, after)
+
+
+@operation(Permission.VIEW_INVOICE)
+async def fee_statement(
+    call: Call,
+    partner_uuid: Annotated[UUID, strawberry.argument(description="The uuid of the partner.")],
+    first_day: Annotated[dt.date, strawberry.argument(name="from", description="The first accounting date.")],
+    last_day: Annotated[
+        dt.date, strawberry.argument(name="to", description="The last accounting date: at most 366 days.")
+    ],
+) -> FeeStatement:
+    """The fees of a partner over a period, each with its invoice, and what the next invoice still lacks."""
+    partner = await find_visible(call.db, call.caller, PartnerRow, "partner", uuid=partner_uuid)
+    if not 0 <= (last_day - first_day).days < MOST_DAYS:
+        raise InvalidInput.at("to", "Send a day that is not before the first one, and at most a year later.")
+    marketplace = await call.db.get_one(MarketplaceRow, partner.marketplace_id)
+    fees = FeesOfPartner(partner.id, await book_of_partner(call.db, partner.id), last_day, first_day=first_day)
+    sums = await fees.sums(call.db)
+    return FeeStatement(
+        fees=fees,
+        line_count=sum(each.fees for each in sums),
+        total=_money(sum(each.amount for each in sums), marketplace.currency),
+        vat=_money(sum(each.vat for each in sums), marketplace.currency),
+        missing=missing_of(marketplace, partner, sums),
+    )
+
+
+def _fee(fee: PostedFee, currency: str) -> Fee:
+    return Fee(
+        journal_id=fee.journal_id,
+        kind=fee.kind,
+        source_kind=fee.source_kind,
+        source_id=fee.source_id,
+        effective_on=fee.effective_on,
+        amount=_money(fee.amount, currency),
+        vat=_money(fee.vat, currency),
+        vat_rate=fee.vat_rate,
+        invoice_number=fee.invoice_number,
+    )
+
+
+def _money(amount: int, currency: str) -> Money:
+    return Money(amount=MinorAmount(currency, amount).decimal, currency=currency)

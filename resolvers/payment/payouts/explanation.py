@@ -1,0 +1,144 @@
+"""What payouts are the sum of: the lines of a payout request, and those that the next one would have by now."""
+
+import datetime as dt
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Annotated
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+import strawberry
+
+from resolvers.core.input_mapping import ById
+from resolvers.core.lists.connection import Connection
+from resolvers.core.lists.paged_lines import After, First, PagedLines, line_field
+from resolvers.core.operation import Call, operation
+from resolvers.core.scoping import find_visible
+from schema.core.money import Money
+from schema.core.permission import Permission
+from schema.payment.payout import PayoutLine, PayoutSectionSums
+from store.database.keyset import Position
+from store.database.transaction_reader import DatabaseReader
+from store.ledger.books import book_of_partner
+from store.partner.partners import MarketplaceRow, PartnerRow
+from store.payout.gathering import partner_due_until
+from store.payout.lines import ORDER, ExplainedLine, PayoutContents, SectionSums
+from store.payout.periods import last_day_after
+from store.payout.postings import debt_of
+from store.payout.requests import PayoutRequestRow
+from store.providers.money import MinorAmount
+
+_payout = ById(PayoutRequestRow, "payout request")
+
+
+@strawberry.type(description="What a payout is the sum of.")
+class PayoutExplanation:
+    contents: strawberry.Private[PayoutContents]
+    amount: Money = strawberry.field(description="The sum of the lines.")
+    first_day: dt.date = strawberry.field(description="The first day of the period, in the marketplace's time zone.")
+    last_day: dt.date = strawberry.field(description="The last day of the period: it is gathered on the day after.")
+    sections: list[PayoutSectionSums] = strawberry.field(description="The sums of its sections that have lines.")
+
+    @line_field("Its lines, oldest first.")
+    async def lines(
+        self, info: strawberry.Info, first: First = strawberry.UNSET, after: After = strawberry.UNSET
+    ) -> Connection[PayoutLine]:
+        db: DatabaseReader = info.context.db
+
+        async def read(at: Position | None, most: int) -> Sequence[ExplainedLine]:
+            async with db.read_sessions() as session:
+                return await self.contents.lines(session, after=at, most=most)
+
+        async def count() -> int:
+            async with db.read_sessions() as session:
+                return await self.contents.count(session)
+
+        return await PagedLines(ORDER, read, count, lambda line: (line.day, line.item_id), _line).page(first, after)
+
+
+@strawberry.type(description="What would be gathered for a partner at the end of its present period, by now.")
+class PayoutPreview(PayoutExplanation):
+    owed: Money = strawberry.field(description="What the partner owes; it is taken of the amount first.")
+
+
+@operation(Permission.VIEW_PAYOUT)
+async def payout_explain(
+    call: Call, id: Annotated[int, strawberry.argument(description="The payout request's id.")]
+) -> PayoutExplanation:
+    """What a payout request is the sum of: each line with what it is made of, and why it is in this request and not in another."""
+    payout = await _payout.find(call, id)
+    contents = PayoutContents.of_request(payout.id)
+    sums = await contents.sums(call.db)
+    return PayoutExplanation(
+        contents=contents,
+        amount=_amount(sums, payout.currency),
+        first_day=payout.first_day,
+        last_day=payout.last_day,
+        sections=[_section(each, payout.currency) for each in sums],
+    )
+
+
+@operation(Permission.VIEW_PAYOUT)
+async def payout_preview(
+    call: Call, partner_uuid: Annotated[UUID, strawberry.argument(description="The uuid of the partner.")]
+) -> PayoutPreview:
+    """What would be gathered for a partner at the end of its present period, by what is known now. Nothing is stored or locked;
+    `amount` is paid out if it is more than nothing.
+    """
+    partner = await find_visible(call.db, call.caller, PartnerRow, "partner", uuid=partner_uuid)
+    marketplace = await call.db.get_one(MarketplaceRow, partner.marketplace_id)
+    book_id, currency = await book_of_partner(call.db, partner.id), marketplace.currency
+    today = call.services.clock.now().astimezone(ZoneInfo(marketplace.time_zone)).date()
+    due = await partner_due_until(call.db, partner.id, book_id, last_day_after(partner.payout_frequency, today))
+    contents = PayoutContents.due(due)
+    sums, owed = await contents.sums(call.db), await debt_of(call.db, book_id, partner.id)
+    return PayoutPreview(
+        contents=contents,
+        amount=_amount(sums, currency),
+        first_day=due.first_day,
+        last_day=due.last_day,
+        sections=[_section(each, currency) for each in sums],
+        owed=_money(MinorAmount(currency, owed).decimal, currency),
+    )
+
+
+def _amount(sums: Sequence[SectionSums], currency: str) -> Money:
+    return _money(sum((each.net for each in sums), MinorAmount(currency, 0).decimal), currency)
+
+
+def _section(sums: SectionSums, currency: str) -> PayoutSectionSums:
+    return PayoutSectionSums(
+        section=sums.section,
+        lines=sums.lines,
+        gross=_money(sums.gross, currency),
+        fees=_money(sums.fees, currency),
+        vat=_money(sums.vat, currency),
+        amount=_money(sums.net, currency),
+    )
+
+
+def _line(line: ExplainedLine) -> PayoutLine:
+    return PayoutLine(
+        journal_id=strawberry.ID(str(line.journal_id)),
+        section=line.section,
+        kind=line.kind,
+        source_kind=line.source_kind,
+        source_id=line.source_id,
+        payment_id=line.payment_id,
+        customer=line.customer,
+        details=line.details,
+        code_end=line.code_end,
+        gross=_money(line.gross, line.currency),
+        fees=_money(line.fees, line.currency),
+        vat=_money(line.vat, line.currency),
+        amount=_money(line.net, line.currency),
+        network=_money(line.network, line.currency),
+        payable_on=line.day,
+        recorded_on=line.recorded_on,
+        reason=line.reason,
+        former=list(line.former),
+    )
+
+
+def _money(amount: Decimal, currency: str) -> Money:
+    return Money(amount=amount, currency=currency)

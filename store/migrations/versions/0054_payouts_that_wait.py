@@ -1,0 +1,21 @@
+"""Since when payouts wait, where their transfers are confirmed, and which requests a line was in."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = '0054'
+down_revision = '0053'
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.add_column('payout_request', sa.Column('waiting_since', sa.DateTime(timezone=True), nullable=True))
+    op.add_column('payout_request', sa.Column('confirmation_url', sa.String(length=2048), nullable=True))
+    op.create_index('former_payout_item_of_item_idx', 'former_payout_item', ['payable_item_id'])
+
+
+def downgrade() -> None:
+    op.drop_index('former_payout_item_of_item_idx', table_name='former_payout_item')
+    op.drop_column('payout_request', 'confirmation_url')
+    op.drop_column('payout_request', 'waiting_since')
