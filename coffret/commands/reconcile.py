@@ -67,7 +67,7 @@ async def _reconcile(settings: Settings, console: Console) -> ReconciliationRunR
         async with open_container(settings, sandbox) as container:
             id = await begin_reconciliation(container.services)
             with console.status("The payment provider makes its report …"):
-                return await _finished(container.services, id)
+                return await _finished(container.services, id, console)
     except ProviderError as error:
         raise CommandError(f"The payment provider could not be asked: {error}. The worker goes on.") from None
     finally:
@@ -75,9 +75,13 @@ async def _reconcile(settings: Settings, console: Console) -> ReconciliationRunR
             await close(sandbox)
 
 
-async def _finished(services: Services, id: int) -> ReconciliationRunRow:
+async def _finished(services: Services, id: int, console: Console) -> ReconciliationRunRow:
+    said = ""
     while True:
         run = await advance_run(services, id)
+        if run.detail not in ("", said) and run.state is ReconciliationRunState.REQUESTED:
+            said = run.detail
+            console.print(said)
         if run.state is ReconciliationRunState.DONE:
             return run
         if run.state is ReconciliationRunState.FAILED:

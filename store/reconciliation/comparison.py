@@ -17,7 +17,15 @@ SETTLED_WITHIN = dt.timedelta(hours=1)
 """How young a movement may be: its own process may still be recording it."""
 REPORTED_WITHIN = dt.timedelta(hours=24)
 """How late the provider may report a movement."""
-OWN = """(
+POSTED = """(
+    SELECT round(abs(coalesce(sum(e.amount), 0)) / 10::numeric ^ max(b.minor_digits), 2)
+    FROM ledger_journal x JOIN ledger_book b ON b.id = x.book_id
+    LEFT JOIN (ledger_entry e JOIN ledger_account a ON a.id = e.account_id AND a.role IN ({roles})) ON e.journal_id = x.id
+    WHERE {which}
+)"""
+"""SQL: what journals have moved on accounts, in units of the currency; null if there is no such journal."""
+LOST = "x.source_kind = 'dispute' AND x.source_id = d.id::text AND x.kind = 'dispute_lost'"
+OWN = f"""(
     SELECT provider_id, transaction_amount AS amount, commission_amount AS fee, status = 'ok' AS is_done, sent_at AS sent_on,
         executed_on, currency, partner_id, NULL::int AS marketplace_id
     FROM payment_transaction WHERE provider_id <> ''
@@ -30,15 +38,19 @@ OWN = """(
         paid_on, currency, partner_id, NULL
     FROM payout_request WHERE provider_id <> ''
     UNION ALL
-    SELECT settlement_id, NULL, NULL, true, NULL, NULL, currency, partner_id, NULL FROM dispute WHERE settlement_id <> ''
+    SELECT d.settlement_id, {POSTED.format(roles="'wallet'", which=LOST)}, NULL, d.settled_on IS NOT NULL, NULL, NULL, d.currency,
+        d.partner_id, NULL
+    FROM dispute d WHERE d.settlement_id <> ''
     UNION ALL
-    SELECT split_part(source_id, ':', 2), NULL, NULL, true, NULL, NULL, NULL, partner_id, marketplace_id
-    FROM ledger_journal WHERE kind IN ('payout_returned', 'settlement')
+    SELECT split_part(j.source_id, ':', 2), {POSTED.format(roles="'wallet'", which="x.id = j.id")},
+        {POSTED.format(roles="'fees_wallet'", which="x.id = j.id")}, true, NULL, NULL,
+        (SELECT b.currency FROM ledger_book b WHERE b.id = j.book_id), j.partner_id, j.marketplace_id
+    FROM ledger_journal j WHERE j.kind IN ('payout_returned', 'settlement')
     UNION ALL
     SELECT a.payin_id, NULL, NULL, false, NULL, NULL, a.currency, a.partner_id, NULL FROM checkout_attempt a
     WHERE a.payin_id <> '' AND NOT EXISTS (SELECT 1 FROM payment_transaction t WHERE t.type = 'payin' AND t.provider_id = a.payin_id)
 )"""
-"""SQL: what is recorded here of movements at the provider. Where only the id is compared, amounts are null."""
+"""SQL: what is recorded here of movements at the provider. What is null is not compared; nothing is awaited without a time."""
 IS_OURS = "(SELECT w.provider_wallet_id FROM wallet w WHERE w.provider_wallet_id IS NOT NULL)"
 WATCHED = """(
     SELECT f.subject FROM reconciliation_finding f
@@ -58,14 +70,18 @@ OF_WALLETS = """(
     SELECT w.marketplace_id FROM wallet w WHERE w.provider_wallet_id IN (m.debited_wallet_id, m.credited_wallet_id)
     ORDER BY w.id LIMIT 1
 )"""
+MISSING = f"""
+    SELECT m.* FROM {MOVED} m
+    WHERE (m.debited_wallet_id IN {IS_OURS} OR m.credited_wallet_id IN {IS_OURS})
+        AND NOT EXISTS (SELECT 1 FROM {OWN} o
+            WHERE o.provider_id = m.provider_id AND (o.is_done OR m.provider_id NOT IN {SUSPENDED}))
+"""
+"""SQL: the movements that are missing here."""
 FOUND = f"""
     SELECT 'missing_here' AS kind, m.provider_id AS subject, m.currency, m.amount AS provider_amount, NULL::numeric AS own_amount,
         {OF_WALLETS} AS marketplace_id,
         concat('A ', coalesce(nullif(m.kind, ''), 'movement'), ' that nothing here tells of.') AS detail
-    FROM {MOVED} m
-    WHERE (m.debited_wallet_id IN {IS_OURS} OR m.credited_wallet_id IN {IS_OURS})
-        AND NOT EXISTS (SELECT 1 FROM {OWN} o
-            WHERE o.provider_id = m.provider_id AND (o.is_done OR m.provider_id NOT IN {SUSPENDED}))
+    FROM missing m
     UNION ALL
     SELECT 'differs', m.provider_id, m.currency, m.amount, o.amount, {OF_WALLETS},
         CASE WHEN NOT o.is_done THEN 'It has succeeded there, and is not recorded as done.'
@@ -94,8 +110,13 @@ FOUND = f"""
     SELECT 'balance', w.subject, w.currency, w.provider_amount, w.own_amount, w.marketplace_id, w.detail
     FROM jsonb_to_recordset(CAST(:balances AS jsonb)) AS w (subject text, currency text, provider_amount numeric, own_amount numeric,
         marketplace_id int, detail text)
+    WHERE coalesce(w.provider_amount, 0) - coalesce(w.own_amount, 0) <> (
+        SELECT coalesce(sum(CASE w.subject WHEN m.credited_wallet_id THEN m.credited_amount ELSE -m.debited_amount END), 0)
+        FROM missing m WHERE w.subject IN (m.debited_wallet_id, m.credited_wallet_id) AND m.provider_id NOT IN {SUSPENDED}
+            AND m.provider_id NOT IN (SELECT f.subject FROM reconciliation_finding f WHERE f.state = 'explained')
+    )
 """
-"""SQL: all that the provider and the ledger disagree about."""
+"""SQL: all that the provider and the ledger disagree about. A balance that differs by what is missing here is told as that."""
 IS_SAME = """CASE f.kind
     WHEN 'balance' THEN coalesce(f.provider_amount, 0) - coalesce(f.own_amount, 0)
         = coalesce(excluded.provider_amount, 0) - coalesce(excluded.own_amount, 0)
@@ -103,7 +124,7 @@ IS_SAME = """CASE f.kind
         IS NOT DISTINCT FROM (excluded.provider_amount, excluded.own_amount, excluded.detail) END"""
 """SQL: whether a finding is as it was. Both amounts of a wallet change with every payment."""
 RECORD = text(f"""
-    WITH found AS MATERIALIZED ({FOUND}),
+    WITH missing AS MATERIALIZED ({MISSING}), found AS MATERIALIZED ({FOUND}),
     open_before AS MATERIALIZED (SELECT id FROM reconciliation_finding WHERE state = 'open'),
     recorded AS (
         INSERT INTO reconciliation_finding AS f (kind, state, subject, currency, provider_amount, own_amount, detail, reason,

@@ -30,6 +30,8 @@ class ProviderMovementRow(SQLModel, table=True):
     kind: str = Field(max_length=20)
     """As `TransactionKind` names it; empty for a kind that we do not make."""
     currency: str = Field(max_length=3)
+    credited_currency: str = Field(max_length=3)
+    """Another one if money was converted."""
     debited_amount: Decimal = amount_column()
     credited_amount: Decimal = amount_column()
     fees_amount: Decimal = amount_column()

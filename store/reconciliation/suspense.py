@@ -68,21 +68,23 @@ async def suspense_journals(db: AsyncSession, movement: ProviderMovementRow) -> 
     """What a movement has changed is in suspense, for each wallet apart: two may be of two books. It may have been there
     before, and been taken back since.
 
-    Fees go with the debited wallet, or else with the credited one.
+    Fees go with the debited wallet, or else with the credited one, if they are in its currency.
     """
     before = len(await _of_movements(db, [movement.provider_id]))
-    minor = [
-        MinorAmount.of(amount, movement.currency).minor
-        for amount in (movement.debited_amount, movement.credited_amount, movement.fees_amount)
-    ]
-    debited, credited, fees = minor
-    legs = ((movement.debited_wallet_id, -debited), (movement.credited_wallet_id, credited))
-    wallets = await _wallets(db, [id for id, _ in legs if id is not None])
+    debited = MinorAmount.of(movement.debited_amount, movement.currency).minor
+    credited = MinorAmount.of(movement.credited_amount, movement.credited_currency).minor
+    fees = MinorAmount.of(movement.fees_amount, movement.currency).minor
+    credited_fees = fees if movement.credited_currency == movement.currency else 0
+    legs = (
+        (movement.debited_wallet_id, -debited, fees),
+        (movement.credited_wallet_id, credited, credited_fees),
+    )
+    wallets = await _wallets(db, [id for id, *_ in legs if id is not None])
     journals: list[Journal] = []
-    for id, amount in legs:
+    for id, amount, fees_with_it in legs:
         if id not in wallets:
             continue
-        wallet, own_fees = wallets[id], 0 if journals else fees
+        wallet, own_fees = wallets[id], 0 if journals else fees_with_it
         entries = (
             debit(wallet_money(wallet.id), amount),
             credit(LedgerAccount(Role.SUSPENSE, wallet.id), amount),

@@ -144,7 +144,9 @@ async def _finish(services: Services, run: ReconciliationRunRow, report: Provide
     wallets = [each.row() for each in compared.differing if run.differences.get(each.subject) == each.difference]
     known = {wallet["subject"] for wallet in wallets}
     unsure = [*compared.unread, *(each.subject for each in compared.differing if each.subject not in known)]
-    if wallets and run.balances_read_on and services.clock.now() - run.balances_read_on < BALANCES_AGAIN_AFTER:
+    again = (run.balances_read_on or run.until) + BALANCES_AGAIN_AFTER
+    if wallets and services.clock.now() < again:
+        await _note_wait(services, run, again)
         return
     count = await _read_movements(services, report)
     async with services.db.sessions() as db, db.begin():
@@ -154,6 +156,14 @@ async def _finish(services: Services, run: ReconciliationRunRow, report: Provide
         locked.state, locked.finished_on, locked.check_on = DONE, now, None
         locked.movements, locked.detail = count, ""
         await record_comparison(db, locked, wallets, unsure, now)
+
+
+async def _note_wait(services: Services, run: ReconciliationRunRow, again: dt.datetime) -> None:
+    """Say what a run waits for."""
+    async with services.db.sessions() as db, db.begin():
+        locked = await lock_run(db, run.id)
+        if locked.state is REQUESTED and locked.key == run.key:
+            locked.detail = f"The balance of a wallet differs: it is read again at {again:%H:%M} UTC."
 
 
 async def _read_movements(services: Services, report: ProviderReport) -> int:
@@ -185,6 +195,7 @@ def _values(line: ReportedMovement) -> dict[str, object]:
         "provider_id": line.id,
         "kind": "" if line.kind is None else line.kind.value,
         "currency": line.debited.currency,
+        "credited_currency": line.credited.currency,
         "debited_amount": line.debited.decimal,
         "credited_amount": line.credited.decimal,
         "fees_amount": line.fees.decimal,

@@ -1,11 +1,15 @@
 """Wallets that hold another amount than the ledger counts, and what other journals have put into suspense."""
 
+import datetime as dt
 from decimal import Decimal
 
 import pytest
 
+from coffret.sandbox import app as sandbox_app
 from resolvers.payment.disputes.settling import record_movement
+from resolvers.payment.reconciliation.runs import BALANCES_AGAIN_AFTER, advance_run, begin_reconciliation
 from schema.reconciliation import ReconciliationFindingState as State
+from schema.reconciliation import ReconciliationRunState
 from store.core.clock import clock
 from store.providers.errors import NotAllowed
 from store.providers.money import MinorAmount
@@ -45,6 +49,22 @@ async def test_a_wallet_that_holds_something_else_is_found(shop: Shop, monkeypat
     held(shop, monkeypatch, 600)
     await reconciled(shop)
     assert [each.state for each in await findings(shop)] == [State.RESOLVED]
+
+
+async def test_a_run_says_that_it_waits_for_a_balance(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    await fee_rule(shop)
+    await paid(shop, "100.00")
+    held(shop, monkeypatch, 480)
+    id, details = await begin_reconciliation(shop.services), []
+    for _ in range(10):
+        run = await advance_run(shop.services, id)
+        details.append(run.detail)
+        clock.advance(dt.timedelta(minutes=1))
+        await sandbox_app.tick(shop.sandbox)
+    assert run.balances_read_on is not None
+    again = run.balances_read_on + BALANCES_AGAIN_AFTER
+    assert set(details) == {"", f"The balance of a wallet differs: it is read again at {again:%H:%M} UTC."}
+    assert (details[-1], run.state) == ("", ReconciliationRunState.DONE)
 
 
 async def test_a_difference_that_was_explained_stays_so_while_payments_come_in(

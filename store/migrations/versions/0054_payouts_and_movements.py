@@ -1,4 +1,4 @@
-"""Since when payouts wait, where their transfers are confirmed, and which requests a line was in."""
+"""Since when payouts wait, where their transfers are confirmed, which requests a line was in, and what is converted."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -12,10 +12,14 @@ depends_on = None
 def upgrade() -> None:
     op.add_column('payout_request', sa.Column('waiting_since', sa.DateTime(timezone=True), nullable=True))
     op.add_column('payout_request', sa.Column('confirmation_url', sa.String(length=2048), nullable=True))
+    op.add_column('provider_movement', sa.Column('credited_currency', sa.String(length=3), nullable=True))
+    op.execute('UPDATE provider_movement SET credited_currency = currency')
+    op.alter_column('provider_movement', 'credited_currency', existing_type=sa.String(length=3), nullable=False)
     op.create_index('former_payout_item_of_item_idx', 'former_payout_item', ['payable_item_id'])
 
 
 def downgrade() -> None:
     op.drop_index('former_payout_item_of_item_idx', table_name='former_payout_item')
+    op.drop_column('provider_movement', 'credited_currency')
     op.drop_column('payout_request', 'confirmation_url')
     op.drop_column('payout_request', 'waiting_since')
