@@ -3,6 +3,8 @@
 import contextlib
 from collections.abc import AsyncIterator, Callable
 
+from prometheus_client import Counter
+from sqlalchemy import event
 from sqlalchemy.exc import IntegrityError
 from sqlmodel.ext.asyncio.session import AsyncSession
 
@@ -21,6 +23,16 @@ async def open_transaction(database: Database) -> AsyncIterator[AsyncSession]:
             yield db
     except IntegrityError as error:
         raise constraint_error(error) from error
+
+
+def count_if_committed(db: AsyncSession, *counters: Counter) -> None:
+    """Raise counters by one when the session's transaction has committed."""
+
+    def count(_: object) -> None:
+        for counter in counters:
+            counter.inc()
+
+    event.listen(db.sync_session, "after_commit", count, once=True)
 
 
 def constraint_error(error: IntegrityError) -> BaseException:

@@ -16,6 +16,7 @@ from resolvers.core.input_mapping import check_partner_uuid, uuid_from_input
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible, require_marketplace
 from resolvers.core.services import Services
+from resolvers.core.transaction import count_if_committed
 from resolvers.mail.invoices import queue_invoice_mail
 from schema.core.errors import InvalidInput
 from schema.core.input_errors import ProblemCollector
@@ -121,7 +122,7 @@ async def _issue(
 async def _tell(db: AsyncSession, issued: Sequence[InvoiceRow]) -> None:
     await emit_invoice_events(db, issued)
     for invoice in issued:
-        ISSUED.labels(invoice.kind.value).inc()
+        count_if_committed(db, ISSUED.labels(invoice.kind.value))
         await queue_invoice_mail(db, invoice)
 
 

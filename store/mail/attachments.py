@@ -1,6 +1,6 @@
 """The attached documents of messages. They are rendered when a message is sent and are not stored with it."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from schema.mail import MailKind
@@ -9,7 +9,7 @@ from store.core.files import FileStore
 from store.core.settings import Settings
 from store.database.db import Database
 from store.document.addresses import DocumentKind, document_url
-from store.document.cache import get_or_render_document
+from store.document.cache import RenderedDocument, get_or_render_document
 from store.document.invoice.factur_x import render_invoice
 from store.document.payout.source import payout_document_source, read_payout_content
 from store.document.source import DocumentSource, document_source_of, find_printables
@@ -69,8 +69,7 @@ async def load_documents(
             MailLinks(pages={about.used_id: holder_url(settings, HELD_KINDS[kind], about.holder_page)})
         )
     if isinstance(about, InvoiceContent):
-        document = await render_invoice(database, files, about.invoice_id)
-        return MailDocuments(files=[Attachment(document.file_name, "application/pdf", document.content)])
+        return await _enclosed(render_invoice(database, files, about.invoice_id))
     if isinstance(about, PayoutMailContent):
         return await _statement(database, files, about) if kind is MailKind.PAYOUT_PAID else MailDocuments()
     if not isinstance(about, GiftContent) or about.role not in ROLES_WITH_DOCUMENTS:
@@ -86,7 +85,8 @@ async def load_documents(
             sources.append(await document_source_of(db, settings, row, clock.now()))
     if not sources:
         raise MailRefused("Its vouchers or gift cards were taken back or deleted.")
-    attached = await _attachments(files, sources) if about.role.attaches_documents else []
+    enclosed = sources if about.role.attaches_documents else []
+    attached = await _fitting(get_or_render_document(source, files) for source in enclosed)
     return MailDocuments(MailLinks(addresses, pages, is_attached=len(attached) == len(addresses)), attached)
 
 
@@ -97,16 +97,21 @@ async def _statement(database: Database, files: FileStore, about: PayoutMailCont
         if await count_lines(db, payout.id) > MOST_LINES_AT_ONCE:
             return MailDocuments()
         source = await payout_document_source(db, await read_payout_content(db, payout))
-    attached = await _attachments(files, [source])
+    return await _enclosed(get_or_render_document(source, files))
+
+
+async def _enclosed(document: Awaitable[RenderedDocument]) -> MailDocuments:
+    """A document of which a message tells whether it is attached."""
+    attached = await _fitting([document])
     return MailDocuments(MailLinks(is_attached=bool(attached)), attached)
 
 
-async def _attachments(files: FileStore, sources: Sequence[DocumentSource]) -> list[Attachment]:
-    """As many documents as fit into a message; the others are available at their addresses."""
+async def _fitting(documents: Iterable[Awaitable[RenderedDocument]]) -> list[Attachment]:
+    """As many documents as fit into a message, one made after the other; the others are available at their addresses."""
     enclosed: list[Attachment] = []
     room = MAX_ATTACHED_BYTES
-    for source in sources:
-        document = await get_or_render_document(source, files)
+    for made in documents:
+        document = await made
         room -= len(document.content)
         if room < 0:
             break

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import Field, field_validator
+from pydantic_core import PydanticCustomError
 from sqlalchemy import (
     ARRAY,
     Boolean,
@@ -28,6 +29,7 @@ from resolvers.core.scoping import marketplace_condition
 from schema.core.resource import SchemaModel
 from schema.core.text import TextColumn
 from schema.ledger import LedgerJournalKind
+from schema.validation.numbers import LARGEST_ID
 from store.database.loaders import column
 from store.database.statement_cache import Condition
 from store.database.text_search import contains, is_searchable, like_pattern, normalized_sql
@@ -237,6 +239,15 @@ class Where:
 
 class Filter(SchemaModel):
     """Each field declares the column that it tests, and how: `Annotated[str | None, Where("code")]`."""
+
+    @field_validator("*")
+    @classmethod
+    def _fits(cls, value: Any) -> Any:
+        """No row has a number beyond those of GraphQL's `Int`."""
+        for each in value if isinstance(value, list) else (value,):
+            if isinstance(each, int) and not -LARGEST_ID <= each <= LARGEST_ID:
+                raise PydanticCustomError("out_of_range", "Send a number of at most {most}.", {"most": LARGEST_ID})
+        return value
 
     @classmethod
     def tests(cls) -> dict[str, Where]:

@@ -8,6 +8,7 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.services import Services
+from resolvers.core.transaction import count_if_committed
 from resolvers.mail.payouts import queue_payout_mail
 from resolvers.payment.payouts.sending import CHECKS, OUTCOMES
 from resolvers.payment.payouts.settling import transfer_of_payout, transfer_reference
@@ -110,7 +111,7 @@ async def record_return(services: Services, back: Transaction) -> None:
             payout.status, payout.returned_on = PAYOUT_STATES.require(payout.status, FAILED), at
             reason = back.return_reason
             payout.detail = f"The bank sent it back: {reason.message} ({reason.code})"[:300] if reason else ""
-            OUTCOMES.labels("returned").inc()
+            count_if_committed(db, OUTCOMES.labels("returned"))
             await emit_payout_events(db, EventType.PAYOUT_REQUEST_FAILED, [payout])
             told = (reason.reason, reason.message) if reason else ("", "")
             await queue_payout_mail(db, MailKind.PAYOUT_FAILED, payout, cause=told[0], reason=told[1])

@@ -11,6 +11,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.provider.process import ProviderCall, ProviderChecks, Recording, RefusedCall
 from resolvers.core.services import Services
+from resolvers.core.transaction import count_if_committed
 from resolvers.mail.payouts import queue_payout_mail
 from resolvers.payment.payouts.settling import settle
 from schema.core.errors import NotFound
@@ -150,7 +151,7 @@ async def _record_paid(tx: Recording, payout: PayoutRequestRow, transaction: Tra
     at = transaction.executed_at or tx.now
     payout.status, payout.paid_on, payout.check_on = PAYOUT_STATES.require(payout.status, PAID), at, None
     await post(tx.db, [await paid_journal(tx.db, payout, payout.wallet_id, at)])
-    OUTCOMES.labels("paid").inc()
+    count_if_committed(tx.db, OUTCOMES.labels("paid"))
     await emit_payout_events(tx.db, EventType.PAYOUT_REQUEST_PAID, [payout])
     await queue_payout_mail(tx.db, MailKind.PAYOUT_PAID, payout)
 
@@ -176,7 +177,7 @@ async def _record_failure(tx: Recording, payout: PayoutRequestRow, failure: Fail
     await post(tx.db, [failed_journal(payout)])
     payout.status, payout.check_on = PAYOUT_STATES.require(payout.status, FAILED), None
     await free_items(tx.db, payout)
-    OUTCOMES.labels("failed").inc()
+    count_if_committed(tx.db, OUTCOMES.labels("failed"))
     await emit_payout_events(tx.db, EventType.PAYOUT_REQUEST_FAILED, [payout])
     await queue_payout_mail(tx.db, MailKind.PAYOUT_FAILED, payout, cause=reason, reason=message)
 

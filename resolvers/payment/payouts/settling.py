@@ -13,6 +13,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.provider.process import ProviderCall, Recording, RefusedCall
 from resolvers.core.services import Services
+from resolvers.core.transaction import count_if_committed
 from resolvers.mail.payouts import queue_payout_mail
 from schema.event import EventType
 from schema.mail import MailKind
@@ -145,7 +146,7 @@ async def _wait(
     matter = f"{since:%Y%m%dT%H%M%S}:{(now - since) // REMINDER}"
     await queue_payout_mail(db, MailKind.PAYOUT_WAITING, payout, missing=missing, matter=matter)
     if is_new:
-        WAITING.inc()
+        count_if_committed(db, WAITING)
         await emit_payout_events(db, EventType.PAYOUT_REQUEST_WAITING, [payout])
 
 

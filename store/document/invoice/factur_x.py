@@ -5,7 +5,7 @@ from uuid import UUID
 
 from store.core.files import FileStore
 from store.database.db import Database
-from store.document.cache import RenderedDocument, get_or_make, safe_name
+from store.document.cache import PDF_END, RenderedDocument, get_or_make_once, safe_name
 from store.document.invoice.source import InvoiceDocument, read_invoice_document
 from store.document.invoice.words import KINDS, InvoiceWords
 from store.document.invoice.xml import attach_xml, invoice_xml
@@ -26,7 +26,7 @@ async def render_invoice(database: Database, files: FileStore, id: UUID) -> Rend
 
     # It names the invoice, not its content: an issued document is not made anew, whatever its template becomes.
     digest = f"{invoice.id.hex}{invoice.sequence_number:032}"
-    made = await get_or_make(files, f"documents/invoices/{invoice.id}.pdf", digest, b"%%EOF", make, lasting=True)
+    made = await get_or_make_once(files, f"documents/invoices/{invoice.id}.pdf", digest, PDF_END, make)
     kind = InvoiceWords(invoice.language).say(KINDS[invoice.kind])
     name = safe_name(f"{kind} {invoice.number} {invoice.issuer_company_name}")
     return RenderedDocument(made, digest, f"{name}.pdf")

@@ -11,6 +11,7 @@ from sqlalchemy import text
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.invoice.invoice import InvoiceKind, InvoiceLineKind, VatCategory
+from schema.ledger import LedgerJournalKind
 from store.core.localization.formats import Formats
 from store.document.invoice import words
 from store.document.invoice.sheet import InvoiceLabels, InvoiceSheet, PrintedFee, PrintedInvoiceLine
@@ -24,7 +25,7 @@ from store.partner.partners import MarketplaceRow
 from store.providers.money import MinorAmount
 
 FEES = text("""
-    SELECT f.amount, f.vat, l.kind, j.effective_on, coalesce(t.payment_id::text, j.source_id) AS reference
+    SELECT f.amount, f.vat, l.kind, j.kind AS event, j.effective_on, coalesce(t.payment_id::text, j.source_id) AS reference
     FROM invoice_line l JOIN invoiced_fee f ON f.invoice_line_id = l.id JOIN ledger_journal j ON j.id = f.journal_id
     LEFT JOIN payment_transaction t ON t.id = CASE j.source_kind WHEN 'refund' THEN split_part(j.source_id, ':', 2)::int END
     WHERE l.invoice_id = :id ORDER BY j.effective_on, j.id
@@ -48,6 +49,7 @@ class ContainedFee:
     """A fee on an invoice, in minor units, and what it is of."""
 
     kind: InvoiceLineKind
+    event: LedgerJournalKind
     effective_on: dt.date
     reference: str
     amount: int
@@ -192,6 +194,11 @@ class InvoiceDocument:
             rate = self.formats.percent(lines[0].vat_rate)
             yield self.words.say(words.VAT_AT, rate=rate), self.money(sum((o.vat_amount for o in lines), Decimal(0)))
 
+    def _event(self, fee: ContainedFee) -> str:
+        if fee.event is LedgerJournalKind.REFUND_FAILED:
+            return words.FEE_AGAIN
+        return words.FEE_BACK if fee.amount < 0 else words.FEES_OF[fee.kind]
+
     def _fee(self, fee: ContainedFee) -> PrintedFee:
         def money(minor: int) -> str:
             return self.money(MinorAmount(self.invoice.currency, minor).decimal)
@@ -199,7 +206,7 @@ class InvoiceDocument:
         return PrintedFee(
             self.formats.days(fee.effective_on),
             fee.reference[:SHORT],
-            self.words.say(words.FEE_BACK if fee.amount < 0 else words.FEES_OF[fee.kind]),
+            self.words.say(self._event(fee)),
             money(fee.vat),
             money(fee.amount),
         )
@@ -209,7 +216,15 @@ async def read_invoice_document(db: AsyncSession, invoice: InvoiceRow) -> Invoic
     """What the document of an invoice shows."""
     rows = (await (await db.connection()).execute(FEES, {"id": invoice.id})).all()
     fees = [
-        ContainedFee(InvoiceLineKind(row.kind), row.effective_on, row.reference, row.amount, row.vat) for row in rows
+        ContainedFee(
+            InvoiceLineKind(row.kind),
+            LedgerJournalKind(row.event),
+            row.effective_on,
+            row.reference,
+            row.amount,
+            row.vat,
+        )
+        for row in rows
     ]
     return InvoiceDocument(
         invoice,

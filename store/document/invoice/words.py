@@ -17,7 +17,7 @@ LINES = {
     InvoiceLineKind.USAGES: N_("Fees for usages of gift cards and vouchers of the network"),
 }
 FEES_OF = {InvoiceLineKind.PAYMENTS: N_("Payment"), InvoiceLineKind.USAGES: N_("Usage")}
-FEE_BACK = N_("Refund")
+FEE_BACK, FEE_AGAIN = N_("Refund"), N_("Failed refund")
 NUMBER, INVOICING_DATE = N_("Number"), N_("Date of issue")
 PERIOD = N_("Period")
 CORRECTS = N_("Corrects invoice")

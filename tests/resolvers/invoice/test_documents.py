@@ -1,5 +1,6 @@
 """The document of an invoice: a PDF/A-3 with an electronic invoice that passes the validators, served to whom it is of."""
 
+import asyncio
 import datetime as dt
 import io
 import re
@@ -26,16 +27,18 @@ from store.document.invoice.words import KINDS, InvoiceWords
 from store.invoice.invoices import InvoiceRow
 from store.mail.attachments import load_documents
 from store.mail.content import content_of
+from store.mail.render import render_mail
 from store.mail.rows import MailRow
 from tests.changes import Direct
 from tests.fixtures.e_invoice import broken_business_rules
-from tests.fixtures.invoice import can_be_invoiced, invoices, issued, stored_invoice
+from tests.fixtures.invoice import can_be_invoiced, invoices, issue_now, issued, stored_invoice
 from tests.fixtures.payment.api_payment import fee_rule, paid, wallet_uuid
 from tests.fixtures.payment.network_payment import card_of_network, take_fees, take_part
 from tests.fixtures.payment.payment import send_refunds
 from tests.fixtures.shop import Shop
 from tests.fixtures.tenants import Tenants
-from tests.store.mail.examples import example
+from tests.resolvers.invoice.test_crediting import TOO_LATE
+from tests.store.mail.examples import CONTENTS, SHOP
 
 RAM = "{urn:un:unece:uncefact:data:standard:ReusableAggregateBusinessInformationEntity:100}"
 
@@ -222,9 +225,60 @@ async def test_it_is_mailed_to_the_partner_with_the_document(shop: Shop) -> None
     documents = await load_documents(services.db, services.settings, services.files, mail.kind, about)
     (attached,) = documents.files
     assert (attached.content_type, attached.content) == ("application/pdf", await document(shop, row))
-    rendered = example(mail.kind, content=about)
+    rendered = render_mail(mail.kind, about, "en", SHOP, "https://api.shop.example", documents.links)
+    assert "Your invoice is attached" in rendered.text
     assert rendered.subject == "Invoice F-000001 from Réseau des Cimes SAS"
     assert "€6.00" in rendered.text
+
+
+async def test_a_document_that_is_too_large_for_a_message_is_not_attached(
+    tenants: Tenants, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = await stored_invoice(tenants, "a1")
+    services, about = tenants.services, CONTENTS[MailKind.INVOICE].model_copy(update={"invoice_id": row.id})
+    monkeypatch.setattr("store.mail.attachments.MAX_ATTACHED_BYTES", len(await document(tenants, row)) - 1)
+    documents = await load_documents(services.db, services.settings, services.files, MailKind.INVOICE, about)
+    assert documents.files == []
+    rendered = render_mail(MailKind.INVOICE, about, "en", SHOP, "https://api.shop.example", documents.links)
+    for said in (rendered.text, rendered.html):
+        assert "too large to be attached" in said
+        assert "is attached" not in said
+
+
+async def test_first_requests_at_the_same_time_get_one_document(tenants: Tenants) -> None:
+    row = await stored_invoice(tenants, "a1")
+    made = await asyncio.gather(*(document(tenants, row) for _ in range(4)))
+    assert len(set(made)) == 1
+    assert await document(tenants, row) == made[0]
+
+
+async def test_a_document_that_is_not_whole_is_made_again(tenants: Tenants) -> None:
+    row = await stored_invoice(tenants, "a1")
+    whole, key = await document(tenants, row), f"documents/invoices/{row.id}.pdf"
+    kept = await tenants.services.files.get(key)
+    assert kept is not None
+    await tenants.services.files.put(key, kept[:-200], "application/octet-stream")
+    again = await document(tenants, row)
+    assert (text_of(again), await document(tenants, row)) == (text_of(whole), again)
+
+
+async def test_a_fee_that_is_charged_again_is_no_payment(shop: Shop) -> None:
+    """Its refund has failed."""
+    await can_be_invoiced(shop)
+    await fee_rule(shop)
+    payment = await paid(shop, "100.00")
+    await issued(shop)
+    await refund_payment(shop.manager, RefundPayment(id=payment.id, amount=Decimal("100.00")))
+    await issue_now(shop.services, shop.partner.id)
+    fault = {"method": "POST", "path": "/payins/*/refunds", "kind": "failed", "code": TOO_LATE, "times": 1}
+    assert (await shop.control("POST", "/faults", fault)).status_code == 200
+    await send_refunds(shop.services)
+    listed = [text_of(await document(shop, row)).partition("Fees in detail")[2] for row in await issued(shop)]
+    assert [re.findall("Payment|Failed refund|Refund", each) for each in listed] == [
+        ["Payment"],
+        ["Refund"],
+        ["Failed refund"],
+    ]
 
 
 async def test_long_lists_of_fees_are_attached_and_not_printed(

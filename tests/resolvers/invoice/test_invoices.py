@@ -177,6 +177,16 @@ async def test_without_the_permission_nothing_is_shown(tenants: Tenants) -> None
     assert invoice_list.permission is invoice_by_id.permission
 
 
+async def test_a_number_that_no_row_has_is_refused_at_its_key(tenants: Tenants) -> None:
+    for number in (2**31, 2**63, 10**30):
+        answer = await rest(tenants, "a1", f"?partner_customer={number}&marketplace_invoicer_id={number}")
+        told = [f"Send a number of at most {2**31 - 1}."]
+        assert (answer.status_code, answer.json()) == (
+            400,
+            {"partner_customer": told, "marketplace_invoicer_id": told},
+        )
+
+
 async def test_its_payments_are_those_whose_fees_it_charges(shop: Shop) -> None:
     await can_be_invoiced(shop)
     await fee_rule(shop)

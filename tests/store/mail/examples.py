@@ -293,6 +293,5 @@ def example(
     documents = {item.id: f"{PUBLIC_URL}/documents/vouchers/token-{item.id}.pdf" for item in items}
     held = (about.used_id,) if isinstance(about, NetworkUsageContent) and not about.is_for_network else documents
     pages = {id: f"{PUBLIC_URL}/network/token-{id}/" for id in held} if kind in HELD_KINDS else {}
-    return render_mail(
-        kind, about, language, brand, PUBLIC_URL, MailLinks(documents, pages, is_attached=bool(documents))
-    )
+    is_attached = bool(documents) or isinstance(about, InvoiceContent)
+    return render_mail(kind, about, language, brand, PUBLIC_URL, MailLinks(documents, pages, is_attached=is_attached))
