@@ -28,6 +28,7 @@ from coffret.demo.payment_content import (
     load_payments,
 )
 from coffret.demo.payouts import PayoutSeeder, unlogged
+from coffret.demo.reconciliation import add_findings
 from coffret.demo.seed import DemoData, demo_partners, seed
 from coffret.demo.users import MARKETPLACE_USER, PARTNER_USERS
 from resolvers.core.caller import Caller, Role
@@ -97,6 +98,7 @@ async def _add_payments(services: Services, sandbox: ASGIApp) -> None:
             seeder = await _open_seeder(session, services, control, content)
         await seeder.run()
     await add_invoices(services, seeder.marketplace)
+    await add_findings(services, seeder.partner.marketplace_id)
 
 
 async def _open_seeder(

@@ -14,11 +14,14 @@ from starlette.applications import Starlette
 from coffret.demo import content
 from coffret.demo.payment_content import DemoPaymentEnd, DemoRequestEnd, load_payments
 from coffret.demo.payments import load_demo
+from coffret.sandbox import app as sandbox_app
 from resolvers.core.services import Services
+from resolvers.payment.reconciliation.runs import advance_run, begin_reconciliation
 from schema.payment.dispute import DisputeState
 from schema.payment.payment import PaymentRefundStatus, PaymentStatus, RefundState
 from schema.payment.payout import PayoutRequestStatus
 from schema.payment.request import PaymentRequestStatus
+from schema.reconciliation import ReconciliationFindingState, ReconciliationRunState
 from store.core.clock import clock
 from store.partner.partners import PartnerRow
 from tests.fixtures.payment.api_payment import books_balance, wallets_agree
@@ -56,6 +59,9 @@ async def test_every_state_is_there_and_the_books_agree_with_the_provider(
     assert sorted(await values(services, "SELECT state FROM dispute")) == sorted(DisputeState)
     assert sorted(await values(services, "SELECT status FROM payout_request")) == sorted(PayoutRequestStatus)
     assert sorted(await values(services, "SELECT status FROM payout_adjustment")) == ["booked", "pending"]
+    assert sorted(await values(services, "SELECT state FROM reconciliation_finding")) == sorted(
+        ReconciliationFindingState
+    )
     later = (
         "SELECT check_on > now() + interval '20 hours' FROM payment_transaction t JOIN refund r ON r.id = t.refund_id"
     )
@@ -112,3 +118,18 @@ def test_a_mistake_names_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     file.write_text(file.read_text().replace('key = "claire"', 'key = "clara"'))
     with pytest.raises(ValueError, match=r"payments\.toml: it has no customer claire"):
         load_payments(folder.name)
+
+
+async def test_the_next_reconciliation_resolves_what_is_open(
+    application: tuple[Starlette, httpx.AsyncClient], services: Services
+) -> None:
+    await load(application)
+    clock.advance(dt.timedelta(days=1))
+    id = await begin_reconciliation(services)
+    for _ in range(20):
+        run = await advance_run(services, id)
+        clock.advance(dt.timedelta(minutes=1))
+        await sandbox_app.tick(application[0].state.container.sandbox)
+    assert run.state is ReconciliationRunState.DONE
+    states = "SELECT state FROM reconciliation_finding ORDER BY id"
+    assert await values(services, states) == ["resolved", "explained", "resolved"]
