@@ -119,6 +119,9 @@ class PayoutLine:
     former: list[PayoutReference] = strawberry.field(
         description="The payout requests that it was in before, which were cancelled or have failed, oldest first."
     )
+    moved_to: PayoutReference | None = strawberry.field(
+        description="The payout request that it is in now, if this one was cancelled or has failed; null if in none."
+    )
 
 
 @strawberry.pydantic.type(description="The sums of the lines of a section of a payout request.")

@@ -68,6 +68,9 @@ ITEMS_DUE = f"""
     FROM payable_item i JOIN ledger_book b ON b.id = i.book_id
     WHERE i.partner_id = :partner_id AND i.book_id = :book_id AND {DUE.format(last_day=":last_day")}
 """  # noqa: S608 - of SQL in this package
+REFERENCE = (
+    "json_build_object('id', o.id, 'status', o.status, 'created_on', o.created_on, 'validated_on', o.validated_on)"
+)
 PAGE = """
     WITH page AS MATERIALIZED (
         SELECT * FROM ({items}) i
@@ -75,11 +78,12 @@ PAGE = """
         ORDER BY payable_on, id LIMIT :most
     )
     SELECT l.*, i.journal_id, i.network_amount, i.first_day, i.last_day, i.currency, {vat} AS vat, (
-        SELECT coalesce(json_agg(json_build_object('id', o.id, 'status', o.status, 'created_on', o.created_on,
-            'validated_on', o.validated_on) ORDER BY o.id), '[]')
+        SELECT coalesce(json_agg({reference} ORDER BY o.id), '[]')
         FROM former_payout_item f JOIN payout_request o ON o.id = f.payout_request_id
-        WHERE f.payable_item_id = i.id AND o.id IS DISTINCT FROM i.request_id
-    ) AS former
+        WHERE f.payable_item_id = i.id AND (i.request_id IS NULL OR o.id < i.request_id)
+    ) AS former, (
+        SELECT {reference} FROM payout_request o WHERE o.id = i.payout_request_id AND o.id <> i.request_id
+    ) AS moved_to
     FROM page i JOIN ({lines}) l ON l.item_id = i.id
     ORDER BY i.payable_on, i.id
 """
@@ -126,6 +130,8 @@ class ExplainedLine(PayoutStatementLine):
     reason: PayoutLineReason
     former: Sequence[PayoutReference]
     """The requests that it was in before, which were cancelled or have failed."""
+    moved_to: PayoutReference | None
+    """The request that it is in now, if this one was cancelled or has failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +171,7 @@ class PayoutContents:
         self, db: AsyncSession, *, after: Position | None = None, most: int | None = None
     ) -> Sequence[ExplainedLine]:
         """At most so many lines after a position, oldest first."""
-        statement = PAGE.format(items=self.items, vat=VAT, lines=LINES.format(items="page"))
+        statement = PAGE.format(items=self.items, vat=VAT, reference=REFERENCE, lines=LINES.format(items="page"))
         day, id = (after.value, after.id) if after else (None, None)
         values = {**self.values, "after_day": day, "after_id": id, "most": most}
         return [_explained(row) for row in await _rows(db, statement, values)]
@@ -255,6 +261,7 @@ def _explained(row: Any) -> ExplainedLine:
         network=network,
         reason=_reason(row),
         former=[PayoutReference.model_validate(each) for each in _json(row.former)],
+        moved_to=PayoutReference.model_validate(_json(row.moved_to)) if row.moved_to else None,
     )
 
 

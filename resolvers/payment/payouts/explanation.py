@@ -137,6 +137,7 @@ def _line(line: ExplainedLine) -> PayoutLine:
         recorded_on=line.recorded_on,
         reason=line.reason,
         former=list(line.former),
+        moved_to=line.moved_to,
     )
 
 

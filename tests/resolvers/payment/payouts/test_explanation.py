@@ -29,7 +29,7 @@ EXPLAIN = """
         lines(first: $first, after: $after) {
             totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor } edges { cursor }
             nodes { journalId section kind sourceKind sourceId payment { id } customer details codeEnd gross { amount }
-                fees { amount } vat { amount } amount { amount } network { amount } payableOn reason former { id status } }
+                fees { amount } vat { amount } amount { amount } network { amount } payableOn reason former { id status } movedTo { id status } }
         } } }
 """
 
@@ -85,7 +85,9 @@ async def test_it_tells_why_a_line_is_here_and_where_it_was_before(shop: Shop) -
     ]
     assert lines[1]["payment"] == {"id": str(late.id)}
     kept = (await answer_of(market(shop), id=first.id))["payoutExplain"]["lines"]["nodes"]
-    assert [(line["reason"], line["former"]) for line in kept] == [("IN_PERIOD", [])]
+    now_in = {"id": second.id, "status": "TO_BE_VALIDATED"}
+    assert [(line["reason"], line["former"], line["movedTo"]) for line in kept] == [("IN_PERIOD", [], now_in)]
+    assert [line["movedTo"] for line in lines] == [None, None]
 
 
 async def test_what_is_taken_back_of_a_later_period_says_so(tenants: Tenants) -> None:
