@@ -6,10 +6,14 @@ from collections.abc import AsyncIterator, Callable
 from prometheus_client import Counter
 from sqlalchemy import event
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session as SyncSession
+from sqlalchemy.orm import SessionTransaction
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.core.errors import CONSTRAINT_ERRORS, AppError
-from store.database.db import Database, violated_constraint
+from store.database.db import Database, Session, violated_constraint
+
+COUNTERS = "committed_counters"
 
 
 @contextlib.asynccontextmanager
@@ -25,14 +29,22 @@ async def open_transaction(database: Database) -> AsyncIterator[AsyncSession]:
         raise constraint_error(error) from error
 
 
-def count_if_committed(db: AsyncSession, *counters: Counter) -> None:
-    """Raise counters by one when the session's transaction has committed."""
+def count_if_committed(db: AsyncSession, counter: Counter) -> None:
+    """Raise a counter by one when the session's transaction has committed."""
+    db.sync_session.info.setdefault(COUNTERS, []).append(counter)
 
-    def count(_: object) -> None:
-        for counter in counters:
+
+@event.listens_for(Session.sync_session_class, "after_commit")
+def _count(session: SyncSession) -> None:
+    if not session.in_nested_transaction():  # it is told of released savepoints too
+        for counter in session.info.pop(COUNTERS, ()):
             counter.inc()
 
-    event.listen(db.sync_session, "after_commit", count, once=True)
+
+@event.listens_for(Session.sync_session_class, "after_soft_rollback")
+def _count_nothing(session: SyncSession, transaction: SessionTransaction) -> None:
+    if transaction.parent is None:
+        session.info.pop(COUNTERS, None)
 
 
 def constraint_error(error: IntegrityError) -> BaseException:

@@ -8,7 +8,7 @@ from uuid import UUID
 import strawberry
 
 from resolvers.core.lists.connection import Connection
-from resolvers.core.lists.paged_lines import After, First, PagedLines, line_field
+from resolvers.core.lists.paged_lines import After, First, PagedLines, ReadOnce, line_field
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible
 from schema.core.errors import InvalidInput
@@ -17,7 +17,7 @@ from schema.core.permission import Permission
 from schema.invoice.invoice import Fee
 from store.database.keyset import Position
 from store.database.transaction_reader import DatabaseReader
-from store.invoice.fees import ORDER, FeesOfPartner, PostedFee
+from store.invoice.fees import ORDER, FeesOfPartner, FeeSums, PostedFee
 from store.invoice.issuing import missing_of
 from store.ledger.books import book_of_partner
 from store.partner.partners import MarketplaceRow, PartnerRow
@@ -29,12 +29,21 @@ MOST_DAYS = 366
 @strawberry.type(description="The fees of a partner over a period.")
 class FeeStatement:
     fees: strawberry.Private[FeesOfPartner]
-    line_count: strawberry.Private[int]
-    total: Money = strawberry.field(description="The sum, VAT included.")
-    vat: Money = strawberry.field(description="The VAT in it, as it was posted for each fee.")
-    missing: list[str] = strawberry.field(
-        description="What is missing before the next invoice can be issued, as the names of fields; empty if nothing."
-    )
+    marketplace: strawberry.Private[MarketplaceRow]
+    partner: strawberry.Private[PartnerRow]
+    sums: strawberry.Private[ReadOnce[Sequence[FeeSums]]]
+
+    @line_field("The sum, VAT included.")
+    async def total(self, info: strawberry.Info) -> Money:
+        return self._money(sum(each.amount for each in await self.sums.value(info.context.db)))
+
+    @line_field("The VAT in it, as it was posted for each fee.")
+    async def vat(self, info: strawberry.Info) -> Money:
+        return self._money(sum(each.vat for each in await self.sums.value(info.context.db)))
+
+    @line_field("What is missing before the next invoice can be issued, as the names of fields; empty if nothing.")
+    async def missing(self, info: strawberry.Info) -> list[str]:
+        return missing_of(self.marketplace, self.partner, await self.sums.value(info.context.db))
 
     @line_field("The fees, oldest first.")
     async def lines(
@@ -47,13 +56,27 @@ class FeeStatement:
                 return await self.fees.read(session, after=at, most=most)
 
         async def count() -> int:
-            return self.line_count
+            return sum(each.fees for each in await self.sums.value(db))
 
-        def publish(fee: PostedFee) -> Fee:
-            return _fee(fee, self.total.currency)
-
-        lines = PagedLines(ORDER, read, count, lambda fee: (fee.effective_on, fee.journal_id), publish)
+        lines = PagedLines(ORDER, read, count, lambda fee: (fee.effective_on, fee.journal_id), self._fee)
         return await lines.page(first, after)
+
+    def _fee(self, fee: PostedFee) -> Fee:
+        return Fee(
+            journal_id=fee.journal_id,
+            kind=fee.kind,
+            source_kind=fee.source_kind,
+            source_id=fee.source_id,
+            effective_on=fee.effective_on,
+            amount=self._money(fee.amount),
+            vat=self._money(fee.vat),
+            vat_rate=fee.vat_rate,
+            invoice_number=fee.invoice_number,
+        )
+
+    def _money(self, minor: int) -> Money:
+        currency = self.marketplace.currency
+        return Money(amount=MinorAmount(currency, minor).decimal, currency=currency)
 
 
 @operation(Permission.VIEW_INVOICE)
@@ -71,29 +94,4 @@ async def fee_statement(
         raise InvalidInput.at("to", "Send a day that is not before the first one, and at most a year later.")
     marketplace = await call.db.get_one(MarketplaceRow, partner.marketplace_id)
     fees = FeesOfPartner(partner.id, await book_of_partner(call.db, partner.id), last_day, first_day=first_day)
-    sums = await fees.sums(call.db)
-    return FeeStatement(
-        fees=fees,
-        line_count=sum(each.fees for each in sums),
-        total=_money(sum(each.amount for each in sums), marketplace.currency),
-        vat=_money(sum(each.vat for each in sums), marketplace.currency),
-        missing=missing_of(marketplace, partner, sums),
-    )
-
-
-def _fee(fee: PostedFee, currency: str) -> Fee:
-    return Fee(
-        journal_id=fee.journal_id,
-        kind=fee.kind,
-        source_kind=fee.source_kind,
-        source_id=fee.source_id,
-        effective_on=fee.effective_on,
-        amount=_money(fee.amount, currency),
-        vat=_money(fee.vat, currency),
-        vat_rate=fee.vat_rate,
-        invoice_number=fee.invoice_number,
-    )
-
-
-def _money(amount: int, currency: str) -> Money:
-    return Money(amount=MinorAmount(currency, amount).decimal, currency=currency)
+    return FeeStatement(fees=fees, marketplace=marketplace, partner=partner, sums=ReadOnce(fees.sums))

@@ -104,7 +104,9 @@ class PayoutLine:
         description="The product, the reservation, or the reason of an adjustment; empty if none."
     )
     code_end: str = strawberry.field(description="The last characters of the gift card or voucher; empty if none.")
-    gross: Money = strawberry.field(description="What was sold or given back, fees included.")
+    gross: Money = strawberry.field(
+        description="What was sold or given back, fees included; of a refund that the earnings did not cover, the part that they did."
+    )
     fees: Money = strawberry.field(description="What was kept of it: commission and management fees, VAT included.")
     vat: Money = strawberry.field(description="The VAT in the fees.")
     amount: Money = strawberry.field(
@@ -162,7 +164,6 @@ class PayoutRequest(SchemaModel):
     )
     confirmation_url: str | None = Field(
         default=None,
-        max_length=2048,
         description="Where the marketplace's legal representative confirms the transfer before it; null if that is not needed.",
     )
     bank_account = embedded(PayoutDestination, "The bank account that it goes to.")

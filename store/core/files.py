@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import obstore
-from obstore.exceptions import AlreadyExistsError, BaseError
+from obstore.exceptions import BaseError
 from obstore.store import LocalStore, MemoryStore, ObjectStore, from_url
 
 from store.core.settings import Settings
@@ -76,19 +76,6 @@ class FileStore:
             await obstore.put_async(self._store, _checked_key(key), content, attributes=attributes, use_multipart=False)
             if lasting and self._folder is not None:
                 await asyncio.to_thread(_sync_to_disk, self._folder / key, self._folder)
-
-    async def put_new(self, key: str, content: bytes, content_type: str) -> bool:
-        """Store bytes under a key that is not used yet; False if it is. Of several at the same time one is stored."""
-        attributes: Any = {"Content-Type": content_type} if self._folder is None else None
-        given: Any = {"attributes": attributes, "use_multipart": False, "mode": "create"}
-        with _translate_errors():
-            try:
-                await obstore.put_async(self._store, _checked_key(key), content, **given)
-            except AlreadyExistsError:
-                return False
-            if self._folder is not None:
-                await asyncio.to_thread(_sync_to_disk, self._folder / key, self._folder)
-        return True
 
     async def get(self, key: str) -> bytes | None:
         """The content of a file; None if the key does not exist."""

@@ -17,7 +17,6 @@ from store.media.media import MediaRow, media_key_of
 from store.media.pictures import PictureRow
 
 PDF_END = b"%%EOF"
-BINARY = "application/octet-stream"
 LONGEST_END = 64
 """Bytes at the end of a file that are looked at."""
 
@@ -49,7 +48,7 @@ async def render_source(source: DocumentSource, files: FileStore) -> bytes:
 
 
 async def get_or_make(
-    files: FileStore, key: str, digest: str, end: bytes, make: Callable[[], Awaitable[bytes]]
+    files: FileStore, key: str, digest: str, end: bytes, make: Callable[[], Awaitable[bytes]], *, lasting: bool = False
 ) -> bytes:
     """The cached file with this key if it is of this digest, else a newly made one.
 
@@ -58,24 +57,8 @@ async def get_or_make(
     content = await read_made(files, key, digest, end)
     if content is None:
         content = await make()
-        await keep_made(files, key, digest, content)
+        await keep_made(files, key, digest, content, lasting=lasting)
     return content
-
-
-async def get_or_make_once(
-    files: FileStore, key: str, digest: str, end: bytes, make: Callable[[], Awaitable[bytes]]
-) -> bytes:
-    """The file with this key, which is made once and never replaced, whoever asks at the same time."""
-    content = await read_made(files, key, digest, end)
-    if content is not None:
-        return content
-    content = await make()
-    if await files.put_new(key, digest.encode() + content, BINARY):
-        return content
-    first = await read_made(files, key, digest, end)
-    if first is None:  # a file that is not whole: only this one is served
-        await keep_made(files, key, digest, content, lasting=True)
-    return first or content
 
 
 async def read_made(files: FileStore, key: str, digest: str, end: bytes) -> bytes | None:
@@ -85,7 +68,7 @@ async def read_made(files: FileStore, key: str, digest: str, end: bytes) -> byte
 
 async def keep_made(files: FileStore, key: str, digest: str, content: bytes, *, lasting: bool = False) -> None:
     """Keep a file that was made, in the place of the one before; `lasting` is that of the file store."""
-    await files.put(key, digest.encode() + content, BINARY, lasting=lasting)
+    await files.put(key, digest.encode() + content, "application/octet-stream", lasting=lasting)
 
 
 def digest_of_source(source: DocumentSource) -> str:

@@ -26,39 +26,46 @@ SECTIONS = {
     **dict.fromkeys((Kind.REFUND, Kind.REFUND_FAILED, Kind.REVERSAL), PayoutSection.REFUNDS),
 }
 """All other kinds are OTHER."""
-LINES = """
+CHARGED = "('commission', 'management_fees', 'vat_on_commission', 'promotion')"
+"""SQL: the accounts of fees. Those that the marketplace pays itself are its promotion, and sum to nothing."""
+PART = """CASE WHEN j.kind IN ('payment', 'capture', 'refund', 'refund_failed', 'reversal') AND e.fees <> 0 AND e.whole <> 0
+            THEN round({amount} * e.net / e.whole)::bigint ELSE 0 END"""
+"""SQL: of an amount of a journal, the part that belongs to what it changed of the earnings; the rest of it is owed."""
+LINES = f"""
     SELECT i.id AS item_id, j.kind, j.source_kind, j.source_id, i.payable_on, j.recorded_on,
-        i.own_amount + i.network_amount AS net,
-        coalesce(p.commission_amount, t.commission_amount, g.value_amount - g.net_amount, v.value_amount - v.net_amount, 0) AS fees,
+        e.net, {PART.format(amount="e.fees")} AS fees, {PART.format(amount="e.vat")} AS vat,
         coalesce(p.id, t.payment_id, g.payment_id)::text AS payment_id,
         coalesce(p.customer_first_name || ' ' || p.customer_last_name, q.customer_first_name || ' ' || q.customer_last_name, '')
             AS customer,
-        coalesce(nullif(p.product, ''), nullif(q.product, ''), nullif(g.reservation_id, ''), nullif(v.reservation_id, ''),
+        coalesce(nullif(p.product, ''), nullif(g.reservation_id, ''), nullif(q.product, ''), nullif(v.reservation_id, ''),
             a.reason, '')
             AS details,
         coalesce(right(c.code, 4), right(w.code, 4), '') AS code_end,
-        coalesce(p.freeze_payout_date, q.freeze_payout_date, g.freeze_payout_date, v.freeze_payout_date) AS chosen_on
-    FROM {items} i JOIN ledger_journal j ON j.id = i.journal_id
+        (coalesce(p.freeze_payout_date, q.freeze_payout_date, g.freeze_payout_date, v.freeze_payout_date)
+            AT TIME ZONE m.time_zone)::date AS chosen_on
+    FROM {{items}} i JOIN ledger_journal j ON j.id = i.journal_id JOIN marketplace m ON m.id = j.marketplace_id
+    CROSS JOIN LATERAL (
+        SELECT i.own_amount + i.network_amount AS net, i.own_amount + i.network_amount - coalesce(sum(e.amount) FILTER (
+                WHERE a.role IN ('owed_by_partner', 'partner_shortfall')), 0) AS whole,
+            -coalesce(sum(e.amount) FILTER (WHERE a.role IN {CHARGED}), 0) AS fees,
+            -coalesce(sum(e.amount) FILTER (WHERE a.role = 'vat_on_commission'), 0) AS vat
+        FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id WHERE e.journal_id = j.id
+    ) e
     LEFT JOIN payment p ON p.id = CASE WHEN j.kind = 'payment' AND j.source_kind = 'payment' THEN j.source_id::uuid END
     LEFT JOIN payment_transaction t ON t.id = CASE j.source_kind WHEN 'refund' THEN split_part(j.source_id, ':', 2)::int END
-    LEFT JOIN payment q ON q.id = t.payment_id
     LEFT JOIN network_gift_card_usage g ON g.id = CASE j.source_kind WHEN 'network_gift_card_usage' THEN j.source_id::int END
+    LEFT JOIN payment q ON q.id = coalesce(t.payment_id, g.payment_id)
     LEFT JOIN gift_card c ON c.id = g.gift_card_id
     LEFT JOIN network_voucher_usage v ON v.id = CASE j.source_kind WHEN 'network_voucher_usage' THEN j.source_id::int END
     LEFT JOIN network_voucher w ON w.id = v.network_voucher_id
     LEFT JOIN payout_adjustment a ON a.id = CASE j.source_kind WHEN 'payout_adjustment' THEN j.source_id::int END
-"""
+"""  # noqa: S608 - of SQL in this file
 """SQL: the lines of payable items."""
 OF_REQUEST = text(f"{LINES.format(items=ITEMS)} ORDER BY i.payable_on, i.id")
 COUNT = text(f"SELECT count(*) FROM {ITEMS} i")  # noqa: S608 - of SQL in this package
 FINGERPRINT = text(f"SELECT sum(hashtextextended(line::text, 0))::text FROM ({LINES.format(items=ITEMS)}) line")  # noqa: S608
 MOST_LINES_AT_ONCE = 2_000
 """Documents of more lines are not made while somebody waits for an answer."""
-VAT = """(
-    SELECT -coalesce(sum(e.amount), 0)::bigint FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id
-    WHERE e.journal_id = i.journal_id AND a.role = 'vat_on_commission'
-)"""
-"""SQL: the VAT that was kept with the fees of the item `i`, in minor units."""
 ITEMS_OF_REQUEST = f"""
     SELECT i.*, r.first_day, r.last_day, r.currency FROM {ITEMS} i JOIN payout_request r ON r.id = i.request_id
 """  # noqa: S608 - of SQL in this package
@@ -77,7 +84,7 @@ PAGE = """
         WHERE CAST(:after_id AS bigint) IS NULL OR (payable_on, id) > (CAST(:after_day AS date), CAST(:after_id AS bigint))
         ORDER BY payable_on, id LIMIT :most
     )
-    SELECT l.*, i.journal_id, i.network_amount, i.first_day, i.last_day, i.currency, {vat} AS vat, (
+    SELECT l.*, i.journal_id, i.network_amount, i.first_day, i.last_day, i.currency, (
         SELECT coalesce(json_agg({reference} ORDER BY o.id), '[]')
         FROM former_payout_item f JOIN payout_request o ON o.id = f.payout_request_id
         WHERE f.payable_item_id = i.id AND (i.request_id IS NULL OR o.id < i.request_id)
@@ -89,7 +96,7 @@ PAGE = """
 """
 SUMS = """
     WITH own AS MATERIALIZED ({items})
-    SELECT l.kind, i.currency, count(*) AS lines, sum(l.net)::bigint AS net, sum(l.fees * sign(l.net::numeric)) AS fees, sum({vat})::bigint AS vat
+    SELECT l.kind, i.currency, count(*) AS lines, sum(l.net)::bigint AS net, sum(l.fees)::bigint AS fees, sum(l.vat)::bigint AS vat
     FROM own i JOIN ({lines}) l ON l.item_id = i.id GROUP BY 1, 2
 """
 
@@ -171,7 +178,7 @@ class PayoutContents:
         self, db: AsyncSession, *, after: Position | None = None, most: int | None = None
     ) -> Sequence[ExplainedLine]:
         """At most so many lines after a position, oldest first."""
-        statement = PAGE.format(items=self.items, vat=VAT, reference=REFERENCE, lines=LINES.format(items="page"))
+        statement = PAGE.format(items=self.items, reference=REFERENCE, lines=LINES.format(items="page"))
         day, id = (after.value, after.id) if after else (None, None)
         values = {**self.values, "after_day": day, "after_id": id, "most": most}
         return [_explained(row) for row in await _rows(db, statement, values)]
@@ -183,13 +190,11 @@ class PayoutContents:
 
     async def sums(self, db: AsyncSession) -> Sequence[SectionSums]:
         """The sums of the sections that have lines."""
-        statement = SUMS.format(items=self.items, vat=VAT, lines=LINES.format(items="own"))
+        statement = SUMS.format(items=self.items, lines=LINES.format(items="own"))
         found: dict[PayoutSection, SectionSums] = {}
         for row in await _rows(db, statement, self.values):
-            section = _section(Kind(row.kind))
-            net, vat = (MinorAmount(row.currency, amount).decimal for amount in (row.net, row.vat))
-            zero = MinorAmount(row.currency, 0).decimal
-            fees = zero if section is PayoutSection.OTHER else row.fees + zero
+            section, zero = _section(Kind(row.kind)), MinorAmount(row.currency, 0).decimal
+            net, fees, vat = (MinorAmount(row.currency, amount).decimal for amount in (row.net, row.fees, row.vat))
             before = found.get(section, SectionSums(section, 0, zero, zero, zero, zero))
             found[section] = SectionSums(
                 section,
@@ -229,11 +234,9 @@ def _section(kind: Kind) -> PayoutSection:
 
 def _columns(row: Any, currency: str) -> dict[str, Any]:
     kind = Kind(row.kind)
-    section, net = _section(kind), MinorAmount(currency, row.net).decimal
-    zero = MinorAmount(currency, 0).decimal
-    fees = zero if section is PayoutSection.OTHER else row.fees.copy_sign(net) + zero
+    net, fees = (MinorAmount(currency, amount).decimal for amount in (row.net, row.fees))
     return {
-        "section": section,
+        "section": _section(kind),
         "kind": kind,
         "day": row.payable_on,
         "recorded_on": row.recorded_on,
@@ -274,4 +277,4 @@ def _reason(row: Any) -> PayoutLineReason:
         return PayoutLineReason.TAKEN_BACK
     if row.payable_on < row.first_day:
         return PayoutLineReason.CARRIED_OVER
-    return PayoutLineReason.IN_PERIOD if row.chosen_on is None else PayoutLineReason.DATE_CHOSEN
+    return PayoutLineReason.DATE_CHOSEN if row.chosen_on == row.payable_on else PayoutLineReason.IN_PERIOD

@@ -109,10 +109,12 @@ FOUND = f"""
     UNION ALL
     SELECT 'balance', w.subject, w.currency, w.provider_amount, w.own_amount, w.marketplace_id, w.detail
     FROM jsonb_to_recordset(CAST(:balances AS jsonb)) AS w (subject text, currency text, provider_amount numeric, own_amount numeric,
-        marketplace_id int, detail text)
+        marketplace_id int, detail text, is_of_fees bool)
     WHERE coalesce(w.provider_amount, 0) - coalesce(w.own_amount, 0) <> (
-        SELECT coalesce(sum(CASE w.subject WHEN m.credited_wallet_id THEN m.credited_amount ELSE -m.debited_amount END), 0)
-        FROM missing m WHERE w.subject IN (m.debited_wallet_id, m.credited_wallet_id) AND m.provider_id NOT IN {SUSPENDED}
+        SELECT coalesce(sum(CASE WHEN w.is_of_fees THEN m.fees_amount WHEN w.subject = m.credited_wallet_id THEN m.credited_amount
+            ELSE -m.debited_amount END), 0)
+        FROM missing m WHERE (w.is_of_fees AND w.currency = m.currency OR w.subject IN (m.debited_wallet_id, m.credited_wallet_id))
+            AND m.provider_id NOT IN {SUSPENDED}
             AND m.provider_id NOT IN (SELECT f.subject FROM reconciliation_finding f WHERE f.state = 'explained')
     )
 """

@@ -246,7 +246,7 @@ class Filter(SchemaModel):
         """No row has a number beyond those of GraphQL's `Int`."""
         for each in value if isinstance(value, list) else (value,):
             if isinstance(each, int) and not -LARGEST_ID <= each <= LARGEST_ID:
-                raise PydanticCustomError("out_of_range", "Send a number of at most {most}.", {"most": LARGEST_ID})
+                raise PydanticCustomError("out_of_range", "Send a number from -{most} to {most}.", {"most": LARGEST_ID})
         return value
 
     @classmethod

@@ -1,16 +1,19 @@
 """Lists of lines that no table holds, such as those of a payout request: a statement of their own reads each page."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Generic, TypeAlias, TypeVar
 
 import strawberry
+from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.lists.connection import Connection
 from resolvers.core.lists.listing import PageArguments, position_at
 from resolvers.core.lists.page_query import PageSlice
 from resolvers.core.lists.read_page import ReadPage
 from store.database.keyset import KeysetOrder, Position
+from store.database.transaction_reader import DatabaseReader
 
 L = TypeVar("L")
 T = TypeVar("T")
@@ -25,6 +28,24 @@ def line_field(description: str) -> Callable[[F], F]:
     """Publish a method that answers a page of lines as a field with a description."""
     decorator: Callable[[F], F] = strawberry.field(description=description)
     return decorator
+
+
+@dataclass
+class ReadOnce(Generic[T]):
+    """What several fields of an object tell of. It is read once, and only if one of them is selected."""
+
+    read: Callable[[AsyncSession], Awaitable[T]]
+    _task: "asyncio.Task[T] | None" = field(default=None, init=False)
+
+    async def value(self, db: DatabaseReader) -> T:
+        """What was read, or is read now."""
+        if self._task is None:
+            self._task = asyncio.ensure_future(self._read(db))
+        return await self._task
+
+    async def _read(self, db: DatabaseReader) -> T:
+        async with db.read_sessions() as session:
+            return await self.read(session)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import strawberry
 
 from resolvers.core.input_mapping import ById
 from resolvers.core.lists.connection import Connection
-from resolvers.core.lists.paged_lines import After, First, PagedLines, line_field
+from resolvers.core.lists.paged_lines import After, First, PagedLines, ReadOnce, line_field
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible
 from schema.core.money import Money
@@ -34,10 +34,19 @@ _payout = ById(PayoutRequestRow, "payout request")
 @strawberry.type(description="What a payout is the sum of.")
 class PayoutExplanation:
     contents: strawberry.Private[PayoutContents]
-    amount: Money = strawberry.field(description="The sum of the lines.")
+    currency: strawberry.Private[str]
+    sums: strawberry.Private[ReadOnce[Sequence[SectionSums]]]
     first_day: dt.date = strawberry.field(description="The first day of the period, in the marketplace's time zone.")
     last_day: dt.date = strawberry.field(description="The last day of the period: it is gathered on the day after.")
-    sections: list[PayoutSectionSums] = strawberry.field(description="The sums of its sections that have lines.")
+
+    @line_field("The sum of the lines.")
+    async def amount(self, info: strawberry.Info) -> Money:
+        nothing = MinorAmount(self.currency, 0).decimal
+        return _money(sum((each.net for each in await self.sums.value(info.context.db)), nothing), self.currency)
+
+    @line_field("The sums of its sections that have lines.")
+    async def sections(self, info: strawberry.Info) -> list[PayoutSectionSums]:
+        return [_section(each, self.currency) for each in await self.sums.value(info.context.db)]
 
     @line_field("Its lines, oldest first.")
     async def lines(
@@ -68,13 +77,12 @@ async def payout_explain(
     """What a payout request is the sum of: each line with what it is made of, and why it is in this request and not in another."""
     payout = await _payout.find(call, id)
     contents = PayoutContents.of_request(payout.id)
-    sums = await contents.sums(call.db)
     return PayoutExplanation(
         contents=contents,
-        amount=_amount(sums, payout.currency),
+        currency=payout.currency,
+        sums=ReadOnce(contents.sums),
         first_day=payout.first_day,
         last_day=payout.last_day,
-        sections=[_section(each, payout.currency) for each in sums],
     )
 
 
@@ -82,28 +90,24 @@ async def payout_explain(
 async def payout_preview(
     call: Call, partner_uuid: Annotated[UUID, strawberry.argument(description="The uuid of the partner.")]
 ) -> PayoutPreview:
-    """What would be gathered for a partner at the end of its present period, by what is known now. Nothing is stored or locked;
-    `amount` is paid out if it is more than nothing.
+    """What would be gathered for a partner at the end of its present period, by what is known now. Nothing is gathered or
+    locked; `amount` is paid out if it is more than nothing.
     """
     partner = await find_visible(call.db, call.caller, PartnerRow, "partner", uuid=partner_uuid)
     marketplace = await call.db.get_one(MarketplaceRow, partner.marketplace_id)
     book_id, currency = await book_of_partner(call.db, partner.id), marketplace.currency
     today = call.services.clock.now().astimezone(ZoneInfo(marketplace.time_zone)).date()
     due = await partner_due_until(call.db, partner.id, book_id, last_day_after(partner.payout_frequency, today))
+    owed = await debt_of(call.db, book_id, partner.id)
     contents = PayoutContents.due(due)
-    sums, owed = await contents.sums(call.db), await debt_of(call.db, book_id, partner.id)
     return PayoutPreview(
         contents=contents,
-        amount=_amount(sums, currency),
+        currency=currency,
+        sums=ReadOnce(contents.sums),
         first_day=due.first_day,
         last_day=due.last_day,
-        sections=[_section(each, currency) for each in sums],
         owed=_money(MinorAmount(currency, owed).decimal, currency),
     )
-
-
-def _amount(sums: Sequence[SectionSums], currency: str) -> Money:
-    return _money(sum((each.net for each in sums), MinorAmount(currency, 0).decimal), currency)
 
 
 def _section(sums: SectionSums, currency: str) -> PayoutSectionSums:

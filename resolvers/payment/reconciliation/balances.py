@@ -28,6 +28,7 @@ class WalletReading:
     own: MinorAmount
     detail: str
     marketplace_id: int | None = None
+    is_of_fees: bool = False
 
     @property
     def difference(self) -> int:
@@ -43,6 +44,7 @@ class WalletReading:
             "own_amount": self.own.decimal,
             "marketplace_id": self.marketplace_id,
             "detail": self.detail,
+            "is_of_fees": self.is_of_fees,
         }
 
 
@@ -83,7 +85,8 @@ async def _platform(services: Services, *, with_test: bool) -> AsyncIterator[Wal
         if each.wallet in COMPARED:
             currency = each.balance.currency
             own = MinorAmount(currency, counted.pop((each.wallet, currency), 0))
-            yield WalletReading(each.id, each.balance, own, COMPARED[each.wallet])
+            is_of_fees = each.wallet is PlatformWallet.FEES
+            yield WalletReading(each.id, each.balance, own, COMPARED[each.wallet], is_of_fees=is_of_fees)
     for (wallet, currency), minor in counted.items():
         yield WalletReading(f"{wallet.value}_{currency}", None, MinorAmount(currency, minor), COMPARED[wallet])
 

@@ -8,10 +8,16 @@ down_revision = '0053'
 branch_labels = None
 depends_on = None
 
+WAITING = """
+    UPDATE payout_request SET waiting_since = now() WHERE status = 'validated' AND settlement_sent_at IS NULL
+        AND settled_on IS NULL AND detail LIKE 'The marketplace''s wallet holds %'
+"""
+
 
 def upgrade() -> None:
     op.add_column('payout_request', sa.Column('waiting_since', sa.DateTime(timezone=True), nullable=True))
-    op.add_column('payout_request', sa.Column('confirmation_url', sa.String(length=2048), nullable=True))
+    op.add_column('payout_request', sa.Column('confirmation_url', sa.String(), nullable=True))
+    op.execute(WAITING)
     op.add_column('provider_movement', sa.Column('credited_currency', sa.String(length=3), nullable=True))
     op.execute('UPDATE provider_movement SET credited_currency = currency')
     op.alter_column('provider_movement', 'credited_currency', existing_type=sa.String(length=3), nullable=False)

@@ -180,7 +180,7 @@ async def test_without_the_permission_nothing_is_shown(tenants: Tenants) -> None
 async def test_a_number_that_no_row_has_is_refused_at_its_key(tenants: Tenants) -> None:
     for number in (2**31, 2**63, 10**30):
         answer = await rest(tenants, "a1", f"?partner_customer={number}&marketplace_invoicer_id={number}")
-        told = [f"Send a number of at most {2**31 - 1}."]
+        told = [f"Send a number from -{2**31 - 1} to {2**31 - 1}."]
         assert (answer.status_code, answer.json()) == (
             400,
             {"partner_customer": told, "marketplace_invoicer_id": told},

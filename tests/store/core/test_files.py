@@ -43,15 +43,6 @@ async def test_files_are_kept_replaced_listed_and_let_go(files: FileStore) -> No
     assert await files.get("documents/c.pdf") == b"%PDF"
 
 
-async def test_of_several_that_put_a_new_file_one_does(files: FileStore) -> None:
-    contents = [f"{number}".encode() for number in range(8)]
-    done = await asyncio.gather(*(files.put_new("invoices/a.pdf", each, "application/pdf") for each in contents))
-    assert sorted(done) == [False] * 7 + [True]
-    assert await files.get("invoices/a.pdf") == contents[done.index(True)]
-    assert not await files.put_new("invoices/a.pdf", b"later", "application/pdf")
-    assert await files.get("invoices/a.pdf") == contents[done.index(True)]
-
-
 @pytest.mark.parametrize(
     "key",
     ["", "/etc/passwd", "..", "a/../b", "a/..", "./a", "a//b", "a/", ".hidden", "a/.b", "a\\b", "a b", "a\n", "é", "%2e%2e/a",

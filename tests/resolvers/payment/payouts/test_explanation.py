@@ -15,9 +15,10 @@ from store.core.clock import clock
 from store.payout.lines import PayoutContents
 from store.payout.requests import PayoutRequestRow
 from tests.fixtures.network import link, network_card
-from tests.fixtures.payment.api_payment import fee_rule, paid
-from tests.fixtures.payment.payout import gathered
-from tests.fixtures.payment.refill import market
+from tests.fixtures.payment.api_payment import fee_rule, paid, wallet_uuid
+from tests.fixtures.payment.network_payment import card_of_network, take_fees, take_part
+from tests.fixtures.payment.payout import can_be_paid_out, gathered, send, validated
+from tests.fixtures.payment.refill import market, opened_wallet, refilled
 from tests.fixtures.shop import Shop
 from tests.fixtures.tenants import Tenants
 from tests.resolvers.payment.payouts.test_payouts import earn, opened
@@ -158,3 +159,80 @@ async def test_all_of_them_are_the_amount(tenants: Tenants) -> None:
         payout = await db.get_one(PayoutRequestRow, id)
     assert sum(line.net for line in lines) == sum(each.net for each in sums) == payout.payout_amount
     assert count == len(lines) == sum(each.lines for each in sums)
+
+
+async def test_the_fees_of_a_usage_that_was_refunded_in_part_went_back(shop: Shop) -> None:
+    await take_part(shop)
+    await take_fees(shop)
+    await card_pays(shop, "60.00")
+    payment = await shop.one("SELECT id FROM payment WHERE extra_amount > 0")
+    await refund_payment(shop.manager, RefundPayment(id=payment, amount=Decimal("20.00")))
+    lines = await lines_of_next(shop)
+    parts = ("gross", "fees", "vat", "amount")
+    assert [(line["kind"], *amounts(line, *parts)) for line in lines] == [
+        ("CAPTURE", "60.00", "8.40", "1.40", "51.60"),
+        ("REVERSAL", "-20.00", "-2.80", "-0.47", "-17.20"),
+    ]
+    assert {(line["customer"], line["details"], line["payment"]["id"]) for line in lines} == {
+        ("Ada Martin", "spa", str(payment))
+    }
+
+
+async def test_fees_that_the_marketplace_pays_are_none_of_the_partner(shop: Shop) -> None:
+    await take_part(shop)
+    await take_fees(shop, payer="marketplace")
+    await card_pays(shop, "60.00")
+    (line,) = await lines_of_next(shop)
+    assert amounts(line, "gross", "fees", "vat", "amount") == ("60.00", "0.00", "0.00", "60.00")
+
+
+async def test_what_earnings_do_not_cover_is_no_part_of_a_line(shop: Shop) -> None:
+    """The usage was paid out before it was refunded: most of that is owed."""
+    await take_part(shop)
+    await take_fees(shop)
+    await opened_wallet(shop)
+    await can_be_paid_out(shop)
+    await refilled(shop, "100.00")
+    await card_pays(shop, "60.00")
+    await send(shop, await validated(shop))
+    await paid(shop, "10.00")
+    await card_pays(shop, "10.00")
+    payment = await shop.one("SELECT id FROM payment WHERE extra_amount = 60")
+    await refund_payment(shop.manager, RefundPayment(id=payment, amount=Decimal("60.00")))
+    reversal = next(line for line in await lines_of_next(shop, due=True) if line["kind"] == "REVERSAL")
+    gross, fees, vat, amount = (Decimal(each) for each in amounts(reversal, "gross", "fees", "vat", "amount"))
+    assert gross - fees == amount
+    assert Decimal("-51.60") < amount < 0
+    share = amount / Decimal("-51.60")
+    assert (abs(fees + Decimal("8.40") * share), abs(vat + Decimal("1.40") * share)) <= (
+        Decimal("0.01"),
+        Decimal("0.01"),
+    )
+
+
+async def test_a_date_that_had_gone_was_not_chosen(shop: Shop) -> None:
+    await shop.execute("UPDATE partner SET freeze_payout = true")
+    payment = await paid(shop, "50.00", freeze_payout_date=clock.now() + dt.timedelta(days=1))
+    clock.advance(dt.timedelta(days=5))
+    await refund_payment(shop.manager, RefundPayment(id=payment.id, amount=Decimal("10.00")))
+    payment_line, refund_line = await lines_of_next(shop, due=True)
+    assert (payment_line["kind"], refund_line["kind"]) == ("PAYMENT", "REFUND")
+    assert refund_line["reason"] == "IN_PERIOD"
+
+
+async def card_pays(shop: Shop, amount: str) -> None:
+    """A card of the network pays at the shop."""
+    card = await card_of_network(shop)
+    source = {"extra_source_wallet_uuid": await wallet_uuid(shop, card), "extra_source_amount": amount}
+    await paid(shop, amount, **source)
+
+
+async def lines_of_next(shop: Shop, *, due: bool = False) -> Any:
+    """The lines of the newest payout, or with `due` those that the end of a far period would bring."""
+    if not due:
+        payout = await gathered(shop)
+        return (await answer_of(market(shop), id=payout.id))["payoutExplain"]["lines"]["nodes"]
+    fields = EXPLAIN.partition("nodes {")[2].partition("former")[0]
+    query = f"query ($uuid: UUID!) {{ payoutPreview(partnerUuid: $uuid) {{ lines {{ nodes {{ {fields} }} }} }} }}"
+    found = await answer_of(market(shop), query, uuid=str(shop.partner.uuid))
+    return found["payoutPreview"]["lines"]["nodes"]
