@@ -98,7 +98,7 @@ async def _add_payments(services: Services, sandbox: ASGIApp) -> None:
             seeder = await _open_seeder(session, services, control, content)
         await seeder.run()
     await add_invoices(services, seeder.marketplace)
-    await add_findings(services, seeder.partner.marketplace_id)
+    await add_findings(services)
 
 
 async def _open_seeder(

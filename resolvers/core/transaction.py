@@ -13,7 +13,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from schema.core.errors import CONSTRAINT_ERRORS, AppError
 from store.database.db import Database, Session, violated_constraint
 
-COUNTERS = "committed_counters"
+METRICS = "metrics_of_the_commit"
 
 
 @contextlib.asynccontextmanager
@@ -29,22 +29,22 @@ async def open_transaction(database: Database) -> AsyncIterator[AsyncSession]:
         raise constraint_error(error) from error
 
 
-def count_if_committed(db: AsyncSession, counter: Counter) -> None:
-    """Raise a counter by one when the session's transaction has committed."""
-    db.sync_session.info.setdefault(COUNTERS, []).append(counter)
+def count_if_committed(db: AsyncSession, metric: Counter) -> None:
+    """Raise a metric by one when the session's transaction has committed."""
+    db.sync_session.info.setdefault(METRICS, []).append(metric)
 
 
 @event.listens_for(Session.sync_session_class, "after_commit")
 def _count(session: SyncSession) -> None:
     if not session.in_nested_transaction():  # it is told of released savepoints too
-        for counter in session.info.pop(COUNTERS, ()):
-            counter.inc()
+        for metric in session.info.pop(METRICS, ()):
+            metric.inc()
 
 
 @event.listens_for(Session.sync_session_class, "after_soft_rollback")
 def _count_nothing(session: SyncSession, transaction: SessionTransaction) -> None:
     if transaction.parent is None:
-        session.info.pop(COUNTERS, None)
+        session.info.pop(METRICS, None)
 
 
 def constraint_error(error: IntegrityError) -> BaseException:

@@ -32,6 +32,14 @@ DECIMAL = re.compile(r"[+-]?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})(?:[eE][+-]?\d
 """A decimal number in text. `Decimal` itself also accepts `1_0` and the digits of every script."""
 
 
+def within_ids(value: Any) -> Any:
+    """A value whose whole numbers are those that GraphQL's Int has. Raises PydanticCustomError."""
+    for each in value if isinstance(value, list) else (value,):
+        if isinstance(each, int) and abs(each) > LARGEST_ID:
+            raise PydanticCustomError("out_of_range", "Send a number from -{most} to {most}.", {"most": LARGEST_ID})
+    return value
+
+
 @dataclass(frozen=True)
 class WholeNumberRule:
     """Annotates an `int` that is sent as a JSON number or as digits: `5`, `5.0` and `"5"` are five; `true` and `5.5`

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from pydantic import Field, field_validator
-from pydantic_core import PydanticCustomError
 from sqlalchemy import (
     ARRAY,
     Boolean,
@@ -29,7 +28,7 @@ from resolvers.core.scoping import marketplace_condition
 from schema.core.resource import SchemaModel
 from schema.core.text import TextColumn
 from schema.ledger import LedgerJournalKind
-from schema.validation.numbers import LARGEST_ID
+from schema.validation.numbers import within_ids
 from store.database.loaders import column
 from store.database.statement_cache import Condition
 from store.database.text_search import contains, is_searchable, like_pattern, normalized_sql
@@ -242,12 +241,9 @@ class Filter(SchemaModel):
 
     @field_validator("*")
     @classmethod
-    def _fits(cls, value: Any) -> Any:
-        """No row has a number beyond those of GraphQL's `Int`."""
-        for each in value if isinstance(value, list) else (value,):
-            if isinstance(each, int) and not -LARGEST_ID <= each <= LARGEST_ID:
-                raise PydanticCustomError("out_of_range", "Send a number from -{most} to {most}.", {"most": LARGEST_ID})
-        return value
+    def _is_within_ids(cls, value: Any) -> Any:
+        """No row has a larger number."""
+        return within_ids(value)
 
     @classmethod
     def tests(cls) -> dict[str, Where]:
