@@ -14,15 +14,25 @@ from store.database.keyset import KeysetOrder, Position
 from store.ledger.fees import ORIGIN, RETAKEN
 from store.ledger.rows import LedgerJournalRow
 
+FEE = """(
+    SELECT -coalesce(sum(e.amount), 0)::bigint AS amount,
+        -coalesce(sum(e.amount) FILTER (WHERE a.role = 'vat_on_commission'), 0)::bigint AS vat,
+        -coalesce(sum(e.amount) FILTER (WHERE a.role = 'management_fees'), 0)::bigint AS management
+    FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id
+    WHERE e.journal_id = {journal} AND a.role IN ('commission', 'management_fees', 'vat_on_commission', 'promotion')
+)"""
+"""SQL: the fee of one journal. It is summed by journal: joined to many at once, its rows are multiplied before PostgreSQL has
+statistics, such as after an import.
+"""
 POSTED = f"""
-    SELECT j.id, -sum(e.amount)::bigint AS amount,
-        -coalesce(sum(e.amount) FILTER (WHERE a.role = 'vat_on_commission'), 0)::bigint AS vat
-    FROM ledger_journal j CROSS JOIN LATERAL (
-        SELECT j.id UNION ALL SELECT o.id FROM ledger_journal o WHERE {RETAKEN.format(retaken="o", journal="j")}
-    ) o JOIN ledger_entry e ON e.journal_id = o.id JOIN ledger_account a ON a.id = e.account_id
-    WHERE j.kind IN ('payment', 'refund', 'refund_failed', 'capture', 'reversal')
-        AND a.role IN ('commission', 'management_fees', 'vat_on_commission', 'promotion') AND {{which}}
-    GROUP BY j.id HAVING sum(e.amount) <> 0
+    SELECT j.id, p.amount + coalesce(k.amount, 0) AS amount, p.vat + coalesce(k.vat, 0) AS vat
+    FROM ledger_journal j CROSS JOIN LATERAL {FEE.format(journal="j.id")} p
+    LEFT JOIN LATERAL (
+        SELECT sum(f.amount)::bigint AS amount, sum(f.vat)::bigint AS vat FROM ledger_journal o CROSS JOIN LATERAL {FEE.format(journal="o.id")} f
+        WHERE {RETAKEN.format(retaken="o", journal="j")}
+    ) k ON true
+    WHERE j.kind IN ('payment', 'refund', 'refund_failed', 'capture', 'reversal') AND {{which}}
+        AND p.amount + coalesce(k.amount, 0) <> 0
 """  # noqa: S608 - of SQL in this file
 """SQL: the fees of journals. Those that the marketplace pays itself are its promotion, and sum to nothing."""
 _FEES = f"""

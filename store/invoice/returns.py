@@ -8,17 +8,11 @@ from sqlalchemy import text
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from store.invoice.amounts import share_of
-from store.invoice.fees import PostedFee
+from store.invoice.fees import FEE, PostedFee
 from store.invoice.postings import RetakenFee, retaken_journal
 from store.ledger.fees import RETAKEN
 from store.ledger.posting import post
 
-FEE = """(
-    SELECT -sum(e.amount)::bigint AS amount, -coalesce(sum(e.amount) FILTER (WHERE a.role = 'vat_on_commission'), 0)::bigint AS vat,
-        -coalesce(sum(e.amount) FILTER (WHERE a.role = 'management_fees'), 0)::bigint AS management
-    FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id
-    WHERE e.journal_id = {journal} AND a.role IN ('commission', 'management_fees', 'vat_on_commission', 'promotion')
-)"""
 CHARGES = """(
     SELECT f.invoice_line_id AS line_id, f.amount AS charged, o.* FROM invoiced_fee f JOIN ledger_journal o ON o.id = f.journal_id
     WHERE {which} AND o.kind IN ('payment', 'capture')
