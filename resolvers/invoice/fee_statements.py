@@ -8,14 +8,13 @@ from uuid import UUID
 import strawberry
 
 from resolvers.core.lists.connection import Connection
-from resolvers.core.lists.paged_lines import After, First, PagedLines, ReadOnce, line_field
+from resolvers.core.lists.paged_lines import After, First, PagedLines, ReadOnce, method_field
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible
 from schema.core.errors import InvalidInput
 from schema.core.money import Money
 from schema.core.permission import Permission
 from schema.invoice.invoice import Fee
-from store.database.keyset import Position
 from store.database.transaction_reader import DatabaseReader
 from store.invoice.fees import ORDER, FeesOfPartner, FeeSums, PostedFee
 from store.invoice.issuing import missing_of
@@ -33,33 +32,29 @@ class FeeStatement:
     partner: strawberry.Private[PartnerRow]
     sums: strawberry.Private[ReadOnce[Sequence[FeeSums]]]
 
-    @line_field("The sum, VAT included.")
+    @method_field("The sum, VAT included.")
     async def total(self, info: strawberry.Info) -> Money:
         return self._money(sum(each.amount for each in await self.sums.value(info.context.db)))
 
-    @line_field("The VAT in it, as it was posted for each fee.")
+    @method_field("The VAT in it, as it was posted for each fee.")
     async def vat(self, info: strawberry.Info) -> Money:
         return self._money(sum(each.vat for each in await self.sums.value(info.context.db)))
 
-    @line_field("What is missing before the next invoice can be issued, as the names of fields; empty if nothing.")
+    @method_field("What is missing before the next invoice can be issued, as the names of fields; empty if nothing.")
     async def missing(self, info: strawberry.Info) -> list[str]:
         return missing_of(self.marketplace, self.partner, await self.sums.value(info.context.db))
 
-    @line_field("The fees, oldest first.")
+    @method_field("The fees, oldest first.")
     async def lines(
         self, info: strawberry.Info, first: First = strawberry.UNSET, after: After = strawberry.UNSET
     ) -> Connection[Fee]:
-        db: DatabaseReader = info.context.db
+        lines = PagedLines(
+            ORDER, self.fees.read, self._count, lambda fee: (fee.effective_on, fee.journal_id), self._fee
+        )
+        return await lines.page(info.context.db, first, after)
 
-        async def read(at: Position | None, most: int) -> Sequence[PostedFee]:
-            async with db.read_sessions() as session:
-                return await self.fees.read(session, after=at, most=most)
-
-        async def count() -> int:
-            return sum(each.fees for each in await self.sums.value(db))
-
-        lines = PagedLines(ORDER, read, count, lambda fee: (fee.effective_on, fee.journal_id), self._fee)
-        return await lines.page(first, after)
+    async def _count(self, db: DatabaseReader) -> int:
+        return sum(each.fees for each in await self.sums.value(db))
 
     def _fee(self, fee: PostedFee) -> Fee:
         return Fee(

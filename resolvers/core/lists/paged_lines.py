@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Annotated, Any, Generic, TypeAlias, TypeVar
 
 import strawberry
@@ -12,7 +13,7 @@ from resolvers.core.lists.connection import Connection
 from resolvers.core.lists.listing import PageArguments, position_at
 from resolvers.core.lists.page_query import PageSlice
 from resolvers.core.lists.read_page import ReadPage
-from store.database.keyset import KeysetOrder, Position
+from store.database.keyset import KeysetOrder
 from store.database.transaction_reader import DatabaseReader
 
 L = TypeVar("L")
@@ -24,8 +25,8 @@ First: TypeAlias = Annotated[
 After: TypeAlias = Annotated[str | None, strawberry.argument(description="Return the lines after this cursor.")]
 
 
-def line_field(description: str) -> Callable[[F], F]:
-    """Publish a method that answers a page of lines as a field with a description."""
+def method_field(description: str) -> Callable[[F], F]:
+    """Publish a method as a field with a description. It may take `info`, and arguments."""
     decorator: Callable[[F], F] = strawberry.field(description=description)
     return decorator
 
@@ -53,21 +54,25 @@ class PagedLines(Generic[L, T]):
     """A list of lines, oldest first."""
 
     order: KeysetOrder
-    read: Callable[[Position | None, int], Awaitable[Sequence[L]]]
-    """At most so many lines after a position."""
-    count: Callable[[], Awaitable[int]]
+    read: Callable[..., Awaitable[Sequence[L]]]
+    """Called with a session, `after` and `most`: at most so many lines after a position, or from the beginning."""
+    count: Callable[[DatabaseReader], Awaitable[int]]
     position: Callable[[L], tuple[Any, int]]
     """The place of a line in the order: its value there, and an id."""
     publish: Callable[[L], T]
 
-    async def page(self, first: int | None, after: str | None) -> Connection[T]:
+    async def page(self, db: DatabaseReader, first: int | None, after: str | None) -> Connection[T]:
         """A page of it. Raises InvalidInput for the argument that is wrong."""
         size = PageArguments(None if first is strawberry.UNSET else first).size()
         at = position_at(self.order, "after", None if after is strawberry.UNSET else after)
-        lines = await self.read(at, size + 1)
+        async with db.read_sessions() as session:
+            lines = await self.read(session, after=at, most=size + 1)
         rows = [self.publish(line) for line in lines[:size]]
         cursors = {id(row): self.order.cursor(*self.position(line)) for row, line in zip(rows, lines, strict=False)}
         page: ReadPage[T] = ReadPage(
-            PageSlice(rows, len(lines) > size), lambda row: cursors[id(row)], self.count, is_first=at is None
+            PageSlice(rows, len(lines) > size),
+            lambda row: cursors[id(row)],
+            partial(self.count, db),
+            is_first=at is None,
         )
         return Connection.of_read(page)

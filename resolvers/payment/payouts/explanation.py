@@ -11,14 +11,12 @@ import strawberry
 
 from resolvers.core.input_mapping import ById
 from resolvers.core.lists.connection import Connection
-from resolvers.core.lists.paged_lines import After, First, PagedLines, ReadOnce, line_field
+from resolvers.core.lists.paged_lines import After, First, PagedLines, ReadOnce, method_field
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible
 from schema.core.money import Money
 from schema.core.permission import Permission
 from schema.payment.payout import PayoutLine, PayoutSectionSums
-from store.database.keyset import Position
-from store.database.transaction_reader import DatabaseReader
 from store.ledger.books import book_of_partner
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.payout.gathering import partner_due_until
@@ -39,30 +37,22 @@ class PayoutExplanation:
     first_day: dt.date = strawberry.field(description="The first day of the period, in the marketplace's time zone.")
     last_day: dt.date = strawberry.field(description="The last day of the period: it is gathered on the day after.")
 
-    @line_field("The sum of the lines.")
+    @method_field("The sum of the lines.")
     async def amount(self, info: strawberry.Info) -> Money:
         nothing = MinorAmount(self.currency, 0).decimal
         return _money(sum((each.net for each in await self.sums.value(info.context.db)), nothing), self.currency)
 
-    @line_field("The sums of its sections that have lines.")
+    @method_field("The sums of its sections that have lines.")
     async def sections(self, info: strawberry.Info) -> list[PayoutSectionSums]:
         return [_section(each, self.currency) for each in await self.sums.value(info.context.db)]
 
-    @line_field("Its lines, oldest first.")
+    @method_field("Its lines, oldest first.")
     async def lines(
         self, info: strawberry.Info, first: First = strawberry.UNSET, after: After = strawberry.UNSET
     ) -> Connection[PayoutLine]:
-        db: DatabaseReader = info.context.db
-
-        async def read(at: Position | None, most: int) -> Sequence[ExplainedLine]:
-            async with db.read_sessions() as session:
-                return await self.contents.lines(session, after=at, most=most)
-
-        async def count() -> int:
-            async with db.read_sessions() as session:
-                return await self.contents.count(session)
-
-        return await PagedLines(ORDER, read, count, lambda line: (line.day, line.item_id), _line).page(first, after)
+        count = ReadOnce(self.contents.count).value
+        lines = PagedLines(ORDER, self.contents.lines, count, lambda line: (line.day, line.item_id), _line)
+        return await lines.page(info.context.db, first, after)
 
 
 @strawberry.type(description="What would be gathered for a partner at the end of its present period, by now.")
