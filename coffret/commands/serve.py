@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 
 import structlog
-import uvicorn
 from starlette.applications import Starlette
 from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
@@ -26,6 +25,7 @@ from uvicorn.supervisors import Multiprocess
 from coffret.command_error import CommandError
 from coffret.commands.environment import database_url, export_settings
 from coffret.commands.gc_tuning import collect_rarely, freeze_loaded_objects
+from coffret.serving.listener import GracefulServer, hold_new_clients
 from coffret.serving.single_server import data_directory_lock, write_lock_file
 from coffret.serving.timeouts import ConnectionLimits, ServerConfig, raise_file_limit
 from store.core.settings import Settings
@@ -91,7 +91,7 @@ def run(settings: Settings, listener: socket.socket) -> None:
         supervisor.run()
         failed = any(process.exitcode == STARTUP_FAILURE for process in supervisor.processes)
     else:
-        server = uvicorn.Server(config)
+        server = GracefulServer(config)
         with contextlib.suppress(SystemExit):
             server.run(sockets=[listener])
         failed = not server.started
@@ -105,6 +105,7 @@ class Supervisor(Multiprocess):
     def terminate_all(self) -> None:
         """Close the listening sockets too: otherwise the kernel would accept clients that no process serves."""
         for listener in self.sockets:
+            hold_new_clients(listener)
             listener.close()
         super().terminate_all()
 

@@ -43,6 +43,7 @@ class ClientConnection(HttpToolsProtocol):
         self._stopping = False
         self._cycles: list[RequestResponseCycle] = []
         """Requests whose answers are incomplete. `cycle` is the last of them, not the one that runs."""
+        self.connections.add(self)  # before it is made: the server's shutdown must not miss it
 
     @property
     def has_open_request(self) -> bool:
@@ -59,6 +60,8 @@ class ClientConnection(HttpToolsProtocol):
             self._send_error(503, "Too many connections. Try again later.", ((b"retry-after", b"5"),))
             return
         self._head_timer = self.loop.call_later(self._limits.header_seconds, self._on_head_timeout)
+        if self._stopping:
+            self._linger()
 
     def data_received(self, data: bytes) -> None:
         """Parse a part of a request and update the timeouts."""
@@ -91,6 +94,8 @@ class ClientConnection(HttpToolsProtocol):
         self.waiting_since = self.loop.time()
         super().on_response_complete()
         self._await_final_drain()
+        if self._stopping and not self.transport.is_closing():
+            self._linger()
 
     def timeout_keep_alive_handler(self) -> None:
         self._close("idle")
@@ -113,13 +118,16 @@ class ClientConnection(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def shutdown(self) -> None:
-        """Stop gracefully: complete running requests, and ask clients to reconnect."""
+        """Stop gracefully: complete running requests, and ask clients to reconnect.
+
+        An answer whose head was sent has promised that the connection stays open: it closes later, when idle.
+        """
         self._stopping = True
-        if self.has_open_request:
-            for cycle in self._cycles:
+        for cycle in self._cycles:
+            if not cycle.response_started:
                 cycle.keep_alive = False
-        else:
-            self.loop.call_later(LINGER_SECONDS, self._close_if_idle)
+        if self.transport is not None and not self.has_open_request:
+            self._linger()
 
     # ---- timeouts
 
@@ -174,18 +182,24 @@ class ClientConnection(HttpToolsProtocol):
 
         The send queue can be so large that the write buffer of a slow client does not shrink for a long time.
         """
+        held = self._queued_bytes(termios.TIOCOUTQ) if sys.platform == "linux" else 0
+        return self.transport.get_write_buffer_size() + held
+
+    def _queued_bytes(self, queue: int) -> int:
+        """Bytes in a queue of the socket, named by its ioctl; 0 if the socket is closed."""
         held = b"\0" * 4
-        if sys.platform == "linux":
-            with contextlib.suppress(OSError):
-                held = fcntl.ioctl(self.transport.get_extra_info("socket").fileno(), termios.TIOCOUTQ, held)
-        return self.transport.get_write_buffer_size() + int.from_bytes(held, sys.byteorder)
+        with contextlib.suppress(OSError):
+            held = fcntl.ioctl(self.transport.get_extra_info("socket").fileno(), queue, held)
+        return int.from_bytes(held, sys.byteorder)
 
     # ---- closing
 
     def _evict_slowest(self) -> bool:
         """Close the clients that have waited longest, several at once. Returns False if there are none to close."""
         open_now = [
-            each for each in self.connections if isinstance(each, ClientConnection) and not each.transport.is_closing()
+            each
+            for each in self.connections
+            if isinstance(each, ClientConnection) and each.transport is not None and not each.transport.is_closing()
         ]
         if len(open_now) <= self._limits.connections:
             return True
@@ -212,8 +226,12 @@ class ClientConnection(HttpToolsProtocol):
             self.transport.write(b"%b%b\r\n%b" % (STATUS_LINE[status], lines, said))
         self.disconnect()
 
+    def _linger(self) -> None:
+        self.loop.call_later(LINGER_SECONDS, self._close_if_idle)
+
     def _close_if_idle(self) -> None:
-        if not self.has_open_request and not self._head_bytes:
+        idle = not self.has_open_request and not self._head_bytes and not self.transport.is_closing()
+        if idle and not self._queued_bytes(termios.FIONREAD):
             self.disconnect()
 
     def _close(self, because: str) -> None:

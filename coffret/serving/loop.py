@@ -8,6 +8,8 @@ from typing import Any
 
 import uvloop
 
+from coffret.serving.connection import ClientConnection
+
 
 class DrainingServer:
     """A listening socket whose `close` first accepts the clients in its backlog.
@@ -15,7 +17,9 @@ class DrainingServer:
     The kernel would reset connections that are not accepted yet, although their requests may be on their way.
     """
 
-    def __init__(self, server: asyncio.AbstractServer, listener: socket.socket, make: Callable[[], Any]) -> None:
+    def __init__(
+        self, server: asyncio.AbstractServer, listener: socket.socket, make: Callable[[], ClientConnection]
+    ) -> None:
         self._server, self._listener, self._make = server, listener, make
         self._final_tasks: set[asyncio.Task[None]] = set()
 
@@ -30,13 +34,18 @@ class DrainingServer:
                 waiting.append(backlog.accept()[0])
         for client in waiting:
             client.setblocking(False)
-            task = asyncio.ensure_future(self._serve(client))
+            task = asyncio.ensure_future(self._serve(client, self._make()))
             self._final_tasks.add(task)
             task.add_done_callback(self._final_tasks.discard)
 
-    async def _serve(self, client: socket.socket) -> None:
-        _, connection = await asyncio.get_running_loop().connect_accepted_socket(self._make, client)
-        connection.shutdown()
+    async def _serve(self, client: socket.socket, connection: ClientConnection) -> None:
+        try:
+            await asyncio.get_running_loop().connect_accepted_socket(lambda: connection, client)
+        except OSError:
+            connection.connections.discard(connection)
+
+    def is_serving(self) -> bool:
+        return self._server.is_serving()
 
     async def wait_closed(self) -> None:
         await self._server.wait_closed()

@@ -3,17 +3,20 @@
 import asyncio
 import contextlib
 import dataclasses
+import errno
+import select
 import socket
 import struct
+import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator, MutableMapping
 from typing import Any
 
 import pytest
-import uvicorn
 
-from coffret.serving.connection import MAX_HEAD_BYTES, MIN_PROGRESS_BYTES
+from coffret.serving.connection import LINGER_SECONDS, MAX_HEAD_BYTES, MIN_PROGRESS_BYTES
+from coffret.serving.listener import GracefulServer, hold_new_clients
 from coffret.serving.timeouts import ConnectionLimits, ServerConfig, connections_for_files
 
 LONG = 600.0
@@ -38,9 +41,12 @@ class Application:
         self, scope: Message, receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Awaitable[None]]
     ) -> None:
         """Answer one request."""
-        self.entered.set()
+        if scope["path"] != "/begun":
+            self.entered.set()
         if scope["path"] == "/held":
             await asyncio.to_thread(self.go_on.wait)
+        if scope["path"] == "/blocking":
+            time.sleep(LINGER_SECONDS * 2)  # noqa: ASYNC251 - the event loop stands still, as on a busy machine
         length, more = 0, scope["path"] != "/early"
         while more:
             message = await receive()
@@ -51,6 +57,9 @@ class Application:
         said = b"x" * LARGE if scope["path"] == "/large" else str(length).encode()
         start = {"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(said))]}
         await send(start)
+        if scope["path"] == "/begun":
+            self.entered.set()
+            await asyncio.to_thread(self.go_on.wait)
         await send({"type": "http.response.body", "body": said})
 
 
@@ -64,7 +73,7 @@ class ThreadedServer:
         config = ServerConfig(
             self.application, dataclasses.replace(LONG_TIMEOUTS, **limits), ws="none", lifespan="off", log_config=None
         )
-        self.server = uvicorn.Server(config)
+        self.server = GracefulServer(config)
         self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.listener]})
         self.address = self.listener.getsockname()
 
@@ -309,6 +318,61 @@ def test_who_waits_at_the_door_when_it_closes_is_let_in(serve: Serve) -> None:
     assert b"connection: close" in answered
     served.thread.join(60)
     assert not served.thread.is_alive()
+
+
+def test_a_connection_that_was_promised_stays_open_for_one_more_request(serve: Serve) -> None:
+    """The head of its answer was sent, without "connection: close", before the server was told to stop."""
+    served = serve()
+    client = served.connect(b"GET /begun HTTP/1.1\r\nHost: x\r\n\r\n")
+    assert served.application.entered.wait(60)
+    served.stop()
+    while served.server.servers[0].is_serving():
+        time.sleep(0.01)
+    served.application.go_on.set()
+    assert b"connection: close" not in one_answer(client)
+    client.sendall(GET)
+    answered = read(client)
+    assert answered.startswith(b"HTTP/1.1 200 ")
+    assert b"connection: close" in answered
+
+
+def test_a_request_that_has_come_is_read_however_busy_the_server_was(serve: Serve) -> None:
+    served = serve()
+    kept = served.connect(GET)
+    assert one_answer(kept).startswith(b"HTTP/1.1 200 ")
+    served.application.entered.clear()
+    busy = served.connect(b"GET /begun HTTP/1.1\r\nHost: x\r\n\r\n")
+    assert served.application.entered.wait(60)
+    busy.sendall(b"GET /blocking HTTP/1.1\r\nHost: x\r\n\r\n")
+    served.stop()
+    while served.server.servers[0].is_serving():
+        time.sleep(0.01)
+    served.application.entered.clear()
+    served.application.go_on.set()
+    assert served.application.entered.wait(60)
+    kept.sendall(GET)
+    assert read(kept).startswith(b"HTTP/1.1 200 ")
+    assert read(busy).count(b"HTTP/1.1 200 ") == 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="filters of packets are those of Linux")
+def test_who_begins_to_connect_while_a_socket_closes_is_refused_not_reset() -> None:
+    listener = socket.create_server(("127.0.0.1", 0))
+    address = listener.getsockname()
+    with socket.create_connection(address) as early, socket.socket() as late:
+        hold_new_clients(listener)
+        late.setblocking(False)
+        assert late.connect_ex(address) == errno.EINPROGRESS
+        served, _ = listener.accept()
+        with served:
+            early.sendall(b"heard")
+            assert served.recv(5) == b"heard"
+            listener.setblocking(False)
+            with pytest.raises(BlockingIOError):
+                listener.accept()
+            listener.close()
+            assert select.select([], [late], [], 60)[1]
+            assert late.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == errno.ECONNREFUSED
 
 
 @pytest.mark.parametrize(("files", "connections"), [(1024, 768), (65_536, 65_280), (256, 128), (10, 5)])
