@@ -1,5 +1,6 @@
 """The routes of all pages for customers, partners' representatives and venue staff."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from starlette.responses import Response
@@ -9,6 +10,7 @@ from funnel.checkout import (
     basket,
     catalogue_page,
     customization,
+    find_order,
     information,
     language,
     network_page,
@@ -25,9 +27,11 @@ from funnel.core.static_files import PREFIX, colours, colours_path
 from funnel.holding.routes import routes as holding_routes
 from funnel.onboarding import provider_return
 from funnel.onboarding.routes import routes as onboarding_routes
+from funnel.order.routes import routes as order_routes
 from funnel.paying.routes import routes as paying_routes
 from funnel.redemption.routes import routes as redeem_routes
 from schema.checkout.checkout import ShopKind
+from schema.order.page import FIND_PATH
 from store.core.settings import Settings
 
 RouteTable = list[tuple[str, str, PageEndpoint]]
@@ -54,7 +58,9 @@ class FunnelRoutes:
     static_routes: list[BaseRoute]
     """On all hosts: static files."""
     link_routes: list[BaseRoute]
-    """On all hosts: the pages of payments and payment requests, and those of the holders of gift cards and vouchers."""
+    """On all hosts: the pages of payments and payment requests, and those of orders, and those of the holders
+    of gift cards and vouchers.
+    """
     service_routes: list[BaseRoute]
     """On the service's own host: pages for link holders."""
 
@@ -77,6 +83,7 @@ def routes(settings: Settings, pages: PageTemplates) -> FunnelRoutes:
             served += _slash_variants(method, site.storefront.root_path + path, endpoint)
     of_shops = [
         *served,
+        *find_order_routes(sites[ShopKind.PRODUCTS]),
         Route(f"{PRODUCTS.root_path}/brand.{{digest:str}}.css", sites[ShopKind.PRODUCTS].brand),
         *(
             Route(f"{_own_prefix(site.storefront)}/{{rest:path}}", site.page(not_found))
@@ -94,7 +101,7 @@ def routes(settings: Settings, pages: PageTemplates) -> FunnelRoutes:
             Route(f"{PREFIX}{{name:str}}", pages.assets.serve),
             Route(colours_path("{accent:str}"), colours),
         ],
-        link_routes=[*paying_routes(settings, pages), *holding_routes(settings, pages)],
+        link_routes=[*paying_routes(settings, pages), *holding_routes(settings, pages), *order_routes(settings, pages)],
         service_routes=[*onboarding_routes(settings, pages), *provider_return.routes(settings, pages)],
     )
 
@@ -102,6 +109,13 @@ def routes(settings: Settings, pages: PageTemplates) -> FunnelRoutes:
 def _own_prefix(storefront: Storefront) -> str:
     """The prefix of the paths that are only of a storefront. Beside the network's shop are the pages of holders."""
     return storefront.root_path if storefront is NETWORK else storefront.root_path.removesuffix("/shop")
+
+
+def find_order_routes(site: CheckoutSite) -> Sequence[Route]:
+    """The page where a shop's customers ask for the link to their order, whatever they bought."""
+    path = FIND_PATH.rstrip("/")
+    shown, submitted = site.page(find_order.show), site.form(find_order.submit)
+    return (*_slash_variants("GET", path, shown), *_slash_variants("POST", path, submitted))
 
 
 def product_routes(site: CheckoutSite) -> RouteTable:

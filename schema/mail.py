@@ -19,6 +19,7 @@ class MailKind(DescribedEnum):
     NEW_ORDER = "new_order", "To the partner: there is a new order."
     PAYMENT_REFUNDED = "payment_refunded", "To the buyer: no order was created, and the bank card is refunded."
     ORDER_REFUNDED = "order_refunded", "To the buyer: lines of the order are refunded, and how much goes back where."
+    ORDER_LINK = "order_link", "To the buyer, who asked for it: the link to the page of the order."
     ONBOARDING_LINK = "onboarding_link", "To a partner's legal representative: the link to activate its payments."
     IDENTITY_RENEWAL = "identity_renewal", "To a partner's legal representative: the identity must be verified again."
     VOUCHER = "voucher", "To a buyer or giftee: vouchers to print, or how they are delivered."

@@ -7,7 +7,6 @@ from resolvers import audit, bank_account, document, event
 from resolvers import coupon as coupons
 from resolvers import delivery as deliveries
 from resolvers import ledger as ledgers
-from resolvers import order as orders
 from resolvers import product as products
 from resolvers import wallet as wallets
 from resolvers.account import tokens, users
@@ -36,6 +35,8 @@ from resolvers.network import voucher_issuing as network_voucher_issuing
 from resolvers.network import voucher_usages as network_voucher_usages
 from resolvers.network import vouchers as network_vouchers
 from resolvers.onboarding import page as onboarding
+from resolvers.order import mailing as order_mailing
+from resolvers.order import orders
 from resolvers.partner import marketplaces, network_partners, partners, return_secrets
 from resolvers.payment import creation as payment_creation
 from resolvers.payment import fees, payments, transfers
@@ -241,6 +242,7 @@ class Mutation:
     renew_voucher_document = mutation_field(document.renew_voucher_document)
     replay_webhooks = mutation_field(webhooks.replay_webhooks, result="count")
     resend_mail = mutation_field(mails.resend_mail)
+    resend_order = mutation_field(order_mailing.resend_order)
     resend_payment_request = mutation_field(payment_requests.resend_payment_request)
     retry_job = mutation_field(jobs.retry_job)
     reverse_gift_card_capture = mutation_field(spending.reverse_gift_card_capture)

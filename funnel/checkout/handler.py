@@ -82,7 +82,7 @@ class CheckoutSite(Site[CheckoutRequest]):
 
 
 async def render_missing_cart(request: CheckoutRequest) -> Response:
-    """The response for a missing cart: its order if this browser placed one, else an error page."""
+    """The response for a missing cart: its order if this browser placed one, else a page that says what became of it."""
     if request.cart_id is not None:
         try:
             outcome = await payment.payment_outcome(request.context, request.key)
@@ -92,6 +92,8 @@ async def render_missing_cart(request: CheckoutRequest) -> Response:
             if outcome.status is PaymentAttemptStatus.COMPLETED:
                 return request.redirect_to_step(CheckoutStep.SUMMARY)
             return request.redirect(request.return_path(outcome.attempt_id))
+        if await payment.is_ordered(request.context, request.key):
+            return request.render_error(ErrorPage.ORDERED, 410)
     return request.render_error(
         ErrorPage.CART_EXPIRED if request.storefront.kind is ShopKind.PRODUCTS else ErrorPage.BASKET_EXPIRED, 404
     )

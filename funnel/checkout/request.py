@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from funnel.checkout.storefronts import GIFT_CARDS, NETWORK, VOUCHERS, Storefront
 from funnel.core.flash import Flash, Flashes
-from funnel.core.messages import BACK, ERROR_PAGES, REOPEN_ORDER, START_LINK_TEXTS, ErrorPage
+from funnel.core.messages import BACK, ERROR_PAGES, FIND_ORDER, REOPEN_ORDER, START_LINK_TEXTS, ErrorPage
 from funnel.core.page_request import PageLink, PageRequest
 from funnel.core.static_files import brand_path
 from resolvers.core.caller import Caller, Transport
@@ -17,12 +17,16 @@ from resolvers.core.context import Context
 from resolvers.partner.sites import Shop
 from schema.checkout.checkout import Checkout, CheckoutKey, CheckoutNotice, CheckoutStep
 from schema.core.errors import CartNotFound
+from schema.order.page import FIND_PATH
 
 STEP_ORDER = tuple(CheckoutStep)
 RETRYABLE_ERRORS = frozenset(
     {ErrorPage.CSRF_FAILED, ErrorPage.TOO_MANY, ErrorPage.TOO_LARGE, ErrorPage.UNAVAILABLE, ErrorPage.INTERNAL_ERROR}
 )
 """Error pages with a link that opens the order again."""
+
+FINISHED = frozenset({ErrorPage.ORDERED, ErrorPage.OTHER_BROWSER})
+"""Error pages that lead to the order."""
 
 
 @dataclass
@@ -39,6 +43,10 @@ class CheckoutRequest(PageRequest):
         if self.storefront is GIFT_CARDS and not self.shop.sells_gift_cards:
             return VOUCHERS
         return self.storefront if self.storefront.has_start_page else None
+
+    @property
+    def find_order_path(self) -> str:
+        return FIND_PATH
 
     @property
     def language_path(self) -> str:
@@ -150,6 +158,8 @@ class CheckoutRequest(PageRequest):
             if self.cart_id and ending in RETRYABLE_ERRORS
             else []
         )
+        if ending in FINISHED:
+            ways.append(PageLink(FIND_PATH, FIND_ORDER))
         if self.start_storefront is not None and ending is not ErrorPage.SHOP_CLOSED:
             ways.append(PageLink(self.start_storefront.start_path, START_LINK_TEXTS[self.start_storefront.kind]))
         if self.shop.brand.website:

@@ -1,24 +1,20 @@
-"""The last step: the order, or a redirect to the shop's own return URL."""
+"""The last step: a redirect to the page of the order, or to the shop's own return URL."""
 
 from starlette.responses import Response
 
 from funnel.checkout.request import CheckoutRequest
 from resolvers.checkout import steps as operations
 from resolvers.payment.checkout import payment
-from schema.checkout.checkout import CheckoutStep, PaymentAttemptStatus
+from schema.checkout.checkout import PaymentAttemptStatus
 from schema.core.errors import NotFound
-
-STEP = CheckoutStep.SUMMARY
 
 
 async def show(request: CheckoutRequest) -> Response:
-    """Show the order. Without an order, redirect to the current step of the checkout."""
+    """Redirect to the page of the order. Without an order, redirect to the current step of the checkout."""
     try:
         outcome = await payment.payment_outcome(request.context, request.key)
     except NotFound:
         return request.redirect_to_step((await operations.open_checkout(request.context, request.key)).furthest_step)
     if outcome.status is not PaymentAttemptStatus.COMPLETED:
         return request.redirect(request.return_path(outcome.attempt_id))
-    if outcome.return_url:
-        return request.redirect(outcome.return_url)
-    return request.render("summary.html", current=STEP, outcome=outcome)
+    return request.redirect(outcome.return_url or outcome.order_path)

@@ -180,6 +180,8 @@ FIELD_ERRORS = {
     ("country", "REQUIRED"): N_("Choose a country."),
     ("country", "INVALID"): N_("Choose a country."),
     ("code", "REQUIRED"): N_("Enter a code."),
+    ("number", "REQUIRED"): N_("Enter the number of your order."),
+    ("number", "INVALID"): N_("Enter the number of your order, such as 1042."),
 }
 """More specific texts for some fields."""
 
@@ -192,6 +194,7 @@ def error_text(place: str, code: str) -> tuple[str, dict[str, object]]:
 
 REOPEN_ORDER = N_("Open my order again")
 BACK = N_("Back to the shop")
+FIND_ORDER = N_("Find your order")
 START_LINK_TEXTS = {
     ShopKind.VOUCHERS: N_("See all experiences"),
     ShopKind.GIFT_CARDS: N_("Choose a gift card"),
@@ -213,6 +216,7 @@ class ErrorPage(StrEnum):
 
     CART_EXPIRED = "gone"
     BASKET_EXPIRED = "bag_gone"
+    ORDERED = "ordered"
     NO_SHOP = "no_shop"
     NOT_FOUND = "not_found"
     NOT_SOLD = "not_sold"
@@ -238,6 +242,11 @@ ERROR_PAGES = {
         N_("What you choose here is kept for a day. Have a look at what we offer."),
         Tone.INFO,
         "clock",
+    ),
+    ErrorPage.ORDERED: PageMessage(
+        N_("This order is complete"),
+        N_("It is paid and confirmed. The confirmation by e-mail has a link to the page of the order."),
+        Tone.GOOD,
     ),
     ErrorPage.NO_SHOP: PageMessage(
         N_("There is no shop here"), N_("Check the address, or go back to where you came from.")
@@ -266,7 +275,8 @@ ERROR_PAGES = {
     ErrorPage.OTHER_BROWSER: PageMessage(
         N_("This payment belongs to another browser"),
         N_(
-            "If you have just paid, all is well: your order is made without this page. The browser you paid in shows it."
+            "If you have just paid, all is well: your order is made without this page. The confirmation by e-mail has a "
+            "link to it."
         ),
         Tone.INFO,
     ),

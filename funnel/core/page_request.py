@@ -76,6 +76,11 @@ class PageRequest(ABC):
         """The URL to return to after a change of language."""
 
     @property
+    def find_order_path(self) -> str:
+        """The page where customers ask for the link to their order; empty where there is none."""
+        return ""
+
+    @property
     @abstractmethod
     def language_path(self) -> str:
         """The form action that changes the language."""

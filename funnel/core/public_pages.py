@@ -34,8 +34,10 @@ class PublicRequest(PageRequest):
 
     @property
     def origin(self) -> str:
-        """Scheme and host of these pages, as browsers see them. Host routing admits only our own hosts."""
-        return f"{urlsplit(self.services.settings.public_url).scheme}://{self.http_request.headers.get('host', '')}"
+        """Scheme and host of these pages, as browsers see them: the service's own, or those of a shop."""
+        settings, host = self.services.settings, self.http_request.headers.get("host", "")
+        scheme = urlsplit(settings.public_url).scheme if host.lower() in settings.own_hosts else settings.funnel_scheme
+        return f"{scheme}://{host}"
 
     @property
     def next_url(self) -> str:

@@ -74,5 +74,22 @@ function once(form) {
   addEventListener("pageshow", () => button.removeAttribute("aria-disabled"));
 }
 
+/** Puts a button beside a code that copies it, where the browser can. */
+function copies(code) {
+  if (!navigator.clipboard) return;
+  const value = code.textContent;
+  const button = Object.assign(document.createElement("button"), { type: "button", className: "link" });
+  const label = Object.assign(document.createElement("span"), { textContent: code.dataset.copy });
+  label.setAttribute("role", "status");
+  button.append(label);
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(value);
+    label.textContent = code.dataset.copied;
+    setTimeout(() => (label.textContent = code.dataset.copy), 3000);
+  });
+  code.append(" ", button);
+}
+
 document.querySelectorAll("form[data-preview]").forEach(preview);
 document.querySelectorAll("form[data-once]").forEach(once);
+document.querySelectorAll("[data-copy]").forEach(copies);

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import time
+from dataclasses import replace
 
 import structlog
 from prometheus_client import Counter, Histogram
@@ -16,12 +17,21 @@ from store.core.brand_colours import build_brand
 from store.core.mail_server import parse_sender
 from store.core.settings import Settings
 from store.mail.attachments import load_documents
-from store.mail.content import Content, GiftContent, NetworkUsageContent, OrderContent, content_of
+from store.mail.content import (
+    Content,
+    GiftContent,
+    NetworkUsageContent,
+    OrderContent,
+    OrderLinkContent,
+    OrderRefundContent,
+    content_of,
+)
 from store.mail.mailer import MailDeferred, MailError, MailMessage, MailRefused
 from store.mail.message import Envelope, build_message
 from store.mail.outbox import schedule_delivery
 from store.mail.render import render_mail
 from store.mail.rows import MailRow
+from store.order.links import order_url
 from store.partner.brand import DEFAULT_ACCENT, brand_of, brand_of_marketplace
 from store.partner.partners import MarketplaceRow, PartnerRow
 
@@ -35,6 +45,7 @@ PAUSES = tuple(dt.timedelta(minutes=minutes) for minutes in (1, 2, 5, 10, 20, 40
 """Pauses between attempts: slightly more than 23 hours in all."""
 SWEEP_BATCH = 500
 """Messages per sweep; a sweep runs every minute."""
+WITH_ORDER_PAGE = (OrderContent, OrderRefundContent, OrderLinkContent, GiftContent)
 MAILS = Counter("coffret_mails_total", "Messages, by outcome at the mail server.", ["kind", "outcome"])
 SECONDS = Histogram("coffret_mail_seconds", "Duration of passing a message to the mail server.")
 
@@ -91,7 +102,8 @@ async def _build_message(services: Services, mail: MailRow) -> MailMessage:
     brought = await load_documents(services.db, settings, services.files, mail.kind, about)
     async with services.db.sessions() as db, db.begin():
         brand = await _brand(db, settings, mail, about, own_name)
-        message = render_mail(mail.kind, about, mail.language, brand, settings.public_url, brought.links)
+        links = replace(brought.links, order=await _order_url(db, settings, mail, about))
+        message = render_mail(mail.kind, about, mail.language, brand, settings.public_url, links)
         mail.message_id = mail.message_id or f"<{mail.uuid}@{sender.partition('@')[2]}>"
         mail.subject = message.subject
         noted = {"message_id": mail.message_id, "subject": mail.subject[:998]}
@@ -100,6 +112,17 @@ async def _build_message(services: Services, mail: MailRow) -> MailMessage:
     written_on = services.clock.now()
     envelope = Envelope(mail.message_id, sender, brand.name, answers, mail.recipient, mail.language, written_on)
     return build_message(envelope, message, brought.files)
+
+
+async def _order_url(db: AsyncSession, settings: Settings, mail: MailRow, about: Content) -> str:
+    """The address of the page of the order that a message to its buyer is about; empty for all others."""
+    order_page = (
+        about.order_page if isinstance(about, WITH_ORDER_PAGE) and mail.kind is not MailKind.NEW_ORDER else None
+    )
+    if order_page is None or mail.partner_id is None:
+        return ""
+    partner = await db.get_one(PartnerRow, mail.partner_id)
+    return order_url(settings, order_page, partner.site_domain)
 
 
 async def _brand(db: AsyncSession, settings: Settings, mail: MailRow, about: Content, own_name: str) -> Brand:

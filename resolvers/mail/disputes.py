@@ -11,7 +11,7 @@ from schema.core.permission import Permission
 from schema.gift_card.gift_card import GiftCardStatus
 from schema.mail import MailKind
 from schema.network.voucher import NetworkVoucherStatus
-from schema.order import OrderStatus
+from schema.order.order import OrderStatus
 from schema.payment.dispute import DisputeKind
 from schema.voucher.voucher import VoucherState
 from store.account.staff import STAFF_LANGUAGE

@@ -23,6 +23,7 @@ async def queue_order_refund_mail(
     about = OrderRefundContent(
         first_name=order.buyer_first_name,
         order_number=order.number,
+        order_page=order.uuid,
         currency=refund.currency,
         card_amount=card_amount,
         gift_card_amount=refund.refund_amount - card_amount,

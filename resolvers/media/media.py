@@ -22,7 +22,7 @@ from schema.core.errors import InvalidInput, MediaInUse
 from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
 from schema.media import ArchiveMedia, CreateMedia, Media, MediaSize, UpdateMedia
-from schema.order import OrderProduct
+from schema.order.order import OrderProduct
 from schema.product.product import Product
 from store.catalogue.catalogue import PrototypeImageRow
 from store.media.media import CONTENT_TYPE, MediaRow, lock_media_for_use, media_key_of, media_path_of, parse_media_path

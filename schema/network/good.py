@@ -42,7 +42,7 @@ class NetworkGoodFields(SchemaModel):
         name="orderId",
     )
     order = relation(
-        "schema.order:Order",
+        "schema.order.order:Order",
         by="order_id",
         description="The order it was sold with; null if none, and for partners.",
         nullable=True,

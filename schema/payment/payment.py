@@ -153,7 +153,7 @@ class Refund(SchemaModel):
     )
     created_on: dt.datetime = datetime_column("When it was accepted.")
     lines = relations(
-        "schema.order:RefundLine",
+        "schema.order.order:RefundLine",
         by="refund_id",
         description="The lines of the order that it refunds; empty if it refunds an amount.",
     )
@@ -248,7 +248,7 @@ class Payment(SchemaModel):
         field_permission=FieldPermission(Permission.VIEW_WALLET, owner_columns=()),
     )
     order = relation(
-        "schema.order:Order", by="order_id", description="The order that it pays; null if none.", nullable=True
+        "schema.order.order:Order", by="order_id", description="The order that it pays; null if none.", nullable=True
     )
     payment_request = relation(
         "schema.payment.request:PaymentRequest",

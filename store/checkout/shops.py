@@ -14,12 +14,19 @@ from schema.partner.partner import PartnerStatus
 from schema.wallet import WalletKind
 from store.checkout.network_offers import NetworkShop, network_shop_of
 from store.checkout.reading import latest_attempt_query, latest_attempt_values, load_attempt
+from store.core.settings import Settings
 from store.database.statement_cache import Statement
 from store.database.transaction_reader import DatabaseReader
 from store.ledger.wallets import WalletRow
 from store.partner.brand import brand_of
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.payment.attempts import AttemptRow
+
+SHOP_PATHS = {
+    ShopKind.VOUCHERS: "/vouchers/shop/",
+    ShopKind.GIFT_CARDS: "/giftcards/shop/",
+    ShopKind.NETWORK: "/network/shop/",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,3 +129,8 @@ def _checkout_shop(row: _PartnerColumns, currency: str, time_zone: str, network_
         currency=currency,
         time_zone=time_zone,
     )
+
+
+def shop_url(settings: Settings, site_domain: str, kind: ShopKind) -> str:
+    """The URL of a shop's start page; empty for products, which are sold on the partner's own site."""
+    return f"{settings.funnel_scheme}://{site_domain}{SHOP_PATHS[kind]}" if kind in SHOP_PATHS else ""

@@ -14,7 +14,7 @@ from schema.core.text import Text
 from schema.delivery.delivery import DeliveryKind
 from schema.invoice.invoice import InvoiceKind
 from schema.mail import MailKind
-from schema.order import OrderStatus
+from schema.order.order import OrderStatus
 from schema.payment.dispute import DisputeState
 
 
@@ -90,6 +90,8 @@ class OrderContent(Content):
     gift_cards: tuple[DeductionContent, ...]
     card_amount: Decimal
     vat: tuple[VatContent, ...]
+    order_page: UUID | None = None
+    """The uuid of the order, by which its page is linked. Older messages lack this field."""
 
 
 class RefundContent(Content):
@@ -115,6 +117,18 @@ class OrderRefundContent(Content):
     lines: tuple[OrderLineContent, ...]
     is_withdrawn: bool
     """Whether there are vouchers or gift cards among the lines."""
+    order_page: UUID | None = None
+    """As of an order."""
+
+
+class OrderLinkContent(Content):
+    """The link to the page of an order, for the buyer."""
+
+    number: int
+    ordered_on: dt.datetime
+    time_zone: str
+    first_name: str
+    order_page: UUID
 
 
 class DisputeContent(Content):
@@ -279,6 +293,8 @@ class GiftContent(Content):
     items: tuple[GiftItem, ...]
     accent: str = ""
     """The colour of the design of a network's gift cards; empty for the shop's or the default one."""
+    order_page: UUID | None = None
+    """As of an order, in messages to the buyer; None for all others, and for what was not sold in an order."""
 
 
 class NetworkUsageContent(Content):
@@ -348,6 +364,7 @@ CONTENTS: Mapping[MailKind, type[Content]] = {
     MailKind.NEW_ORDER: OrderContent,
     MailKind.PAYMENT_REFUNDED: RefundContent,
     MailKind.ORDER_REFUNDED: OrderRefundContent,
+    MailKind.ORDER_LINK: OrderLinkContent,
     MailKind.ONBOARDING_LINK: OnboardingContent,
     MailKind.PAYMENT_REQUEST: PaymentRequestContent,
     MailKind.PAYMENT_REQUEST_REMINDER: PaymentRequestContent,

@@ -24,6 +24,7 @@ from store.media.media import MediaRow, media_path_of, parse_media_path
 from store.network.boxes import BoxImageRow, BoxRow
 from store.network.designs import GiftCardDesignRow
 from store.network.vouchers import NetworkVoucherRow
+from store.order.orders import OrderRow
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.voucher.vouchers import VoucherRow
 
@@ -114,9 +115,19 @@ async def _mail_items(db: AsyncSession, kind: MailKind, sold: Sequence[SoldItem]
     partner_id = sold[0].partner_id
     zone = select(MarketplaceRow.time_zone).join(PartnerRow, col(PartnerRow.marketplace_id) == col(MarketplaceRow.id))
     time_zone = (await db.exec(zone.where(col(PartnerRow.id) == partner_id))).one()
+    ordered = await _order_uuids(db, sold)
     for group in _by_addressee(sold, addressees):
         content = group.content(time_zone, [_item(one) for one in group.sold])
+        if group.role is not GiftRole.FOR_GIFTEE:
+            content = content.model_copy(update={"order_page": ordered.get(group.sold[0].order_id)})
         await group.enqueue(db, kind, content, partner_id=partner_id)
+
+
+async def _order_uuids(db: AsyncSession, sold: Sequence[SoldItem]) -> Mapping[int | None, UUID]:
+    """The uuids of the orders in which vouchers or gift cards were sold, by the orders' ids."""
+    named = sorted({one.order_id for one in sold if one.order_id is not None})
+    query = select(col(OrderRow.id), col(OrderRow.uuid)).where(is_any_of(col(OrderRow.id), named))
+    return dict((await db.exec(query)).all())
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from schema.coupon.coupon import ReceptionMode
 from store.mail.content import DeductionContent, DeliveryContent, OrderContent, OrderLineContent, VatContent
-from store.order.orders import OrderRow
+from store.order.orders import OrderRow, address_lines
 from store.payment.attempts import AttemptRow
 
 ALIKE = ("name", "details", "unit_price")
@@ -30,6 +30,7 @@ def order_content(order: OrderRow, attempt: AttemptRow, time_zone: str) -> Order
         total_amount=order.total_amount,
         gift_cards=tuple(DeductionContent(code=card.code[-4:], amount=card.amount) for card in attempt.cards),
         card_amount=order.card_amount,
+        order_page=order.uuid,
         vat=tuple(VatContent(rate=entry.rate, net=entry.net, vat=entry.vat) for entry in attempt.vat),
     )
 
@@ -55,14 +56,11 @@ def order_lines_of(attempt: AttemptRow) -> tuple[OrderLineContent, ...]:
 
 
 def _delivery(order: OrderRow, attempt: AttemptRow) -> DeliveryContent:
-    to = order.recipient_name or f"{order.buyer_first_name} {order.buyer_last_name}".strip()
-    place = f"{order.postal_code or ''} {order.city or ''}".strip()
-    lines = (to, order.address_line_1, order.address_line_2, place) if order.country else ()
     return DeliveryContent(
         kind=order.delivery_kind,
         name=order.delivery_name,
         description=attempt.delivery.description,
-        address=tuple(line for line in lines if line),
+        address=address_lines(order),
         country=order.country or "",
         to_giftees=attempt.delivery.reception in TO_GIFTEES,
     )

@@ -32,6 +32,8 @@ class MailLinks:
     pages: Mapping[int, str] = field(default_factory=dict)
     is_attached: bool = False
     """True if all documents are attached."""
+    order: str = ""
+    """The address of the order's page; empty if the message is about no order, or not for its buyer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,7 @@ def render_mail(
         "pages": links.pages,
         "address_of": functools.partial(_picture, public_url=public_url),
         "attached": links.is_attached,
+        "order_url": links.order,
     }
     html, text = (_environment(language).get_template(f"{kind}.{form}").render(values) for form in ("html", "txt"))
     return RenderedMail(subject, html, BLANK_LINES.sub("\n\n", text).strip() + "\n")

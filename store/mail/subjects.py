@@ -17,6 +17,7 @@ from store.mail.content import (
     GiftRole,
     InvoiceContent,
     OrderContent,
+    OrderLinkContent,
     OrderRefundContent,
     PaymentRequestContent,
     PayoutMailContent,
@@ -37,6 +38,7 @@ SUBJECTS = {
     MailKind.NEW_ORDER: N_("New order %(number)s: %(total)s"),
     MailKind.PAYMENT_REFUNDED: N_("Your payment at %(shop)s is being refunded"),
     MailKind.ORDER_REFUNDED: N_("Order %(number)s at %(shop)s: %(total)s refunded"),
+    MailKind.ORDER_LINK: N_("Your order %(number)s at %(shop)s"),
     MailKind.ONBOARDING_LINK: N_("Card payments at %(shop)s: your confirmation is needed"),
     MailKind.PAYMENT_REQUEST: N_("%(shop)s asks you to pay %(total)s"),
     MailKind.PAYMENT_REQUEST_REMINDER: N_("A reminder: %(total)s to pay to %(shop)s"),
@@ -93,7 +95,7 @@ def subject_of(
 ) -> str:
     """The subject of a message; messages about vouchers and gift cards show it as their title too."""
     text, gaps = SUBJECTS[kind], {"shop": brand.name}
-    if isinstance(about, OrderContent | OrderRefundContent):
+    if isinstance(about, OrderContent | OrderRefundContent | OrderLinkContent):
         gaps |= _order_of(about, formats)
     elif isinstance(about, PaymentRequestContent):
         gaps |= {"total": formats.money(about.amount, about.currency)}
@@ -118,7 +120,9 @@ def subject_of(
     return texts.gettext(text) % gaps
 
 
-def _order_of(about: OrderContent | OrderRefundContent, formats: Formats) -> dict[str, str]:
+def _order_of(about: OrderContent | OrderRefundContent | OrderLinkContent, formats: Formats) -> dict[str, str]:
+    if isinstance(about, OrderLinkContent):
+        return {"number": str(about.number)}
     if isinstance(about, OrderContent):
         return {"number": str(about.number), "total": formats.money(about.total_amount, about.currency)}
     refunded = formats.money(about.card_amount + about.gift_card_amount, about.currency)

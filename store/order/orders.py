@@ -6,7 +6,7 @@ from sqlalchemy import CheckConstraint, Index, UniqueConstraint
 from sqlmodel import Field, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.order import (
+from schema.order.order import (
     Order,
     OrderBuyer,
     OrderDelivery,
@@ -87,6 +87,14 @@ class OrderDiscountRow(PartnerIndexed, InCurrency, OrderDiscount, table=True):
 
     __tablename__ = "order_discount"
     order_id: int = Field(foreign_key="shop_order.id", index=True)
+
+
+def address_lines(order: OrderRow) -> tuple[str, ...]:
+    """The lines of the address that an order is sent to, without the country; empty if it is not sent to its buyer."""
+    to = order.recipient_name or f"{order.buyer_first_name} {order.buyer_last_name}".strip()
+    place = f"{order.postal_code or ''} {order.city or ''}".strip()
+    lines = (to, order.address_line_1, order.address_line_2, place) if order.country else ()
+    return tuple(line for line in lines if line)
 
 
 async def lock_order(db: AsyncSession, id: int) -> OrderRow:

@@ -12,7 +12,7 @@ from sqlalchemy import CheckConstraint, UniqueConstraint
 from sqlmodel import Field, col, func, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.order import RefundLine
+from schema.order.order import RefundLine
 from store.core.row import InCurrency, PartnerIndexed
 from store.order.orders import OrderProductRow, OrderRow
 from store.payment.payments import RefundRow

@@ -16,6 +16,11 @@ DETAILS = {"first_name": "Ada", "last_name": "Martin", "email": "ada@example.com
 ADDRESS = {"address_line_1": "1 rue des Lilas", "postal_code": "75011", "city": "Paris"}
 
 
+def _step_at(url: str) -> str:
+    path = urlsplit(url).path
+    return "order" if path.startswith("/orders/") else path.rstrip("/").rpartition("/")[2] or "shop"
+
+
 @dataclass
 class Watch:
     """What a browser does that no page of ours may make it do."""
@@ -65,9 +70,8 @@ class Customer:
 
     @property
     def at(self) -> str:
-        """The last word of the address: `customization`, `payment`, …; `shop` back there."""
-        path = urlsplit(self.page.url).path
-        return path.rstrip("/").rpartition("/")[2] or "shop"
+        """The last word of the address: `customization`, `payment`, …; `shop` back there, `order` at its page."""
+        return _step_at(self.page.url)
 
     async def h1(self) -> str:
         """The title on the page."""
@@ -168,7 +172,7 @@ class Customer:
 
     async def arrive(self, at: str) -> None:
         """Wait until the customer is at a step."""
-        await self.reach(lambda url: urlsplit(url).path.rstrip("/").endswith(f"/{at}"))
+        await self.reach(lambda url: _step_at(url) == at)
 
     async def arrive_at_provider(self) -> None:
         """Wait for the provider's page."""

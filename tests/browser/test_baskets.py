@@ -111,7 +111,7 @@ async def _pays_with_a_challenge(customer: Customer) -> None:
     await customer.leave_to_pay()
     await customer.pay_by(CHALLENGE_CARD)
     await customer.confirm()
-    await customer.arrive("summary")
+    await customer.arrive("order")
     await sound(page, "summary of a voucher")
 
 
@@ -148,7 +148,7 @@ async def test_a_gift_card_without_scripts(shop: RunningShop, new_customer: NewC
     await customer.give_details()
     await customer.leave_to_pay()
     await customer.pay_by(GOOD_CARD)
-    await customer.arrive("summary")
+    await customer.arrive("order")
     new = "SELECT code, value_amount::text, status FROM gift_card WHERE id <> ALL(:before)"
     ((code, value, status),) = await shop.rows(new, before=[id for (id,) in before])
     assert (value, status) == ("50.00", "paid")

@@ -31,7 +31,7 @@ async def test_replaced_while_the_customer_is_on_the_way(shop: RunningShop, cust
     assert await customer.notes() == []
     await customer.leave_to_pay()
     await customer.pay_by()
-    await customer.arrive("summary")
+    await customer.arrive("order")
     order = await shop.order(cart)
     assert [(line["productId"], line["quantity"]) for line in order["products"]] == [(new.id, 2)]
 
@@ -57,7 +57,7 @@ async def test_the_cart_of_an_order_is_gone(shop: RunningShop, customer: Custome
     await customer.come_to_pay(cart)
     await customer.leave_to_pay()
     await customer.pay_by()
-    await customer.arrive("summary")
+    await customer.arrive("order")
     assert (await shop.http.get(f"/api/v2/ecommerce/cart/{cart['id']}/")).status_code == 404
     stranger = await (await new_customer()).open(cart)
     assert await stranger.h1() == "This basket has expired", "an order is shown to its own browser only"
@@ -146,7 +146,7 @@ async def test_what_cannot_be_sold_is_told_and_left_out(shop: RunningShop, custo
     assert "€20.00" in await customer.read_text("aside")
     await customer.leave_to_pay()
     await customer.pay_by()
-    await customer.arrive("summary")
+    await customer.arrive("order")
     order = await shop.order(cart)
     assert [(line["productId"], line["quantity"]) for line in order["products"]] == [(good.id, 1)]
 
@@ -165,7 +165,7 @@ async def test_what_can_be_put_right_is_ordered(shop: RunningShop, customer: Cus
     await customer.give_details()
     await customer.leave_to_pay()
     await customer.pay_by()
-    await customer.arrive("summary")
+    await customer.arrive("order")
     order = await shop.order(cart)
     assert order["products"][0]["variant"]["name"]["en"].startswith("180")
 

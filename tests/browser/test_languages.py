@@ -73,7 +73,7 @@ async def walked(shop: RunningShop, customer: Customer) -> AsyncIterator[tuple[s
     await page.wait_for_url("**/challenge*")
     yield "challenge", page
     await customer.confirm()
-    await customer.arrive("summary")
+    await customer.arrive("order")
     yield "summary", page
     await page.goto(f"http://{shop.domain}/ecommerce/shop/customization/?cart=unknown")
     yield "expired", page

@@ -55,7 +55,7 @@ async def test_abandoned_at_the_provider(shop: RunningShop, customer: Customer, 
     assert "The time to pay ran out" in await back.notes()
     await back.leave_to_pay()
     await back.pay_by()
-    await back.arrive("summary")
+    await back.arrive("order")
     await shop.order(cart)
     await shop.check_ledger()
 
@@ -98,7 +98,7 @@ async def test_paid_by_a_bank_that_takes_its_time(shop: RunningShop, customer: C
     assert await customer.h1() == "We are checking your payment"
     assert await shop.orders(cart) == []
     await shop.pass_time(seconds=31)
-    await customer.arrive("summary")
+    await customer.arrive("order")
     await shop.order(cart)
 
 
@@ -135,7 +135,7 @@ async def test_paid_after_all_when_given_up_and_gone_is_given_back(
     await quicker.come_to_pay(theirs, DeliveryKind.CLICK_AND_COLLECT)
     await quicker.leave_to_pay()
     await quicker.pay_by()
-    await quicker.arrive("summary")
+    await quicker.arrive("order")
     await customer.pay_by()
     await customer.arrive_at_outcome()
     assert await customer.h1() == "Your payment is being refunded"

@@ -65,7 +65,7 @@ async def test_boxes_and_a_gift_card_by_keyboard(shop: RunningShop, customer: Cu
     assert f"{BOX} × 2" in await customer.read_text(".small-lines")
     await customer.leave_to_pay()
     await customer.pay_by(GOOD_CARD)
-    await customer.arrive("summary")
+    await customer.arrive("order")
     await sound(page, "summary of network products")
     sold = {name.partition(" ·")[0]: counts for name, *counts in await shop.rows(SOLD, email="network@example.com")}
     assert sold == {BOX: [2, 0, 2], "Gift card": [1, 1, 0]}
@@ -93,7 +93,7 @@ async def test_a_cart_that_was_handed_over_without_scripts(
     await customer.give_details(email="handed-over@example.com")
     await customer.leave_to_pay()
     await customer.pay_by(GOOD_CARD)
-    await customer.arrive("summary")
+    await customer.arrive("order")
     sold = {name.partition(" ·")[0]: counts for name, *counts in await shop.rows(SOLD, email="handed-over@example.com")}
     assert sold == {BOX: [1, 0, 1], "Gift card": [2, 2, 0]}
     again = await new_customer()

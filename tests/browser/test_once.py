@@ -32,7 +32,7 @@ async def test_a_double_click(shop: RunningShop, new_customer: NewCustomer, scri
     await customer.page.click('#cards a[href*="4970107111111119"]')
     await customer.reach("**card=*")
     await customer.page.dblclick("form#card button.main")
-    await customer.arrive("summary")
+    await customer.arrive("order")
     await shop.order(cart)
     assert await shop.charges() == charged + 1
 
@@ -45,11 +45,11 @@ async def test_two_tabs_press_pay_and_both_pay(shop: RunningShop, customer: Cust
     await asyncio.gather(customer.leave_to_pay(), other.leave_to_pay())
     assert customer.page.url == other.page.url, "one payment"
     await customer.pay_by()
-    await customer.arrive("summary")
+    await customer.arrive("order")
     await other.page.reload()
     assert await other.h1() == "This payment is done"
     await other.page.click("main a.main")
-    await other.arrive("summary")
+    await other.arrive("order")
     assert await other.read_text(".number") == await customer.read_text(".number")
     await shop.order(cart)
     assert (await attempts(shop, cart), await shop.charges()) == (1, charged + 1)
@@ -68,7 +68,7 @@ async def test_two_tabs_with_another_choice_each(shop: RunningShop, customer: Cu
     assert "€40.00" in await customer.read_text("aside")
     await customer.leave_to_pay()
     await customer.pay_by()
-    await customer.arrive("summary")
+    await customer.arrive("order")
     order = await shop.order(cart)
     assert (order["total"], await shop.charges()) == ({"amount": "40.00"}, charged + 1)
 
@@ -78,7 +78,7 @@ async def test_back_and_reload_after_the_order(shop: RunningShop, customer: Cust
     await customer.come_to_pay(cart)
     await customer.leave_to_pay()
     await customer.pay_by()
-    await customer.arrive("summary")
+    await customer.arrive("order")
     number = await customer.read_text(".number")
     await customer.page.reload()
     assert await customer.read_text(".number") == number
@@ -86,7 +86,7 @@ async def test_back_and_reload_after_the_order(shop: RunningShop, customer: Cust
     assert await customer.h1() == "This payment is done"
     for step in ("payment", "information", "customization"):
         await customer.page.goto(f"http://{shop.domain}/ecommerce/shop/{step}/?cart={cart['id']}")
-        assert customer.at == "summary"
+        assert customer.at == "order"
         assert await customer.read_text(".number") == number
     await shop.order(cart)
     assert (await attempts(shop, cart), await shop.charges()) == (1, charged + 1)
@@ -106,7 +106,7 @@ async def test_back_from_the_provider_and_pressed_again(shop: RunningShop, custo
         await customer.pay_button.click()
     await customer.arrive_at_provider()
     await customer.pay_by()
-    await customer.arrive("summary")
+    await customer.arrive("order")
     await shop.order(cart)
     assert (await attempts(shop, cart), await shop.charges()) == (1, charged + 1)
 
@@ -118,6 +118,6 @@ async def test_an_order_confirmed_twice_without_a_card(shop: RunningShop, custom
     other = await customer.another_tab()
     await other.page.goto(customer.page.url)
     await asyncio.gather(customer.pay_button.click(), other.pay_button.click())
-    await asyncio.gather(customer.arrive("summary"), other.arrive("summary"))
+    await asyncio.gather(customer.arrive("order"), other.arrive("order"))
     await shop.order(cart)
     assert str(await shop.one("SELECT remaining_amount FROM gift_card WHERE id = :id", id=card.id)) == "30.00"

@@ -71,7 +71,7 @@ async def test_wholly_by_gift_card_and_thanked(shop: RunningShop, customer: Cust
     assert "Left to pay by card €0.00" in await customer.read_text("aside")
     assert card.code[:4] not in await customer.read_text(), "a gift card is told by its end"
     await customer.pay_button.click()
-    await customer.arrive("summary")
+    await customer.arrive("order")
     assert await customer.h1() == "Thank you for your order"
     order = await shop.order(cart)
     said = await customer.read_text()
@@ -99,7 +99,7 @@ async def test_a_coupon_then_a_gift_card_then_the_rest_by_card(shop: RunningShop
     await customer.leave_to_pay()
     assert "€60.00" in await customer.read_text()
     await customer.pay_by()
-    await customer.arrive("summary")
+    await customer.arrive("order")
     order = await shop.order(cart)
     amounts = {name: order[name]["amount"] for name in ("discountTotal", "total", "giftCardTotal", "cardTotal")}
     assert amounts == {"discountTotal": "10.00", "total": "90.00", "giftCardTotal": "30.00", "cardTotal": "60.00"}

@@ -126,7 +126,7 @@ async def test_the_provider_and_the_way_back(shop: RunningShop, customer: Custom
     with contextlib.suppress(Error):  # the page leads on before it is wholly there
         await page.goto(f"http://{shop.domain}/ecommerce/shop/payment/leaving/?cart={cart['id']}")
     await customer.confirm()
-    await customer.arrive("summary")
+    await customer.arrive("order")
     await sound(page, "summary")
 
 
@@ -204,7 +204,7 @@ async def test_every_page_is_small(shop: RunningShop, new_customer: NewCustomer)
         if step is CheckoutStep.SUMMARY:
             await walker.leave_to_pay()
             await walker.pay_by()
-            await walker.arrive("summary")
+            await walker.arrive("order")
         fresh = await new_customer()
         await fresh.page.context.add_cookies(await walker.page.context.cookies())  # type: ignore[arg-type]  # what it gives it takes
         weights[step] = await weighed(fresh, f"http://{shop.domain}/ecommerce/shop/{step}/?cart={cart}")

@@ -5,13 +5,13 @@ from uuid import UUID
 
 from resolvers.core.lists.listing import Lookup
 from resolvers.core.operation import Call, operation
-from resolvers.order import orders
+from resolvers.order.orders import orders
 from resolvers.product import product
 from rest_compat.routes import ROUTES
 from schema.account.token import RevokeToken
 from schema.cart.ecommerce_cart import EcommerceCart
 from schema.core.permission import AccessRule, Permission
-from schema.order import Order
+from schema.order.order import Order
 from schema.root import Mutation, Query
 from tests.contract.declarations import ROOT, Declared, Documented, Surface, declared, documented, published, report
 
@@ -36,7 +36,7 @@ def test_every_operation_is_finished() -> None:
         "cart.carts",
         "checkout.steps",
         "coupon",
-        "order",
+        "order.orders",
         "payment.checkout.payment",
         "product",
     } <= {it.module for it in found}
@@ -139,6 +139,6 @@ def test_the_report_names_each_operation_and_the_page_that_helps() -> None:
 
 def test_lists_and_look_ups_are_found_where_they_are_declared() -> None:
     where = {id(it.source): it.where for it in declared()}
-    assert where[id(orders)] == "order.orders"
+    assert where[id(orders)] == "orders.orders"
     assert where[id(product)] == "product.product"
     assert id(parcel) not in where

@@ -29,6 +29,7 @@ from store.checkout.reservations import (
     reserve,
     spend_on_networks,
 )
+from store.checkout.shops import shop_url
 from store.core.provider_process import CheckIntervals
 from store.job.jobs import JobKind, enqueue_job
 from store.order import events
@@ -57,11 +58,6 @@ INTERVALS = CheckIntervals(
 )
 NOTIFIED_AGES = tuple(dt.timedelta(minutes=age) for age in (1, 3, 8, 16, 30, 45))
 """When a pay-in is checked that the provider notifies about. Its link ends after 15 minutes."""
-SHOP_PATHS = {
-    ShopKind.VOUCHERS: "/vouchers/shop/",
-    ShopKind.GIFT_CARDS: "/giftcards/shop/",
-    ShopKind.NETWORK: "/network/shop/",
-}
 
 
 def next_check(attempt: AttemptRow, now: dt.datetime) -> dt.datetime:
@@ -246,10 +242,8 @@ async def _place_order(
 
 async def _shop_url(services: Services, db: AsyncSession, attempt: AttemptRow) -> str:
     """The URL of the shop where the attempt was started; empty for carts, which come from the partner's own shop."""
-    if attempt.kind is ShopKind.PRODUCTS:
-        return ""
     domain = (await db.exec(select(PartnerRow.site_domain).where(col(PartnerRow.id) == attempt.partner_id))).one()
-    return f"{services.settings.funnel_scheme}://{domain}{SHOP_PATHS[attempt.kind]}"
+    return shop_url(services.settings, domain, attempt.kind)
 
 
 async def delete_ordered_cart(services: Services, attempt: AttemptRow) -> None:

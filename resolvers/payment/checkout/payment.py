@@ -187,6 +187,20 @@ async def payment_outcome(call: Call, key: CheckoutKey) -> PaymentResult:
 
 
 @operation(AccessRule.CUSTOMER, transaction=False)
+async def is_ordered(call: Call, key: CheckoutKey) -> bool:
+    """Whether a cart or basket has become an order, in whatever browser."""
+    table = AttemptRow
+    query = select(table.id).where(
+        col(table.partner_id) == partner_of(call),
+        col(table.kind) == key.kind,
+        col(table.cart_id) == key.cart_id,
+        col(table.state) == AttemptState.COMPLETED,
+    )
+    async with call.services.db.sessions() as db:
+        return (await db.exec(query.limit(1))).first() is not None
+
+
+@operation(AccessRule.CUSTOMER, transaction=False)
 async def cancel_payment(call: Call, key: CheckoutKey) -> Checkout:
     """Cancel the open payment, so that the customer can change the order. A payment that is paid already stands."""
     async with call.services.db.sessions() as db:

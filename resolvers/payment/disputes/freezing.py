@@ -6,7 +6,7 @@ from decimal import Decimal
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.payment.refunds.goods import SoldGoods, withdraw
-from schema.order import OrderStatus
+from schema.order.order import OrderStatus
 from schema.voucher.voucher import VoucherState
 from store.gift_card.gift_cards import GiftCardRow
 from store.network.vouchers import NetworkVoucherRow

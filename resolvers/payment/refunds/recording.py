@@ -11,7 +11,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from resolvers.payment.events import emit_payment_event, emit_refund_event
 from resolvers.payment.locking import LockedPayment
 from schema.event import EventType
-from schema.order import OrderStatus
+from schema.order.order import OrderStatus
 from schema.payment.payment import (
     PaymentSourceKind,
     PaymentTransactionStatus,

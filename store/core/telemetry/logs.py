@@ -35,7 +35,11 @@ _SECRET_TEXT: Sequence[tuple[tuple[str, ...], re.Pattern[str], str]] = (
     (("vouchers", "_by_code", "redeem"), re.compile(r"(?i)((?:api(?:/|%2f)vouchers|[a-z]+_by_code|(?:/|%2f)redeem)(?:/|%2f))(?!%2f)[^/\s?'\"&]+?(?=/|%2f|[\s?'\"&]|$)"), rf"\1{MASK}"),
     (("provider/hooks/",), re.compile(r"(?i)(provider/hooks/)[^/\s?'\"]+"), rf"\1{MASK}"),
     (("/pay/", "%2fpay%2f"), re.compile(r"(?i)((?:/|%2f)pay(?:/|%2f))[\w-]{20,}"), rf"\1{MASK}"),
-    (("/network/", "%2fnetwork%2f"), re.compile(r"(?i)((?:/|%2f)network(?:/|%2f))\.?[\w-]{20,}\.[\w-]{20,}"), rf"\1{MASK}"),
+    (
+        ("/network/", "%2fnetwork%2f", "/orders/", "%2forders%2f"),
+        re.compile(r"(?i)((?:/|%2f)(?:network|orders)(?:/|%2f))\.?[\w-]{20,}\.[\w-]{20,}"),
+        rf"\1{MASK}",
+    ),
     (("/k/", "%2fk%2f"), re.compile(r"(?i)((?:/|%2f)k(?:/|%2f))[a-z0-9]{8}(?![a-z0-9])"), rf"\1{MASK}"),
     (("[parameters",), re.compile(r"(?s)\[parameters: .*?\](?=\s*(?:\n|$|\(Background))"), f"[parameters: {MASK}]"),
 )  # fmt: skip

@@ -25,8 +25,9 @@ class Customer:
 
     @property
     def step(self) -> str:
-        """The last word of the path: `customization`, `payment`, …"""
-        return urlsplit(self.path).path.rstrip("/").rpartition("/")[2]
+        """The last word of the path: `customization`, `payment`, …; `order` at the page of an order."""
+        path = urlsplit(self.path).path
+        return "order" if path.startswith("/orders/") else path.rstrip("/").rpartition("/")[2]
 
     @property
     def h1(self) -> str:

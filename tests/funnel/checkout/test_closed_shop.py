@@ -101,10 +101,10 @@ async def test_a_payment_that_was_begun_is_finished(shop: Shop, customer: Custom
     await customer.post(path, form)
     assert customer.refresh[1] == provider, "pressed again it leads to the same payment"
     await pay(shop, customer)
-    assert (customer.step, customer.h1) == ("summary", "Thank you for your order")
+    assert (customer.step, customer.h1) == ("order", "Thank you for your order")
     assert await shop.count("shop_order") == 1
     await customer.open(f"{PRODUCTS}customization/?cart={cart.id}")
-    assert customer.step == "summary"
+    assert customer.step == "order"
 
 
 async def test_what_was_bought_is_redeemed_all_the_same(venue: Venue) -> None:

@@ -1,5 +1,6 @@
 """The shop of gift cards as each partner offers them, and what it says while it is closed."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -22,7 +23,8 @@ async def change(shop: Shop, **values: Any) -> None:
 
 def links(customer: Customer) -> set[str]:
     """The paths that a page leads to."""
-    return {link.attributes["href"].partition("?")[0] for link in customer.page.all("a")}
+    found = {link.attributes["href"].partition("?")[0] for link in customer.page.all("a")}
+    return {re.sub(r"https://[^/]+(?=/\w+/shop/)", "", link) for link in found}
 
 
 async def test_the_form_proposes_what_the_partner_offers(shop: Shop, customer: Customer) -> None:

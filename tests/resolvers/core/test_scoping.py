@@ -10,12 +10,13 @@ from sqlmodel import select
 from strawberry.utils.str_converters import to_camel_case, to_snake_case
 
 import resolvers
-from resolvers import coupon, delivery, order, product
+from resolvers import coupon, delivery, product
 from resolvers.catalogue import option_categories, options
 from resolvers.core.caller import Caller, Role
 from resolvers.core.context import Context
 from resolvers.core.lists.listing import Listing, Lookup, PageArguments
 from resolvers.core.scoping import find_visible, visible_conditions
+from resolvers.order import orders as order
 from schema.core.errors import NotFound, Unauthenticated
 from schema.core.permission import GRANTABLE_PERMISSIONS, Permission
 from schema.delivery.delivery import DeliveryKind

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from resolvers import order as orders
 from resolvers import product
 from resolvers.core.lists.listing import PageArguments
-from resolvers.order import OrderFilter, OrderSort
+from resolvers.order import orders
+from resolvers.order.orders import OrderFilter, OrderSort
 from resolvers.payment.checkout import payment
 from schema.cart.cart import CartItem
 from schema.catalogue.prototype import VoucherPrototypeType
@@ -41,7 +41,7 @@ async def order_of(shop: Shop, *choices: ProductChoice, **more: Any) -> int:
     more["codes"] = (*more.get("codes", ()), card.code)
     key, seen = await shop.ready(*choices, **more)
     started = await shop.start(key, seen)
-    assert (await payment.payment_outcome(shop.context, key)).order_number
+    assert (await payment.payment_outcome(shop.context, key)).order_path
     return int(await shop.one("SELECT id FROM shop_order WHERE attempt_id = :id", id=started.attempt_id))
 
 

@@ -118,7 +118,7 @@ async def test_a_payment_under_way_finishes(shop: Shop, finish: str) -> None:
         await polling.CHECKS.poll(shop.services, started.attempt_id)
     outcome = await payment.settle_payment(shop.context, key.session_id, started.attempt_id)
     assert (outcome.status, await shop.count("shop_order")) == (PaymentAttemptStatus.COMPLETED, 1)
-    assert (await payment.payment_outcome(shop.context, key)).order_number == "1"
+    assert (await shop.order_page(await payment.payment_outcome(shop.context, key))).number == 1
 
 
 async def test_a_payment_that_failed_is_not_begun_anew(shop: Shop) -> None:

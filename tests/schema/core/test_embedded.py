@@ -10,7 +10,7 @@ from schema.core.derived import Derived
 from schema.core.field_source import EmbeddedValue
 from schema.core.money import money, money_column
 from schema.core.resource import EmbeddedColumns, embedded_type, published_type
-from schema.order import PostalAddress
+from schema.order.order import PostalAddress
 from schema.voucher.voucher import VoucherGiftee
 from store.tables import ROW_CLASSES
 from store.voucher.vouchers import VoucherRow

@@ -112,7 +112,7 @@ async def sold(shop: Shop) -> None:
     choices = [ProductChoice(candle.id, 2, large.id), ProductChoice(honey.id, 1)]
     key, seen = await shop.ready(*choices, codes=codes, delivery=DeliveryKind.HOME_DELIVERY)
     await shop.start(key, seen)
-    assert (await payment.payment_outcome(shop.context, key)).order_number
+    assert (await payment.payment_outcome(shop.context, key)).order_path
     await hooks.sort()
     await shop.add(UserRow(username="ada@shop.localhost", role=UserRole.PARTNER, partner_id=shop.partner.id))
     iban = "FR7630004000031234567890143"

@@ -11,7 +11,7 @@ from schema.core.text import Text
 from schema.delivery.delivery import DeliveryKind
 from schema.invoice.invoice import InvoiceKind
 from schema.mail import MailKind
-from schema.order import OrderStatus
+from schema.order.order import OrderStatus
 from schema.payment.dispute import DisputeState
 from schema.validation.languages import LANGUAGES
 from store.core.brand_colours import build_brand
@@ -32,6 +32,7 @@ from store.mail.content import (
     OnboardingContent,
     OrderContent,
     OrderLineContent,
+    OrderLinkContent,
     OrderRefundContent,
     PaymentRequestContent,
     PayoutMailContent,
@@ -45,6 +46,7 @@ from store.mail.render import MailLinks, RenderedMail, render_mail
 from store.mail.subjects import TEST_MAIL
 
 PUBLIC_URL = "https://api.shop.example"
+ORDER_URL = "https://shop.example/orders/WyJ0b2tlbiJd.c2lnbmVk/"
 SHOP = build_brand(
     "Maison Valserène",
     "#6a4c9c",
@@ -105,6 +107,7 @@ def order(kind: DeliveryKind = DeliveryKind.HOME_DELIVERY, **changes: Any) -> Or
         "total_amount": Decimal("1032.90"),
         "gift_cards": (DeductionContent(code="7K3P", amount=Decimal("50.00")),),
         "card_amount": Decimal("982.90"),
+        "order_page": uuid.UUID(int=7),
         "vat": (
             VatContent(rate=Decimal("5.50"), net=Decimal("20.00"), vat=Decimal("1.10")),
             VatContent(rate=Decimal("20.00"), net=Decimal("843.17"), vat=Decimal("168.63")),
@@ -219,6 +222,13 @@ CONTENTS: Mapping[MailKind, Content] = {
         lines=(LINES[0].model_copy(update={"unit_price": None, "total": Decimal("50.40")}),),
         is_withdrawn=True,
     ),
+    MailKind.ORDER_LINK: OrderLinkContent(
+        number=1042,
+        ordered_on=dt.datetime(2026, 8, 23, 22, 30, tzinfo=dt.UTC),
+        time_zone="Europe/Paris",
+        first_name="Ada",
+        order_page=uuid.UUID(int=7),
+    ),
     MailKind.ONBOARDING_LINK: OnboardingContent(
         first_name="Ada",
         url=f"{PUBLIC_URL}/onboarding/WyI0YiJd.c2lnbmVk/",
@@ -294,4 +304,6 @@ def example(
     held = (about.used_id,) if isinstance(about, NetworkUsageContent) and not about.is_for_network else documents
     pages = {id: f"{PUBLIC_URL}/network/token-{id}/" for id in held} if kind in HELD_KINDS else {}
     is_attached = bool(documents) or isinstance(about, InvoiceContent)
-    return render_mail(kind, about, language, brand, PUBLIC_URL, MailLinks(documents, pages, is_attached=is_attached))
+    is_for_buyer = getattr(about, "order_page", None) is not None and kind is not MailKind.NEW_ORDER
+    links = MailLinks(documents, pages, is_attached=is_attached, order=ORDER_URL if is_for_buyer else "")
+    return render_mail(kind, about, language, brand, PUBLIC_URL, links)

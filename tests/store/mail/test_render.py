@@ -25,6 +25,7 @@ from store.mail.subjects import SUBJECTS, TEST_MAIL
 from tests.store.mail.examples import (
     CONTENTS,
     KINDS,
+    ORDER_URL,
     PUBLIC_URL,
     SHOP,
     USED,
@@ -139,7 +140,7 @@ def test_a_message_says_the_same_in_both_parts(kind: str, language: str) -> None
     assert title == 1
     for line in message.text.splitlines():
         words = (
-            re.sub(r"https://\S+/(documents|network)/\S+", "", line).strip().lstrip("123. ")
+            re.sub(r"https://\S+/(documents|network|orders)/\S+", "", line).strip().lstrip("123. ")
         )  # behind a button in HTML
         if line.strip() not in {"", "--"} and "×" not in line and "·" not in line:
             for word in re.findall(r"[^\W\d_]{4,}", words):
@@ -377,6 +378,7 @@ def test_nothing_is_loaded_from_elsewhere_and_nothing_runs(kind: str) -> None:
         link.startswith(
             (
                 "https://valserene.example/",
+                ORDER_URL,
                 *(f"{PUBLIC_URL}/{page}/" for page in ("onboarding", "documents", "network", "pay")),
                 *("mailto:", "tel:"),
             )

@@ -1,6 +1,7 @@
 """Paying: one attempt, one order, nothing charged twice, nothing held for ever."""
 
 import asyncio
+import dataclasses
 import datetime as dt
 from decimal import Decimal
 
@@ -10,7 +11,7 @@ from sqlalchemy import text
 from resolvers.checkout import steps
 from resolvers.payment.checkout import payment, polling
 from resolvers.payment.checkout.completion import sync_attempt
-from schema.checkout.checkout import AgreedTotals, CheckoutNotice, PaymentAttemptStatus, ProductChoice
+from schema.checkout.checkout import AgreedTotals, CheckoutNotice, PaymentAttemptStatus, ProductChoice, ShopKind
 from schema.core.errors import CartNotFound, CheckoutChanged, NotFound
 from schema.delivery.delivery import DeliveryKind
 from schema.payment.errors import PaymentsNotActive
@@ -33,13 +34,17 @@ async def test_a_card_with_a_challenge_makes_one_order(shop: Shop) -> None:
     await shop.pay(started, CHALLENGE_CARD)
     outcome = await payment.settle_payment(shop.context, key.session_id, started.attempt_id)
     assert outcome.status is PaymentAttemptStatus.COMPLETED
-    assert outcome.order_number == "1"
+    assert (await shop.order_page(outcome)).number == 1
     assert outcome.return_url == "https://x.example/a"
     assert await shop.count("shop_order") == 1
     assert await shop.one("SELECT sum(payment_amount) FROM payment") == Decimal("45.00")
     assert await shop.one("SELECT vat_amount FROM order_vat") == Decimal("7.50")
     with pytest.raises(CartNotFound):
         await steps.open_checkout(shop.context, key)
+    elsewhere = shop.key(await shop.cart(), "another browser")
+    assert await payment.is_ordered(shop.context, dataclasses.replace(key, session_id="another browser"))
+    assert not await payment.is_ordered(shop.context, elsewhere)
+    assert not await payment.is_ordered(shop.context, dataclasses.replace(key, kind=ShopKind.VOUCHERS))
 
 
 async def test_only_the_browser_that_paid_is_told(shop: Shop) -> None:
@@ -127,8 +132,9 @@ async def test_wholly_covered_orders_skip_the_card(shop: Shop) -> None:
     assert started.status is PaymentAttemptStatus.COMPLETED
     assert started.redirect_url is None
     outcome = await payment.payment_outcome(shop.context, key)
-    assert outcome.order_number == "1"
-    assert [c.amount for c in outcome.codes] == [Decimal("30.00")]
+    page = await shop.order_page(outcome)
+    assert page.number == 1
+    assert [c.amount for c in page.codes] == [Decimal("30.00")]
     assert await shop.one("SELECT status FROM gift_card") == "using"
 
 
@@ -220,7 +226,7 @@ async def test_what_no_longer_covers_is_refunded_in_full(shop: Shop) -> None:
     assert await shop.count("shop_order") == 0
     await shop.pay(other)
     done = await payment.settle_payment(shop.context, other_key.session_id, other.attempt_id)
-    assert done.order_number == "1"
+    assert (await shop.order_page(done)).number == 1
     assert (await shop.control("GET", "/ledger/check")).json()["balanced"] is True
 
 

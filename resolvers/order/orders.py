@@ -1,11 +1,15 @@
 """Orders: list and lookups."""
 
 import datetime as dt
+from collections.abc import Mapping
 from typing import Annotated
 from uuid import UUID
 
 from pydantic import Field
 
+from resolvers.core.caller import Role
+from resolvers.core.computed_fields import derives
+from resolvers.core.context import Context
 from resolvers.core.lists.filters import OfPartner, Where
 from resolvers.core.lists.listing import Listing, Lookup
 from schema.checkout.checkout import ShopKind
@@ -13,7 +17,8 @@ from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
 from schema.delivery.delivery import DeliveryKind
-from schema.order import Order, OrderStatus
+from schema.order.order import Order, OrderStatus
+from store.order.links import order_path, order_url
 
 
 @graphql_enum
@@ -53,3 +58,26 @@ orders = Listing(Order, OrderFilter, OrderSort, Permission.VIEW_ORDER, "The orde
 
 order = Lookup(Order, "id", "order", Permission.VIEW_ORDER, "An order by its id or its uuid.")
 order_with_uuid = Lookup(Order, "uuid", "order", Permission.VIEW_ORDER, "An order by its uuid.")
+
+NEEDED: Mapping[ShopKind, Permission] = {
+    ShopKind.PRODUCTS: Permission.VIEW_ORDER,
+    ShopKind.VOUCHERS: Permission.VIEW_VOUCHER,
+    ShopKind.GIFT_CARDS: Permission.VIEW_GIFT_CARD,
+    ShopKind.NETWORK: Permission.VIEW_NETWORK_VOUCHER,
+}
+"""What its page shows, besides the order."""
+
+
+@derives(Order, "page_url")
+def _page_url(context: Context, id: UUID | str, kind: str) -> str | None:
+    """The page has codes: of a network's goods, partners never learn them."""
+    caller, sold = context.required_caller, ShopKind(kind)
+    is_of_network = sold is ShopKind.NETWORK and caller.role not in {Role.MARKETPLACE, Role.MASTER}
+    if is_of_network or not caller.may(NEEDED[sold]):
+        return None
+    settings = context.services.settings
+    return (
+        order_url(settings, id, caller.site_domain)
+        if caller.site_domain
+        else f"{context.services.public_url}{order_path(settings, id)}"
+    )

@@ -94,7 +94,9 @@ class OrderProduct(SchemaModel):
     refunded_quantity: int = Field(default=0, description="How many of it were refunded, or are promised to be.")
     refunded_amount: Decimal = money_column(default=Decimal("0.00"))
     refunded = money("refunded_amount", description="What was refunded of it, or is promised to be.")
-    refunds = relations("schema.order:RefundLine", by="order_product_id", description="Its refunds, oldest first.")
+    refunds = relations(
+        "schema.order.order:RefundLine", by="order_product_id", description="Its refunds, oldest first."
+    )
     vat_rate: Decimal = Field(sa_type=Numeric(5, 2), description="VAT rate in percent, included in the price.")
     picture_address = derived(
         str,
@@ -215,4 +217,10 @@ class Order(SchemaModel):
     gift_card_total = money("gift_card_amount", description="The part that was paid with gift cards.")
     card_amount: Decimal = money_column()
     card_total = money("card_amount", description="The part that was paid by bank card.")
+    page_url = derived(
+        str | None,
+        ("uuid", "kind"),
+        "The URL of the page where its buyer finds everything about it, with the codes of what was bought: whoever has it "
+        "sees them. Null for who may not see these.",
+    )
     partner = partner_relation()

@@ -1,0 +1,1 @@
+"""The page of an order, for its buyer."""

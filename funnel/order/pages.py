@@ -1,0 +1,49 @@
+"""The page of an order, its button, and its calendar files."""
+
+from starlette.responses import Response
+
+from funnel.core.flash import Flash
+from funnel.core.languages import translations
+from funnel.core.pages import HEADERS
+from funnel.order.calendar import REMINDER, calendar_file
+from funnel.order.request import OrderRequest
+from funnel.order.texts import ISSUED_NOTES, STATUS_NOTES
+from resolvers.order.mailing import send_confirmation
+from schema.core.errors import NotFound
+from schema.order.page import IssuedState
+from store.core.localization.formats import Formats
+
+AGAIN, SENT = "again", "SENT"
+
+
+async def show(request: OrderRequest) -> Response:
+    """The page. It changes nothing, so link scanners may open it."""
+    told = await request.take_flash(AGAIN)
+    return request.render(
+        "order/page.html",
+        page=request.page,
+        issued_notes=ISSUED_NOTES,
+        status_note=STATUS_NOTES.get(request.page.status),
+        sent=bool(told.problems),
+    )
+
+
+async def send_again(request: OrderRequest) -> Response:
+    """The button that sends the confirmation again."""
+    await send_confirmation(request.context, request.token)
+    await request.put_flash(AGAIN, Flash(((AGAIN, SENT),)))
+    return request.redirect_to_start()
+
+
+async def calendar(request: OrderRequest) -> Response:
+    """A calendar file with the last day of a voucher or gift card. Raises NotFound for what has none."""
+    page, position = request.page, int(request.http_request.path_params["position"])
+    item = page.lines[position].issued_item if position < len(page.lines) else None
+    if item is None or item.expires_on is None or item.state is not IssuedState.USABLE:
+        raise NotFound(thing="page")
+    name = Formats(request.language).translate(page.lines[position].name) or page.brand.name
+    title = translations(request.language).gettext(REMINDER) % {"name": name, "shop": page.brand.name}
+    content = calendar_file(page, item, title, position=position, url=request.origin + page.path)
+    headers = {name: HEADERS[name] for name in ("Cache-Control", "Referrer-Policy", "X-Content-Type-Options")}
+    headers["Content-Disposition"] = f'attachment; filename="{page.number}-{position + 1}.ics"'
+    return Response(content, headers=headers, media_type="text/calendar")

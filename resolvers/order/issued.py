@@ -1,0 +1,104 @@
+"""The vouchers and gift cards that an order has issued, as its buyer sees them."""
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+from sqlmodel import col, select
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from schema.checkout.checkout import ShopKind
+from schema.coupon.coupon import ReceptionMode
+from schema.order.page import IssuedItem
+from schema.order.page import IssuedState as State
+from store.checkout.purchases import reception_of
+from store.document.addresses import DocumentKind, document_path
+from store.document.gift_names import giftee_name
+from store.document.source import is_printable
+from store.gift_card.gift_cards import GiftCardRow
+from store.network.vouchers import NetworkVoucherRow
+from store.order.orders import OrderRow
+from store.payment.attempts import AttemptRow
+from store.payment.snapshot import AttemptLine
+from store.voucher.vouchers import VoucherRow
+
+Issued: TypeAlias = VoucherRow | GiftCardRow | NetworkVoucherRow
+DOCUMENTS: Mapping[type[Issued], DocumentKind] = {
+    VoucherRow: DocumentKind.VOUCHER,
+    GiftCardRow: DocumentKind.GIFT_CARD,
+    NetworkVoucherRow: DocumentKind.NETWORK_VOUCHER,
+}
+
+
+async def issued_rows(db: AsyncSession, order: OrderRow, lines: Sequence[AttemptLine]) -> list[Issued | None]:
+    """What was issued for each line of an order's attempt; None for goods."""
+    if order.kind is ShopKind.PRODUCTS:
+        return [None for _ in lines]
+    rows: dict[tuple[type[Issued], int], Issued] = {}
+    tables: tuple[Any, ...] = (VoucherRow, GiftCardRow, NetworkVoucherRow)
+    for table in tables:
+        found = (await db.exec(select(table).where(col(table.order_id) == order.id))).all()
+        rows |= {(table, row.id): row for row in found}
+    return [rows[_issued_by(line)] for line in lines]
+
+
+def _issued_by(line: AttemptLine) -> tuple[type[Issued], int]:
+    """The table and the id of what was issued for a line."""
+    if line.voucher_id is not None:
+        return VoucherRow, line.voucher_id
+    if line.network_voucher_id is not None:
+        return NetworkVoucherRow, line.network_voucher_id
+    return GiftCardRow, line.gift_card_id or line.network_gift_card_id or 0
+
+
+def issued_item(row: Issued, line: AttemptLine, attempt: AttemptRow, now: dt.datetime) -> IssuedItem:
+    """The view of what was issued for a line."""
+    bought = line.network_gift_card or line.network_voucher
+    return IssuedItem(
+        state=_state(row, now),
+        code=row.code,
+        currency=row.currency,
+        value=_value_of(row),
+        remaining=row.remaining_amount if isinstance(row, GiftCardRow) else None,
+        usages_left=row.max_usages - row.usage_count if isinstance(row, NetworkVoucherRow) else None,
+        starts_on=None if isinstance(row, VoucherRow) else row.starts_on,
+        expires_on=min(_ends(row), default=None),
+        used_on=row.used_on if isinstance(row, VoucherRow) else None,
+        document_path=document_path(DOCUMENTS[type(row)], row.document_token) if is_printable(row) else "",
+        giftee=giftee_name(row),
+        recipient_email=_sent_to(row, attempt),
+        send_on=bought.send_on if bought and reception_of(attempt) is ReceptionMode.GIFTEE_EMAIL else None,
+    )
+
+
+def _ends(row: Issued) -> list[dt.datetime]:
+    usable_until = row.usable_until if isinstance(row, NetworkVoucherRow) else None
+    return [end for end in (row.expires_on, usable_until) if end is not None]
+
+
+def _state(row: Issued, now: dt.datetime) -> State:
+    """The end of the validity counts by itself, since the job that records expiry runs once a day."""
+    status = row.state if isinstance(row, VoucherRow) else row.status
+    if not is_printable(row) or (isinstance(row, VoucherRow) and row.refunded_on is not None):
+        return State.WITHDRAWN
+    if status == "used":
+        return State.USED
+    if status == "exprd" or any(end <= now for end in _ends(row)):
+        return State.EXPIRED
+    if row.frozen_on is not None or not (isinstance(row, VoucherRow) or row.is_active):
+        return State.PAUSED
+    begins = None if isinstance(row, VoucherRow) else row.starts_on
+    return State.NOT_BEGUN if begins is not None and begins > now else State.USABLE
+
+
+def _value_of(row: Issued) -> Decimal:
+    if isinstance(row, VoucherRow):
+        return row.total_price_amount
+    return row.value_amount if isinstance(row, GiftCardRow) else row.price_amount
+
+
+def _sent_to(row: Issued, attempt: AttemptRow) -> str:
+    buyer = attempt.buyer.email
+    by_mail = {ReceptionMode.PRINT_AT_HOME: buyer, ReceptionMode.GIFTEE_EMAIL: row.giftee_email or buyer}
+    return by_mail.get(reception_of(attempt), "")
