@@ -1,4 +1,4 @@
-"""The page of an order, its button, and its calendar files."""
+"""The page of an order, its buttons, and its calendar files."""
 
 from starlette.responses import Response
 
@@ -8,12 +8,14 @@ from funnel.core.pages import HEADERS
 from funnel.order.calendar import REMINDER, calendar_file
 from funnel.order.request import OrderRequest
 from funnel.order.texts import ISSUED_NOTES, STATUS_NOTES
+from resolvers.order.gifts import send_gift
 from resolvers.order.mailing import send_confirmation
-from schema.core.errors import NotFound
+from schema.core.errors import InvalidInput, NotFound
 from schema.order.page import IssuedState
 from store.core.localization.formats import Formats
 
-AGAIN, SENT = "again", "SENT"
+AGAIN, SENT, EMAIL = "again", "SENT", "email"
+"""The place of the confirmation's button, the code of what was sent, and the field of a gift, with its position."""
 
 
 async def show(request: OrderRequest) -> Response:
@@ -24,7 +26,9 @@ async def show(request: OrderRequest) -> Response:
         page=request.page,
         issued_notes=ISSUED_NOTES,
         status_note=STATUS_NOTES.get(request.page.status),
-        sent=bool(told.problems),
+        sent={place for place, code in told.problems if code == SENT},
+        errors=[request.field_error(place, code) for place, code in told.problems if code != SENT],
+        typed=told.fields,
     )
 
 
@@ -33,6 +37,19 @@ async def send_again(request: OrderRequest) -> Response:
     await send_confirmation(request.context, request.token)
     await request.put_flash(AGAIN, Flash(((AGAIN, SENT),)))
     return request.redirect_to_start()
+
+
+async def send_gift_again(request: OrderRequest) -> Response:
+    """The form that sends a gift to its recipient again, at the same address or at another one."""
+    position = int(request.http_request.path_params["position"])
+    place, code = f"{EMAIL}-{position}", SENT
+    typed = request.form.get(place, "")
+    try:
+        await send_gift(request.context, request.token, position, typed)
+    except InvalidInput as error:
+        code = error.problems[0].code
+    await request.put_flash(AGAIN, Flash(((place, code),), {place: typed}))
+    return request.redirect(f"{request.start}#{place}")
 
 
 async def calendar(request: OrderRequest) -> Response:

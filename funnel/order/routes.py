@@ -22,6 +22,7 @@ def routes(settings: Settings, pages: PageTemplates) -> list[BaseRoute]:
         ("POST", LANGUAGE_PATH.rstrip("/"), LanguageSite(settings, pages).form(public_language.change)),
         ("GET", ROOT, site.page(orders.show)),
         ("POST", ROOT, site.form(orders.send_again)),
+        ("POST", f"{ROOT}/{{position:int}}", site.form(orders.send_gift_again)),
     ]
     served: list[BaseRoute] = [
         Route(f"{path}{end}", endpoint, methods=[method]) for method, path, endpoint in table for end in ("", "/")

@@ -55,8 +55,11 @@ def _issued_by(line: AttemptLine) -> tuple[type[Issued], int]:
 def issued_item(row: Issued, line: AttemptLine, attempt: AttemptRow, now: dt.datetime) -> IssuedItem:
     """The view of what was issued for a line."""
     bought = line.network_gift_card or line.network_voucher
+    by_mail = attempt.delivery.reception is ReceptionMode.GIFTEE_EMAIL
+    send_on = bought.send_on if bought and by_mail else None
+    state = _state(row, now)
     return IssuedItem(
-        state=_state(row, now),
+        state=state,
         code=row.code,
         currency=row.currency,
         value=_value_of(row),
@@ -68,7 +71,11 @@ def issued_item(row: Issued, line: AttemptLine, attempt: AttemptRow, now: dt.dat
         document_path=document_path(DOCUMENTS[type(row)], row.document_token) if is_printable(row) else "",
         giftee=giftee_name(row),
         recipient_email=_sent_to(row, attempt),
-        send_on=bought.send_on if bought and reception_of(attempt) is ReceptionMode.GIFTEE_EMAIL else None,
+        send_on=send_on,
+        is_sendable=by_mail
+        and state in {State.USABLE, State.NOT_BEGUN}
+        and not _is_touched(row)
+        and (send_on is None or send_on < now.date()),
     )
 
 
@@ -90,6 +97,13 @@ def _state(row: Issued, now: dt.datetime) -> State:
         return State.PAUSED
     begins = None if isinstance(row, VoucherRow) else row.starts_on
     return State.NOT_BEGUN if begins is not None and begins > now else State.USABLE
+
+
+def _is_touched(row: Issued) -> bool:
+    """Whether a part of it was used, so that it is in its recipient's hands."""
+    if isinstance(row, GiftCardRow):
+        return row.remaining_amount < row.value_amount
+    return row.usage_count > 0 if isinstance(row, NetworkVoucherRow) else row.state == "using"
 
 
 def _value_of(row: Issued) -> Decimal:

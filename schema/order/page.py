@@ -56,6 +56,8 @@ class IssuedItem:
     """The e-mail address it is sent to; empty if it is posted or collected."""
     send_on: dt.date | None = None
     """The day on which it is e-mailed; None for at once."""
+    is_sendable: bool = False
+    """True if it was e-mailed to its recipient and is untouched, so that it can be sent again, or elsewhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

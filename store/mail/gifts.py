@@ -37,18 +37,19 @@ BUYER_ROLES = {
 """The message to the buyer for reception modes without e-mail."""
 
 
-async def mail_vouchers(db: AsyncSession, vouchers: Sequence[VoucherRow]) -> None:
+async def mail_vouchers(db: AsyncSession, vouchers: Sequence[VoucherRow], *, again: str = "") -> None:
     """Queue the messages to buyers and giftees of usable vouchers; they are sent after the session's commit.
 
     All vouchers belong to one partner. Those of one order belong in one call, so that nobody gets a message for each. A
-    repeated call with the same vouchers queues nothing. Flush the session before, so that they have ids.
+    repeated call with the same vouchers queues nothing, unless `again` differs. Flush the session before, so that they
+    have ids.
     """
-    await _mail_items(db, MailKind.VOUCHER, vouchers)
+    await _mail_items(db, MailKind.VOUCHER, vouchers, again)
 
 
-async def mail_gift_cards(db: AsyncSession, cards: Sequence[GiftCardRow]) -> None:
+async def mail_gift_cards(db: AsyncSession, cards: Sequence[GiftCardRow], *, again: str = "") -> None:
     """`mail_vouchers` for gift cards."""
-    await _mail_items(db, MailKind.GIFT_CARD, cards)
+    await _mail_items(db, MailKind.GIFT_CARD, cards, again)
 
 
 async def mail_network_gift_cards(
@@ -57,6 +58,7 @@ async def mail_network_gift_cards(
     *,
     send_on: dt.datetime | None = None,
     to_giftees: bool = True,
+    again: str = "",
 ) -> None:
     """`mail_vouchers` for gift cards of one network: to the giftee, if the card names an e-mail address, else to the
     gifter. The messages are the network's. With `send_on`, none is sent before that moment. Without `to_giftees` all are
@@ -73,7 +75,8 @@ async def mail_network_gift_cards(
         items = [_network_item(card, design) for card, design in designed]
         accent = next((design.accent_colour for _, design in designed if design), "")
         content = group.content(network.time_zone, items, accent)
-        await group.enqueue(db, MailKind.NETWORK_GIFT_CARD, content, marketplace_id=network.id, send_on=send_on)
+        owner = {"marketplace_id": network.id, "send_on": send_on}
+        await group.enqueue(db, MailKind.NETWORK_GIFT_CARD, content, again, **owner)
 
 
 async def mail_network_vouchers(
@@ -82,6 +85,7 @@ async def mail_network_vouchers(
     *,
     send_on: dt.datetime | None = None,
     to_giftees: bool = True,
+    again: str = "",
 ) -> None:
     """`mail_network_gift_cards` for the vouchers of one network."""
     if not vouchers:
@@ -93,7 +97,8 @@ async def mail_network_vouchers(
     for group in _by_addressee(vouchers, network_addressees if to_giftees else _gifter):
         items = [_voucher_item(voucher, boxes[voucher.box_id], covers) for voucher in group.sold]
         content = group.content(network.time_zone, items)
-        await group.enqueue(db, MailKind.NETWORK_VOUCHER, content, marketplace_id=network.id, send_on=send_on)
+        owner = {"marketplace_id": network.id, "send_on": send_on}
+        await group.enqueue(db, MailKind.NETWORK_VOUCHER, content, again, **owner)
 
 
 async def _covers(db: AsyncSession, box_ids: Sequence[int]) -> Mapping[int, UUID]:
@@ -109,7 +114,7 @@ async def _covers(db: AsyncSession, box_ids: Sequence[int]) -> Mapping[int, UUID
     return dict((await db.exec(query)).all())
 
 
-async def _mail_items(db: AsyncSession, kind: MailKind, sold: Sequence[SoldItem]) -> None:
+async def _mail_items(db: AsyncSession, kind: MailKind, sold: Sequence[SoldItem], again: str) -> None:
     if not sold:
         return
     partner_id = sold[0].partner_id
@@ -120,7 +125,7 @@ async def _mail_items(db: AsyncSession, kind: MailKind, sold: Sequence[SoldItem]
         content = group.content(time_zone, [_item(one) for one in group.sold])
         if group.role is not GiftRole.FOR_GIFTEE:
             content = content.model_copy(update={"order_page": ordered.get(group.sold[0].order_id)})
-        await group.enqueue(db, kind, content, partner_id=partner_id)
+        await group.enqueue(db, kind, content, again, partner_id=partner_id)
 
 
 async def _order_uuids(db: AsyncSession, sold: Sequence[SoldItem]) -> Mapping[int | None, UUID]:
@@ -151,15 +156,18 @@ class _Group(Generic[S]):
             accent=accent,
         )
 
-    async def enqueue(self, db: AsyncSession, kind: MailKind, content: GiftContent, **more: Any) -> None:
-        """Queue the message, once. `more` is whose it is, and when it may be sent, as `enqueue_mail` takes it."""
+    async def enqueue(self, db: AsyncSession, kind: MailKind, content: GiftContent, again: str, **more: Any) -> None:
+        """Queue the message, once, and once more for each other `again`. `more` is whose it is, and when it may be sent,
+        as `enqueue_mail` takes it.
+        """
+        key = f"{self.role}:{self.sold[0].id}"
         await enqueue_mail(
             db,
             kind,
             to=self.to,
             language=self.language,
             about=content.model_dump(),
-            unique_key=f"{self.role}:{self.sold[0].id}",
+            unique_key=f"{key}:{again}" if again else key,
             **{"partner_id": None, **more},
         )
 

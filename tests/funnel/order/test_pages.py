@@ -26,6 +26,7 @@ from tests.funnel.checkout.basket_pages import (
     paid,
 )
 from tests.funnel.checkout.customer import Customer
+from tests.funnel.checkout.page import fields_of
 from tests.funnel.checkout.test_pages import check_controls, check_headers, check_headings
 from tests.servers.production import SERVICE_URL
 
@@ -194,15 +195,22 @@ async def test_what_has_no_last_day_has_no_calendar(shop: Shop, bought: Customer
 # ---- once more by mail
 
 
+async def press_again(customer: Customer) -> None:
+    """Press the button that sends the confirmation again."""
+    (form,) = [form for form in customer.page.all("form") if form.attributes["action"] == customer.path]
+    await customer.post(customer.path, fields_of(form, customer.page))
+
+
 async def test_the_confirmation_is_sent_again_once_in_a_quarter(shop: Shop, bought: Customer) -> None:
     before = await mails(shop, "order_confirmation")
     for _ in range(3):
-        await bought.send(bought.path)
+        await press_again(bought)
         assert "The confirmation is on its way to ada@example.com." in main_text(bought)
         await bought.open(bought.path)
     assert await mails(shop, "order_confirmation") == [*before, "ada@example.com"]
     clock.advance(dt.timedelta(minutes=16))
-    await bought.send(bought.path)
+    await bought.open(bought.path)
+    await press_again(bought)
     assert await mails(shop, "order_confirmation") == [*before, *["ada@example.com"] * 2]
 
 
@@ -242,3 +250,67 @@ async def test_its_link_is_in_no_log(bought: Customer) -> None:
     for path in (bought.path, f"https://shop.example{bought.path}", bought.path.replace("/", "%2F")):
         masked = mask_secrets(f"GET {path} 200")
         assert bought.path.split("/")[2] not in masked
+
+
+# ---- a gift once more
+
+
+GIFT = "email-0"
+
+
+async def gift_mails(shop: Shop) -> list[str]:
+    return await mails(shop, "voucher")
+
+
+async def test_a_mistyped_address_is_corrected_and_the_gift_sent_there(shop: Shop, bought: Customer) -> None:
+    assert await gift_mails(shop) == ["marie@example.com", "ada@example.com"]
+    (field,) = bought.page.all("input", id=GIFT)
+    assert field.attributes["value"] == "marie@example.com"
+    action = f"{bought.path}0/"
+    await bought.send(action, {GIFT: " marie@example.org "})
+    assert "It is on its way to marie@example.org." in main_text(bought)
+    assert await shop.one("SELECT giftee_email FROM voucher") == "marie@example.org"
+    assert (await gift_mails(shop))[2:] == ["marie@example.org", "ada@example.com"]
+    customer = "SELECT c.normal_email FROM voucher v JOIN customer c ON c.id = v.giftee_id"
+    assert await shop.one(customer) == "marie@example.org"
+    await bought.open(bought.path)
+    await bought.send(action, {GIFT: "marie@example.org"})
+    assert len(await gift_mails(shop)) == 4, "once in a quarter of an hour"
+    clock.advance(dt.timedelta(minutes=16))
+    await bought.open(bought.path)
+    await bought.send(action, {GIFT: "marie@example.org"})
+    assert len(await gift_mails(shop)) == 6
+
+
+@pytest.mark.parametrize("typed", ["", "marie", f"{'a' * 250}@example.com", "a@b"])
+async def test_what_is_no_address_is_told_at_its_field(shop: Shop, bought: Customer, typed: str) -> None:
+    before = await gift_mails(shop)
+    await bought.send(f"{bought.path}0/", {GIFT: typed})
+    assert bought.errors == ["Enter an e-mail address like name@example.com."]
+    (field,) = bought.page.all("input", id=GIFT)
+    assert (field.attributes["value"], field.attributes["aria-invalid"]) == (typed, "true")
+    check_controls(bought.page)
+    assert (await gift_mails(shop), await shop.one("SELECT giftee_email FROM voucher")) == (before, "marie@example.com")
+
+
+@pytest.mark.parametrize(
+    "change", ["state = 'using'", "state = 'used', used_on = now()", "refunded_on = now()", "frozen_on = now()"]
+)
+async def test_what_is_used_or_gone_is_sent_to_nobody_else(shop: Shop, bought: Customer, change: str) -> None:
+    form, before = {"csrf": bought.page.all("input", name="csrf")[0].attributes["value"]}, await gift_mails(shop)
+    await shop.execute(f"UPDATE voucher SET {change}")  # noqa: S608
+    await bought.post(f"{bought.path}0/", {**form, GIFT: "eve@example.com"})
+    assert bought.response.status_code == 404
+    assert (await gift_mails(shop), await shop.one("SELECT giftee_email FROM voucher")) == (before, "marie@example.com")
+    await bought.open(bought.path)
+    assert bought.page.all("input", id=GIFT) == []
+
+
+async def test_what_is_printed_at_home_is_not_sent_to_anybody(shop: Shop, customer: Customer) -> None:
+    await bought_card(shop, customer)
+    assert customer.page.all("input", id=GIFT) == []
+    form = {"csrf": customer.page.all("input", name="csrf")[0].attributes["value"]}
+    for position in ("0", "1", "99999999999"):
+        await customer.post(f"{customer.path}{position}/", {**form, f"email-{position}": "eve@example.com"})
+        assert customer.response.status_code == 404
+        await customer.open(f"{customer.path.split('/0/')[0].split('/1/')[0].split('/9')[0]}/")
