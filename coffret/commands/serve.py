@@ -25,7 +25,7 @@ from uvicorn.supervisors import Multiprocess
 from coffret.command_error import CommandError
 from coffret.commands.environment import database_url, export_settings
 from coffret.commands.gc_tuning import collect_rarely, freeze_loaded_objects
-from coffret.serving.listener import GracefulServer, hold_new_clients
+from coffret.serving.listener import HANDSHAKE_SECONDS, GracefulServer, hold_new_clients
 from coffret.serving.single_server import data_directory_lock, write_lock_file
 from coffret.serving.timeouts import ConnectionLimits, ServerConfig, raise_file_limit
 from store.core.settings import Settings
@@ -106,6 +106,8 @@ class Supervisor(Multiprocess):
         """Close the listening sockets too: otherwise the kernel would accept clients that no process serves."""
         for listener in self.sockets:
             hold_new_clients(listener)
+        time.sleep(HANDSHAKE_SECONDS)
+        for listener in self.sockets:
             listener.close()
         super().terminate_all()
 

@@ -2,7 +2,6 @@
 
 import enum
 import functools
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from starlette.routing import BaseRoute, Match
@@ -11,8 +10,6 @@ from starlette.types import Receive, Scope, Send
 from coffret.http.middleware import header_of
 from rest_compat.http.responses import json_response
 from store.core.settings import Settings
-
-LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 
 class HostScope(enum.Enum):
@@ -32,17 +29,15 @@ class HostMatcher:
     """Distinguishes the service's own hosts from all others."""
 
     def __init__(self, settings: Settings) -> None:
-        self._development = settings.development
-        self._names = settings.own_hosts | (LOOPBACK if settings.development else frozenset())
+        self._settings = settings
 
     def serves(self, hosts: HostScope, header: bytes) -> bool:
         """True if tables of this scope are served at the host in a `Host` header."""
         host = header.decode("latin-1").lower()
-        name = re.sub(r":\d+$", "", host)
-        own = host in self._names or name in self._names
+        own = self._settings.is_own_host(host)
         match hosts:
             case HostScope.API:
-                return own or (self._development and name.endswith(".localhost"))
+                return own or (self._settings.development and host.partition(":")[0].endswith(".localhost"))
             case HostScope.SERVICE:
                 return own
             case HostScope.STOREFRONTS:

@@ -1,5 +1,6 @@
 """Closing a listening socket while clients connect."""
 
+import asyncio
 import contextlib
 import ctypes
 import socket
@@ -12,6 +13,8 @@ SO_ATTACH_FILTER = 26
 """Linux's socket option that attaches a packet filter; Python has no name for it."""
 DROP_SYN = ((0x30, 0, 0, 13), (0x54, 0, 0, 0x12), (0x15, 0, 1, 0x02), (0x06, 0, 0, 0), (0x06, 0, 0, 0xFFFFFFFF))
 """Classic BPF: load the TCP flags; drop a segment that has SYN but not ACK; pass all others."""
+HANDSHAKE_SECONDS = 0.2
+"""How long those who have begun to connect are waited for."""
 
 
 def hold_new_clients(listener: socket.socket) -> None:
@@ -34,4 +37,5 @@ class GracefulServer(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         for listener in sockets or []:
             hold_new_clients(listener)
+        await asyncio.sleep(HANDSHAKE_SECONDS)
         await super().shutdown(sockets)

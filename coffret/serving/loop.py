@@ -41,8 +41,10 @@ class DrainingServer:
     async def _serve(self, client: socket.socket, connection: ClientConnection) -> None:
         try:
             await asyncio.get_running_loop().connect_accepted_socket(lambda: connection, client)
-        except OSError:
+        except BaseException:
             connection.connections.discard(connection)
+            client.close()
+            raise
 
     def is_serving(self) -> bool:
         return self._server.is_serving()

@@ -1,12 +1,9 @@
 """The page of a shop where customers ask for the link to their order."""
 
-import contextlib
-
 from starlette.responses import Response
 
 from funnel.checkout.request import CheckoutRequest
-from resolvers.order.mailing import send_order_link
-from schema.core.errors import NotFound
+from resolvers.order.mailing import find_order
 from schema.order.page import FIND_PATH
 
 DIGITS = 9
@@ -32,6 +29,5 @@ async def submit(request: CheckoutRequest) -> Response:
     if errors:
         typed = {"email": email, "number": number}
         return request.render("order/find.html", 422, errors=errors, flash=None, sent=False, typed=typed)
-    with contextlib.suppress(NotFound):  # nobody learns who has ordered what
-        await send_order_link(request.context, email, int(number))
+    await find_order(request.context, email, int(number))
     return request.redirect(f"{FIND_PATH}?sent=1")

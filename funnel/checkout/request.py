@@ -147,7 +147,8 @@ class CheckoutRequest(PageRequest):
     def next_url(self) -> str:
         """The URL to return to after a change of language: this page, or the first step after a POST."""
         if self.http_request.method != "GET":
-            return self.step_url(CheckoutStep.CUSTOMIZATION)
+            is_finding = self.http_request.url.path.startswith(FIND_PATH.rstrip("/"))
+            return FIND_PATH if is_finding else self.step_url(CheckoutStep.CUSTOMIZATION)
         query = self.http_request.url.query
         return self.http_request.url.path + (f"?{query}" if query else "")
 

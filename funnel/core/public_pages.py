@@ -36,7 +36,7 @@ class PublicRequest(PageRequest):
     def origin(self) -> str:
         """Scheme and host of these pages, as browsers see them: the service's own, or those of a shop."""
         settings, host = self.services.settings, self.http_request.headers.get("host", "")
-        scheme = urlsplit(settings.public_url).scheme if host.lower() in settings.own_hosts else settings.funnel_scheme
+        scheme = urlsplit(settings.public_url).scheme if settings.is_own_host(host) else settings.funnel_scheme
         return f"{scheme}://{host}"
 
     @property

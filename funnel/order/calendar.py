@@ -15,8 +15,9 @@ BEFORE = dt.timedelta(days=30)
 
 
 def calendar_file(page: OrderPage, item: IssuedItem, title: str, *, position: int, url: str) -> bytes:
-    """A whole day with a reminder a month before. It has no code: calendars are shared. The file of one item is always
-    the same event, so that a calendar updates it.
+    """A whole day with a reminder a month before. It has neither the code nor the link to the order: calendars are
+    shared. `url` is where its buyer asks for the link. The file of one item is always the same event, so that a
+    calendar updates it.
     """
     assert item.expires_on is not None, "what has no end has no calendar file"
     day = item.expires_on.astimezone(ZoneInfo(page.time_zone)).date()

@@ -9,13 +9,13 @@ from funnel.order.calendar import REMINDER, calendar_file
 from funnel.order.request import OrderRequest
 from funnel.order.texts import ISSUED_NOTES, STATUS_NOTES
 from resolvers.order.gifts import send_gift
-from resolvers.order.mailing import send_confirmation
+from resolvers.order.mailing import send_own_order_link
 from schema.core.errors import InvalidInput, NotFound
-from schema.order.page import IssuedState
+from schema.order.page import FIND_PATH, IssuedState
 from store.core.localization.formats import Formats
 
 AGAIN, SENT, EMAIL = "again", "SENT", "email"
-"""The place of the confirmation's button, the code of what was sent, and the field of a gift, with its position."""
+"""The place of the link's button, the code of what was sent, and the field of a gift, with its position."""
 
 
 async def show(request: OrderRequest) -> Response:
@@ -33,8 +33,8 @@ async def show(request: OrderRequest) -> Response:
 
 
 async def send_again(request: OrderRequest) -> Response:
-    """The button that sends the confirmation again."""
-    await send_confirmation(request.context, request.token)
+    """The button that sends the link to the page."""
+    await send_own_order_link(request.context, request.token)
     await request.put_flash(AGAIN, Flash(((AGAIN, SENT),)))
     return request.redirect_to_start()
 
@@ -46,6 +46,8 @@ async def send_gift_again(request: OrderRequest) -> Response:
     typed = request.form.get(place, "")
     try:
         await send_gift(request.context, request.token, position, typed)
+    except NotFound:  # it was used or refunded meanwhile: the page shows it
+        return request.redirect_to_start()
     except InvalidInput as error:
         code = error.problems[0].code
     await request.put_flash(AGAIN, Flash(((place, code),), {place: typed}))
@@ -60,7 +62,7 @@ async def calendar(request: OrderRequest) -> Response:
         raise NotFound(thing="page")
     name = Formats(request.language).translate(page.lines[position].name) or page.brand.name
     title = translations(request.language).gettext(REMINDER) % {"name": name, "shop": page.brand.name}
-    content = calendar_file(page, item, title, position=position, url=request.origin + page.path)
+    content = calendar_file(page, item, title, position=position, url=request.origin + FIND_PATH)
     headers = {name: HEADERS[name] for name in ("Cache-Control", "Referrer-Policy", "X-Content-Type-Options")}
     headers["Content-Disposition"] = f'attachment; filename="{page.number}-{position + 1}.ics"'
     return Response(content, headers=headers, media_type="text/calendar")

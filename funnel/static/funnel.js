@@ -78,16 +78,20 @@ function once(form) {
 function copies(code) {
   if (!navigator.clipboard) return;
   const value = code.textContent;
-  const button = Object.assign(document.createElement("button"), { type: "button", className: "link" });
-  const label = Object.assign(document.createElement("span"), { textContent: code.dataset.copy });
-  label.setAttribute("role", "status");
-  button.append(label);
+  const button = Object.assign(document.createElement("button"), { type: "button", className: "link", textContent: code.dataset.copy });
+  button.setAttribute("aria-label", `${code.dataset.copy} ${value}`);
+  const told = document.createElement("span");
+  told.setAttribute("role", "status");
   button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(value);
-    label.textContent = code.dataset.copied;
-    setTimeout(() => (label.textContent = code.dataset.copy), 3000);
+    try {
+      await navigator.clipboard.writeText(value);
+    } catch {
+      return getSelection().selectAllChildren(code);
+    }
+    told.textContent = code.dataset.copied;
+    setTimeout(() => (told.textContent = ""), 3000);
   });
-  code.append(" ", button);
+  code.after(button, told);
 }
 
 document.querySelectorAll("form[data-preview]").forEach(preview);

@@ -1,8 +1,7 @@
 """Messages sent by e-mail: list, resending, and the mails about orders and refunds."""
 
 import datetime as dt
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import uuid4
 
 from pydantic import Field
@@ -88,21 +87,18 @@ async def queue_order_mails(db: AsyncSession, order: OrderRow, attempt: AttemptR
     its own is posted or collected: it has the documents to print.
     """
     partner, time_zone = await partner_with_time_zone(db, order.partner_id)
-    about, once = order_content(order, attempt, time_zone).model_dump(), str(order.uuid)
-    await queue_confirmation(db, order, about, once)
-    recipients = [(partner.agency_email, partner.language, once)]
+    about = order_content(order, attempt, time_zone).model_dump()
+    buyer, once = (order.buyer_email, order.language), str(order.uuid)
+    recipients = [
+        (MailKind.ORDER_CONFIRMATION, *buyer, once),
+        (MailKind.NEW_ORDER, partner.agency_email, partner.language, once),
+    ]
     if attempt.kind is ShopKind.NETWORK and attempt.delivery.kind is not DeliveryKind.DIGITAL:
         network = await db.get_one(MarketplaceRow, partner.marketplace_id)
         if network.email.lower() != partner.agency_email.lower():
-            recipients.append((network.email, STAFF_LANGUAGE, f"{once}:network"))
-    new = MailKind.NEW_ORDER
-    for to, language, key in recipients:
-        await enqueue_mail(db, new, to=to, language=language, partner_id=partner.id, about=about, unique_key=key)
-
-
-async def queue_confirmation(db: AsyncSession, order: OrderRow, about: Mapping[str, Any], unique_key: str) -> None:
-    """Queue the confirmation of an order for its buyer."""
-    await _to_buyer(db, MailKind.ORDER_CONFIRMATION, order, about, unique_key)
+            recipients.append((MailKind.NEW_ORDER, network.email, STAFF_LANGUAGE, f"{once}:network"))
+    for kind, to, language, key in recipients:
+        await enqueue_mail(db, kind, to=to, language=language, partner_id=partner.id, about=about, unique_key=key)
 
 
 async def queue_order_link(db: AsyncSession, order: OrderRow, unique_key: str) -> None:
@@ -115,14 +111,15 @@ async def queue_order_link(db: AsyncSession, order: OrderRow, unique_key: str) -
         first_name=order.buyer_first_name,
         order_page=order.uuid,
     )
-    await _to_buyer(db, MailKind.ORDER_LINK, order, about.model_dump(), unique_key)
-
-
-async def _to_buyer(
-    db: AsyncSession, kind: MailKind, order: OrderRow, about: Mapping[str, Any], unique_key: str
-) -> None:
-    to, language, partner_id = order.buyer_email, order.language, order.partner_id
-    await enqueue_mail(db, kind, to=to, language=language, partner_id=partner_id, about=about, unique_key=unique_key)
+    await enqueue_mail(
+        db,
+        MailKind.ORDER_LINK,
+        to=order.buyer_email,
+        language=order.language,
+        partner_id=order.partner_id,
+        about=about.model_dump(),
+        unique_key=unique_key,
+    )
 
 
 async def queue_refund_mail(db: AsyncSession, attempt: AttemptRow, charged: MinorAmount) -> None:

@@ -3,7 +3,7 @@
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.operation import Call, operation
-from resolvers.order.issued import Issued, issued_item, issued_rows
+from resolvers.order.issued import Issued, issued_item, issued_rows, today_of_partner
 from resolvers.order.mailing import once_in_a_while
 from resolvers.order.page import order_of_link
 from schema.core.errors import InvalidInput, NotFound
@@ -14,7 +14,7 @@ from store.gift_card.gift_cards import GiftCardRow
 from store.gift_card.locks import card_ids_of_order, lock_cards
 from store.mail.gifts import mail_gift_cards, mail_network_gift_cards, mail_network_vouchers, mail_vouchers
 from store.network.vouchers import NetworkVoucherRow, lock_network_vouchers_of_order
-from store.order.orders import OrderRow, lock_order
+from store.order.orders import OrderRow
 from store.payment.attempts import AttemptRow
 from store.voucher.states import lock_vouchers_of_order
 from store.voucher.vouchers import VoucherRow
@@ -22,19 +22,21 @@ from store.voucher.vouchers import VoucherRow
 
 @operation(AccessRule.CUSTOMER)
 async def send_gift(call: Call, token: str, position: int, email: str) -> None:
-    """Send what was issued for a line of the order of a link to its recipient again, at this address. It is sent once
-    in a quarter of an hour.
+    """Send what was issued for a line of the order of a link to its recipient again, at this address. To one address it
+    is sent once in a quarter of an hour.
 
     Raises NotFound for a forged link and for what is not sent by e-mail, is yet to be sent, was used, or can no longer
-    be used; InvalidInput, at `email`, for what is no address.
+    be used; InvalidInput, at `email`, for what is no address; TooManyRequests if presents of this order are sent again
+    too often.
     """
     db, order = call.db, await order_of_link(call.context, call.db, token)
-    order = await lock_order(db, order.id)
+    await call.services.limits.gifts.check(str(order.uuid))
     await _lock_issued(db, order)
     attempt = await db.get_one(AttemptRow, order.attempt_id)
     found = await issued_rows(db, order, attempt.lines)
     row = found[position] if position < len(found) else None
-    if row is None or not issued_item(row, attempt.lines[position], attempt, call.services.clock.now()).is_sendable:
+    today = await today_of_partner(db, order.partner_id, call.services.clock.now())
+    if row is None or not issued_item(row, attempt.lines[position], attempt, today).is_sendable:
         raise NotFound(thing="gift")
     try:
         row.giftee_email = email_address(email.strip())
@@ -48,8 +50,9 @@ async def send_gift(call: Call, token: str, position: int, email: str) -> None:
 
 
 async def _lock_issued(db: AsyncSession, order: OrderRow) -> None:
-    await lock_vouchers_of_order(db, order.id)
+    """In the order in which refunds and disputes lock them."""
     await lock_cards(db, await card_ids_of_order(db, order.id))
+    await lock_vouchers_of_order(db, order.id)
     await lock_network_vouchers_of_order(db, order.id)
 
 

@@ -4,6 +4,7 @@ import datetime as dt
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, TypeAlias
+from zoneinfo import ZoneInfo
 
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
@@ -19,6 +20,7 @@ from store.document.source import is_printable
 from store.gift_card.gift_cards import GiftCardRow
 from store.network.vouchers import NetworkVoucherRow
 from store.order.orders import OrderRow
+from store.partner.partners import MarketplaceRow, PartnerRow
 from store.payment.attempts import AttemptRow
 from store.payment.snapshot import AttemptLine
 from store.voucher.vouchers import VoucherRow
@@ -52,11 +54,18 @@ def _issued_by(line: AttemptLine) -> tuple[type[Issued], int]:
     return GiftCardRow, line.gift_card_id or line.network_gift_card_id or 0
 
 
+async def today_of_partner(db: AsyncSession, partner_id: int, now: dt.datetime) -> dt.datetime:
+    """The moment, in the time zone of the partner's marketplace."""
+    query = select(MarketplaceRow.time_zone).join(PartnerRow, col(PartnerRow.marketplace_id) == col(MarketplaceRow.id))
+    return now.astimezone(ZoneInfo((await db.exec(query.where(col(PartnerRow.id) == partner_id))).one()))
+
+
 def issued_item(row: Issued, line: AttemptLine, attempt: AttemptRow, now: dt.datetime) -> IssuedItem:
-    """The view of what was issued for a line."""
+    """The view of what was issued for a line. `now` is in the time zone of the marketplace."""
     bought = line.network_gift_card or line.network_voucher
     by_mail = attempt.delivery.reception is ReceptionMode.GIFTEE_EMAIL
-    send_on = bought.send_on if bought and by_mail else None
+    day = bought.send_on if bought and by_mail else None
+    send_on = day if day is not None and day >= now.date() else None
     state = _state(row, now)
     return IssuedItem(
         state=state,
@@ -72,10 +81,7 @@ def issued_item(row: Issued, line: AttemptLine, attempt: AttemptRow, now: dt.dat
         giftee=giftee_name(row),
         recipient_email=_sent_to(row, attempt),
         send_on=send_on,
-        is_sendable=by_mail
-        and state in {State.USABLE, State.NOT_BEGUN}
-        and not _is_touched(row)
-        and (send_on is None or send_on < now.date()),
+        is_sendable=by_mail and state in {State.USABLE, State.NOT_BEGUN} and not _is_touched(row) and send_on is None,
     )
 
 

@@ -1,76 +1,65 @@
-"""Mail that a buyer, or the shop for a buyer, asks for: the link to an order, and its confirmation once more."""
+"""The link to the page of an order, mailed to its buyer: whoever asks for it."""
 
 import datetime as dt
 
 from sqlmodel import col, func, select
-from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.brute_force import throttled_lookup
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible
-from resolvers.mail.mails import partner_with_time_zone, queue_confirmation, queue_order_link
+from resolvers.mail.mails import queue_order_link
 from resolvers.order.page import order_of_link
-from schema.core.errors import NotFound
 from schema.core.inputs import graphql_input_for
 from schema.core.permission import AccessRule, Permission
 from schema.core.resource import SchemaModel
 from schema.order.order import Order
-from store.mail.orders import order_content
 from store.order.orders import OrderRow
-from store.payment.attempts import AttemptRow
 
 ONCE_IN = dt.timedelta(minutes=15)
 """However often one message about an order is asked for, it is sent once in such a time."""
 
 
 @graphql_input_for(Order)
-class ResendOrder(SchemaModel):
-    """Send the confirmation of an order to its buyer again."""
+class SendOrderLink(SchemaModel):
+    """Send the buyer of an order the link to its page."""
 
     id: int
 
 
 @operation(AccessRule.CUSTOMER)
-async def send_order_link(call: Call, email: str, number: int) -> None:
-    """Send the buyer of an order the link to its page, at the shop where it was ordered.
+async def find_order(call: Call, email: str, number: int) -> None:
+    """Send the buyer of an order the link to its page, at the shop where it was ordered. If there is no such order of this
+    buyer, nothing happens: nobody learns who has ordered what.
 
-    Raises NotFound if there is no such order of this buyer, which callers must not tell anybody, and TooManyRequests
-    after too many of these.
+    Raises TooManyRequests after too many of these, whether they have found something or not.
     """
     same_buyer = func.lower(col(OrderRow.buyer_email)) == email.strip().lower()
     of_shop = col(OrderRow.partner_id) == call.caller.partner_id
     query = select(OrderRow).where(of_shop, col(OrderRow.number) == number, same_buyer)
 
-    async def look() -> OrderRow | None:
-        return (await call.db.exec(query)).one_or_none()
+    async def look() -> None:
+        order = (await call.db.exec(query)).one_or_none()
+        if order is not None:
+            await queue_order_link(call.db, order, _once(call, order))
 
-    order = await throttled_lookup(call.context, "order", look)
-    if order is None:
-        raise NotFound(thing="order")
-    await queue_order_link(call.db, order, _once(call, order))
+    await throttled_lookup(call.context, "order", look)  # which counts each: matches have to look like misses
 
 
 @operation(AccessRule.CUSTOMER)
-async def send_confirmation(call: Call, token: str) -> None:
-    """Send the confirmation of the order of a link to its buyer again. Raises NotFound for a forged link."""
-    await _confirm(call, call.db, await order_of_link(call.context, call.db, token))
+async def send_own_order_link(call: Call, token: str) -> None:
+    """Send the link to the page of the order of a link to its buyer. Raises NotFound for a forged link."""
+    order = await order_of_link(call.context, call.db, token)
+    await queue_order_link(call.db, order, _once(call, order))
 
 
 @operation(Permission.VIEW_MAIL)
-async def resend_order(call: Call, input: ResendOrder) -> Order:
-    """Send the confirmation of an order, with the link to its page, to its buyer again. It is sent once in a quarter of
-    an hour, however often this is called.
+async def send_order_link(call: Call, input: SendOrderLink) -> Order:
+    """Send the buyer of an order the link to its page. It is sent once in a quarter of an hour, however often this is
+    called.
     """
     row = await find_visible(call.db, call.caller, OrderRow, "order", id=input.id)
-    await _confirm(call, call.db, row)
+    await queue_order_link(call.db, row, _once(call, row))
     return row
-
-
-async def _confirm(call: Call, db: AsyncSession, order: OrderRow) -> None:
-    attempt = await db.get_one(AttemptRow, order.attempt_id)
-    _, time_zone = await partner_with_time_zone(db, order.partner_id)
-    about = order_content(order, attempt, time_zone).model_dump()
-    await queue_confirmation(db, order, about, _once(call, order))
 
 
 def _once(call: Call, order: OrderRow) -> str:

@@ -59,13 +59,15 @@ orders = Listing(Order, OrderFilter, OrderSort, Permission.VIEW_ORDER, "The orde
 order = Lookup(Order, "id", "order", Permission.VIEW_ORDER, "An order by its id or its uuid.")
 order_with_uuid = Lookup(Order, "uuid", "order", Permission.VIEW_ORDER, "An order by its uuid.")
 
-NEEDED: Mapping[ShopKind, Permission] = {
-    ShopKind.PRODUCTS: Permission.VIEW_ORDER,
-    ShopKind.VOUCHERS: Permission.VIEW_VOUCHER,
-    ShopKind.GIFT_CARDS: Permission.VIEW_GIFT_CARD,
-    ShopKind.NETWORK: Permission.VIEW_NETWORK_VOUCHER,
+NEEDED: Mapping[ShopKind, frozenset[Permission]] = {
+    ShopKind.PRODUCTS: frozenset({Permission.VIEW_ORDER}),
+    ShopKind.VOUCHERS: frozenset({Permission.VIEW_VOUCHER, Permission.UPDATE_VOUCHER}),
+    ShopKind.GIFT_CARDS: frozenset({Permission.VIEW_GIFT_CARD, Permission.MANAGE_GIFT_CARD}),
+    ShopKind.NETWORK: frozenset(
+        {Permission.USE_NETWORK_GIFT_CARD, Permission.VIEW_NETWORK_VOUCHER, Permission.MANAGE_NETWORK_VOUCHER}
+    ),
 }
-"""What its page shows, besides the order."""
+"""For what its page shows, and for sending it elsewhere."""
 
 
 @derives(Order, "page_url")
@@ -73,7 +75,7 @@ def _page_url(context: Context, id: UUID | str, kind: str) -> str | None:
     """The page has codes: of a network's goods, partners never learn them."""
     caller, sold = context.required_caller, ShopKind(kind)
     is_of_network = sold is ShopKind.NETWORK and caller.role not in {Role.MARKETPLACE, Role.MASTER}
-    if is_of_network or not caller.may(NEEDED[sold]):
+    if is_of_network or not all(caller.may(permission) for permission in NEEDED[sold]):
         return None
     settings = context.services.settings
     return (

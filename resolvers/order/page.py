@@ -2,8 +2,9 @@
 
 import datetime as dt
 from collections.abc import Sequence
+from zoneinfo import ZoneInfo
 
-from sqlmodel import col, select
+from sqlmodel import col, func, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.context import Context
@@ -11,7 +12,7 @@ from resolvers.order.issued import issued_item, issued_rows
 from schema.checkout.checkout import AppliedCode, CodeKind, ShopKind, Totals
 from schema.core.errors import NotFound
 from schema.order.page import OrderPage, OrderPageDelivery, OrderPageLine, OrderPageRefund
-from schema.payment.payment import PaymentStatus, RefundState
+from schema.payment.payment import PaymentStatus, PaymentTransactionStatus, RefundState
 from store.checkout.shops import shop_url
 from store.core.codes import format_code
 from store.document.addresses import DocumentKind, document_path
@@ -21,7 +22,7 @@ from store.order.refunds import lines_of_order
 from store.partner.brand import brand_of
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.payment.attempts import AttemptRow
-from store.payment.payments import PaymentRow, RefundRow
+from store.payment.payments import PaymentRow, PaymentTransactionRow, RefundRow
 
 
 async def find_order_page(context: Context, token: str) -> OrderPage:
@@ -53,7 +54,7 @@ async def find_order_page(context: Context, token: str) -> OrderPage:
             first_name=order.buyer_first_name,
             email=order.buyer_email,
             message=order.message,
-            lines=await _lines_of(db, order, attempt, services.clock.now()),
+            lines=await _lines_of(db, order, attempt, services.clock.now().astimezone(ZoneInfo(marketplace.time_zone))),
             delivery=_delivery_of(order, attempt),
             totals=totals_of(attempt),
             codes=codes_of(attempt),
@@ -109,12 +110,23 @@ async def _payments_of(db: AsyncSession, order: OrderRow) -> Sequence[PaymentRow
 
 
 async def _refunds_of(db: AsyncSession, payments: Sequence[PaymentRow]) -> tuple[OrderPageRefund, ...]:
-    table = RefundRow
-    query = select(table).where(
-        col(table.payment_id).in_([payment.id for payment in payments]), col(table.state) != RefundState.FAILED
+    table, part = RefundRow, PaymentTransactionRow
+    failed = select(func.coalesce(func.sum(part.transaction_amount), 0)).where(
+        col(part.refund_id) == col(table.id), col(part.status) == PaymentTransactionStatus.ERROR
+    )
+    query = select(table, table.refund_amount - failed.scalar_subquery()).where(
+        col(table.payment_id).in_([payment.id for payment in payments])
     )
     rows = (await db.exec(query.order_by(col(table.created_on).desc()))).all()
-    return tuple(OrderPageRefund(moment=row.created_on, amount=row.refund_amount, state=row.state) for row in rows)
+    return tuple(
+        OrderPageRefund(
+            moment=row.created_on,
+            amount=amount,
+            state=RefundState.DONE if row.state is RefundState.FAILED else row.state,
+        )
+        for row, amount in rows
+        if row.state is not RefundState.FAILED or amount > 0
+    )
 
 
 def totals_of(attempt: AttemptRow) -> Totals:

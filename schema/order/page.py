@@ -55,7 +55,7 @@ class IssuedItem:
     recipient_email: str
     """The e-mail address it is sent to; empty if it is posted or collected."""
     send_on: dt.date | None = None
-    """The day on which it is e-mailed; None for at once."""
+    """The day on which it will be e-mailed; None for at once, and once it was."""
     is_sendable: bool = False
     """True if it was e-mailed to its recipient and is untouched, so that it can be sent again, or elsewhere."""
 
@@ -122,7 +122,7 @@ class OrderPage:
     totals: Totals
     codes: tuple[AppliedCode, ...]
     refunds: tuple[OrderPageRefund, ...]
-    """The newest first, without those that failed."""
+    """The newest first. Of one that failed in part it is what went back, of one that failed wholly there is nothing."""
     shop_kind: ShopKind
     """The shop where more can be bought: its own, or that of vouchers while gift cards are not sold."""
     shop_url: str

@@ -15,6 +15,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from store.core.mail_server import MailServer, parse_sender, parse_server
 from store.core.rates import rate_of
 
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 DEVELOPMENT_SECRET = "development-only-" + "0" * 32
 SANDBOX_PLATFORM_USER = "platform"
 """The sandbox's user of the platform itself, which is there from the beginning."""
@@ -355,6 +356,12 @@ class Settings(BaseSettings):
         """The hosts of the API as `Host` headers name them, with and without the port."""
         own = self.public_url.partition("://")[2].lower()
         return frozenset({own, own.partition(":")[0], *(host.lower() for host in self.allowed_hosts)})
+
+    def is_own_host(self, host: str) -> bool:
+        """Whether a `Host` header names the service itself. In development loopback addresses do too."""
+        host = host.lower()
+        names = self.own_hosts | (LOOPBACK if self.development else frozenset())
+        return host in names or re.sub(r":\d+$", "", host) in names
 
     @property
     def public_url(self) -> str:

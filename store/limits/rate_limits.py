@@ -12,6 +12,8 @@ from store.limits.count_batches import CountBatches
 from store.limits.counters import REFUSALS, SharedCounters
 from store.limits.log_ins import LogInLimiter
 
+GIFTS_OF_ORDER = Rate(10, 86_400)
+"""How often presents of one order are sent again: its link must not become a relay of mail."""
 SYNC_SHARE = 50
 """A process synchronizes its count after one request of this many that a rate allows."""
 
@@ -125,3 +127,4 @@ class RateLimits:
         self.addresses = limit("address", settings.rate_limit_anonymous)
         self.forms = limit("form", settings.rate_limit_forms)
         self.pages = limit("page", settings.rate_limit_pages)
+        self.gifts = RateLimit("gift", GIFTS_OF_ORDER, self.counters, clock)

@@ -124,15 +124,15 @@ async def _mail_items(db: AsyncSession, kind: MailKind, sold: Sequence[SoldItem]
     for group in _by_addressee(sold, addressees):
         content = group.content(time_zone, [_item(one) for one in group.sold])
         if group.role is not GiftRole.FOR_GIFTEE:
-            content = content.model_copy(update={"order_page": ordered.get(group.sold[0].order_id)})
+            content = content.model_copy(update={"order_page": ordered.get((group.sold[0].order_id, group.to))})
         await group.enqueue(db, kind, content, again, partner_id=partner_id)
 
 
-async def _order_uuids(db: AsyncSession, sold: Sequence[SoldItem]) -> Mapping[int | None, UUID]:
-    """The uuids of the orders in which vouchers or gift cards were sold, by the orders' ids."""
+async def _order_uuids(db: AsyncSession, sold: Sequence[SoldItem]) -> Mapping[tuple[int | None, str], UUID]:
+    """The uuids of the orders in which vouchers or gift cards were sold, by the orders' ids and buyers' addresses."""
     named = sorted({one.order_id for one in sold if one.order_id is not None})
-    query = select(col(OrderRow.id), col(OrderRow.uuid)).where(is_any_of(col(OrderRow.id), named))
-    return dict((await db.exec(query)).all())
+    query = select(OrderRow.id, OrderRow.buyer_email, OrderRow.uuid).where(is_any_of(col(OrderRow.id), named))
+    return {(id, email): uuid for id, email, uuid in (await db.exec(query)).all()}
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ SUBJECTS = {
     MailKind.NEW_ORDER: N_("New order %(number)s: %(total)s"),
     MailKind.PAYMENT_REFUNDED: N_("Your payment at %(shop)s is being refunded"),
     MailKind.ORDER_REFUNDED: N_("Order %(number)s at %(shop)s: %(total)s refunded"),
-    MailKind.ORDER_LINK: N_("Your order %(number)s at %(shop)s"),
+    MailKind.ORDER_LINK: N_("The link to your order %(number)s at %(shop)s"),
     MailKind.ONBOARDING_LINK: N_("Card payments at %(shop)s: your confirmation is needed"),
     MailKind.PAYMENT_REQUEST: N_("%(shop)s asks you to pay %(total)s"),
     MailKind.PAYMENT_REQUEST_REMINDER: N_("A reminder: %(total)s to pay to %(shop)s"),

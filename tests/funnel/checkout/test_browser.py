@@ -1,6 +1,7 @@
 """The checkout's pages in a real browser: prices that follow, by keyboard alone, sound in every state, for thumbs too."""
 
 import asyncio
+import re
 import socket
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -136,7 +137,7 @@ async def pay(page: Page, card: str) -> None:
     if card == CHALLENGE_CARD:
         await page.locator("input[name=code]").fill("000000")
         await page.locator("form button.main").first.click()
-    await page.wait_for_url("**/ecommerce/shop/**")
+    await page.wait_for_url(re.compile("/ecommerce/shop/|/orders/"))
 
 
 SMALL = """() => [...document.querySelectorAll('a[href], button, input:not([type=hidden]), select, textarea, summary')]

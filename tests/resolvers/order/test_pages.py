@@ -1,11 +1,11 @@
-"""The page of an order, as staff reach it: its address, and the confirmation sent again."""
+"""The page of an order, as staff reach it: its address, and its link sent to the buyer."""
 
 import asyncio
 import datetime as dt
 
 import pytest
 
-from resolvers.order.mailing import ResendOrder, resend_order
+from resolvers.order.mailing import SendOrderLink, send_order_link
 from resolvers.order.page import find_order_page
 from schema.checkout.checkout import ProductChoice, ShopKind
 from schema.core.errors import NotFound
@@ -17,12 +17,18 @@ from tests.fixtures.tenants import Tenants
 from tests.resolvers.order.test_orders import order_of
 
 PAGE = "query ($id: Int!) { order(id: $id) { uuid pageUrl } }"
-RESEND = "mutation ($id: Int!) { resendOrder(input: {id: $id}) { order { id } userErrors { code } } }"
+SEND = "mutation ($id: Int!) { sendOrderLink(input: {id: $id}) { order { id } userErrors { code } } }"
 NEEDED = {
-    ShopKind.PRODUCTS: Permission.VIEW_ORDER,
-    ShopKind.VOUCHERS: Permission.VIEW_VOUCHER,
-    ShopKind.GIFT_CARDS: Permission.VIEW_GIFT_CARD,
+    ShopKind.PRODUCTS: [Permission.VIEW_ORDER],
+    ShopKind.VOUCHERS: [Permission.VIEW_ORDER, Permission.VIEW_VOUCHER, Permission.UPDATE_VOUCHER],
+    ShopKind.GIFT_CARDS: [Permission.VIEW_ORDER, Permission.VIEW_GIFT_CARD, Permission.MANAGE_GIFT_CARD],
 }
+NEEDED_OF_NETWORK = [
+    Permission.VIEW_ORDER,
+    Permission.USE_NETWORK_GIFT_CARD,
+    Permission.VIEW_NETWORK_VOUCHER,
+    Permission.MANAGE_NETWORK_VOUCHER,
+]
 
 
 async def sold_as(tenants: Tenants, kind: ShopKind) -> None:
@@ -33,8 +39,8 @@ async def sold_as(tenants: Tenants, kind: ShopKind) -> None:
 async def test_who_may_see_what_was_sold_gets_the_address(tenants: Tenants, kind: ShopKind) -> None:
     await sold_as(tenants, kind)
     order_id, of = tenants.owned["a1"].order, tenants.partners["a1"]
-    await tenants.user("clerk", "partner", [Permission.VIEW_ORDER, NEEDED[kind]], partner_id=of.id)
-    await tenants.user("cleaner", "partner", [Permission.VIEW_ORDER], partner_id=of.id)
+    await tenants.user("clerk", "partner", NEEDED[kind], partner_id=of.id)
+    await tenants.user("cleaner", "partner", NEEDED[kind][:2], partner_id=of.id)
     seen = {
         who: (await tenants.graphql(who, PAGE, id=order_id))["data"]["order"]
         for who in ("a1", "clerk", "cleaner", "market a")
@@ -52,35 +58,42 @@ async def test_a_partner_gets_no_address_of_what_is_the_networks(tenants: Tenant
     for who, sees in {"a1": False, "market a": True, "master": True}.items():
         found = (await tenants.graphql(who, PAGE, id=tenants.owned["a1"].order))["data"]["order"]
         assert (found["pageUrl"] is not None) is sees, who
+    needed = NEEDED_OF_NETWORK
+    for missing in (None, *needed[1:]):
+        name, granted = f"without {missing}", [permission for permission in needed if permission is not missing]
+        at = tenants.partners["a1"].marketplace_id
+        await tenants.user(name, "marketplace", granted, marketplace_id=at)
+        found = (await tenants.graphql(name, PAGE, id=tenants.owned["a1"].order))["data"]["order"]
+        assert (found["pageUrl"] is not None) is (missing is None), name
 
 
-async def test_a_confirmation_is_sent_again(tenants: Tenants) -> None:
+async def test_a_link_is_sent(tenants: Tenants) -> None:
     order_id = tenants.owned["a1"].order
-    assert (await tenants.graphql("a1", RESEND, id=order_id))["data"] == {
-        "resendOrder": {"order": {"id": order_id}, "userErrors": []}
+    assert (await tenants.graphql("a1", SEND, id=order_id))["data"] == {
+        "sendOrderLink": {"order": {"id": order_id}, "userErrors": []}
     }
-    told = "SELECT json_agg(recipient) FROM mail WHERE kind = 'order_confirmation'"
+    told = "SELECT json_agg(recipient) FROM mail WHERE kind = 'order_link'"
     assert await tenants.one(told) == ["buyer@a1.example"]
-    audited = await tenants.one("SELECT count(*) FROM audit_entry WHERE operation = 'resend_order'")
+    audited = await tenants.one("SELECT count(*) FROM audit_entry WHERE operation = 'send_order_link'")
     assert audited == 1
 
 
 @pytest.mark.parametrize("who", ["b1", "market b"])
 async def test_nobody_elses_is_sent(tenants: Tenants, who: str) -> None:
     before = await tenants.one("SELECT count(*) FROM mail")
-    body = await tenants.graphql(who, RESEND, id=tenants.owned["a1"].order)
-    assert [error["code"] for error in body["data"]["resendOrder"]["userErrors"]] == ["NOT_FOUND"]
+    body = await tenants.graphql(who, SEND, id=tenants.owned["a1"].order)
+    assert [error["code"] for error in body["data"]["sendOrderLink"]["userErrors"]] == ["NOT_FOUND"]
     assert await tenants.one("SELECT count(*) FROM mail") == before
 
 
 async def test_twenty_at_once_send_one(shop: Shop) -> None:
     made = await order_of(shop, ProductChoice((await shop.product()).id, 1))
-    counted = "SELECT count(*) FROM mail WHERE kind = 'order_confirmation'"
+    counted = "SELECT count(*) FROM mail WHERE kind = 'order_link'"
     before = await shop.one(counted)
-    await asyncio.gather(*(resend_order(shop.manager, ResendOrder(id=made)) for _ in range(20)))
+    await asyncio.gather(*(send_order_link(shop.manager, SendOrderLink(id=made)) for _ in range(20)))
     assert await shop.one(counted) == before + 1
     clock.advance(dt.timedelta(minutes=16))
-    await resend_order(shop.manager, ResendOrder(id=made))
+    await send_order_link(shop.manager, SendOrderLink(id=made))
     assert await shop.one(counted) == before + 2
 
 
