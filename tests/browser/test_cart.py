@@ -69,7 +69,7 @@ async def test_expired_and_the_way_back(shop: RunningShop, customer: Customer) -
     await customer.come_to_pay(cart)
     await shop.pass_time(hours=2, seconds=1)
     await customer.pay_button.click()
-    await customer.page.locator("h1", has_text="This order is complete").wait_for()
+    await customer.page.locator("h1", has_text="This basket has expired").wait_for()
     await customer.page.click("main a.main")
     await customer.page.wait_for_url(shop.home)
     assert await customer.h1() == "Maison Valserène"
@@ -175,4 +175,4 @@ async def test_a_cart_that_never_was(shop: RunningShop, customer: Customer) -> N
         answer = await customer.page.goto(f"http://{shop.domain}/ecommerce/shop/customization/?cart={cart}")
         assert answer is not None
         assert answer.status == 404
-        assert await customer.h1() == "This order is complete"
+        assert await customer.h1() == "This basket has expired"
