@@ -1,10 +1,13 @@
 """A present that its buyer sends again, to another address if the first one was mistyped."""
 
+from zoneinfo import ZoneInfo
+
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.operation import Call, operation
-from resolvers.order.issued import Issued, issued_item, issued_rows, today_of_partner
-from resolvers.order.mailing import once_in_a_while
+from resolvers.mail.mails import partner_with_time_zone
+from resolvers.order.issued import Issued, issued_item, issued_rows
+from resolvers.order.mailing import mail_window
 from resolvers.order.page import order_of_link
 from schema.core.errors import InvalidInput, NotFound
 from schema.core.permission import AccessRule
@@ -35,8 +38,9 @@ async def send_gift(call: Call, token: str, position: int, email: str) -> None:
     attempt = await db.get_one(AttemptRow, order.attempt_id)
     found = await issued_rows(db, order, attempt.lines)
     row = found[position] if position < len(found) else None
-    today = await today_of_partner(db, order.partner_id, call.services.clock.now())
-    if row is None or not issued_item(row, attempt.lines[position], attempt, today).is_sendable:
+    _, time_zone = await partner_with_time_zone(db, order.partner_id)
+    now = call.services.clock.now().astimezone(ZoneInfo(time_zone))
+    if row is None or not issued_item(row, attempt.lines[position], attempt, now).is_sendable:
         raise NotFound(thing="gift")
     try:
         row.giftee_email = email_address(email.strip())
@@ -46,7 +50,7 @@ async def send_gift(call: Call, token: str, position: int, email: str) -> None:
         names = row.giftee_first_name or "", row.giftee_last_name or ""
         row.giftee_id = await customer_for(db, row.partner_id, *names, row.giftee_email)
     await db.flush()
-    await _mail(db, row, f"{row.giftee_email}:{once_in_a_while(call)}")
+    await _mail(db, row, f"{row.giftee_email}:{mail_window(call)}")
 
 
 async def _lock_issued(db: AsyncSession, order: OrderRow) -> None:

@@ -4,7 +4,6 @@ import datetime as dt
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, TypeAlias
-from zoneinfo import ZoneInfo
 
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
@@ -20,7 +19,6 @@ from store.document.source import is_printable
 from store.gift_card.gift_cards import GiftCardRow
 from store.network.vouchers import NetworkVoucherRow
 from store.order.orders import OrderRow
-from store.partner.partners import MarketplaceRow, PartnerRow
 from store.payment.attempts import AttemptRow
 from store.payment.snapshot import AttemptLine
 from store.voucher.vouchers import VoucherRow
@@ -52,12 +50,6 @@ def _issued_by(line: AttemptLine) -> tuple[type[Issued], int]:
     if line.network_voucher_id is not None:
         return NetworkVoucherRow, line.network_voucher_id
     return GiftCardRow, line.gift_card_id or line.network_gift_card_id or 0
-
-
-async def today_of_partner(db: AsyncSession, partner_id: int, now: dt.datetime) -> dt.datetime:
-    """The moment, in the time zone of the partner's marketplace."""
-    query = select(MarketplaceRow.time_zone).join(PartnerRow, col(PartnerRow.marketplace_id) == col(MarketplaceRow.id))
-    return now.astimezone(ZoneInfo((await db.exec(query.where(col(PartnerRow.id) == partner_id))).one()))
 
 
 def issued_item(row: Issued, line: AttemptLine, attempt: AttemptRow, now: dt.datetime) -> IssuedItem:

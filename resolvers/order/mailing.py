@@ -40,7 +40,7 @@ async def find_order(call: Call, email: str, number: int) -> None:
     async def look() -> None:
         order = (await call.db.exec(query)).one_or_none()
         if order is not None:
-            await queue_order_link(call.db, order, _once(call, order))
+            await queue_order_link(call.db, order, _key(call, order))
 
     await throttled_lookup(call.context, "order", look)  # which counts each: matches have to look like misses
 
@@ -49,7 +49,7 @@ async def find_order(call: Call, email: str, number: int) -> None:
 async def send_own_order_link(call: Call, token: str) -> None:
     """Send the link to the page of the order of a link to its buyer. Raises NotFound for a forged link."""
     order = await order_of_link(call.context, call.db, token)
-    await queue_order_link(call.db, order, _once(call, order))
+    await queue_order_link(call.db, order, _key(call, order))
 
 
 @operation(Permission.VIEW_MAIL)
@@ -58,14 +58,14 @@ async def send_order_link(call: Call, input: SendOrderLink) -> Order:
     called.
     """
     row = await find_visible(call.db, call.caller, OrderRow, "order", id=input.id)
-    await queue_order_link(call.db, row, _once(call, row))
+    await queue_order_link(call.db, row, _key(call, row))
     return row
 
 
-def _once(call: Call, order: OrderRow) -> str:
-    return f"{order.uuid}:{once_in_a_while(call)}"
+def _key(call: Call, order: OrderRow) -> str:
+    return f"{order.uuid}:{mail_window(call)}"
 
 
-def once_in_a_while(call: Call) -> str:
+def mail_window(call: Call) -> str:
     """The part of the unique key of a message that lets one through in each `ONCE_IN`."""
     return str(int(call.services.clock.timestamp() // ONCE_IN.total_seconds()))

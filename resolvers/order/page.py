@@ -8,6 +8,7 @@ from sqlmodel import col, func, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.context import Context
+from resolvers.mail.mails import partner_with_time_zone
 from resolvers.order.issued import issued_item, issued_rows
 from schema.checkout.checkout import AppliedCode, CodeKind, ShopKind, Totals
 from schema.core.errors import NotFound
@@ -20,7 +21,6 @@ from store.order.links import order_path, read_order_token
 from store.order.orders import OrderRow, address_lines
 from store.order.refunds import lines_of_order
 from store.partner.brand import brand_of
-from store.partner.partners import MarketplaceRow, PartnerRow
 from store.payment.attempts import AttemptRow
 from store.payment.payments import PaymentRow, PaymentTransactionRow, RefundRow
 
@@ -35,8 +35,7 @@ async def find_order_page(context: Context, token: str) -> OrderPage:
     async with services.db.sessions() as db:
         order = await order_of_link(context, db, token)
         attempt = await db.get_one(AttemptRow, order.attempt_id)
-        partner = await db.get_one(PartnerRow, order.partner_id)
-        marketplace = await db.get_one(MarketplaceRow, partner.marketplace_id)
+        partner, time_zone = await partner_with_time_zone(db, order.partner_id)
         payments = await _payments_of(db, order)
         is_closed = order.kind is ShopKind.GIFT_CARDS and not partner.gift_card_offer_enabled
         shop_kind = ShopKind.VOUCHERS if is_closed else order.kind
@@ -49,12 +48,12 @@ async def find_order_page(context: Context, token: str) -> OrderPage:
             kind=order.kind,
             number=order.number,
             ordered_on=order.created_on,
-            time_zone=marketplace.time_zone,
+            time_zone=time_zone,
             language=order.language,
             first_name=order.buyer_first_name,
             email=order.buyer_email,
             message=order.message,
-            lines=await _lines_of(db, order, attempt, services.clock.now().astimezone(ZoneInfo(marketplace.time_zone))),
+            lines=await _lines_of(db, order, attempt, services.clock.now().astimezone(ZoneInfo(time_zone))),
             delivery=_delivery_of(order, attempt),
             totals=totals_of(attempt),
             codes=codes_of(attempt),

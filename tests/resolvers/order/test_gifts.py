@@ -6,11 +6,13 @@ import datetime as dt
 import pytest
 
 from resolvers.order.gifts import send_gift
+from resolvers.payment.refunds.order_refunds import refund_order
 from schema.core.errors import NotFound
 from schema.coupon.coupon import ReceptionMode
 from store.core.clock import clock
 from tests.fixtures.basket import GIFTEE, bought, card_of
 from tests.fixtures.network_sale import NetworkGoods, network_goods
+from tests.fixtures.payment.order_refund import refund_wish
 from tests.fixtures.shop import Shop
 
 
@@ -58,3 +60,23 @@ async def test_what_waits_for_its_day_is_not_sent_before(shop: Shop) -> None:
         await send_gift(shop.context, token, 0, "new@example.com")
     clock.advance(dt.timedelta(days=12))
     await send_gift(shop.context, token, 0, "new@example.com")
+
+
+@pytest.mark.parametrize("attempt", range(5))
+async def test_sent_again_while_it_is_refunded_it_goes_nowhere_or_before(shop: Shop, attempt: int) -> None:
+    """Each waits for the other, and neither for both: the refund is made, and what it withdraws is sent no more."""
+    token = await token_of(shop, card_of("50.00", giftee=GIFTEE), card_of("60.00", giftee=GIFTEE))
+    wish = await refund_wish(shop, 0, 1)
+    sent, refunded, late = await asyncio.gather(
+        send_gift(shop.context, token, 0, "new@example.com"),
+        refund_order(shop.manager, wish),
+        send_gift(shop.context, token, 1, "new@example.com"),
+        return_exceptions=True,
+    )
+    assert not isinstance(refunded, BaseException)
+    assert all(result is None or isinstance(result, NotFound) for result in (sent, late))
+    assert await shop.one("SELECT count(*) FROM refund") == 1
+    assert await shop.one("SELECT array_agg(DISTINCT status) FROM gift_card") == ["cncld"]
+    for position in (0, 1):
+        with pytest.raises(NotFound):
+            await send_gift(shop.context, token, position, "new@example.com")
