@@ -3,7 +3,7 @@
 from starlette.responses import Response
 
 from funnel.checkout.request import CheckoutRequest
-from resolvers.order.mailing import find_order
+from resolvers.order.mailing import request_order_link
 from schema.order.page import FIND_PATH
 
 DIGITS = 9
@@ -29,5 +29,5 @@ async def submit(request: CheckoutRequest) -> Response:
     if errors:
         typed = {"email": email, "number": number}
         return request.render("order/find.html", 422, errors=errors, flash=None, sent=False, typed=typed)
-    await find_order(request.context, email, int(number))
+    await request_order_link(request.context, email, int(number))
     return request.redirect(f"{FIND_PATH}?sent=1")

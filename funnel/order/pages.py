@@ -9,7 +9,7 @@ from funnel.order.calendar import REMINDER, calendar_file
 from funnel.order.request import OrderRequest
 from funnel.order.texts import ISSUED_NOTES, STATUS_NOTES
 from resolvers.order.gifts import send_gift
-from resolvers.order.mailing import send_own_order_link
+from resolvers.order.mailing import resend_order_link
 from schema.core.errors import InvalidInput, NotFound
 from schema.order.page import FIND_PATH, IssuedState
 from store.core.localization.formats import Formats
@@ -34,7 +34,7 @@ async def show(request: OrderRequest) -> Response:
 
 async def send_again(request: OrderRequest) -> Response:
     """The button that sends the link to the page."""
-    await send_own_order_link(request.context, request.token)
+    await resend_order_link(request.context, request.token)
     await request.put_flash(AGAIN, Flash(((AGAIN, SENT),)))
     return request.redirect_to_start()
 

@@ -27,7 +27,7 @@ class SendOrderLink(SchemaModel):
 
 
 @operation(AccessRule.CUSTOMER)
-async def find_order(call: Call, email: str, number: int) -> None:
+async def request_order_link(call: Call, email: str, number: int) -> None:
     """Send the buyer of an order the link to its page, at the shop where it was ordered. If there is no such order of this
     buyer, nothing happens: nobody learns who has ordered what.
 
@@ -46,7 +46,7 @@ async def find_order(call: Call, email: str, number: int) -> None:
 
 
 @operation(AccessRule.CUSTOMER)
-async def send_own_order_link(call: Call, token: str) -> None:
+async def resend_order_link(call: Call, token: str) -> None:
     """Send the link to the page of the order of a link to its buyer. Raises NotFound for a forged link."""
     order = await order_of_link(call.context, call.db, token)
     await queue_order_link(call.db, order, _key(call, order))

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from resolvers.order.mailing import find_order, send_own_order_link
+from resolvers.order.mailing import request_order_link, resend_order_link
 from schema.checkout.checkout import ProductChoice
 from schema.core.errors import NotFound
 from store.order.links import order_path
@@ -18,21 +18,21 @@ async def links(shop: Shop) -> int:
 
 async def test_a_link_goes_to_the_buyer_once(shop: Shop) -> None:
     await order_of(shop, ProductChoice((await shop.product()).id, 1))
-    await asyncio.gather(*(find_order(shop.context, BUYER.email.upper(), 1) for _ in range(10)))
+    await asyncio.gather(*(request_order_link(shop.context, BUYER.email.upper(), 1) for _ in range(10)))
     assert await links(shop) == 1
 
 
 @pytest.mark.parametrize(("email", "number"), [("eve@example.com", 1), (BUYER.email, 2), ("", 1), ("%", 1)])
 async def test_a_guess_finds_nothing(shop: Shop, email: str, number: int) -> None:
     await order_of(shop, ProductChoice((await shop.product()).id, 1))
-    await find_order(shop.context, email, number)
+    await request_order_link(shop.context, email, number)
     assert await links(shop) == 0
 
 
 async def test_the_page_sends_its_own_link(shop: Shop) -> None:
     await order_of(shop, ProductChoice((await shop.product()).id, 1))
     token = order_path(shop.services.settings, await shop.one("SELECT uuid FROM shop_order")).split("/")[2]
-    await asyncio.gather(*(send_own_order_link(shop.context, token) for _ in range(10)))
+    await asyncio.gather(*(resend_order_link(shop.context, token) for _ in range(10)))
     assert await links(shop) == 1
     with pytest.raises(NotFound):
-        await send_own_order_link(shop.context, token[:-1])
+        await resend_order_link(shop.context, token[:-1])
