@@ -60,10 +60,10 @@ async def test_the_provider_is_told_what_is_known(newcomer: Newcomer) -> None:
 
 async def test_the_link_stays_for_ten_minutes_and_then_is_another_of_the_same_process(newcomer: Newcomer) -> None:
     first = await newcomer.activate()
-    clock.advance(TEN_MINUTES - dt.timedelta(seconds=1))
+    clock.advance(TEN_MINUTES - dt.timedelta(minutes=1))
     same = await newcomer.activate()
     assert same.pending_user_action == first.pending_user_action
-    clock.advance(dt.timedelta(seconds=2))
+    clock.advance(dt.timedelta(minutes=2))
     other = await newcomer.activate()
     assert other.id == first.id
     assert other.pending_user_action not in {None, first.pending_user_action}

@@ -13,7 +13,8 @@ from tests.servers.redis_servers import RedisServer
 
 PARTNER, OTHER = 7, 8
 DAY = dt.timedelta(hours=24)
-SECOND = dt.timedelta(seconds=1)
+MARGIN = dt.timedelta(minutes=1)
+"""Longer than a test waits for a slow machine."""
 
 
 @pytest.fixture
@@ -62,14 +63,14 @@ async def test_nobody_elses_session(sessions: Sessions) -> None:
 async def test_a_session_lives_24_hours_from_the_last_visit(sessions: Sessions) -> None:
     session_id, version = await begun(sessions)
     for _ in range(3):
-        clock.advance(DAY - SECOND)
+        clock.advance(DAY - MARGIN)
         assert await sessions.load(PARTNER, session_id) == (b"{}", version)
-    clock.advance(DAY - SECOND)
+    clock.advance(DAY - MARGIN)
     saved = await sessions.save(PARTNER, session_id, b"[]", version)
     assert saved is not None
-    clock.advance(DAY - SECOND)
+    clock.advance(DAY - MARGIN)
     assert await sessions.load(PARTNER, session_id) == (b"[]", saved)
-    clock.advance(DAY + SECOND)
+    clock.advance(DAY + MARGIN)
     assert await sessions.load(PARTNER, session_id) is None
     assert await sessions.save(PARTNER, session_id, b"{}", saved) is None
     assert await sessions.load(PARTNER, session_id) is None

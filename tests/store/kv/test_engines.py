@@ -114,9 +114,9 @@ async def test_only_one_of_many_follows_a_version(kv: KeyValueStore) -> None:
 
 async def test_expiry_is_by_our_clock(kv: KeyValueStore) -> None:
     version = await write_version(kv, b"1")
-    clock.advance(LIFE - SECOND)
+    clock.advance(LIFE - MARGIN)
     assert await kv.get(KEY) == Record(b"1", version)
-    clock.advance(2 * SECOND)
+    clock.advance(2 * MARGIN)
     assert await kv.get(KEY) is None
     assert await kv.touch(KEY, LIFE) is None
     assert await kv.delete(KEY) is False
@@ -130,10 +130,10 @@ async def test_reading_does_not_extend_life_and_touching_does(kv: KeyValueStore)
     for key in ("test:{p1}:read", "test:{p1}:touched"):
         await write_version(kv, b"1", key=key)
     version = await write_version(kv, b"1", key="test:{p1}:touched", when=WriteMode.PRESENT)
-    clock.advance(LIFE - SECOND)
+    clock.advance(LIFE - MARGIN)
     assert await kv.get("test:{p1}:read") is not None
     assert await kv.touch("test:{p1}:touched", LIFE) == Record(b"1", version)
-    clock.advance(LIFE - SECOND)
+    clock.advance(LIFE - MARGIN)
     assert await kv.get("test:{p1}:read") is None
     assert await kv.get("test:{p1}:touched") == Record(b"1", version)
 
@@ -181,11 +181,11 @@ async def test_once_keeps_no_refusal(kv: KeyValueStore) -> None:
 
 async def test_once_lasts_24_hours(kv: KeyValueStore) -> None:
     first = await kv.write(KEY, b"1", LIFE, idempotent=once())
-    clock.advance(dt.timedelta(hours=24) - SECOND)
+    clock.advance(dt.timedelta(hours=24) - MARGIN)
     again = await kv.write(KEY, b"1", LIFE, idempotent=once())
     assert first is not None
     assert again == first._replace(replayed=True)
-    clock.advance(2 * SECOND)
+    clock.advance(2 * MARGIN)
     other = await kv.write(KEY, b"2", LIFE, idempotent=once(fingerprint=b"another"))
     assert other is not None
     assert not other.replayed

@@ -145,12 +145,12 @@ async def test_crossing_off_leaves_what_was_written_anew(kv: KeyValueStore) -> N
 
 async def test_a_record_touched_meanwhile_is_told_after_its_new_end(kv: KeyValueStore) -> None:
     version = await write_expiring(kv)
-    clock.advance(LIFE - SECOND)
+    clock.advance(LIFE - MARGIN)
     assert await kv.touch(key("a"), LIFE) is not None
-    clock.advance(LIFE - SECOND)
+    clock.advance(LIFE - MARGIN)
     assert await expired_records(kv) == []
     assert await kv.get(key("a")) is not None
-    clock.advance(2 * SECOND)
+    clock.advance(2 * MARGIN)
     assert [(record.key, record.version) for record in await expired_records(kv)] == [(key("a"), version)]
 
 
@@ -214,7 +214,7 @@ async def test_a_value_that_is_no_longer_kept(kv: KeyValueStore, redis_server: R
 async def test_a_value_is_no_longer_kept_in_this_process_either() -> None:
     kv = open_kv("", clock)
     version = await write_expiring(kv)
-    clock.advance(LIFE + VALUE_KEPT - SECOND)
+    clock.advance(LIFE + VALUE_KEPT - MARGIN)
     assert await expired_records(kv) == [ExpiredRecord(key("a"), version, b"1")]
-    clock.advance(2 * SECOND)
+    clock.advance(2 * MARGIN)
     assert await expired_records(kv) == [ExpiredRecord(key("a"), version, None)]
