@@ -25,6 +25,7 @@ from funnel.core.page_handler import PageEndpoint
 from funnel.core.pages import PageTemplates
 from funnel.core.static_files import PREFIX, colours, colours_path
 from funnel.holding.routes import routes as holding_routes
+from funnel.legal.routes import routes as legal_routes
 from funnel.onboarding import provider_return
 from funnel.onboarding.routes import routes as onboarding_routes
 from funnel.order.routes import routes as order_routes
@@ -34,6 +35,7 @@ from schema.checkout.checkout import ShopKind
 from schema.order.page import FIND_PATH
 from store.core.settings import Settings
 
+LINK_ROUTES = (paying_routes, holding_routes, legal_routes, order_routes)
 RouteTable = list[tuple[str, str, PageEndpoint]]
 """Method, path below the storefront's root, endpoint."""
 
@@ -58,8 +60,8 @@ class FunnelRoutes:
     static_routes: list[BaseRoute]
     """On all hosts: static files."""
     link_routes: list[BaseRoute]
-    """On all hosts: the pages of payments and payment requests, and those of orders, and those of the holders
-    of gift cards and vouchers.
+    """On all hosts: the pages of payments and payment requests, of orders, of the holders of gift cards and vouchers, and
+    of legal texts.
     """
     service_routes: list[BaseRoute]
     """On the service's own host: pages for link holders."""
@@ -101,7 +103,7 @@ def routes(settings: Settings, pages: PageTemplates) -> FunnelRoutes:
             Route(f"{PREFIX}{{name:str}}", pages.assets.serve),
             Route(colours_path("{accent:str}"), colours),
         ],
-        link_routes=[*paying_routes(settings, pages), *holding_routes(settings, pages), *order_routes(settings, pages)],
+        link_routes=[route for of in LINK_ROUTES for route in of(settings, pages)],
         service_routes=[*onboarding_routes(settings, pages), *provider_return.routes(settings, pages)],
     )
 

@@ -3,7 +3,7 @@
 import strawberry
 
 import resolvers.network.holder  # noqa: F401 - registers the addresses of holders and documents
-from resolvers import audit, bank_account, document, event
+from resolvers import audit, bank_account, document, event, legal
 from resolvers import coupon as coupons
 from resolvers import delivery as deliveries
 from resolvers import ledger as ledgers
@@ -85,6 +85,8 @@ class Query:
     kyc_level = query_field(levels.kyc_level)
     ledger_findings = query_field(ledgers.ledger_findings)
     ledger_journals = query_field(ledgers.ledger_journals)
+    legal_document = query_field(legal.legal_document)
+    legal_documents = query_field(legal.legal_documents)
     mail = query_field(mails.mail)
     mails = query_field(mails.mails)
     marketplace = query_field(marketplaces.marketplace, marketplaces.marketplace_with_uuid)
@@ -227,6 +229,7 @@ class Mutation:
     issue_voucher = mutation_field(voucher_issuing.issue_voucher)
     obtain_token = mutation_field(tokens.obtain_token)
     open_identity_verification = mutation_field(identity.open_identity_verification)
+    publish_legal_document = mutation_field(legal.publish_legal_document)
     push_dispute_document = mutation_field(dispute_documents.push_dispute_document)
     push_kyc_document = mutation_field(kyc_documents.push_kyc_document)
     register_bank_account = mutation_field(bank_account.register_bank_account)
@@ -243,6 +246,7 @@ class Mutation:
     replay_webhooks = mutation_field(webhooks.replay_webhooks, result="count")
     resend_mail = mutation_field(mails.resend_mail)
     resend_payment_request = mutation_field(payment_requests.resend_payment_request)
+    retire_legal_document = mutation_field(legal.retire_legal_document)
     retry_job = mutation_field(jobs.retry_job)
     reverse_gift_card_capture = mutation_field(spending.reverse_gift_card_capture)
     revoke_token = mutation_field(tokens.revoke_token)

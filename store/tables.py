@@ -43,6 +43,7 @@ from store.ledger.rows import (
 )
 from store.ledger.wallet_openings import WalletOpeningRow
 from store.ledger.wallets import WalletRow
+from store.legal import LegalDocumentRow
 from store.mail.rows import MailRow
 from store.media.media import MediaRow
 from store.media.pictures import PictureRow
@@ -112,6 +113,7 @@ ROW_CLASSES: tuple[type[SQLModel], ...] = (
     LedgerEntryRow,
     LedgerFindingRow,
     LedgerJournalRow,
+    LegalDocumentRow,
     LedgerSealRow,
     LedgerShiftRow,
     LedgerSnapshotRow,

@@ -8,7 +8,7 @@ from typing import Any
 from sqlmodel import col, select
 
 from resolvers import coupon as coupons
-from resolvers import delivery
+from resolvers import delivery, legal
 from resolvers import product as products
 from resolvers.account import users
 from resolvers.cart import carts, multi_product_carts
@@ -35,6 +35,7 @@ from schema.coupon.coupon import ReceptionMode
 from schema.delivery.delivery import DeliveryKind
 from schema.event import EventType
 from schema.gift_card.gift_card import GiftCardStatus
+from schema.legal.legal_document import LegalDocumentKind
 from schema.network.gift_card import NetworkGiftCardStatus
 from schema.network.voucher import NetworkVoucherStatus
 from schema.partner.partner import PartnerStatus
@@ -148,6 +149,9 @@ def _of_shops(tenants: Tenants) -> Iterator[Case]:
     yield Case(delivery.create_delivery_mode, "market a", {**mode, **of_nobody}, "partner_uuid name ranking")
     unnamed = {"id": own.delivery_mode, **UNNAMED, "ranking": -1}
     yield Case(delivery.update_delivery_mode, "a1", unnamed, "name ranking")
+    twice = {"content": NAME, "website": {"en": "https://shop.example/terms"}}
+    terms = {"kind": LegalDocumentKind.TERMS, **twice, **of_nobody}
+    yield Case(legal.publish_legal_document, "market a", terms, "partner_uuid website.en")
     lines = [{"sku": "nothing", "quantity": 1}, {"product_id": own.product, "quantity": -1}]
     cart = {"items": lines, "return_url": "ftp://shop.example"}
     yield Case(carts.save_ecommerce_cart, "a1", cart, "items.0.sku items.1.quantity return_url")
@@ -415,7 +419,9 @@ NOT_COVERED: Mapping[str, str] = {
     **dict.fromkeys(("cancel_network_voucher_usage", "update_network_voucher_usage"), ONE),
     **dict.fromkeys(("capture_gift_card", "release_gift_card", "reverse_gift_card_capture"), ONE),
     **dict.fromkeys(("delete_product_attribute", "delete_voucher_option_link", "delete_webhook_endpoint"), ONE),
-    **dict.fromkeys(("discard_job", "retry_job", "resend_mail", "renew_voucher_document"), ONE),
+    **dict.fromkeys(
+        ("discard_job", "retry_job", "resend_mail", "renew_voucher_document", "retire_legal_document"), ONE
+    ),
     **dict.fromkeys(("send_onboarding_link", "send_order_link"), ONE),
     **dict.fromkeys(("remove_voucher_rental", "rotate_return_secret", "rotate_webhook_secret"), ONE),
     **dict.fromkeys(("test_webhook_endpoint", "update_fee_rule", "update_voucher_details"), SHAPES),

@@ -14,6 +14,7 @@ from coffret.demo.catalogue_content import load_catalogue, load_taxonomy
 from coffret.demo.catalogue_rows import insert_catalogue, insert_taxonomy
 from coffret.demo.codes import usable_gift_card_code, usable_voucher_code
 from coffret.demo.content import PARTNERS, load_content
+from coffret.demo.legal import insert_legal_texts
 from coffret.demo.network.codes import network_shop, usable_network_gift_card_code, usable_network_voucher_code
 from coffret.demo.network.rows import SHOP_HOST
 from coffret.demo.network.seed import WALLET, insert_network
@@ -104,6 +105,7 @@ async def _insert_demo(session: AsyncSession, settings: Settings, clock: Clock) 
     for content, host, username in zip(load_content().partners, HOSTS, PARTNER_USERS, strict=True):
         partner = await insert_shop(session, marketplace, with_port_of(host, settings), content, now)
         await insert_catalogue(session, files, partner, sortings, load_catalogue(content.key), now)
+        await insert_legal_texts(session, partner, now)
         session.add(_user(username, "partner", password_hash, partner_id=partner.id))
         shops.append((partner, content))
     await insert_network(session, marketplace, settings, shops, sortings, now)

@@ -24,6 +24,7 @@ REFUSAL_FIELD = "main"
 A step that redirects to an earlier one shows it among its errors.
 """
 LONGEST_CODE = 100
+MOST_DOCUMENTS, LONGEST_ID = 20, 18
 AMOUNT = re.compile(r"[0-9]{1,12}(\.[0-9]{1,4})?")
 
 
@@ -48,7 +49,7 @@ async def show(request: CheckoutRequest) -> Response:
 
 async def start(request: CheckoutRequest) -> Response:
     """Start the payment of the displayed totals. A repeated submission starts no second payment."""
-    agreed = AgreedTotals(_parse_amount(request.form.get("total", "")), _parse_amount(request.form.get("by_card", "")))
+    agreed = _agreed(request)
     base = request.origin + request.return_base
     try:
         started = await payment.start_payment(request.context, request.key, agreed, request.language, base)
@@ -63,6 +64,17 @@ async def start(request: CheckoutRequest) -> Response:
     return request.redirect(
         request.storefront_url(REDIRECT_PAGE) if started.redirect_url else request.return_path(started.attempt_id)
     )
+
+
+def _agreed(request: CheckoutRequest) -> AgreedTotals:
+    """What the form says that the customer has seen. Invalid values never match the checkout."""
+    total, by_card = (_parse_amount(request.form.get(name, "")) for name in ("total", "by_card"))
+    documents = tuple(_parse_id(id) for id in request.form.get("documents", "").split()[:MOST_DOCUMENTS])
+    return AgreedTotals(total, by_card, documents)
+
+
+def _parse_id(text: str) -> int:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= LONGEST_ID else -1
 
 
 def _parse_amount(text: str) -> Decimal:

@@ -24,6 +24,7 @@ from funnel.core.messages import (
 from funnel.core.static_files import Assets, accepts_gzip
 from store.core.compiled_templates import compiled_templates
 from store.core.localization.formats import Formats
+from store.core.localization.legal_texts import LEGAL_NAMES
 from store.core.localization.sale_texts import GIFT_CARD_NAME, RECEPTION_NAMES, SHOP_KIND_NAMES
 
 HEADERS = {
@@ -95,6 +96,7 @@ class PageTemplates:
             gift_card_named=GIFT_CARD_NAME,
             goods_named=SHOP_KIND_NAMES,
             language=language,
+            legal_named=LEGAL_NAMES,
             less=formats.negative_money,
             language_names=NAMES,
             line_problems=LINE_PROBLEMS,

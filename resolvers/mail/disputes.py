@@ -5,7 +5,6 @@ from sqlalchemy import func, or_
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.mail.mails import partner_with_time_zone
 from resolvers.mail.staff import staff_who_may
 from schema.core.permission import Permission
 from schema.gift_card.gift_card import GiftCardStatus
@@ -22,6 +21,7 @@ from store.mail.outbox import enqueue_mail
 from store.network.voucher_states import USABLE
 from store.network.vouchers import NetworkVoucherRow
 from store.order.orders import OrderProductRow, OrderRow
+from store.partner.partners import partner_with_time_zone
 from store.payment.disputes import DisputeRow
 from store.payment.payments import PaymentRow
 from store.voucher.rules import REDEEMABLE

@@ -5,7 +5,6 @@ from typing import Annotated
 from uuid import uuid4
 
 from pydantic import Field
-from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.lists.filters import OfPartner, Where
@@ -25,7 +24,7 @@ from store.mail.orders import order_content, order_lines_of
 from store.mail.outbox import enqueue_mail, schedule_delivery
 from store.mail.rows import MailRow
 from store.order.orders import OrderRow
-from store.partner.partners import MarketplaceRow, PartnerRow
+from store.partner.partners import MarketplaceRow, partner_with_time_zone
 from store.payment.attempts import AttemptRow
 from store.providers.money import MinorAmount
 
@@ -139,11 +138,3 @@ async def queue_refund_mail(db: AsyncSession, attempt: AttemptRow, charged: Mino
         about=about,
         unique_key=str(attempt.id),
     )
-
-
-async def partner_with_time_zone(db: AsyncSession, partner_id: int) -> tuple[PartnerRow, str]:
-    """The partner, and the time zone of its marketplace."""
-    query = select(PartnerRow, MarketplaceRow.time_zone).join(
-        MarketplaceRow, col(MarketplaceRow.id) == col(PartnerRow.marketplace_id)
-    )
-    return (await db.exec(query.where(col(PartnerRow.id) == partner_id))).one()

@@ -5,7 +5,6 @@ from zoneinfo import ZoneInfo
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.operation import Call, operation
-from resolvers.mail.mails import partner_with_time_zone
 from resolvers.order.issued import Issued, issued_item, issued_rows
 from resolvers.order.mailing import mail_window
 from resolvers.order.page import order_of_link
@@ -18,6 +17,7 @@ from store.gift_card.locks import card_ids_of_order, lock_cards
 from store.mail.gifts import mail_gift_cards, mail_network_gift_cards, mail_network_vouchers, mail_vouchers
 from store.network.vouchers import NetworkVoucherRow, lock_network_vouchers_of_order
 from store.order.orders import OrderRow
+from store.partner.partners import partner_with_time_zone
 from store.payment.attempts import AttemptRow
 from store.voucher.states import lock_vouchers_of_order
 from store.voucher.vouchers import VoucherRow

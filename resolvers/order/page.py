@@ -8,7 +8,6 @@ from sqlmodel import col, func, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.context import Context
-from resolvers.mail.mails import partner_with_time_zone
 from resolvers.order.issued import issued_item, issued_rows
 from schema.checkout.checkout import AppliedCode, CodeKind, ShopKind, Totals
 from schema.core.errors import NotFound
@@ -17,10 +16,12 @@ from schema.payment.payment import PaymentStatus, PaymentTransactionStatus, Refu
 from store.checkout.shops import shop_url
 from store.core.codes import format_code
 from store.document.addresses import DocumentKind, document_path
+from store.legal import links_of
 from store.order.links import order_path, read_order_token
 from store.order.orders import OrderRow, address_lines
 from store.order.refunds import lines_of_order
 from store.partner.brand import brand_of
+from store.partner.partners import partner_with_time_zone
 from store.payment.attempts import AttemptRow
 from store.payment.payments import PaymentRow, PaymentTransactionRow, RefundRow
 
@@ -60,6 +61,7 @@ async def find_order_page(context: Context, token: str) -> OrderPage:
             refunds=await _refunds_of(db, payments),
             shop_kind=shop_kind,
             shop_url=shop_url(services.settings, partner.site_domain, shop_kind),
+            legal=await links_of(db, order.document_ids),
             receipts=tuple(document_path(DocumentKind.RECEIPT, payment.document_token) for payment in payments),
         )
 

@@ -11,7 +11,7 @@ from store.core.brand_colours import build_brand
 from store.database.db import Database
 from store.database.loaders import column
 from store.database.statement_cache import Condition, Statement
-from store.partner.partners import MarketplaceRow, PartnerRow
+from store.partner.partners import LEGAL_LINKS, MarketplaceRow, PartnerRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,10 @@ async def shop_at(db: Database, host: str) -> Shop | None:
         accent_colour,
         *contact,
     ) = rows[0]
-    logo_url, website, email, phone = contact
-    brand = build_brand(name, accent_colour, logo_url=logo_url, website=website, email=email, phone=phone)
+    logo_url, website, email, phone, legal = contact
+    brand = build_brand(
+        name, accent_colour, logo_url=logo_url, website=website, email=email, phone=phone, legal=LEGAL_LINKS.read(legal)
+    )
     return Shop(partner_id, marketplace_id, host, brand, country, time_zone, sells_gift_cards, is_network_shop)
 
 
@@ -59,7 +61,7 @@ def _shop_statement(of_host: ColumnElement[bool]) -> Statement:
         *(PartnerRow.id, PartnerRow.marketplace_id, PartnerRow.site_domain, PartnerRow.hq_country_code),
         *(PartnerRow.gift_card_offer_enabled, PartnerRow.is_network_shop, MarketplaceRow.time_zone),
         *(PartnerRow.commercial_name, PartnerRow.accent_colour, PartnerRow.logo_url, PartnerRow.website),
-        *(PartnerRow.agency_email, PartnerRow.agency_phone),
+        *(PartnerRow.agency_email, PartnerRow.agency_phone, PartnerRow.legal_links),
     )
     return (
         select(*columns).join(MarketplaceRow, col(MarketplaceRow.id) == col(PartnerRow.marketplace_id)).where(of_host)

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 
+from schema.checkout.legal import LegalLink
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.text import Text
 from schema.delivery.delivery import DeliveryKind
+from schema.legal.legal_document import LegalDocumentKind
 
 
 @graphql_enum
@@ -255,14 +257,16 @@ class CheckoutEstimate:
 
 @dataclass(frozen=True, slots=True)
 class AgreedTotals:
-    """The amounts that the customer has seen and agrees to pay: the total, and its part paid by bank card."""
+    """What the customer has seen and agrees to: the total, its part paid by bank card, and the seller's legal texts."""
 
     total: Decimal
     by_card: Decimal
+    documents: tuple[int, ...] = ()
+    """The ids of the legal texts that the page linked to."""
 
     @classmethod
-    def of(cls, totals: Totals) -> "AgreedTotals":
-        return cls(totals.total, totals.by_card)
+    def of(cls, totals: Totals, legal: tuple[LegalLink, ...] = ()) -> "AgreedTotals":
+        return cls(totals.total, totals.by_card, tuple(link.id for link in legal))
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,6 +307,12 @@ class Brand:
     website: str
     email: str
     phone: str
+    legal: tuple[LegalLink, ...] = ()
+    """The legal texts in force."""
+
+    def legal_link(self, kind: LegalDocumentKind) -> LegalLink | None:
+        """The legal text of this kind; None if there is none."""
+        return next((link for link in self.legal if link.kind is kind), None)
 
 
 class CheckoutNotice(StrEnum):

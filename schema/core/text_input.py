@@ -4,14 +4,16 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 import strawberry
-from pydantic import AfterValidator, ValidationError
+from pydantic import AfterValidator, TypeAdapter, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from schema.core.text import TextInput
 from schema.validation.characters import clean_line
+from schema.validation.contact import WebAddress
 from schema.validation.html import clean_html
 from schema.validation.languages import LANGUAGES
 
+_WEB_ADDRESS = TypeAdapter(WebAddress)
 LanguageErrors: TypeAlias = Mapping[str, PydanticCustomError]
 """Language -> the problem of its text."""
 
@@ -94,3 +96,19 @@ def _clean_lines(texts: TextInput) -> TextInput:
 
 unlimited_line_per_language = AfterValidator(_clean_lines)
 """A text in one line per language, of any length."""
+
+
+def _check_addresses(texts: TextInput) -> TextInput:
+    wrong: dict[str, PydanticCustomError] = {}
+    for language, address in _texts_by_language(texts).items():
+        try:
+            _WEB_ADDRESS.validate_python(address)
+        except ValidationError as error:
+            told = error.errors()[0]
+            wrong[language] = PydanticCustomError("url", told["msg"])
+    _raise_language_errors(texts, wrong)
+    return _clean_lines(texts)
+
+
+web_address_per_language = AfterValidator(_check_addresses)
+"""The address of a web page per language."""

@@ -19,6 +19,7 @@ from schema.core.resource import EmbeddedColumns, SchemaModel, embedded, embedde
 from schema.core.text import Text, translated_text_column
 from schema.delivery.delivery import DeliveryKind
 from schema.gift_card.gift_card import GiftCard
+from schema.legal.legal_document import LegalDocument
 from schema.voucher.voucher import Voucher
 
 
@@ -217,6 +218,24 @@ class Order(SchemaModel):
     gift_card_total = money("gift_card_amount", description="The part that was paid with gift cards.")
     card_amount: Decimal = money_column()
     card_total = money("card_amount", description="The part that was paid by bank card.")
+    terms = relation(
+        LegalDocument,
+        by="terms_id",
+        description="The terms of sale that its buyer accepted; null if none.",
+        nullable=True,
+    )
+    privacy_policy = relation(
+        LegalDocument,
+        by="privacy_policy_id",
+        description="The privacy policy that its buyer was shown; null if none.",
+        nullable=True,
+    )
+    withdrawal_policy = relation(
+        LegalDocument,
+        by="withdrawal_policy_id",
+        description="The information about the right of withdrawal that its buyer was shown; null if none.",
+        nullable=True,
+    )
     page_url = derived(
         str | None,
         ("uuid", "kind"),

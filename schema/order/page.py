@@ -6,6 +6,7 @@ from decimal import Decimal
 from enum import StrEnum
 
 from schema.checkout.checkout import AppliedCode, Brand, ShopKind, Totals
+from schema.checkout.legal import LegalLink
 from schema.core.text import Text
 from schema.delivery.delivery import DeliveryKind
 from schema.order.order import OrderStatus
@@ -127,5 +128,7 @@ class OrderPage:
     """The shop where more can be bought: its own, or that of vouchers while gift cards are not sold."""
     shop_url: str
     """The URL of that shop; empty for products, which are sold on the partner's own site."""
+    legal: tuple[LegalLink, ...]
+    """The versions of the legal texts that it was placed under."""
     receipts: tuple[str, ...]
     """The paths of the receipts of its payments."""

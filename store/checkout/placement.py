@@ -14,6 +14,7 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.checkout.checkout import Buyer, CheckoutKey, CodeKind, ShopKind
+from schema.checkout.legal import LegalLink
 from store.checkout.fulfilment import issue_purchases
 from store.checkout.network_fulfilment import NetworkGood, issue_network_purchases
 from store.checkout.quotes import Quote
@@ -48,7 +49,13 @@ class CheckoutSource:
 
 
 def new_attempt(
-    partner_id: int, key: CheckoutKey, source: CheckoutSource, quote: Quote, buyer: Buyer, language: str
+    partner_id: int,
+    key: CheckoutKey,
+    source: CheckoutSource,
+    quote: Quote,
+    buyer: Buyer,
+    language: str,
+    legal: Sequence[LegalLink] = (),
 ) -> AttemptRow:
     """A payment attempt with a snapshot of all data that the order needs. The quote must have a delivery."""
     totals, delivery = quote.totals, quote.delivery
@@ -77,6 +84,7 @@ def new_attempt(
         gift_card_amount=totals.gift_cards,
         card_amount=totals.by_card,
     )
+    attempt.accept(legal)
     attempt.fingerprint = fingerprint_of(attempt)
     return attempt
 
@@ -112,6 +120,7 @@ def fingerprint_of(attempt: AttemptRow) -> str:
         CODES.dump(attempt.coupons),
         CODES.dump(attempt.cards),
         str(attempt.total_amount),
+        *(id for id in attempt.document_ids if id is not None),
     )
     return hashlib.sha256(orjson.dumps(said, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
@@ -170,6 +179,7 @@ def _order(attempt: AttemptRow, number: int, now: dt.datetime) -> OrderRow:
         gift_card_amount=attempt.gift_card_amount,
         card_amount=attempt.card_amount,
     )
+    order.accept_same(attempt)
     if attempt.delivery.is_posted_to_buyer:
         order.address_line_1, order.address_line_2 = attempt.buyer.address_line_1, attempt.buyer.address_line_2
         order.postal_code, order.city = attempt.buyer.postal_code, attempt.buyer.city

@@ -10,6 +10,7 @@ from sqlmodel import col
 
 from schema.checkout.basket import OfferedGiftCards
 from schema.checkout.checkout import Brand, CheckoutKey, ShopKind
+from schema.checkout.legal import LegalLink
 from schema.partner.partner import PartnerStatus
 from schema.wallet import WalletKind
 from store.checkout.network_offers import NetworkShop, network_shop_of
@@ -19,7 +20,7 @@ from store.database.statement_cache import Statement
 from store.database.transaction_reader import DatabaseReader
 from store.ledger.wallets import WalletRow
 from store.partner.brand import brand_of
-from store.partner.partners import MarketplaceRow, PartnerRow
+from store.partner.partners import LEGAL_LINKS, MarketplaceRow, PartnerRow
 from store.payment.attempts import AttemptRow
 
 SHOP_PATHS = {
@@ -61,6 +62,7 @@ class _PartnerColumns(NamedTuple):
     website: str
     agency_email: str
     agency_phone: str
+    legal_links: tuple[LegalLink, ...]
     gift_card_offer_enabled: bool
     gift_card_offer_suggested: Sequence[Decimal]
     gift_card_offer_minimum: Decimal
@@ -81,7 +83,9 @@ async def load_shop(
     if not rows:
         return None
     *columns, currency, time_zone, network_months, own_wallet, attempt_id = rows[0]
-    shop = _checkout_shop(_PartnerColumns(*columns), currency, time_zone, network_months)
+    row = _PartnerColumns(*columns)
+    row = row._replace(legal_links=LEGAL_LINKS.read(row.legal_links))
+    shop = _checkout_shop(row, currency, time_zone, network_months)
     if key.kind is ShopKind.NETWORK:
         shop = replace(shop, takes_cards=own_wallet)
     return shop, None if attempt_id is None else await load_attempt(db, attempt_id)

@@ -3,6 +3,7 @@
 from functools import lru_cache
 
 from schema.checkout.checkout import Brand
+from schema.checkout.legal import LegalLink
 
 MIN_CONTRAST = 4.5
 """The minimum contrast of text in WCAG 2.2 AA."""
@@ -13,7 +14,14 @@ TEXT_COLOURS = ("#ffffff", "#000000")
 
 
 def build_brand(
-    name: str, accent: str, *, logo_url: str = "", website: str = "", email: str = "", phone: str = ""
+    name: str,
+    accent: str,
+    *,
+    logo_url: str = "",
+    website: str = "",
+    email: str = "",
+    phone: str = "",
+    legal: tuple[LegalLink, ...] = (),
 ) -> Brand:
     """A brand from its name and one `#rrggbb` colour, from which the text colours are derived."""
     accent_ink, accent_text = _text_colours(accent)
@@ -26,6 +34,7 @@ def build_brand(
         website=website,
         email=email,
         phone=phone,
+        legal=legal,
     )
 
 

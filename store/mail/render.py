@@ -12,6 +12,7 @@ from schema.checkout.checkout import Brand
 from schema.mail import MailKind
 from store.core.compiled_templates import compiled_templates
 from store.core.localization.formats import Formats
+from store.core.localization.legal_texts import LEGAL_NAMES
 from store.core.localization.sale_texts import SHOP_KIND_NAMES
 from store.core.localization.translations import Texts
 from store.mail.content import Content
@@ -64,6 +65,7 @@ def render_mail(
         "documents": links.documents,
         "pages": links.pages,
         "address_of": functools.partial(_picture, public_url=public_url),
+        "page_at": functools.partial(_page, public_url=public_url),
         "attached": links.is_attached,
         "order_url": links.order,
     }
@@ -75,7 +77,12 @@ def _picture(url: str, public_url: str) -> str:
     """The address of a picture that mail clients can show; empty for any other."""
     if not url.partition("?")[0].lower().endswith(SUPPORTED_TYPES):
         return ""
-    return f"{public_url}{url}" if url.startswith("/") else url
+    return _page(url, public_url)
+
+
+def _page(address: str, public_url: str) -> str:
+    """The address of a page, which may be a path on this service."""
+    return f"{public_url}{address}" if address.startswith("/") else address
 
 
 @functools.cache
@@ -95,5 +102,5 @@ def _environment(language: str) -> Environment:
     formats = Formats(language)
     environment.filters.update(said=formats.translate)
     environment.globals.update(formats=formats, language=language, less=formats.negative_money, money=formats.money)
-    environment.globals.update(goods_named=SHOP_KIND_NAMES, words=GiftTexts(formats, texts))
+    environment.globals.update(goods_named=SHOP_KIND_NAMES, legal_named=LEGAL_NAMES, words=GiftTexts(formats, texts))
     return environment

@@ -17,9 +17,20 @@ from schema.order.order import (
     PostalAddress,
 )
 from store.core.row import CreatedOn, InCurrency, PartnerIndexed
+from store.legal import AcceptedDocuments
 
 
-class OrderRow(PartnerIndexed, InCurrency, CreatedOn, OrderBuyer, OrderDelivery, PostalAddress, Order, table=True):
+class OrderRow(
+    PartnerIndexed,
+    InCurrency,
+    CreatedOn,
+    AcceptedDocuments,
+    OrderBuyer,
+    OrderDelivery,
+    PostalAddress,
+    Order,
+    table=True,
+):
     """An order. A payment attempt has at most one; numbers have no gaps within a partner."""
 
     __tablename__ = "shop_order"

@@ -3,6 +3,7 @@
 from typing import Protocol
 
 from schema.checkout.checkout import Brand
+from schema.checkout.legal import LegalLink
 from schema.partner.partner import Partner
 from store.core.brand_colours import build_brand
 from store.partner.partners import MarketplaceRow
@@ -25,6 +26,8 @@ class BrandColumns(Protocol):
     def agency_email(self) -> str: ...
     @property
     def agency_phone(self) -> str: ...
+    @property
+    def legal_links(self) -> tuple[LegalLink, ...]: ...
 
 
 def brand_of(partner: BrandColumns) -> Brand:
@@ -35,6 +38,7 @@ def brand_of(partner: BrandColumns) -> Brand:
         website=partner.website,
         email=partner.agency_email,
         phone=partner.agency_phone,
+        legal=partner.legal_links,
     )
 
 

@@ -7,6 +7,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from sqlmodel import Field, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from schema.checkout.legal import LegalLink
 from schema.core.columns import amount_column
 from schema.core.errors import CONSTRAINT_ERRORS, AlreadyTaken
 from schema.partner.invoicing import InvoicerDetails
@@ -26,6 +27,9 @@ from schema.partner.parts import (
     Registration,
 )
 from store.core.row import CreatedOn
+from store.core.typed_json import TypedJson, typed_json_column
+
+LEGAL_LINKS = TypedJson(tuple[LegalLink, ...])
 
 
 class MarketplaceRow(
@@ -96,6 +100,9 @@ class PartnerRow(
     provider_user_id: str = Field(default="", max_length=128)
     provider_wallet_id: str = Field(default="", max_length=128)
     last_order_number: int = Field(default=0)
+    legal_links: tuple[LegalLink, ...] = typed_json_column(
+        LEGAL_LINKS, "The links to its legal texts in force, in the order of their kinds.", default=()
+    )
     gift_card_offer_enabled: bool = Field(default=True)
     gift_card_offer_suggested: list[Decimal] = Field(
         default_factory=lambda: [Decimal(f"{value}.00") for value in (25, 50, 75, 100, 150, 200)],
@@ -121,3 +128,11 @@ async def partner_status(db: AsyncSession, partner_id: int, *, lock: bool = Fals
     """
     status = select(col(PartnerRow.status)).where(col(PartnerRow.id) == partner_id)
     return (await db.exec(status.with_for_update(read=True, key_share=True) if lock else status)).one_or_none()
+
+
+async def partner_with_time_zone(db: AsyncSession, partner_id: int) -> tuple[PartnerRow, str]:
+    """The partner, and the time zone of its marketplace."""
+    query = select(PartnerRow, MarketplaceRow.time_zone).join(
+        MarketplaceRow, col(MarketplaceRow.id) == col(PartnerRow.marketplace_id)
+    )
+    return (await db.exec(query.where(col(PartnerRow.id) == partner_id))).one()

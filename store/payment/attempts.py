@@ -14,6 +14,7 @@ from store.core.provider_process import CheckedRow
 from store.core.row import CreatedOn, PartnerOwned
 from store.core.state_machine import StateMachine
 from store.core.typed_json import typed_json_column
+from store.legal import AcceptedDocuments
 from store.payment.snapshot import BUYER, CODES, DELIVERY, LINES, VAT, AttemptCode, AttemptDelivery, AttemptLine
 
 
@@ -65,7 +66,7 @@ TRANSITIONS = StateMachine(
 )
 
 
-class AttemptRow(PartnerOwned, CreatedOn, CheckedRow, table=True):
+class AttemptRow(PartnerOwned, CreatedOn, CheckedRow, AcceptedDocuments, table=True):
     """A payment attempt. A session and cart have at most one live attempt."""
 
     __tablename__ = "checkout_attempt"

@@ -39,7 +39,19 @@ def in_the_source() -> frozenset[MessageId]:
     return frozenset(message for _, _, message, _, _ in found)
 
 
-INSIDE = {"funnel", "core", "checkout", "holding", "onboarding", "order", "paying", "redemption", "redeem", "templates"}
+INSIDE = {
+    "funnel",
+    "core",
+    "checkout",
+    "holding",
+    "legal",
+    "onboarding",
+    "order",
+    "paying",
+    "redemption",
+    "redeem",
+    "templates",
+}
 
 
 def forms(message: Message) -> list[str]:

@@ -22,6 +22,7 @@ from schema.graph.pages import PagePlan
 from schema.graph.selection import is_published_by
 from schema.graph.server import GraphQLRequest, GraphQLServer
 from schema.invoice.invoice import InvoiceKind
+from schema.legal.legal_document import LegalDocumentKind
 from schema.network.box import OfferStatus
 from schema.network.voucher import NetworkVoucherStatus
 from schema.payment.adjustment import PayoutAdjustmentStatus
@@ -36,6 +37,7 @@ from store.catalogue.catalogue import EnvironmentRow, PriceRangeRow, PrototypeIm
 from store.core.clock import clock
 from store.gift_card.gift_cards import GiftCardRow
 from store.invoice.invoices import InvoiceRow
+from store.legal import LegalDocumentRow
 from store.media.media import MediaRow
 from store.network.boxes import BoxImageRow, BoxPartnerRow, BoxRow, OfferRow
 from store.network.designs import GiftCardDesignRow
@@ -134,6 +136,8 @@ async def sold(shop: Shop) -> None:
     numbers: dict[str, Any] = {"number": "1", "sequence_number": 1, "invoicing_date": today}
     await adjusted(shop, book)
     await reconciled(shop)
+    terms: dict[str, Any] = {"content": Text(en="Terms"), "website": Text()}
+    await shop.add(LegalDocumentRow(partner_id=shop.partner.id, kind=LegalDocumentKind.TERMS, **terms))
     await shop.add(InvoiceRow(kind=InvoiceKind.INVOICE, **of, **numbers, **period, **amounts))
     changed = await answer(
         FAST, shop, f"mutation {{ updateProduct(input: {{ id: {honey.id}, ranking: 2 }}) {{ product {{ id }} }} }}"

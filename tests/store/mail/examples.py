@@ -7,9 +7,11 @@ from decimal import Decimal
 from typing import Any
 
 from schema.checkout.checkout import Brand
+from schema.checkout.legal import LegalLink
 from schema.core.text import Text
 from schema.delivery.delivery import DeliveryKind
 from schema.invoice.invoice import InvoiceKind
+from schema.legal.legal_document import LegalDocumentKind
 from schema.mail import MailKind
 from schema.order.order import OrderStatus
 from schema.payment.dispute import DisputeState
@@ -47,12 +49,18 @@ from store.mail.subjects import TEST_MAIL
 
 PUBLIC_URL = "https://api.shop.example"
 ORDER_URL = "https://shop.example/orders/WyJ0b2tlbiJd.c2lnbmVk/"
+TERMS_PATH = "/legal/1c7e8a3e-5ef2-4f0e-8a39-3f2f6bb1a6d4/"
+PRIVACY_URL = "https://valserene.example/privacy/"
 SHOP = build_brand(
     "Maison Valserène",
     "#6a4c9c",
     website="https://valserene.example/",
     email="bonjour@valserene.example",
     phone="+33 4 65 71 20 10",
+    legal=(
+        LegalLink(1, LegalDocumentKind.TERMS, Text(en=TERMS_PATH)),
+        LegalLink(2, LegalDocumentKind.PRIVACY, Text(en=PRIVACY_URL)),
+    ),
 )
 
 

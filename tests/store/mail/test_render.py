@@ -15,8 +15,10 @@ from babel.messages.extract import extract_from_dir
 
 from schema.core.text import Text
 from schema.delivery.delivery import DeliveryKind
+from schema.legal.legal_document import LegalDocumentKind
 from schema.mail import MailKind
 from schema.validation.languages import LANGUAGES
+from store.core.localization.legal_texts import LEGAL_NAMES
 from store.core.localization.sale_texts import SHOP_KIND_NAMES
 from store.mail.content import CONTENTS as CLASSES
 from store.mail.content import EndpointContent, GiftRole, content_of
@@ -26,8 +28,10 @@ from tests.store.mail.examples import (
     CONTENTS,
     KINDS,
     ORDER_URL,
+    PRIVACY_URL,
     PUBLIC_URL,
     SHOP,
+    TERMS_PATH,
     USED,
     USED_FOR_NETWORK,
     VOUCHER_USED,
@@ -140,7 +144,7 @@ def test_a_message_says_the_same_in_both_parts(kind: str, language: str) -> None
     assert title == 1
     for line in message.text.splitlines():
         words = (
-            re.sub(r"https://\S+/(documents|network|orders)/\S+", "", line).strip().lstrip("123. ")
+            re.sub(r"https://\S+/(documents|network|orders|legal|privacy)/\S*", "", line).strip().lstrip("123. ")
         )  # behind a button in HTML
         if line.strip() not in {"", "--"} and "×" not in line and "·" not in line:
             for word in re.findall(r"[^\W\d_]{4,}", words):
@@ -225,6 +229,19 @@ def test_what_an_order_does_not_have_is_not_told() -> None:
 
 def test_the_end_of_a_gift_card_is_all_that_is_told_of_it() -> None:
     assert "Gift card ending in 7K3P" in example(MailKind.ORDER_CONFIRMATION).text
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_legal_texts_are_linked_to_in_every_message_to_a_buyer(language: str) -> None:
+    for kind in (MailKind.ORDER_CONFIRMATION, MailKind.GIFT_CARD, MailKind.VOUCHER, MailKind.ORDER_REFUNDED):
+        message = example(kind, language)
+        for address in (f"{PUBLIC_URL}{TERMS_PATH}", PRIVACY_URL):
+            assert address in PageReader(message.html).links
+            assert address in message.text
+        for name in (LEGAL_NAMES[LegalDocumentKind.TERMS], LEGAL_NAMES[LegalDocumentKind.PRIVACY]):
+            assert name.in_language(language) in PageReader(message.html).text
+    without = example(MailKind.ORDER_CONFIRMATION, language, brand=dataclasses.replace(SHOP, legal=()))
+    assert "/legal/" not in without.html + without.text
 
 
 def test_an_endpoint_that_is_gone_is_told_so() -> None:
@@ -379,7 +396,7 @@ def test_nothing_is_loaded_from_elsewhere_and_nothing_runs(kind: str) -> None:
             (
                 "https://valserene.example/",
                 ORDER_URL,
-                *(f"{PUBLIC_URL}/{page}/" for page in ("onboarding", "documents", "network", "pay")),
+                *(f"{PUBLIC_URL}/{page}/" for page in ("onboarding", "documents", "network", "pay", "legal")),
                 *("mailto:", "tel:"),
             )
         )

@@ -1,0 +1,1 @@
+"""Legal texts of partners: terms, privacy, imprint and withdrawal."""
