@@ -245,3 +245,13 @@ async def test_the_watch_sees_what_it_is_for(customer: Customer, shop: RunningSh
     await customer.page.goto("http://elsewhere.example/")
     assert customer.watch.problems == ["asks somebody else: http://elsewhere.example/"]
     customer.watch.problems.clear()
+
+
+async def test_legal_texts(shop: RunningShop, customer: Customer) -> None:
+    page = customer.page
+    await customer.open(await demo_cart(shop))
+    links = await page.locator(".foot-legal a").evaluate_all("found => found.map(a => a.href)")
+    assert len(links) == 4
+    for link in links:
+        await page.goto(link)
+        await sound(page, "legal text")
