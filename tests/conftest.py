@@ -92,6 +92,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items[:] = [item for file in (*order, *computing) for item in files[file]]
 
 
+def pytest_collection_finish() -> None:
+    """Collections of garbage from now on pass over what has been imported and collected, which stays."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[str]:
     """The address of a PostgreSQL server for this run: `TEST_DATABASE_URL` of the environment, or an embedded one."""
@@ -121,7 +127,7 @@ def databases(postgres: str) -> Iterator[Databases]:
     asyncio.run(make())
     made = Databases(postgres, template)
     yield made
-    asyncio.run(made.drop())
+    asyncio.run(made.close())
 
 
 @pytest.fixture

@@ -1,48 +1,98 @@
 """Databases for tests: each looks new, though most were used before, as making one anew takes longer than most tests."""
 
+import asyncio
 import contextlib
 import itertools
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 
 import asyncpg
 from sqlalchemy import MetaData
 
 from store.database.db import Database
 
+R = TypeVar("R")
 NOT_EMPTIED = ("alembic_version",)
 """Tables with rows that a migrated database begins with."""
-SHAPE = """
-    SELECT md5(string_agg(part, ',' ORDER BY part)) FROM (
-        SELECT concat('relation', oid, relname, relkind) AS part FROM pg_class WHERE relnamespace = 'public'::regnamespace
-        UNION ALL SELECT concat('column', attrelid, attname, atttypid, atttypmod, attnotnull)
-            FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid WHERE relnamespace = 'public'::regnamespace
-        UNION ALL SELECT concat('default', oid, adnum) FROM pg_attrdef
-        UNION ALL SELECT concat('constraint', oid, conname, convalidated) FROM pg_constraint
-        UNION ALL SELECT concat('trigger', oid, tgenabled) FROM pg_trigger
-        UNION ALL SELECT concat('index', indexrelid, indisvalid) FROM pg_index
-        UNION ALL SELECT concat('function', oid, md5(prosrc)) FROM pg_proc WHERE pronamespace = 'public'::regnamespace
-        UNION ALL SELECT concat('schema', nspname) FROM pg_namespace WHERE nspname NOT LIKE 'pg\\_%'
-        UNION ALL SELECT concat('setting', setconfig::text) FROM pg_db_role_setting
-            WHERE setdatabase = (SELECT oid FROM pg_database WHERE datname = current_database())
-        UNION ALL SELECT concat('revision', version_num) FROM alembic_version
-    ) parts
-"""
+CATALOGUES = (
+    "pg_class", "pg_attribute", "pg_attrdef", "pg_constraint", "pg_trigger", "pg_index", "pg_proc", "pg_namespace",
+)  # fmt: skip
+SHAPE = f"""
+    SELECT concat_ws(',',
+        (SELECT string_agg(version_num, ' ') FROM alembic_version),
+        (SELECT string_agg(setconfig::text, ' ') FROM pg_db_role_setting
+            WHERE setdatabase = (SELECT oid FROM pg_database WHERE datname = current_database())),
+        {
+    ", ".join(
+        f"(SELECT concat(count(*), ' ', count(*) FILTER (WHERE age(xmin) < age($1::xid))) FROM {name})"
+        for name in CATALOGUES
+    )
+}
+    )
+"""  # noqa: S608 - of names in this file
+"""How many rows each catalogue has, and how many were written after a transaction: any other definition is another row."""
 DISCONNECT = """
-    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-    WHERE datname = current_database() AND pid <> pg_backend_pid()
+    SELECT pg_terminate_backend(pid) FROM pg_stat_get_activity(NULL)
+    WHERE datid = (SELECT oid FROM pg_database WHERE datname = current_database()) AND pid <> pg_backend_pid()
 """
 EMPTY = f"""
-    DO $$ DECLARE name regclass; BEGIN
+    DO $$ DECLARE
+        name regclass;
+        folder text := (SELECT concat('base/', oid, '/') FROM pg_database WHERE datname = current_database());
+    BEGIN
         SET LOCAL session_replication_role = replica;  -- without the triggers and the keys
         FOR name IN SELECT oid FROM pg_class
             WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname NOT IN ('{"', '".join(NOT_EMPTIED)}')
-            AND pg_relation_size(oid) > 0  -- to open all the others takes as long as all the rest
+            AND (pg_stat_file(folder || relfilenode)).size > 0  -- pg_relation_size opens the table, which takes longer
         LOOP EXECUTE format('DELETE FROM %s', name); END LOOP;
         PERFORM setval(format('%I.%I', schemaname, sequencename)::regclass, start_value, false)
             FROM pg_sequences WHERE last_value IS NOT NULL;
     END $$
 """  # noqa: S608 - of names in this file
+
+
+class ServerConnection:
+    """One connection to a server for all tests. It lives in a thread of its own, as each test has another event loop."""
+
+    def __init__(self, server: str) -> None:
+        self._server = server
+        self._thread = ThreadPoolExecutor(1)
+        self._runner = asyncio.Runner()
+        self._connection: asyncpg.Connection | None = None
+
+    async def execute(self, statement: str) -> None:
+        """Execute a statement."""
+        await self._run(self._execute(statement))
+
+    async def fetch_value(self, statement: str) -> Any:
+        """The only value of a statement."""
+        return await self._run(self._fetch_value(statement))
+
+    async def close(self) -> None:
+        """Close it for good."""
+        await self._run(self._close())
+        self._thread.submit(self._runner.close).result()
+        self._thread.shutdown()
+
+    async def _run(self, work: Coroutine[Any, Any, R]) -> R:
+        return await asyncio.wrap_future(self._thread.submit(self._runner.run, work))
+
+    async def _open(self) -> asyncpg.Connection:
+        if self._connection is None or self._connection.is_closed():
+            self._connection = await asyncpg.connect(self._server)
+        return self._connection
+
+    async def _execute(self, statement: str) -> None:
+        await (await self._open()).execute(statement)
+
+    async def _fetch_value(self, statement: str) -> Any:
+        return await (await self._open()).fetchval(statement)
+
+    async def _close(self) -> None:
+        if self._connection is not None:
+            await self._connection.close()
 
 
 class Databases:
@@ -52,22 +102,23 @@ class Databases:
 
     _numbers = itertools.count(1)
 
-    def __init__(self, server: str, template: str) -> None:
+    def __init__(self, server: str, template: str, connection: ServerConnection | None = None) -> None:
         self._server, self._template = server, template
+        self._connection = connection or ServerConnection(server)
         self._free: list[str] = []
-        self._shape = ""
+        self._shape, self._since = "", 0
         self._extended: dict[MetaData, Databases] = {}
 
     async def extended(self, tables: MetaData) -> "Databases":
         """Databases that have further tables."""
         if tables not in self._extended:
             template = f"{self._template}_{len(self._extended)}"
-            await self._run(f"CREATE DATABASE {template} TEMPLATE {self._template} STRATEGY FILE_COPY")
+            await self._connection.execute(f"CREATE DATABASE {template} TEMPLATE {self._template} STRATEGY FILE_COPY")
             db = Database(url_of_database(self._server, template))
             async with db.engine.begin() as connection:
                 await connection.run_sync(tables.create_all)
             await db.aclose()
-            self._extended[tables] = Databases(self._server, template)
+            self._extended[tables] = Databases(self._server, template, self._connection)
         return self._extended[tables]
 
     @contextlib.asynccontextmanager
@@ -75,38 +126,40 @@ class Databases:
         """The address of a migrated database that nobody else has."""
         name = f"test_{os.getpid()}_{next(self._numbers)}"
         if self._free:
-            await self._run(f"ALTER DATABASE {self._free.pop()} RENAME TO {name}")
+            await self._connection.execute(f"ALTER DATABASE {self._free.pop()} RENAME TO {name}")
         else:
-            await self._run(f"CREATE DATABASE {name} TEMPLATE {self._template} STRATEGY FILE_COPY")
+            await self._connection.execute(f"CREATE DATABASE {name} TEMPLATE {self._template} STRATEGY FILE_COPY")
         address = url_of_database(self._server, name)
         if not self._shape:  # of all of them: a copy has the very numbers of the template
+            self._since = await self._connection.fetch_value("SELECT pg_current_xact_id()::xid")
             async with connected(address) as connection:
-                self._shape = await connection.fetchval(SHAPE)
+                self._shape = await connection.fetchval(SHAPE, self._since)
         try:
             yield address
         finally:
             if await self._emptied(address):
                 self._free.append(name)
             else:
-                await self._run(f"DROP DATABASE {name} WITH (FORCE)")
+                await self._connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+    async def close(self) -> None:
+        """Drop those that wait to be used again, and the connection to the server."""
+        await self.drop()
+        await self._connection.close()
 
     async def drop(self) -> None:
         """Drop those that wait to be used again."""
         while self._free:
-            await self._run(f"DROP DATABASE {self._free.pop()} WITH (FORCE)")
+            await self._connection.execute(f"DROP DATABASE {self._free.pop()} WITH (FORCE)")
         for databases in self._extended.values():
             await databases.drop()
-
-    async def _run(self, statement: str) -> None:
-        async with connected(self._server) as connection:
-            await connection.execute(statement)
 
     async def _emptied(self, address: str) -> bool:
         """Whether it is like new: that takes its tables as they were, and a server that lets us pass by its triggers."""
         try:
             async with connected(address) as connection:
                 await connection.execute(DISCONNECT)
-                if await connection.fetchval(SHAPE) != self._shape:
+                if await connection.fetchval(SHAPE, self._since) != self._shape:
                     return False
                 await connection.execute(EMPTY)
         except (asyncpg.PostgresError, OSError):

@@ -1,8 +1,13 @@
-"""SQL is compiled once for all tests of a process, as in a running program: not anew for the engine of each test."""
+"""What a running program does once is done once for all tests of a process, not anew for the database of each test: SQL
+is compiled, and PostgreSQL is asked about its types.
+"""
 
+from collections.abc import Collection
 from functools import partial
+from types import SimpleNamespace
 from typing import Any, ClassVar, Self
 
+from asyncpg.connection import Connection
 from sqlalchemy.dialects import registry
 from sqlalchemy.dialects.postgresql.asyncpg import PGDialect_asyncpg
 from sqlalchemy.ext.asyncio import create_async_engine
@@ -29,8 +34,30 @@ class OneDialect(PGDialect_asyncpg):
             super().__init__(**options)  # type: ignore[no-untyped-call]
 
 
+FIRST_OWN_TYPE = 16384
+"""PostgreSQL numbers its own types below, the same in every database."""
+
+
+def _remember_types() -> None:
+    """Have every connection know the types of PostgreSQL that another one has asked about: each asks with a large query."""
+    ask = Connection._introspect_types
+    known: dict[frozenset[int], list[Any]] = {}
+
+    async def introspect_types(self: Any, oids: Collection[int], seconds: float) -> tuple[list[Any], Any]:
+        if any(oid >= FIRST_OWN_TYPE for oid in oids):
+            asked: tuple[list[Any], Any] = await ask(self, oids, seconds)
+            return asked
+        if (key := frozenset(oids)) not in known:
+            known[key], statement = await ask(self, oids, seconds)
+            return known[key], statement
+        return known[key], SimpleNamespace(name="known")  # with a name, as it has displaced no unnamed statement
+
+    setattr(Connection, "_introspect_types", introspect_types)  # noqa: B010 - it is not typed
+
+
 def share() -> None:
-    """Have every `Database` from now on keep what is compiled with the others."""
+    """Have every `Database` from now on share what it has compiled and asked with the others."""
+    _remember_types()
     registry.register("postgresql.asyncpg", __name__, OneDialect.__name__)
     made = partial(create_async_engine, execution_options={"compiled_cache": LRUCache(2000)})
     setattr(db, "create_async_engine", made)  # noqa: B010 - it is not exported there

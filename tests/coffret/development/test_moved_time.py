@@ -44,7 +44,7 @@ async def test_time_moved_in_one_process_has_passed_in_all(pair: Pair) -> None: 
 
 async def followed(client: httpx.AsyncClient, seconds: float) -> None:
     """Wait until a server's clock is so far ahead: within a second, and what a busy machine takes more."""
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(30):
         while await ahead(client) != seconds:
             await asyncio.sleep(0.05)
 

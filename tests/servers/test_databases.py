@@ -1,0 +1,60 @@
+"""A database that is used again is like new, and one whose definitions have changed is not used again."""
+
+import asyncpg
+import pytest
+
+from store.database.db import Database
+from store.partner.partners import MarketplaceRow
+from tests.servers.databases import Databases, connected
+
+OID = "SELECT oid FROM pg_database WHERE datname = current_database()"
+
+
+async def number_of_new_marketplace(url: str) -> int:
+    db = Database(url)
+    try:
+        async with db.sessions() as session, session.begin():
+            row = MarketplaceRow(name="Market")
+            session.add(row)
+        return row.id
+    finally:
+        await db.aclose()
+
+
+async def test_a_used_database_is_empty_and_counts_from_the_beginning(databases: Databases) -> None:
+    numbers, oids, urls = [], [], []
+    for _ in range(2):
+        async with databases.one() as url:
+            urls.append(url)
+            async with connected(url) as connection:
+                oids.append(await connection.fetchval(OID))
+                assert await connection.fetchval("SELECT count(*) FROM marketplace") == 0
+            numbers.append(await number_of_new_marketplace(url))
+    assert oids[0] == oids[1]
+    assert numbers[0] == numbers[1]
+    with pytest.raises(asyncpg.InvalidCatalogNameError):
+        await asyncpg.connect(urls[0])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "CREATE TABLE extra (id int)",
+        "ALTER TABLE marketplace ADD COLUMN extra int",
+        "ALTER TABLE marketplace ALTER COLUMN name DROP NOT NULL",
+        "ALTER TABLE marketplace DISABLE TRIGGER ALL",
+        "ALTER TABLE ledger_account DROP CONSTRAINT ledger_account_pkey CASCADE",
+        "CREATE INDEX extra ON marketplace (name)",
+        "CREATE FUNCTION extra() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+        "CREATE SCHEMA extra",
+        "UPDATE alembic_version SET version_num = 'extra'",
+        "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET work_mem = 1024', current_database()); END $$",
+    ],
+)
+async def test_a_database_with_other_definitions_is_dropped(databases: Databases, change: str) -> None:
+    async with databases.one() as url, connected(url) as connection:
+        changed = await connection.fetchval(OID)
+        await connection.execute(change)
+    async with databases.one() as url, connected(url) as connection:
+        assert await connection.fetchval(OID) != changed
+        assert await connection.fetchval("SELECT count(*) FROM pg_database WHERE oid = $1", changed) == 0
