@@ -17,6 +17,7 @@ from schema.event_gift_cards import GIFT_CARD_EVENT_EXAMPLES, GIFT_CARD_EVENT_KE
 from schema.event_invoices import INVOICE_EVENT_EXAMPLES, INVOICE_EVENT_KEYS
 from schema.event_network_vouchers import NETWORK_VOUCHER_EVENT_EXAMPLES, NETWORK_VOUCHER_EVENT_KEYS
 from schema.event_offers import OFFER_EVENT_EXAMPLES, OFFER_EVENT_KEYS
+from schema.event_orders import ORDER_EVENT_EXAMPLES, ORDER_EVENT_KEYS
 from schema.event_payments import PAYMENT_EVENT_EXAMPLES, PAYMENT_EVENT_KEYS
 
 LONGEST_TYPE = 60
@@ -71,6 +72,10 @@ class EventType(DescribedEnum):
     OFFER_REJECTED = "offer.rejected", "A marketplace rejected a partner's offer for a box."
     OFFER_SUBMITTED = "offer.submitted", "A partner's offer for a box was submitted to the marketplace."
     ORDER_CREATED = "order.created", "An order was created."
+    ORDER_FULFILMENT_CHANGED = (
+        "order.fulfilment_changed",
+        "An order moved on: ready to collect, collected, sent, delivered, cancelled; or its tracking was corrected.",
+    )
     ORDER_PAID = "order.paid", "An order was paid."
     PARTNER_KYC_CHANGED = (
         "partner.kyc_changed",
@@ -158,6 +163,7 @@ EVENT_DATA_KEYS: Mapping[EventType, Mapping[str, str]] = {
         "delivery_total": "The price of delivery.",
         "total": "The total to pay.",
     },
+    **{EventType(type): keys for type, keys in ORDER_EVENT_KEYS.items()},
     EventType.ORDER_PAID: {
         "id": "The order's id.",
         "uuid": "The order's uuid.",
@@ -297,6 +303,7 @@ EVENT_EXAMPLES: Mapping[EventType, Mapping[str, Any]] = {
         ],
         **_TOTALS,
     },
+    **{EventType(type): example for type, example in ORDER_EVENT_EXAMPLES.items()},
     EventType.ORDER_PAID: {
         **_ORDER,
         "cart_id": _CART,

@@ -35,8 +35,10 @@ from resolvers.network import voucher_issuing as network_voucher_issuing
 from resolvers.network import voucher_usages as network_voucher_usages
 from resolvers.network import vouchers as network_vouchers
 from resolvers.onboarding import page as onboarding
+from resolvers.order import fulfilment as order_fulfilment
 from resolvers.order import mailing as order_mailing
 from resolvers.order import orders
+from resolvers.order import packing_slip as packing_slips  # noqa: F401 - registers the addresses of packing slips
 from resolvers.partner import marketplaces, network_partners, partners, return_secrets
 from resolvers.payment import creation as payment_creation
 from resolvers.payment import fees, payments, transfers
@@ -171,6 +173,7 @@ class Mutation:
     cancel_network_gift_card_usage = mutation_field(network_card_usages.cancel_network_gift_card_usage)
     cancel_network_voucher = mutation_field(network_voucher_issuing.cancel_network_voucher)
     cancel_network_voucher_usage = mutation_field(network_voucher_usages.cancel_network_voucher_usage)
+    cancel_order_fulfilment = mutation_field(order_fulfilment.cancel_order_fulfilment)
     cancel_payment = mutation_field(payment_creation.cancel_payment)
     cancel_payment_request = mutation_field(payment_requests.cancel_payment_request)
     cancel_payout_request = mutation_field(payouts.cancel_payout_request)
@@ -227,6 +230,10 @@ class Mutation:
     issue_network_voucher = mutation_field(network_voucher_issuing.issue_network_voucher)
     issue_partner_invoices = mutation_field(invoice_issuing.issue_partner_invoices)
     issue_voucher = mutation_field(voucher_issuing.issue_voucher)
+    mark_order_collected = mutation_field(order_fulfilment.mark_order_collected)
+    mark_order_delivered = mutation_field(order_fulfilment.mark_order_delivered)
+    mark_order_ready = mutation_field(order_fulfilment.mark_order_ready)
+    mark_order_sent = mutation_field(order_fulfilment.mark_order_sent)
     obtain_token = mutation_field(tokens.obtain_token)
     open_identity_verification = mutation_field(identity.open_identity_verification)
     publish_legal_document = mutation_field(legal.publish_legal_document)
@@ -239,6 +246,7 @@ class Mutation:
     refund_payment = mutation_field(refunds.refund_payment)
     preview_order_refund = mutation_field(order_refunds.preview_order_refund)
     preview_refund = mutation_field(refunds.preview_refund)
+    reopen_order_fulfilment = mutation_field(order_fulfilment.reopen_order_fulfilment)
     retry_refund = mutation_field(refunds.retry_refund)
     release_gift_card = mutation_field(holds.release_gift_card)
     remove_voucher_rental = mutation_field(updates.remove_voucher_rental)

@@ -423,6 +423,9 @@ NOT_COVERED: Mapping[str, str] = {
         ("discard_job", "retry_job", "resend_mail", "renew_voucher_document", "retire_legal_document"), ONE
     ),
     **dict.fromkeys(("send_onboarding_link", "send_order_link"), ONE),
+    **dict.fromkeys(("mark_order_ready", "mark_order_collected", "mark_order_delivered"), STATE),
+    **dict.fromkeys(("cancel_order_fulfilment", "reopen_order_fulfilment"), STATE),
+    "mark_order_sent": SHAPES,
     **dict.fromkeys(("remove_voucher_rental", "rotate_return_secret", "rotate_webhook_secret"), ONE),
     **dict.fromkeys(("test_webhook_endpoint", "update_fee_rule", "update_voucher_details"), SHAPES),
     **dict.fromkeys(("update_network_partner", "settle_activation"), STATE),

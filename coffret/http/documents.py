@@ -14,6 +14,7 @@ from resolvers.core.context import Context
 from resolvers.core.services import Services
 from resolvers.document import ServedFile, UnfinishedFile, find_document
 from resolvers.invoice.documents import find_invoice_file
+from resolvers.order.packing_slip import find_packing_slip
 from resolvers.payment.payouts.documents import MEDIA_TYPES, find_payout_file
 from schema.core.errors import AppError, NotFound
 from schema.graph.requests import wants_html
@@ -54,6 +55,11 @@ async def invoice_document(request: Request) -> Response:
     return _signed(await find_invoice_file(request.app.state.container.services, request.path_params["token"]))
 
 
+async def packing_slip(request: Request) -> Response:
+    """Serve the packing slip of an order. Raises NotFound for an address that is forged or too old."""
+    return _signed(await find_packing_slip(request.app.state.container.services, request.path_params["token"]))
+
+
 def _signed(file: ServedFile | UnfinishedFile) -> Response:
     if isinstance(file, UnfinishedFile):  # browsers ask again by themselves
         wait = {"Retry-After": str(file.retry_after), "Refresh": str(file.retry_after)}
@@ -92,5 +98,6 @@ def routes(settings: Settings, pages: PageTemplates) -> list[Route]:
             for kind in MEDIA_TYPES
         ),
         Route("/documents/invoices/{token}.pdf", with_error_page(invoice_document)),
+        Route("/documents/packing-slips/{token}.pdf", with_error_page(packing_slip)),
         Route("/documents/{rest:path}", with_error_page(not_found)),
     ]

@@ -4,14 +4,17 @@ from starlette.responses import Response
 
 from funnel.core.flash import Flash
 from funnel.core.languages import translations
+from funnel.core.messages import PageMessage
 from funnel.core.pages import HEADERS
 from funnel.order.calendar import REMINDER, calendar_file
+from funnel.order.fulfilment_texts import CANCELLED_NOTE, FULFILMENT_STEPS, FULFILMENT_TITLES
 from funnel.order.request import OrderRequest
 from funnel.order.texts import ISSUED_NOTES, STATUS_NOTES
 from resolvers.order.gifts import send_gift
 from resolvers.order.mailing import resend_order_link
 from schema.core.errors import InvalidInput, NotFound
-from schema.order.page import FIND_PATH, IssuedState
+from schema.order.fulfilment import FulfilmentState
+from schema.order.page import FIND_PATH, IssuedState, OrderPage
 from store.core.localization.formats import Formats
 
 AGAIN, SENT, EMAIL = "again", "SENT", "email"
@@ -25,11 +28,18 @@ async def show(request: OrderRequest) -> Response:
         "order/page.html",
         page=request.page,
         issued_notes=ISSUED_NOTES,
-        status_note=STATUS_NOTES.get(request.page.status),
+        fulfilment_titles=FULFILMENT_TITLES,
+        fulfilment_steps=FULFILMENT_STEPS,
+        status_note=_note_of(request.page),
         sent={place for place, code in told.problems if code == SENT},
         errors=[request.field_error(place, code) for place, code in told.problems if code != SENT],
         typed=told.fields,
     )
+
+
+def _note_of(page: OrderPage) -> PageMessage | None:
+    cancelled = page.fulfilment is not None and page.fulfilment.state is FulfilmentState.CANCELLED
+    return STATUS_NOTES.get(page.status) or (CANCELLED_NOTE if cancelled else None)
 
 
 async def send_again(request: OrderRequest) -> Response:

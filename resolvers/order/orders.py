@@ -17,6 +17,7 @@ from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
 from schema.delivery.delivery import DeliveryKind
+from schema.order.fulfilment import FulfilmentState
 from schema.order.order import Order, OrderStatus
 from store.order.links import order_path, order_url
 
@@ -40,6 +41,9 @@ class OrderFilter(OfPartner):
     kind: Annotated[ShopKind | None, Where("kind")] = None
     delivery_kind: Annotated[DeliveryKind | None, Where("delivery_kind")] = Field(
         default=None, description="Only orders with this kind of delivery."
+    )
+    fulfilment_state: Annotated[FulfilmentState | None, Where("fulfilment_state")] = Field(
+        default=None, description="Only orders in this state of fulfilment: `TO_PREPARE` are those that wait for staff."
     )
     cart_id: Annotated[UUID | None, Where("cart_id")] = None
     buyer_email: Annotated[str | None, Where("buyer_email")] = Field(

@@ -9,6 +9,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.context import Context
 from resolvers.order.issued import issued_item, issued_rows
+from resolvers.order.page_fulfilment import page_fulfilment
 from schema.checkout.checkout import AppliedCode, CodeKind, ShopKind, Totals
 from schema.core.errors import NotFound
 from schema.order.page import OrderPage, OrderPageDelivery, OrderPageLine, OrderPageRefund
@@ -56,6 +57,7 @@ async def find_order_page(context: Context, token: str) -> OrderPage:
             message=order.message,
             lines=await _lines_of(db, order, attempt, services.clock.now().astimezone(ZoneInfo(time_zone))),
             delivery=_delivery_of(order, attempt),
+            fulfilment=page_fulfilment(order),
             totals=totals_of(attempt),
             codes=codes_of(attempt),
             refunds=await _refunds_of(db, payments),

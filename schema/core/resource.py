@@ -1,7 +1,7 @@
 """Publishes resources: the base of types and inputs, embedded values, relations and computed fields."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import NoneType
 from typing import Annotated, Any, ClassVar, TypeVar, Union, get_args, get_origin
@@ -162,12 +162,18 @@ class EmbeddedColumns(SchemaModel):
 
 
 def embedded_type(
-    description: str, *, prefix: str = "", names: Mapping[str, str] | None = None, unless_null: str | None = None
+    description: str,
+    *,
+    prefix: str = "",
+    names: Mapping[str, str] | None = None,
+    unless_null: str | None = None,
+    nullable: Sequence[str] = (),
 ) -> Callable[[type[E]], type[E]]:
     """Publish columns as one value: a type of the name of the class, with a field for each column.
 
     A field has the name of its column without `prefix`, or the one in `names`. `unless_null` names a column: if it is
-    null, all columns are, and so is the value; the fields themselves are never null then.
+    null, all columns are, and so is the value; the fields themselves are never null then, except those of the columns
+    in `nullable`.
     """
 
     def publish(cls: type[E]) -> type[E]:
@@ -180,7 +186,8 @@ def embedded_type(
             if not info.exclude:
                 name = named.get(column, column.removeprefix(prefix))
                 columns[name] = column
-                kind = info.annotation if unless_null is None else without_null(info.annotation)
+                is_nullable = unless_null is None or column in nullable
+                kind = info.annotation if is_nullable else without_null(info.annotation)
                 fields[name] = (kind, PydanticField(description=info.description))
         for name, attribute in vars(cls).items():
             if (inner := get_resolver_field(attribute)) is not None and inner.type_annotation is not None:

@@ -20,6 +20,7 @@ from schema.core.text import Text, translated_text_column
 from schema.delivery.delivery import DeliveryKind
 from schema.gift_card.gift_card import GiftCard
 from schema.legal.legal_document import LegalDocument
+from schema.order.fulfilment import OrderFulfilment
 from schema.voucher.voucher import Voucher
 
 
@@ -193,6 +194,18 @@ class Order(SchemaModel):
     message: str = Field(default="", max_length=1000, description="The buyer's message; empty if none.")
     buyer = embedded(OrderBuyer, "The buyer.")
     delivery = embedded(OrderDelivery, "How it is delivered.")
+    fulfilment = embedded(
+        OrderFulfilment,
+        "How far staff are with what is handed over or sent; null for orders that are delivered by e-mail, and for those from "
+        "before this was recorded.",
+        nullable=True,
+    )
+    packing_slip_url = derived(
+        str | None,
+        ("id", "fulfilment_state"),
+        "The URL of the packing slip (PDF), without prices, in the buyer's language. Anyone who has it can read it. It works "
+        "for an hour at least. Null if there is no `fulfilment`.",
+    )
     products = relations(OrderProduct, by="order_id", description="The lines of the order.")
     vat = relations(OrderVat, by="order_id", description="The included VAT, one entry per rate.", order="rate")
     discounts = relations(OrderDiscount, by="order_id", description="The coupons it used.")

@@ -10,6 +10,7 @@ from schema.checkout.legal import LegalLink
 from schema.core.text import Text
 from schema.delivery.delivery import DeliveryKind
 from schema.order.order import OrderStatus
+from schema.order.page_fulfilment import OrderPageFulfilment
 from schema.payment.payment import RefundState
 
 FIND_PATH = "/orders/"
@@ -120,6 +121,8 @@ class OrderPage:
     """What the buyer wrote to the shop; empty if nothing."""
     lines: tuple[OrderPageLine, ...]
     delivery: OrderPageDelivery
+    fulfilment: OrderPageFulfilment | None
+    """None if nothing is handed over or sent, or nobody has recorded it."""
     totals: Totals
     codes: tuple[AppliedCode, ...]
     refunds: tuple[OrderPageRefund, ...]

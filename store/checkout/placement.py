@@ -23,6 +23,7 @@ from store.coupon.rules import split_proportionally
 from store.gift_card.gift_cards import GiftCardRow
 from store.ledger.books import book_of_partner
 from store.network.vouchers import NetworkVoucherRow
+from store.order.fulfilment import first_state
 from store.order.orders import (
     OrderDiscountRow,
     OrderProductRow,
@@ -171,6 +172,7 @@ def _order(attempt: AttemptRow, number: int, now: dt.datetime) -> OrderRow:
         recipient_name=attempt.buyer.recipient_name,
         delivery_kind=attempt.delivery.kind,
         delivery_name=attempt.delivery.name,
+        fulfilment_state=first_state(attempt.delivery.kind),
         currency=attempt.currency,
         products_amount=attempt.products_amount,
         discount_amount=attempt.discount_amount,

@@ -131,6 +131,18 @@ class OrderLinkContent(Content):
     order_page: UUID
 
 
+class FulfilmentContent(OrderLinkContent):
+    """The state that the fulfilment of an order has reached. What is unknown of the carrier is None."""
+
+    lines: tuple[OrderLineContent, ...]
+    delivery: DeliveryContent
+    kind: ShopKind
+    carrier: str | None = None
+    tracking_number: str | None = None
+    tracking_url: str | None = None
+    is_refunded: bool
+
+
 class DisputeContent(Content):
     """A dispute of a payment, for the partner's staff; of a refill and of what a network sells, for the marketplace's."""
 
@@ -365,14 +377,13 @@ CONTENTS: Mapping[MailKind, type[Content]] = {
     MailKind.PAYMENT_REFUNDED: RefundContent,
     MailKind.ORDER_REFUNDED: OrderRefundContent,
     MailKind.ORDER_LINK: OrderLinkContent,
+    **dict.fromkeys((MailKind.ORDER_READY, MailKind.ORDER_SENT, MailKind.ORDER_CANCELLED), FulfilmentContent),
     MailKind.ONBOARDING_LINK: OnboardingContent,
     MailKind.PAYMENT_REQUEST: PaymentRequestContent,
     MailKind.PAYMENT_REQUEST_REMINDER: PaymentRequestContent,
     MailKind.IDENTITY_RENEWAL: RenewalContent,
-    MailKind.VOUCHER: GiftContent,
-    MailKind.GIFT_CARD: GiftContent,
-    MailKind.NETWORK_GIFT_CARD: GiftContent,
-    MailKind.NETWORK_VOUCHER: GiftContent,
+    **dict.fromkeys((MailKind.VOUCHER, MailKind.GIFT_CARD), GiftContent),
+    **dict.fromkeys((MailKind.NETWORK_VOUCHER, MailKind.NETWORK_GIFT_CARD), GiftContent),
     MailKind.NETWORK_GIFT_CARD_USED: CardUsageContent,
     MailKind.NETWORK_VOUCHER_USED: VoucherUsageContent,
     MailKind.DISPUTE_OPENED: DisputeContent,

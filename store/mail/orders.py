@@ -1,9 +1,19 @@
 """The content of messages about orders, from their rows."""
 
+from collections.abc import Sequence
+
 from schema.coupon.coupon import ReceptionMode
-from store.mail.content import DeductionContent, DeliveryContent, OrderContent, OrderLineContent, VatContent
+from store.mail.content import (
+    DeductionContent,
+    DeliveryContent,
+    FulfilmentContent,
+    OrderContent,
+    OrderLineContent,
+    VatContent,
+)
 from store.order.orders import OrderRow, address_lines
 from store.payment.attempts import AttemptRow
+from store.payment.snapshot import AttemptLine
 
 ALIKE = ("name", "details", "unit_price")
 TO_GIFTEES = (ReceptionMode.GIFTEE_EMAIL, ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY)
@@ -35,10 +45,34 @@ def order_content(order: OrderRow, attempt: AttemptRow, time_zone: str) -> Order
     )
 
 
+def fulfilment_content(
+    order: OrderRow, attempt: AttemptRow, lines: Sequence[AttemptLine], time_zone: str, *, is_refunded: bool
+) -> FulfilmentContent:
+    """The content of a message about the state that the fulfilment of these lines of an order has reached."""
+    return FulfilmentContent(
+        number=order.number,
+        ordered_on=order.created_on,
+        time_zone=time_zone,
+        first_name=order.buyer_first_name,
+        lines=_lines_content(lines),
+        delivery=_delivery(order, attempt),
+        kind=order.kind,
+        carrier=order.fulfilment_carrier,
+        tracking_number=order.fulfilment_tracking_number,
+        tracking_url=order.fulfilment_tracking_url,
+        is_refunded=is_refunded,
+        order_page=order.uuid,
+    )
+
+
 def order_lines_of(attempt: AttemptRow) -> tuple[OrderLineContent, ...]:
     """The lines of a payment attempt. Gift cards and boxes of a network that are alike are one."""
+    return _lines_content(attempt.lines)
+
+
+def _lines_content(lines: Sequence[AttemptLine]) -> tuple[OrderLineContent, ...]:
     found: list[OrderLineContent] = []
-    for line in attempt.lines:
+    for line in lines:
         shown = OrderLineContent(
             name=line.name,
             details=line.details,

@@ -9,6 +9,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from schema.cart.ecommerce_cart import CART_LIFETIME, EPOCH
 from schema.checkout.checkout import ShopKind
 from schema.event import EventType
+from schema.order.fulfilment import FulfilmentState
 from store.cart.carts import ExpiredCart
 from store.event.data import datetime_data, money_data
 from store.event.events import NewEvent, emit
@@ -31,6 +32,22 @@ async def emit_order_events(db: AsyncSession, order: OrderRow, attempt: AttemptR
         done = _cart_completed_data(order, attempt)
         events.append(NewEvent(EventType.CART_COMPLETED, str(order.cart_id), done, **about))
     await emit(db, *events)
+
+
+async def emit_fulfilment_changed(db: AsyncSession, order: OrderRow, old: FulfilmentState, now: dt.datetime) -> None:
+    """Emit `order.fulfilment_changed` in the transaction that changes the state or the tracking of a locked order."""
+    assert order.fulfilment_state is not None
+    data = {
+        **_order_reference(order),
+        "delivery_kind": order.delivery_kind.value,
+        "old_state": old.value,
+        "state": order.fulfilment_state.value,
+        "changed_on": datetime_data(now),
+        "carrier": order.fulfilment_carrier,
+        "tracking_number": order.fulfilment_tracking_number,
+        "tracking_url": order.fulfilment_tracking_url,
+    }
+    await emit(db, NewEvent(EventType.ORDER_FULFILMENT_CHANGED, str(order.id), data, partner_id=order.partner_id))
 
 
 async def emit_cart_expired(db: AsyncSession, partner_id: int, cart: ExpiredCart) -> None:

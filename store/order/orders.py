@@ -2,10 +2,11 @@
 
 from uuid import UUID
 
-from sqlalchemy import CheckConstraint, Index, UniqueConstraint
+from sqlalchemy import CheckConstraint, Index, UniqueConstraint, text
 from sqlmodel import Field, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from schema.order.fulfilment import OrderFulfilment
 from schema.order.order import (
     Order,
     OrderBuyer,
@@ -19,6 +20,15 @@ from schema.order.order import (
 from store.core.row import CreatedOn, InCurrency, PartnerIndexed
 from store.legal import AcceptedDocuments
 
+FULFILS_BY_KIND = (
+    "fulfilment_state IS NULL"
+    " OR delivery_kind = 'click_and_collect'"
+    " AND fulfilment_state IN ('to_prepare', 'ready_to_collect', 'collected', 'cancelled')"
+    " OR delivery_kind = 'home_delivery'"
+    " AND fulfilment_state IN ('to_prepare', 'sent', 'delivered', 'cancelled')"
+)
+"""The states that an order can be in, by the kind of its delivery."""
+
 
 class OrderRow(
     PartnerIndexed,
@@ -28,6 +38,7 @@ class OrderRow(
     OrderBuyer,
     OrderDelivery,
     PostalAddress,
+    OrderFulfilment,
     Order,
     table=True,
 ):
@@ -40,12 +51,19 @@ class OrderRow(
         Index("shop_order_created_on_idx", "created_on"),
         Index("shop_order_created_on_list_idx", "partner_id", "created_on", "id"),
         Index("shop_order_total_amount_list_idx", "partner_id", "total_amount", "id"),
+        Index(
+            "shop_order_fulfilment_list_idx",
+            *("partner_id", "fulfilment_state", "created_on", "id"),
+            postgresql_where=text("fulfilment_state IS NOT NULL"),
+        ),
         CheckConstraint("total_amount = products_amount - discount_amount + delivery_amount", name="adds_up"),
         CheckConstraint("total_amount = gift_card_amount + card_amount", name="is_paid"),
         CheckConstraint("delivery_refunded_amount BETWEEN 0 AND delivery_amount", name="refunds_no_more"),
         CheckConstraint(
             "num_nulls(address_line_1, address_line_2, postal_code, city, country) IN (0, 5)", name="whole_address"
         ),
+        CheckConstraint(FULFILS_BY_KIND, name="fulfils_by_kind"),
+        CheckConstraint("lower(fulfilment_tracking_url) LIKE 'https://%'", name="tracks_over_https"),
     )
     attempt_id: UUID = Field(foreign_key="checkout_attempt.id")
 

@@ -5,6 +5,7 @@ from decimal import Decimal
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from resolvers.order.fulfilment import cancel_if_refunded
 from resolvers.payment.refunds.goods import SoldGoods, withdraw
 from schema.order.order import OrderStatus
 from schema.voucher.voucher import VoucherState
@@ -34,6 +35,7 @@ async def freeze_or_release(db: AsyncSession, goods: SoldGoods, now: dt.datetime
     if is_gone:
         await _take_away(db, goods, now)
     await _set_order_status(db, payment.order_id, is_open=is_open, is_gone=is_gone)
+    await cancel_if_refunded(db, payment.order_id, now, tells=False)  # its buyer has asked the bank for the money
 
 
 async def _take_away(db: AsyncSession, goods: SoldGoods, now: dt.datetime) -> None:

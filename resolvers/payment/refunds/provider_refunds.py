@@ -11,6 +11,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from sqlmodel.sql.expression import SelectOfScalar
 
 from resolvers.core.services import Services
+from resolvers.order.fulfilment import cancel_if_refunded
 from resolvers.payment.events import emit_refund_event
 from resolvers.payment.locking import LockedPayment
 from resolvers.payment.refunds.goods import SoldGoods, lock_goods, release_vouchers, reopen_lines, withdraw_refunded
@@ -133,6 +134,7 @@ async def _write(
     log.warning("a refund was made at the provider", payment=str(payment.id), refund=refund.id)
     await emit_refund_event(db, EventType.REFUND_CREATED, row)
     await finish_if_done(db, payment, row, now)
+    await cancel_if_refunded(db, payment.order_id, now, tells=True)
 
 
 async def _given_up(db: AsyncSession, payment: PaymentRow, refund: Transaction) -> RefundRow | None:

@@ -8,6 +8,7 @@ from typing import Any
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from resolvers.order.fulfilment import cancel_if_refunded
 from resolvers.payment.events import emit_payment_event, emit_refund_event
 from resolvers.payment.locking import LockedPayment
 from schema.event import EventType
@@ -71,6 +72,7 @@ async def promise_refund(
     await emit_refund_event(db, EventType.REFUND_CREATED, refund, is_of_amount=of_order is None)
     if all(source.kind is not CARD for source, _ in parts):  # the bank card's part is never done at once
         await finish_if_done(db, payment, refund, now)
+    await cancel_if_refunded(db, payment.order_id, now, tells=of_order is None)  # refunds of lines have a mail
     return refund
 
 

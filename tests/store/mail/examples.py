@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from schema.checkout.checkout import Brand
+from schema.checkout.checkout import Brand, ShopKind
 from schema.checkout.legal import LegalLink
 from schema.core.text import Text
 from schema.delivery.delivery import DeliveryKind
@@ -26,6 +26,7 @@ from store.mail.content import (
     DisputeContent,
     EndpointContent,
     FindingContent,
+    FulfilmentContent,
     GiftContent,
     GiftItem,
     GiftRole,
@@ -51,6 +52,7 @@ PUBLIC_URL = "https://api.shop.example"
 ORDER_URL = "https://shop.example/orders/WyJ0b2tlbiJd.c2lnbmVk/"
 TERMS_PATH = "/legal/1c7e8a3e-5ef2-4f0e-8a39-3f2f6bb1a6d4/"
 PRIVACY_URL = "https://valserene.example/privacy/"
+TRACKING_URL = "https://carrier.example/parcels/6A12345678901"
 SHOP = build_brand(
     "Maison Valserène",
     "#6a4c9c",
@@ -123,6 +125,22 @@ def order(kind: DeliveryKind = DeliveryKind.HOME_DELIVERY, **changes: Any) -> Or
         **changes,
     }
     return OrderContent(**values)
+
+
+def fulfilment(kind: DeliveryKind, *, is_refunded: bool = False, **tracking: str) -> FulfilmentContent:
+    """An order that moves on."""
+    return FulfilmentContent(
+        number=1042,
+        ordered_on=dt.datetime(2026, 8, 23, 22, 30, tzinfo=dt.UTC),
+        time_zone="Europe/Paris",
+        first_name="Ada",
+        lines=LINES,
+        delivery=delivery(kind),
+        kind=ShopKind.PRODUCTS,
+        is_refunded=is_refunded,
+        order_page=uuid.UUID(int=7),
+        **tracking,
+    )
 
 
 def gift(
@@ -237,6 +255,14 @@ CONTENTS: Mapping[MailKind, Content] = {
         first_name="Ada",
         order_page=uuid.UUID(int=7),
     ),
+    MailKind.ORDER_READY: fulfilment(DeliveryKind.CLICK_AND_COLLECT),
+    MailKind.ORDER_SENT: fulfilment(
+        DeliveryKind.HOME_DELIVERY,
+        carrier="Colissimo",
+        tracking_number="6A12345678901",
+        tracking_url=TRACKING_URL,
+    ),
+    MailKind.ORDER_CANCELLED: fulfilment(DeliveryKind.HOME_DELIVERY, is_refunded=True),
     MailKind.ONBOARDING_LINK: OnboardingContent(
         first_name="Ada",
         url=f"{PUBLIC_URL}/onboarding/WyI0YiJd.c2lnbmVk/",

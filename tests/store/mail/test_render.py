@@ -32,6 +32,7 @@ from tests.store.mail.examples import (
     PUBLIC_URL,
     SHOP,
     TERMS_PATH,
+    TRACKING_URL,
     USED,
     USED_FOR_NETWORK,
     VOUCHER_USED,
@@ -144,7 +145,9 @@ def test_a_message_says_the_same_in_both_parts(kind: str, language: str) -> None
     assert title == 1
     for line in message.text.splitlines():
         words = (
-            re.sub(r"https://\S+/(documents|network|orders|legal|privacy)/\S*", "", line).strip().lstrip("123. ")
+            re.sub(r"https://\S+/(documents|network|orders|parcels|legal|privacy)/\S*", "", line)
+            .strip()
+            .lstrip("123. ")
         )  # behind a button in HTML
         if line.strip() not in {"", "--"} and "×" not in line and "·" not in line:
             for word in re.findall(r"[^\W\d_]{4,}", words):
@@ -395,7 +398,7 @@ def test_nothing_is_loaded_from_elsewhere_and_nothing_runs(kind: str) -> None:
         link.startswith(
             (
                 "https://valserene.example/",
-                ORDER_URL,
+                *(ORDER_URL, TRACKING_URL),
                 *(f"{PUBLIC_URL}/{page}/" for page in ("onboarding", "documents", "network", "pay", "legal")),
                 *("mailto:", "tel:"),
             )

@@ -1,0 +1,1 @@
+"""The packing slip of an order."""
