@@ -12,6 +12,7 @@ function preview(form) {
       const fresh = page.querySelector(`[data-live="${piece.dataset.live}"]`);
       if (fresh && fresh.innerHTML !== piece.innerHTML) piece.innerHTML = fresh.innerHTML;
     }
+    for (const choice of form.querySelectorAll(".choice[id]")) choice.hidden = page.getElementById(choice.id)?.hidden ?? choice.hidden;
     for (const field of form.querySelectorAll("input[id], select[id]")) {
       const fresh = page.getElementById(field.id);
       if (fresh && field.type === "radio") {

@@ -234,6 +234,17 @@ async def test_prices_follow_what_is_chosen(town: Town, page: Page) -> None:
     await expect(total).to_have_text("€20.00")
 
 
+async def test_a_delivery_is_offered_as_soon_as_it_suits_what_is_left(town: Town, page: Page) -> None:
+    book = await town.shop.product("9.00", name=Text(en="Book"), is_physical=False)
+    await page.goto(await town.cart(CartItem(book.id, 1), CartItem(town.candle.id, 1)))
+    by_mail = page.get_by_role("radio", name="digital")
+    await expect(by_mail).to_have_count(0)
+    await page.get_by_label("Quantity", exact=True).nth(1).fill("0")
+    await expect(by_mail).to_be_enabled()
+    await page.get_by_label("Quantity", exact=True).nth(1).fill("1")
+    await expect(by_mail).to_have_count(0)
+
+
 async def test_the_last_answer_counts(town: Town, page: Page) -> None:
     """An answer that comes after a newer question was asked is not shown."""
     held = asyncio.Event()
@@ -268,7 +279,7 @@ async def test_by_keyboard_alone(town: Town, page: Page) -> None:
     await reach(page, "#delivery-" + str(town.shop.modes[DeliveryKind.CLICK_AND_COLLECT]))
     await page.keyboard.press("ArrowDown")
     await expect(page.get_by_role("radio", name="home_delivery")).to_be_checked()
-    await page.keyboard.press("ArrowDown")  # around, past the one that is disabled
+    await page.keyboard.press("ArrowDown")  # around, past the one that is not offered
     await expect(page.get_by_role("radio", name="click_and_collect")).to_be_checked()
     await reach(page, ".panel .main")
     await page.keyboard.press("Enter")

@@ -194,10 +194,11 @@ async def test_home_delivery_is_priced_by_country(shop: Shop, customer: Customer
     candle = await shop.product("20.00")
     home = str(shop.modes[HOME])
     await open_first_step(shop, customer, CartItem(candle.id, 1))
-    assert customer.page.one(id=f"delivery-{home}-price").text == "Depends on the country"
+    assert customer.page.one(id=f"delivery-{home}-price").text == "€5.00 for France"
+    assert form_fields(customer)["country"] == "FR"
     assert [o.attributes["value"] for o in customer.page.one(id="country").all("option")] == ["", "BE", "FR"]
     await customer.send(CUSTOMIZATION, {"delivery": home, "country": "BE"}, ("do", "update"))
-    assert customer.page.one(id=f"delivery-{home}-price").text == "€12.00"
+    assert customer.page.one(id=f"delivery-{home}-price").text == "€12.00 for Belgium"
     assert form_fields(customer)["country"] == "BE"
     assert customer.page.one(data_live="total").text == "€32.00"
 
