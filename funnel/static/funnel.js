@@ -67,12 +67,17 @@ function preview(form) {
 
 /** Sends a form once, however often its button is pressed; the server makes sure of it anyway. */
 function once(form) {
-  const button = form.querySelector("button:not([type=button])");
+  const buttons = [...form.elements].filter((element) => element.matches("button:not([type=button])"));
+  let sent = false;
   form.addEventListener("submit", (event) => {
-    if (button.hasAttribute("aria-disabled")) event.preventDefault();
-    else button.setAttribute("aria-disabled", "true");
+    if (sent) return event.preventDefault();
+    sent = true;
+    for (const button of buttons) button.setAttribute("aria-disabled", "true");
   });
-  addEventListener("pageshow", () => button.removeAttribute("aria-disabled"));
+  addEventListener("pageshow", () => {
+    sent = false;
+    for (const button of buttons) button.removeAttribute("aria-disabled");
+  });
 }
 
 /** Puts a button beside a code that copies it, where the browser can. */

@@ -107,7 +107,7 @@ class Customer:
         """Fill the second step in and leave it."""
         for name, value in (DETAILS | fields).items():
             await self.page.fill(f"#{name}", value)
-        await self.page.click("form.column button.main")
+        await self.page.click("form.column button.main:visible")
         await self.arrive(to)
 
     async def come_to_pay(self, cart: Json, kind: DeliveryKind = DeliveryKind.CLICK_AND_COLLECT) -> Self:

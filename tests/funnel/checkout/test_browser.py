@@ -124,7 +124,7 @@ async def identify(page: Page) -> None:
             ("Town or city", "Paris"),
         ):
             await page.get_by_label(label).fill(text)
-    await page.get_by_role("button", name="Continue to payment").click()
+    await page.get_by_role("button", name="Continue", exact=True).click()
     await expect(page.get_by_role("heading", level=1)).to_have_text("Check and pay")
 
 
@@ -176,7 +176,7 @@ async def test_details_and_payment_are_accessible(town: Town, page: Page) -> Non
     await check(page)
     await choose(page)
     await check(page)
-    await page.get_by_role("button", name="Continue to payment").click()
+    await page.get_by_role("button", name="Continue", exact=True).click()
     await expect(page.locator("#errors")).to_be_focused()
     await check(page)
     await identify(page)
@@ -184,6 +184,29 @@ async def test_details_and_payment_are_accessible(town: Town, page: Page) -> Non
     await page.get_by_role("button", name="Add").click()
     await expect(page.locator("#errors")).to_be_focused()
     await check(page)
+
+
+async def test_the_sum_and_the_button_stay_in_sight_on_a_phone(town: Town, page: Page) -> None:
+    await page.goto(await town.cart(CartItem(town.candle.id, 2)))
+    for button, total in (("Continue", "€45.00"), ("Continue", "€45.00"), ("Pay €45.00", "€45.00")):
+        bar = page.locator(".bar")
+        if button == "Continue" and await page.get_by_role("radio", name="home_delivery").count():
+            await page.get_by_role("radio", name="home_delivery").check()
+        await expect(bar.locator("strong")).to_have_text(total)
+        await expect(page.get_by_role("button", name=button, exact=True)).to_have_count(1)
+        for top in (0, 400, 100_000):
+            await page.evaluate("top => scrollTo(0, top)", top)
+            await expect(page.get_by_role("button", name=button, exact=True)).to_be_in_viewport(ratio=1)
+        await bar.locator("summary").click()
+        await expect(bar.get_by_text("Delivery", exact=True)).to_be_visible()
+        await check(page)
+        if await page.get_by_label("First name").count():
+            await identify(page)
+        elif button == "Continue":
+            await page.get_by_role("button", name=button, exact=True).click()
+    await page.set_viewport_size(DESKTOP)  # type: ignore[arg-type]
+    await expect(page.locator(".bar")).to_be_hidden()
+    await expect(page.get_by_role("button", name="Pay €45.00")).to_have_count(1)
 
 
 async def test_every_end_is_accessible(town: Town, page: Page) -> None:
