@@ -13,7 +13,7 @@ from funnel.checkout.network_form import opened_choice, read_network_choice
 from funnel.checkout.request import CheckoutRequest
 from funnel.core.basket_messages import BASKET_PROBLEMS, Offered, basket_error_text, number_fields_of
 from funnel.core.flash import Flash
-from funnel.core.forms import Form
+from funnel.core.forms import Form, shown_errors_of
 from funnel.core.messages import ErrorPage
 from funnel.core.page_request import FieldError
 from resolvers.checkout import basket
@@ -263,7 +263,7 @@ async def _page(
     layout: str = "layout.html",
 ) -> Response:
     shown, wrong = await _price(request, checkout, opened, flash.fields) if opened or flash.fields else (checkout, ())
-    problems = flash.problems or tuple(problem for problem in wrong if flash.fields and problem[1] not in MISSING)
+    problems = flash.problems or (_shown_problems(flash.fields, wrong, _missing(shown, opened)) if flash.fields else ())
     offered: Offered | None = opened.prototype if opened else None
     offered = offered or checkout.gift_cards or checkout.network_cards
     formats = Formats(request.language)
@@ -308,6 +308,14 @@ async def _price(
         return await basket.price_line(request.context, request.key, line_id, choice, reception, country), ()
     except InvalidInput as error:
         return checkout, problem_fields(error)
+
+
+def _shown_problems(form: Form, wrong: Problems, missing: Problems) -> Problems:
+    """The errors to show while the form is filled in: of what is typed wrong, and of what the page complains of already."""
+    shown = shown_errors_of(form)
+    found = {place: code for place, code in wrong if place in shown or code not in MISSING}
+    found |= {place: code for place, code in missing if place in shown and place not in found}
+    return tuple(found.items())
 
 
 def _reception_value(checkout: BasketCheckout) -> str:

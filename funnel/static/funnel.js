@@ -2,8 +2,31 @@
 
 const WAIT = 300;
 
-/** Recomputes the prices of the first step while it is being changed, and puts the changed pieces of the page in place. */
+/** Tells of errors that are mended, as the server sees it. Nothing moves: a message that is gone leaves its place. */
+function settle(form, page) {
+  for (const told of form.querySelectorAll("p.wrong[id]")) {
+    const fresh = page.getElementById(told.id);
+    told.classList.toggle("mended", !fresh);
+    if (fresh) told.innerHTML = fresh.innerHTML;
+  }
+  const box = document.getElementById("errors");
+  if (!box) return;
+  const links = [...box.querySelectorAll("li a")];
+  for (const link of links) {
+    link.parentElement.classList.toggle("mended", !page.querySelector(`#errors a[href="${link.getAttribute("href")}"]`));
+  }
+  const good = links.every((link) => link.parentElement.matches(".mended"));
+  const title = box.querySelector("h2");
+  box.dataset.title ??= title.textContent;
+  box.classList.toggle("good", good);
+  box.classList.toggle("warning", !good);
+  const text = good ? box.dataset.mended : box.dataset.title;
+  if (title.textContent !== text) title.textContent = text;
+}
+
+/** Recomputes prices and errors while a form is being changed, and puts the changed pieces of the page in place. */
 function preview(form) {
+  const unsaved = "unsaved" in form.dataset; // what is typed is nowhere else: it must not be lost to a reload
   let timer;
   let running;
 
@@ -13,7 +36,8 @@ function preview(form) {
       if (fresh && fresh.innerHTML !== piece.innerHTML) piece.innerHTML = fresh.innerHTML;
     }
     for (const choice of form.querySelectorAll(".choice[id]")) choice.hidden = page.getElementById(choice.id)?.hidden ?? choice.hidden;
-    for (const field of form.querySelectorAll("input[id], select[id]")) {
+    settle(form, page);
+    for (const field of form.querySelectorAll("input[id], select[id], textarea[id]")) {
       const fresh = page.getElementById(field.id);
       if (fresh && field.type === "radio") {
         field.disabled = fresh.disabled;
@@ -34,7 +58,7 @@ function preview(form) {
     try {
       const body = new URLSearchParams(new FormData(form));
       const answer = await fetch(form.dataset.preview, { method: "POST", body, signal });
-      if (!answer.ok || answer.redirected) return location.reload();
+      if (!answer.ok || answer.redirected) return unsaved || location.reload();
       put(new DOMParser().parseFromString(await answer.text(), "text/html"));
     } catch (error) {
       if (error.name !== "AbortError") throw error;
@@ -49,7 +73,13 @@ function preview(form) {
   };
 
   form.addEventListener("change", () => soon(0));
-  form.addEventListener("input", (event) => event.target.matches("input") && soon(WAIT));
+  form.addEventListener("input", (event) => event.target.matches(unsaved ? "[aria-invalid]" : "input") && soon(WAIT));
+  form.addEventListener("keydown", (event) => {
+    const onward = [...form.querySelectorAll("[value=continue]")].find((button) => button.checkVisibility());
+    if (event.key !== "Enter" || !event.target.matches(".deliveries [type=radio]") || !onward) return;
+    event.preventDefault();
+    onward.click();
+  });
   form.addEventListener("submit", () => {
     clearTimeout(timer);
     running?.abort();

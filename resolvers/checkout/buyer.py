@@ -40,7 +40,15 @@ def missing_of(buyer: Buyer, delivery: DeliveryOption | None) -> list[str]:
 
 
 def validate_buyer(buyer: Buyer, delivery: DeliveryOption | None, region: str) -> Buyer:
-    """The buyer with cleaned fields. Raises InvalidInput with a problem for each invalid field.
+    """The buyer with cleaned fields, as in `check_buyer`. Raises InvalidInput with a problem for each invalid field."""
+    checked, problems = check_buyer(buyer, delivery, region)
+    if problems:
+        raise InvalidInput(*problems)
+    return checked
+
+
+def check_buyer(buyer: Buyer, delivery: DeliveryOption | None, region: str) -> tuple[Buyer, list[Problem]]:
+    """The buyer with cleaned fields, and a problem for each invalid field.
 
     `region` is the country code for telephone numbers without a country prefix, if the buyer's country is unknown.
     """
@@ -52,9 +60,7 @@ def validate_buyer(buyer: Buyer, delivery: DeliveryOption | None, region: str) -
     countries = delivery.countries if delivery and needs_address(delivery) else ()
     if result.country and countries and result.country not in countries and "country" not in reported:
         problems.append(Problem(("country",), "NOT_DELIVERED", "This delivery does not go to this country."))
-    if problems:
-        raise InvalidInput(*problems)
-    return result
+    return result, problems
 
 
 def chosen_country(country: str) -> str:
@@ -68,7 +74,7 @@ def chosen_country(country: str) -> str:
 def clean_person(
     fields: Mapping[str, str], lengths: Mapping[str, int], region: str
 ) -> tuple[dict[str, str], list[Problem]]:
-    """Cleaned fields of a person, and the problems with them; `region` as in `validate_buyer`.
+    """Cleaned fields of a person, and the problems with them; `region` as in `check_buyer`.
 
     Empty fields are no problem. `fields` has a value for each key of `lengths`, including `email`, `phone` and
     `country`.

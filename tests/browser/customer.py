@@ -129,7 +129,7 @@ class Customer:
     @property
     def pay_button(self) -> Locator:
         """The button of the third step."""
-        return self.page.locator("form[data-once] button")
+        return self.page.locator("button.main[form=pay]:visible")
 
     async def leave_to_pay(self) -> None:
         """Press pay, and come to the provider's page."""

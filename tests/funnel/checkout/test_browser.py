@@ -147,6 +147,10 @@ SMALL = """() => [...document.querySelectorAll('a[href], button, input:not([type
 """Touch targets that are not 44 pixels high; those in running text may be smaller, and a radio's is its whole card."""
 
 
+TOP = "e => e.getBoundingClientRect().top + scrollY"
+"""How far down the page an element is."""
+
+
 async def check(page: Page) -> None:
     """A page is accessible, fits the screen, and has targets for thumbs."""
     await sound(page)
@@ -182,8 +186,65 @@ async def test_details_and_payment_are_accessible(town: Town, page: Page) -> Non
     await identify(page)
     await page.get_by_label("Code of a coupon or gift card").fill("NOTHING")
     await page.get_by_role("button", name="Add").click()
-    await expect(page.locator("#errors")).to_be_focused()
+    code = page.get_by_label("Code of a coupon or gift card")
+    await expect(code).to_be_focused()
+    await expect(code).to_have_accessible_description(re.compile("cannot be used here"))
+    await expect(page.locator("#errors")).to_have_count(0)
     await check(page)
+
+
+async def test_an_error_goes_when_it_is_mended_and_nothing_moves(town: Town, page: Page) -> None:
+    await page.goto(await town.cart())
+    await choose(page)
+    await page.get_by_label("E-mail address").fill("ada")
+    await page.get_by_role("button", name="Continue", exact=True).click()
+    box, email = page.locator("#errors"), page.get_by_label("E-mail address")
+    await expect(box.locator("h2")).to_have_text("Please check 6 things")
+    before = await page.get_by_label("Last name").evaluate(TOP)
+    await page.get_by_label("First name").fill("Ada")
+    await expect(page.locator("#first_name-wrong")).to_be_hidden()
+    await expect(page.get_by_label("First name")).not_to_have_attribute("aria-invalid", "true")
+    await expect(box.locator(".mended")).to_have_text(["Enter your first name."])
+    await expect(page.locator("#last_name-wrong")).to_be_visible()
+    assert await page.get_by_label("Last name").evaluate(TOP) == before
+    await email.fill("ada@example")
+    await page.wait_for_timeout(500)
+    await expect(page.locator("#email-wrong")).to_be_visible()
+    await email.fill("ada@example.com")
+    await expect(page.locator("#email-wrong")).to_be_hidden()
+    for label, text in (("Last name", "Martin"), ("Street and number", "1 rue des Lilas"), ("Town or city", "Paris")):
+        await page.get_by_label(label).fill(text)
+    await page.get_by_label("Postal code").fill("75011")
+    await expect(box.locator("h2")).to_have_text("All set")
+    assert await page.get_by_label("Last name").evaluate(TOP) == before
+    await check(page)
+    await page.get_by_label("Country", exact=True).select_option("BE")
+    await expect(page.locator("[data-live=total]")).to_have_text("€52.00")
+
+
+async def test_enter_in_a_delivery_continues_and_in_a_quantity_keeps_it(town: Town, page: Page) -> None:
+    await page.goto(await town.cart(CartItem(town.candle.id, 1)))
+    await page.get_by_label("Quantity", exact=True).fill("3")
+    await page.get_by_label("Quantity", exact=True).press("Enter")
+    await expect(page.locator("[data-live=total]")).to_have_text("€60.00")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Your order")
+    collect = page.get_by_role("radio", name="click_and_collect")
+    await collect.check()
+    await collect.press("Enter")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Your details")
+
+
+async def test_a_missing_delivery_is_asked_for_until_one_is_chosen(town: Town, page: Page) -> None:
+    await page.goto(await town.cart())
+    await page.get_by_role("button", name="Continue", exact=True).click()
+    wrong = page.locator("#delivery-wrong")
+    await expect(wrong).to_be_visible()
+    await page.get_by_label("Quantity", exact=True).fill("3")
+    await expect(page.locator("[data-live=total]")).to_have_text("€60.00")
+    await expect(wrong).to_be_visible()
+    await page.get_by_role("radio", name="click_and_collect").check()
+    await expect(wrong).to_be_hidden()
+    await expect(page.locator("#errors h2")).to_have_text("All set")
 
 
 async def test_the_sum_and_the_button_stay_in_sight_on_a_phone(town: Town, page: Page) -> None:
