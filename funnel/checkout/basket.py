@@ -268,7 +268,7 @@ async def _page(
     offered = offered or checkout.gift_cards or checkout.network_cards
     formats = Formats(request.language)
     errors = [
-        _error(shown, place, code, formats, offered)
+        _error(shown, place, code, formats, offered, flash.fields.get("giftee-country", ""))
         for place, code in problems
         if code != CHANGE or (opened is None and _still_has_problem(shown, place))
     ]
@@ -338,9 +338,10 @@ def _error(
     code: str,
     formats: Formats,
     offered: Offered | None,
+    country: str,
 ) -> FieldError:
     if code == CHANGE:
         line = checkout.basket_lines[int(place.removeprefix("line-"))]
         assert line.problem is not None, "CHANGE is only set for lines with a problem"
         return FieldError(place, BASKET_PROBLEMS[line.problem], {}, line.prototype.name if line.prototype else None)
-    return FieldError(place, *basket_error_text(place, code, formats, checkout.currency, offered))
+    return FieldError(place, *basket_error_text(place, code, formats, checkout.currency, offered, country))

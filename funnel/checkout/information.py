@@ -7,6 +7,8 @@ from starlette.responses import Response
 from funnel.checkout.request import CheckoutRequest
 from funnel.core.flash import Flash
 from funnel.core.forms import Form, shown_errors_of
+from funnel.core.messages import error_text
+from funnel.core.page_request import FieldError
 from resolvers.checkout import steps as operations
 from resolvers.checkout.buyer import LENGTHS
 from schema.checkout.basket import BasketCheckout
@@ -53,6 +55,7 @@ def _page(request: CheckoutRequest, checkout: Checkout, flash: Flash, layout: st
     shown["country"] = shown["country"] or checkout.country or request.shop.country
     return request.render(
         "information.html",
+        errors=[FieldError(place, *error_text(place, code, shown["country"])) for place, code in flash.problems],
         checkout=checkout,
         current=STEP,
         delivery=delivery,

@@ -359,7 +359,21 @@ async def test_the_address_survives_a_change_of_delivery(shop: Shop, customer: C
 
 async def test_the_price_of_delivery_follows_the_address(shop: Shop, customer: Customer) -> None:
     await at_information(shop, customer, HOME, "FR")
-    await customer.identify(country="BE")
+    await customer.identify(country="BE", postal_code="1000")
     assert customer.step == "payment"
     assert customer.amounts["Delivery"] == "€12.00"
     assert Decimal(customer.page.one("input", name="total").attributes["value"]) == Decimal("32.00")
+
+
+@pytest.mark.parametrize(("typed", "country", "example"), [("7501", "FR", "75001"), ("75011", "BE", "1000")])
+async def test_a_postal_code_of_no_place_is_told_with_an_example(
+    shop: Shop, customer: Customer, typed: str, country: str, example: str
+) -> None:
+    candle = await shop.product("20.00")
+    cart = await shop.cart(CartItem(candle.id, 1))
+    await customer.choose(cart.id, shop.modes[HOME], country)
+    await customer.identify(postal_code=typed, country=country)
+    assert customer.errors == [f"Enter a postal code of this country, like {example}."]
+    assert customer.page.one(id="postal_code-wrong").text == customer.errors[0]
+    await customer.identify(postal_code=example, country=country)
+    assert customer.step == "payment"
