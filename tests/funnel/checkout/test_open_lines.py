@@ -165,8 +165,11 @@ async def test_a_country_that_nothing_goes_to_is_not_presumed(shop: Shop, custom
     await shop.execute("DELETE FROM delivery_rate WHERE country = 'FR'")
     await open_first_step(shop, customer, CartItem(candle.id, 1))
     assert customer.page.one(id=price).text == "€12.00 for Belgium", "the only country that it goes to"
-    rate = {"partner_id": shop.partner.id, "delivery_mode_id": shop.modes[HOME], "price_amount": Decimal("9.00")}
-    await shop.add(DeliveryRateRow(country="DE", **rate))
+    await shop.add(
+        DeliveryRateRow(
+            partner_id=shop.partner.id, delivery_mode_id=shop.modes[HOME], country="DE", price_amount=Decimal("9.00")
+        )
+    )
     await open_first_step(shop, customer, CartItem(candle.id, 1))
     assert customer.page.one(id=price).text == "Depends on the country"
     assert "disabled" not in radio(customer, f"delivery-{shop.modes[HOME]}")
