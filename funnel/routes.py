@@ -159,6 +159,7 @@ def shared_step_routes(site: CheckoutSite) -> RouteTable:
     return [
         ("GET", "/information", step(information.show)),
         ("POST", "/information", form(information.identify)),
+        ("POST", "/information/preview", form(information.preview)),
         ("GET", "/payment", step(payment.show)),
         ("POST", "/payment", form(payment.start)),
         ("POST", "/payment/codes", form(payment.change_codes)),

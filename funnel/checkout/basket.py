@@ -13,7 +13,7 @@ from funnel.checkout.network_form import opened_choice, read_network_choice
 from funnel.checkout.request import CheckoutRequest
 from funnel.core.basket_messages import BASKET_PROBLEMS, Offered, basket_error_text, number_fields_of
 from funnel.core.flash import Flash
-from funnel.core.forms import Form
+from funnel.core.forms import Form, shown_errors_of
 from funnel.core.messages import ErrorPage
 from funnel.core.page_request import FieldError
 from resolvers.checkout import basket
@@ -263,12 +263,12 @@ async def _page(
     layout: str = "layout.html",
 ) -> Response:
     shown, wrong = await _price(request, checkout, opened, flash.fields) if opened or flash.fields else (checkout, ())
-    problems = flash.problems or tuple(problem for problem in wrong if flash.fields and problem[1] not in MISSING)
+    problems = flash.problems or (_shown_problems(flash.fields, wrong, _missing(shown, opened)) if flash.fields else ())
     offered: Offered | None = opened.prototype if opened else None
     offered = offered or checkout.gift_cards or checkout.network_cards
     formats = Formats(request.language)
     errors = [
-        _error(shown, place, code, formats, offered)
+        _error(shown, place, code, formats, offered, flash.fields.get("giftee-country", ""))
         for place, code in problems
         if code != CHANGE or (opened is None and _still_has_problem(shown, place))
     ]
@@ -310,6 +310,14 @@ async def _price(
         return checkout, problem_fields(error)
 
 
+def _shown_problems(form: Form, wrong: Problems, missing: Problems) -> Problems:
+    """The errors to show while the form is filled in: of what is typed wrong, and of what the page complains of already."""
+    shown = shown_errors_of(form)
+    found = {place: code for place, code in wrong if place in shown or code not in MISSING}
+    found |= {place: code for place, code in missing if place in shown and place not in found}
+    return tuple(found.items())
+
+
 def _reception_value(checkout: BasketCheckout) -> str:
     """The chosen reception as a form value."""
     chosen = checkout.reception
@@ -330,9 +338,10 @@ def _error(
     code: str,
     formats: Formats,
     offered: Offered | None,
+    country: str,
 ) -> FieldError:
     if code == CHANGE:
         line = checkout.basket_lines[int(place.removeprefix("line-"))]
         assert line.problem is not None, "CHANGE is only set for lines with a problem"
         return FieldError(place, BASKET_PROBLEMS[line.problem], {}, line.prototype.name if line.prototype else None)
-    return FieldError(place, *basket_error_text(place, code, formats, checkout.currency, offered))
+    return FieldError(place, *basket_error_text(place, code, formats, checkout.currency, offered, country))

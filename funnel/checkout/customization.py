@@ -5,6 +5,7 @@ from starlette.responses import Response
 from funnel.checkout.choices_form import CustomizationForm, apply_button, not_in_cart, read_customization_form
 from funnel.checkout.request import CheckoutRequest
 from funnel.core.flash import Flash
+from funnel.core.forms import shown_errors_of
 from funnel.core.messages import FIXABLE_LINE_PROBLEMS, LINE_PROBLEMS, error_text
 from funnel.core.page_request import FieldError
 from resolvers.checkout import steps as operations
@@ -28,7 +29,11 @@ async def show(request: CheckoutRequest) -> Response:
 async def preview(request: CheckoutRequest) -> Response:
     """Price the form without storing it. Returns an HTML fragment for the script."""
     form = read_customization_form(request.form)
-    return _page(request, await _price(request, form), Flash(_quantity_errors(form), request.form), layout="piece.html")
+    checkout = await _price(request, form)
+    shown = shown_errors_of(request.form)
+    missing = tuple(problem for problem in _missing(checkout, anyway=False) if problem[0] in shown)
+    flash = Flash((*_quantity_errors(form), *missing), request.form)
+    return _page(request, checkout, flash, layout="piece.html")
 
 
 async def choose(request: CheckoutRequest) -> Response:

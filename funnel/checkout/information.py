@@ -6,6 +6,9 @@ from starlette.responses import Response
 
 from funnel.checkout.request import CheckoutRequest
 from funnel.core.flash import Flash
+from funnel.core.forms import Form, shown_errors_of
+from funnel.core.messages import error_text
+from funnel.core.page_request import FieldError
 from resolvers.checkout import steps as operations
 from resolvers.checkout.buyer import LENGTHS
 from schema.checkout.basket import BasketCheckout
@@ -27,18 +30,38 @@ async def show(request: CheckoutRequest) -> Response:
     checkout = await operations.open_checkout(request.context, request.key)
     if back := request.redirect_if_unreached(checkout, STEP):
         return back
-    flash = await request.take_flash()
+    return _page(request, checkout, await request.take_flash())
+
+
+async def preview(request: CheckoutRequest) -> Response:
+    """Check the form and price its country without storing anything. Returns an HTML fragment for the script."""
+    checkout = await operations.open_checkout(request.context, request.key)
+    typed = _typed_values(request.form)
+    buyer = dataclasses.replace(checkout.buyer or Buyer(), **typed)
+    checkout, problems = await operations.preview_buyer(request.context, request.key, buyer)
+    shown = shown_errors_of(request.form)
+    wrong = [problem for problem in sorted(problems, key=_field_index) if str(problem.path[0]) in shown]
+    return _page(request, checkout, Flash.of(wrong, typed), layout="piece.html")
+
+
+def _typed_values(form: Form) -> dict[str, str]:
+    return {name: form[name][:LONGEST_TYPED] for name in LENGTHS if name in form}
+
+
+def _page(request: CheckoutRequest, checkout: Checkout, flash: Flash, layout: str = "layout.html") -> Response:
     delivery = chosen_delivery(checkout)
     buyer = checkout.buyer or Buyer()
     shown = {name: flash.fields.get(name, getattr(buyer, name)) for name in LENGTHS}
     shown["country"] = shown["country"] or checkout.country or request.shop.country
     return request.render(
         "information.html",
+        errors=[FieldError(place, *error_text(place, code, shown["country"])) for place, code in flash.problems],
         checkout=checkout,
         current=STEP,
         delivery=delivery,
         flash=flash,
         home=needs_buyer_address(checkout),
+        layout=layout,
         asks_for_message=not request.storefront.has_start_page,
         limits=LENGTHS,
         values=shown,
@@ -50,7 +73,7 @@ async def identify(request: CheckoutRequest) -> Response:
     checkout = await operations.open_checkout(request.context, request.key)
     if back := request.redirect_if_unreached(checkout, STEP):
         return back
-    typed = {name: request.form[name][:LONGEST_TYPED] for name in LENGTHS if name in request.form}
+    typed = _typed_values(request.form)
     buyer = dataclasses.replace(checkout.buyer or Buyer(), **typed)
     try:
         await operations.identify_buyer(request.context, request.key, buyer)

@@ -132,11 +132,11 @@ async def change_codes(request: CheckoutRequest) -> Response:
         return request.redirect_to_step(STEP, "codes")
     code = request.form.get("code", "").strip()[:LONGEST_CODE]
     if not code:
-        return await request.redirect_with_errors(STEP, Flash((("code", "REQUIRED"),)))
+        return await request.redirect_with_errors(STEP, Flash((("code", "REQUIRED"),)), "code")
     try:
         await operations.apply_code(request.context, request.key, code)
     except InvalidInput as error:
-        return await request.redirect_with_errors(STEP, Flash.of(error.problems, {"code": code}))
+        return await request.redirect_with_errors(STEP, Flash.of(error.problems, {"code": code}), "code")
     except TooManyRequests as error:
-        return await request.redirect_with_errors(STEP, Flash((("code", error.code()),), {"code": code}))
+        return await request.redirect_with_errors(STEP, Flash((("code", error.code()),), {"code": code}), "code")
     return request.redirect_to_step(STEP, "codes")

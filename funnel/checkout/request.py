@@ -131,10 +131,10 @@ class CheckoutRequest(PageRequest):
     def redirect_to_step(self, step: CheckoutStep, fragment: str = "") -> Response:
         return self.redirect(self.step_url(step, fragment))
 
-    async def redirect_with_errors(self, to: CheckoutStep, flash: Flash) -> Response:
+    async def redirect_with_errors(self, to: CheckoutStep, flash: Flash, fragment: str = "") -> Response:
         """Redirect to a step, which then shows the errors."""
         await self.flashes.put(self.flash_key, flash)
-        return self.redirect_to_step(to)
+        return self.redirect_to_step(to, fragment)
 
     def redirect_if_unreached(self, checkout: Checkout, target: CheckoutStep) -> Response | None:
         """A redirect if the step is not available yet, or if the shop has replaced the cart; else None."""

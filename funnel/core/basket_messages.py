@@ -13,6 +13,7 @@ from schema.checkout.checkout import LineProblem
 from schema.checkout.network_offer import OfferedNetworkCards
 from schema.coupon.coupon import ReceptionMode
 from schema.network.multi_product_cart import MOST_ALIKE, MOST_PIECES
+from schema.validation.postal_codes import example_postal_code
 from store.core.localization.formats import Formats
 
 
@@ -93,9 +94,9 @@ Offered: TypeAlias = OfferedPrototype | OfferedGiftCards | OfferedNetworkCards
 
 
 def basket_error_text(
-    place: str, code: str, formats: Formats, currency: str, offered: Offered | None
+    place: str, code: str, formats: Formats, currency: str, offered: Offered | None, country: str
 ) -> tuple[str, dict[str, object]]:
-    """The error text of a form field, and the values of its placeholders."""
+    """The error text of a form field, and the values of its placeholders. `country` is that of the giftee."""
     known = BASKET_ERRORS | {problem.name: text for problem, text in BASKET_PROBLEMS.items()}
     text = (
         BASKET_FIELD_ERRORS.get((place, code))
@@ -105,6 +106,7 @@ def basket_error_text(
         or ERRORS["INVALID"]
     )
     details: dict[str, object] = {
+        "example": example_postal_code(country),
         "limit": (LENGTHS | TEXT_LENGTHS).get(place.removeprefix("giftee-"), 0),
         "most_alike": MOST_ALIKE,
         "most_pieces": MOST_PIECES,

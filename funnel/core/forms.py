@@ -18,6 +18,15 @@ Form = Mapping[str, str]
 """The fields of a form; the last value of a repeated one."""
 
 
+SHOWN_ERRORS = "shown_errors"
+"""The field with the ids of the fields whose errors the page shows."""
+
+
+def shown_errors_of(form: Form) -> frozenset[str]:
+    """The ids of the fields whose errors are on the page. A preview tells only of these: others are still being typed."""
+    return frozenset(form.get(SHOWN_ERRORS, "").split())
+
+
 class CsrfFailed(AppError):
     """This form was not sent from a page of this checkout, or that page is too old. Open the page again."""
 

@@ -6,6 +6,7 @@ from enum import StrEnum
 from resolvers.checkout.buyer import LENGTHS
 from schema.catalogue.catalogue_page import CatalogueSort
 from schema.checkout.checkout import CheckoutNotice, CheckoutStep, CodeProblem, DeliveryProblem, LineProblem, ShopKind
+from schema.validation.postal_codes import example_postal_code
 
 
 def N_(text: str) -> str:  # noqa: N802 - gettext's tools expect this name
@@ -156,6 +157,7 @@ ERRORS = {
     "TOO_LONG": N_("Use at most %(limit)s characters."),
     "INVALID_EMAIL": N_("Enter an e-mail address like name@example.com."),
     "INVALID_PHONE": N_("Enter a phone number like +33 6 12 34 56 78."),
+    "INVALID_POSTAL_CODE": N_("Enter a postal code of this country, like %(example)s."),
     "NOT_DELIVERED": N_("This delivery does not go to this country. Choose another country or another delivery."),
     "CODE_NOT_USABLE": N_("This code cannot be used here. Check that it is typed correctly."),
     "TOO_MANY": N_("There is no room for more. Remove something first."),
@@ -186,10 +188,10 @@ FIELD_ERRORS = {
 """More specific texts for some fields."""
 
 
-def error_text(place: str, code: str) -> tuple[str, dict[str, object]]:
-    """The error text of a field, and the values of its placeholders."""
+def error_text(place: str, code: str, country: str = "") -> tuple[str, dict[str, object]]:
+    """The error text of a field, and the values of its placeholders. `country` is that of the address on the page."""
     text = FIELD_ERRORS.get((place, code)) or ERRORS.get(code) or ERRORS["INVALID"]
-    return text, {"limit": LENGTHS.get(place, 0)}
+    return text, {"limit": LENGTHS.get(place, 0), "example": example_postal_code(country)}
 
 
 REOPEN_ORDER = N_("Open my order again")

@@ -2,8 +2,31 @@
 
 const WAIT = 300;
 
-/** Recomputes the prices of the first step while it is being changed, and puts the changed pieces of the page in place. */
+/** Tells of errors that are mended, as the server sees it. Nothing moves: a message that is gone leaves its place. */
+function settle(form, page) {
+  for (const told of form.querySelectorAll("p.wrong[id]")) {
+    const fresh = page.getElementById(told.id);
+    told.classList.toggle("mended", !fresh);
+    if (fresh) told.innerHTML = fresh.innerHTML;
+  }
+  const box = document.getElementById("errors");
+  if (!box) return;
+  const links = [...box.querySelectorAll("li a")];
+  for (const link of links) {
+    link.parentElement.classList.toggle("mended", !page.querySelector(`#errors a[href="${link.getAttribute("href")}"]`));
+  }
+  const good = links.every((link) => link.parentElement.matches(".mended"));
+  const title = box.querySelector("h2");
+  box.dataset.title ??= title.textContent;
+  box.classList.toggle("good", good);
+  box.classList.toggle("warning", !good);
+  const text = good ? box.dataset.mended : box.dataset.title;
+  if (title.textContent !== text) title.textContent = text;
+}
+
+/** Recomputes prices and errors while a form is being changed, and puts the changed pieces of the page in place. */
 function preview(form) {
+  const unsaved = "unsaved" in form.dataset; // what is typed is nowhere else: it must not be lost to a reload
   let timer;
   let running;
 
@@ -12,7 +35,9 @@ function preview(form) {
       const fresh = page.querySelector(`[data-live="${piece.dataset.live}"]`);
       if (fresh && fresh.innerHTML !== piece.innerHTML) piece.innerHTML = fresh.innerHTML;
     }
-    for (const field of form.querySelectorAll("input[id], select[id]")) {
+    for (const choice of form.querySelectorAll(".choice[id]")) choice.hidden = page.getElementById(choice.id)?.hidden ?? choice.hidden;
+    settle(form, page);
+    for (const field of form.querySelectorAll("input[id], select[id], textarea[id]")) {
       const fresh = page.getElementById(field.id);
       if (fresh && field.type === "radio") {
         field.disabled = fresh.disabled;
@@ -33,7 +58,7 @@ function preview(form) {
     try {
       const body = new URLSearchParams(new FormData(form));
       const answer = await fetch(form.dataset.preview, { method: "POST", body, signal });
-      if (!answer.ok || answer.redirected) return location.reload();
+      if (!answer.ok || answer.redirected) return unsaved || location.reload();
       put(new DOMParser().parseFromString(await answer.text(), "text/html"));
     } catch (error) {
       if (error.name !== "AbortError") throw error;
@@ -48,7 +73,13 @@ function preview(form) {
   };
 
   form.addEventListener("change", () => soon(0));
-  form.addEventListener("input", (event) => event.target.matches("input") && soon(WAIT));
+  form.addEventListener("input", (event) => event.target.matches(unsaved ? "[aria-invalid]" : "input") && soon(WAIT));
+  form.addEventListener("keydown", (event) => {
+    const onward = [...form.querySelectorAll("[value=continue]")].find((button) => button.checkVisibility());
+    if (event.key !== "Enter" || !event.target.matches(".deliveries [type=radio]") || !onward) return;
+    event.preventDefault();
+    onward.click();
+  });
   form.addEventListener("submit", () => {
     clearTimeout(timer);
     running?.abort();
@@ -66,12 +97,17 @@ function preview(form) {
 
 /** Sends a form once, however often its button is pressed; the server makes sure of it anyway. */
 function once(form) {
-  const button = form.querySelector("button:not([type=button])");
+  const buttons = [...form.elements].filter((element) => element.matches("button:not([type=button])"));
+  let sent = false;
   form.addEventListener("submit", (event) => {
-    if (button.hasAttribute("aria-disabled")) event.preventDefault();
-    else button.setAttribute("aria-disabled", "true");
+    if (sent) return event.preventDefault();
+    sent = true;
+    for (const button of buttons) button.setAttribute("aria-disabled", "true");
   });
-  addEventListener("pageshow", () => button.removeAttribute("aria-disabled"));
+  addEventListener("pageshow", () => {
+    sent = false;
+    for (const button of buttons) button.removeAttribute("aria-disabled");
+  });
 }
 
 /** Puts a button beside a code that copies it, where the browser can. */

@@ -16,6 +16,7 @@ from store.checkout.customer_state import CustomerSession
 from store.checkout.network_offers import load_boxes, load_network_cards
 from store.checkout.offers import load_deliveries
 from store.checkout.placement import CheckoutSource
+from store.checkout.pricing import presumed_country
 from store.checkout.quotes import BasketQuote
 from store.coupon.coupons import CouponRow
 from store.database.transaction_reader import DatabaseReader
@@ -73,15 +74,16 @@ class BasketCheckoutSession(CheckoutSession):
 
     async def quote(self, call: Call, db: DatabaseReader) -> BasketQuote:
         network_cards, boxes = await self.network_offer(db)
+        deliveries = await load_deliveries(db, self.shop.partner_id)
         basket = BasketPricingInput(
             kind=self.key.kind,
             choices=self.edits.lines,
             prototypes=await self.prototypes(call, db),
             gift_cards=self.gift_cards,
-            deliveries=await load_deliveries(db, self.shop.partner_id),
+            deliveries=deliveries,
             reception=self.edits.reception,
             delivery_id=self.edits.delivery_id,
-            country=self.country,
+            country=self.country or presumed_country(deliveries, self.shop.country),
             email=self.email,
             codes=await self.codes(call, db),
             currency=self.currency,

@@ -8,6 +8,7 @@ from schema.delivery.delivery import DeliveryKind
 from schema.validation.characters import clean_text
 from schema.validation.contact import email_address, phone_number
 from schema.validation.countries import COUNTRIES
+from schema.validation.postal_codes import example_postal_code, is_postal_code
 
 REQUIRED = ("first_name", "last_name", "email")
 ADDRESS = ("address_line_1", "postal_code", "city", "country")
@@ -22,6 +23,7 @@ CONTACT_LENGTHS = {
     "city": 80,
     "country": 2,
 }
+POSTAL_CODE_ERROR = "INVALID_POSTAL_CODE"
 NO_COUNTRY = Problem(("country",), "INVALID", "Choose a country.")
 LENGTHS = {**CONTACT_LENGTHS, "recipient_name": 160, "message": 1000}
 
@@ -40,7 +42,15 @@ def missing_of(buyer: Buyer, delivery: DeliveryOption | None) -> list[str]:
 
 
 def validate_buyer(buyer: Buyer, delivery: DeliveryOption | None, region: str) -> Buyer:
-    """The buyer with cleaned fields. Raises InvalidInput with a problem for each invalid field.
+    """The buyer with cleaned fields, as in `check_buyer`. Raises InvalidInput with a problem for each invalid field."""
+    checked, problems = check_buyer(buyer, delivery, region)
+    if problems:
+        raise InvalidInput(*problems)
+    return checked
+
+
+def check_buyer(buyer: Buyer, delivery: DeliveryOption | None, region: str) -> tuple[Buyer, list[Problem]]:
+    """The buyer with cleaned fields, and a problem for each invalid field.
 
     `region` is the country code for telephone numbers without a country prefix, if the buyer's country is unknown.
     """
@@ -51,10 +61,9 @@ def validate_buyer(buyer: Buyer, delivery: DeliveryOption | None, region: str) -
     problems = [*missing, *problems]
     countries = delivery.countries if delivery and needs_address(delivery) else ()
     if result.country and countries and result.country not in countries and "country" not in reported:
+        problems = [problem for problem in problems if problem.code != POSTAL_CODE_ERROR]  # of a country that is wrong
         problems.append(Problem(("country",), "NOT_DELIVERED", "This delivery does not go to this country."))
-    if problems:
-        raise InvalidInput(*problems)
-    return result
+    return result, problems
 
 
 def chosen_country(country: str) -> str:
@@ -68,7 +77,7 @@ def chosen_country(country: str) -> str:
 def clean_person(
     fields: Mapping[str, str], lengths: Mapping[str, int], region: str
 ) -> tuple[dict[str, str], list[Problem]]:
-    """Cleaned fields of a person, and the problems with them; `region` as in `validate_buyer`.
+    """Cleaned fields of a person, and the problems with them; `region` as in `check_buyer`.
 
     Empty fields are no problem. `fields` has a value for each key of `lengths`, including `email`, `phone` and
     `country`.
@@ -82,6 +91,8 @@ def clean_person(
     if cleaned["country"] and cleaned["country"] not in COUNTRIES:
         problems.append(NO_COUNTRY)
     reported = {problem.path[0] for problem in problems}
+    if wrong := _postal_code(cleaned["postal_code"], cleaned["country"]):
+        problems += [wrong] if "postal_code" not in reported else []
     cleaned["email"], wrong = _email(cleaned["email"])
     if wrong and "email" not in reported:
         problems.append(wrong)
@@ -108,6 +119,13 @@ def _email(value: str) -> tuple[str, Problem | None]:
         return email_address(value), None
     except ValueError:
         return value, Problem(("email",), "INVALID_EMAIL", "Write an e-mail address like name@example.com.")
+
+
+def _postal_code(value: str, country: str) -> Problem | None:
+    if not value or is_postal_code(value, country):
+        return None
+    example = example_postal_code(country)
+    return Problem(("postal_code",), POSTAL_CODE_ERROR, f"Write a postal code of this country, such as {example}.")
 
 
 def _phone(value: str, country: str) -> tuple[str, Problem | None]:

@@ -10,7 +10,7 @@ from schema.checkout.checkout import Checkout, CheckoutLine, LineProblem
 from store.checkout.customer_state import CartEdits, CustomerSession
 from store.checkout.offers import load_deliveries, load_products
 from store.checkout.placement import CheckoutSource
-from store.checkout.pricing import CartPricingInput, price_cart
+from store.checkout.pricing import CartPricingInput, presumed_country, price_cart
 from store.checkout.quotes import CartQuote
 from store.checkout.reading import product_ids_of, reservations_elsewhere
 from store.database.transaction_reader import DatabaseReader
@@ -39,12 +39,13 @@ class CartCheckoutSession(CheckoutSession):
     async def quote(self, call: Call, db: DatabaseReader, *, others: bool = False) -> CartQuote:
         """The priced cart. With `others`, it also loads other active products of the shop, to offer them."""
         products = await load_products(db, self.shop.partner_id, product_ids_of(self.edits.choices), others=others)
+        deliveries = await load_deliveries(db, self.shop.partner_id)
         basket = CartPricingInput(
             choices=self.edits.choices,
             products=self.own_reservations.without_reservations(products),
-            deliveries=await load_deliveries(db, self.shop.partner_id),
+            deliveries=deliveries,
             delivery_id=self.edits.delivery_id,
-            country=self.country,
+            country=self.country or presumed_country(deliveries, self.shop.country),
             email=self.email,
             codes=await self.codes(call, db),
             currency=self.currency,

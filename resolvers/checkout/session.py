@@ -100,7 +100,7 @@ class CheckoutSession(ABC):
 
     @property
     def country(self) -> str:
-        """The country that delivery is priced for: the one chosen last, else the buyer's; empty while unknown."""
+        """The country that the customer wants delivery to: the one chosen last, else the buyer's; empty while unknown."""
         return self.edits.country or (self.customer.buyer.country if self.customer.buyer else "")
 
     async def codes(self, call: Call, db: DatabaseReader) -> list[CouponRow | UsableCard]:
@@ -149,7 +149,7 @@ def shared_view(call: Call, session: CheckoutSession, quote: Quote) -> dict[str,
         "key": session.key,
         "brand": session.shop.brand,
         "currency": session.currency,
-        "country": session.country,
+        "country": quote.country,
         "buyer": session.customer.buyer,
         "codes": tuple(_grouped_code(code) for code in quote.codes),
         "totals": quote.totals,

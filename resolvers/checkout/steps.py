@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from uuid import UUID
 
 from resolvers.checkout.basket_session import BasketCheckoutSession
-from resolvers.checkout.buyer import chosen_country, validate_buyer
+from resolvers.checkout.buyer import check_buyer, chosen_country, validate_buyer
 from resolvers.checkout.cart_session import CartCheckoutSession
 from resolvers.checkout.session import CheckoutSession
 from resolvers.core.brute_force import throttled_lookup
@@ -26,6 +26,7 @@ from store.payment.attempts import LIVE, AttemptRow
 MOST_CODES = 10
 MOST_QUANTITY = 9999
 MOST_LINES = 200
+NOT_DELIVERED = Problem(("country",), "NOT_DELIVERED", "This delivery does not go to this country. Choose another one.")
 NOT_USABLE = Problem(("code",), "CODE_NOT_USABLE", "This code cannot be used here. Check how it is written.")
 
 
@@ -194,11 +195,24 @@ async def identify_buyer(call: Call, key: CheckoutKey, buyer: Buyer) -> Checkout
     return await (await load_session(call, db, key, customer)).view(call, db)
 
 
+@operation(AccessRule.CUSTOMER, transaction=False)
+async def preview_buyer(call: Call, key: CheckoutKey, buyer: Buyer) -> tuple[Checkout, Sequence[Problem]]:
+    """Show the checkout as if this were the buyer, and what `identify_buyer` would refuse, without saving anything."""
+    db = call.services.db
+    session = await load_session(call, db, key)
+    delivery = (await session.quote(call, db)).delivery
+    checked, problems = check_buyer(buyer, delivery, session.shop.country)
+    known = {problem.path[0] for problem in problems}
+    if checked.country and "country" not in known:
+        session.edits.country = checked.country
+        if delivery is not None and (await session.quote(call, db)).delivery is None:
+            problems = [*problems, NOT_DELIVERED]
+    return await session.view(call, db), problems
+
+
 async def _check_deliverable(call: Call, db: DatabaseReader, session: CheckoutSession) -> None:
     if (await session.quote(call, db)).delivery is None:
-        raise InvalidInput.at(
-            "country", "This delivery does not go to this country. Choose another one.", "NOT_DELIVERED"
-        )
+        raise InvalidInput(NOT_DELIVERED)
 
 
 @operation(AccessRule.CUSTOMER, transaction=False)

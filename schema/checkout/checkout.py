@@ -172,6 +172,13 @@ class DeliveryOption:
     """Why it is not available; None if it is."""
     to_giftees: bool = False
     """It is delivered to the giftees, whose addresses are part of their gifts. The buyer's address is not required."""
+    priced_for: str = ""
+    """ISO 3166 code of the country that the price is for; empty if it does not depend on one, or on several."""
+
+    @property
+    def suits_goods(self) -> bool:
+        """False if the order has goods that this delivery cannot carry, wherever they go."""
+        return self.problem is not DeliveryProblem.GOODS
 
     @property
     def is_available(self) -> bool:
@@ -353,7 +360,9 @@ class Checkout:
     deliveries: tuple[DeliveryOption, ...]
     delivery_id: int | None
     country: str
-    """The country that delivery is priced for: the chosen one, else the buyer's; empty while neither is known."""
+    """The country that delivery is priced for: the chosen one, else the buyer's, else where the shop delivers at home;
+    empty while none is known.
+    """
     buyer: Buyer | None
     codes: tuple[AppliedCode, ...]
     totals: Totals

@@ -263,11 +263,12 @@ def delivery_option(
     """The delivery option for these shipments. Each shipment is charged separately."""
     countries = tuple(sorted({r.country for r in delivery.rates if r.country}))
     everywhere = any(not r.country for r in delivery.rates)
+    destinations = {shipment.country for shipment in shipments}
+    needs_country = delivery.kind is DeliveryKind.HOME_DELIVERY and bool(countries)
     price: Decimal | None = ZERO
     problem = DeliveryProblem.GOODS if delivery.kind is DeliveryKind.DIGITAL and physical else None
     if delivery.kind is not DeliveryKind.DIGITAL and delivery.rates:
-        needs_country = delivery.kind is DeliveryKind.HOME_DELIVERY and bool(countries)
-        known = not needs_country or all(shipment.country for shipment in shipments)
+        known = not needs_country or all(destinations)
         price = _shipping_price(delivery, shipments) if known else None
         problem = None if price is not None or not known else _delivery_problem(delivery, shipments)
     if price and delivery.free_above is not None and worth >= delivery.free_above:
@@ -285,7 +286,19 @@ def delivery_option(
         free_above=delivery.free_above,
         countries=() if everywhere else countries,
         problem=problem,
+        priced_for=next(iter(destinations)) if needs_country and len(destinations) == 1 else "",
     )
+
+
+def presumed_country(deliveries: Sequence[ShopDelivery], home: str) -> str:
+    """The country that delivery is priced for while the customer has chosen none: the shop's own, else the only one that
+    it delivers to; empty if it is none of these.
+    """
+    rates = [rate for delivery in deliveries if delivery.kind is DeliveryKind.HOME_DELIVERY for rate in delivery.rates]
+    countries = {rate.country for rate in rates}
+    if home in countries or "" in countries:
+        return home
+    return next(iter(countries)) if len(countries) == 1 else ""
 
 
 def _delivery_problem(delivery: ShopDelivery, shipments: Sequence[Shipment]) -> DeliveryProblem:

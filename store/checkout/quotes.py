@@ -25,6 +25,8 @@ class Quote(ABC):
     totals: Totals
     codes: tuple[AppliedCode, ...]
     usable: Sequence[CouponRow | UsableCard]
+    country: str
+    """The country that delivery is priced for; empty while none is known."""
     delivery: DeliveryOption | None
     """The chosen delivery if it is available."""
     ready: bool
@@ -51,7 +53,8 @@ class CartQuote(Quote):
     def from_priced(cls, basket: CartPricingInput, priced: PricedCart) -> "CartQuote":
         delivery_id = basket.delivery_id
         delivery = next((o for o in priced.deliveries if o.id == delivery_id and o.is_available), None)
-        return cls(priced.totals, priced.codes, basket.codes, delivery, bool(priced.orderable_lines), basket, priced)
+        ready = bool(priced.orderable_lines)
+        return cls(priced.totals, priced.codes, basket.codes, basket.country, delivery, ready, basket, priced)
 
     def attempt_lines(self) -> tuple[AttemptLine, ...]:
         priced = zip(self.priced.orderable_lines, self.priced.reduction.by_line, strict=True)
@@ -68,7 +71,7 @@ class BasketQuote(Quote):
     @classmethod
     def from_priced(cls, basket: BasketPricingInput, priced: PricedBasket) -> "BasketQuote":
         delivery = priced.reception.delivery if priced.reception else None
-        return cls(priced.totals, priced.codes, basket.codes, delivery, priced.ready, basket, priced)
+        return cls(priced.totals, priced.codes, basket.codes, basket.country, delivery, priced.ready, basket, priced)
 
     @property
     def reception(self) -> ReceptionMode | None:

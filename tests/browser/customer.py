@@ -107,7 +107,7 @@ class Customer:
         """Fill the second step in and leave it."""
         for name, value in (DETAILS | fields).items():
             await self.page.fill(f"#{name}", value)
-        await self.page.click("form.column button.main")
+        await self.page.click("form.column button.main:visible")
         await self.arrive(to)
 
     async def come_to_pay(self, cart: Json, kind: DeliveryKind = DeliveryKind.CLICK_AND_COLLECT) -> Self:
@@ -129,7 +129,7 @@ class Customer:
     @property
     def pay_button(self) -> Locator:
         """The button of the third step."""
-        return self.page.locator("form[data-once] button")
+        return self.page.locator("button.main[form=pay]:visible")
 
     async def leave_to_pay(self) -> None:
         """Press pay, and come to the provider's page."""

@@ -70,7 +70,7 @@ async def _mistypes_a_quantity(customer: Customer) -> None:
 
 async def _forgets_the_details(customer: Customer) -> None:
     page = customer.page
-    await customer.press(page.locator("form.column button.main"))
+    await customer.press(page.locator("form.column button.main:visible"))
     assert await page.locator("#errors:focus").count() == 1
     assert "Enter a town or city." in await customer.read_text("#errors")
     await page.click("#errors li:last-child a")

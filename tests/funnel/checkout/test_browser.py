@@ -124,7 +124,7 @@ async def identify(page: Page) -> None:
             ("Town or city", "Paris"),
         ):
             await page.get_by_label(label).fill(text)
-    await page.get_by_role("button", name="Continue to payment").click()
+    await page.get_by_role("button", name="Continue", exact=True).click()
     await expect(page.get_by_role("heading", level=1)).to_have_text("Check and pay")
 
 
@@ -145,6 +145,10 @@ SMALL = """() => [...document.querySelectorAll('a[href], button, input:not([type
   .map(e => [e.outerHTML.slice(0, 80), e.getBoundingClientRect().height])
   .filter(([, height]) => height < 43.5).map(([html, height]) => `${height} ${html}`)"""
 """Touch targets that are not 44 pixels high; those in running text may be smaller, and a radio's is its whole card."""
+
+
+TOP = "e => e.getBoundingClientRect().top + scrollY"
+"""How far down the page an element is."""
 
 
 async def check(page: Page) -> None:
@@ -176,14 +180,94 @@ async def test_details_and_payment_are_accessible(town: Town, page: Page) -> Non
     await check(page)
     await choose(page)
     await check(page)
-    await page.get_by_role("button", name="Continue to payment").click()
+    await page.get_by_role("button", name="Continue", exact=True).click()
     await expect(page.locator("#errors")).to_be_focused()
     await check(page)
     await identify(page)
     await page.get_by_label("Code of a coupon or gift card").fill("NOTHING")
     await page.get_by_role("button", name="Add").click()
-    await expect(page.locator("#errors")).to_be_focused()
+    code = page.get_by_label("Code of a coupon or gift card")
+    await expect(code).to_be_focused()
+    await expect(code).to_have_accessible_description(re.compile("cannot be used here"))
+    await expect(page.locator("#errors")).to_have_count(0)
     await check(page)
+
+
+async def test_an_error_goes_when_it_is_mended_and_nothing_moves(town: Town, page: Page) -> None:
+    await page.goto(await town.cart())
+    await choose(page)
+    await page.get_by_label("E-mail address").fill("ada")
+    await page.get_by_role("button", name="Continue", exact=True).click()
+    box, email = page.locator("#errors"), page.get_by_label("E-mail address")
+    await expect(box.locator("h2")).to_have_text("Please check 6 things")
+    before = await page.get_by_label("Last name").evaluate(TOP)
+    await page.get_by_label("First name").fill("Ada")
+    await expect(page.locator("#first_name-wrong")).to_be_hidden()
+    await expect(page.get_by_label("First name")).not_to_have_attribute("aria-invalid", "true")
+    await expect(box.locator(".mended")).to_have_text(["Enter your first name."])
+    await expect(page.locator("#last_name-wrong")).to_be_visible()
+    assert await page.get_by_label("Last name").evaluate(TOP) == before
+    await email.fill("ada@example")
+    await page.wait_for_timeout(500)
+    await expect(page.locator("#email-wrong")).to_be_visible()
+    await email.fill("ada@example.com")
+    await expect(page.locator("#email-wrong")).to_be_hidden()
+    for label, text in (("Last name", "Martin"), ("Street and number", "1 rue des Lilas"), ("Town or city", "Paris")):
+        await page.get_by_label(label).fill(text)
+    await page.get_by_label("Postal code").fill("75011")
+    await expect(box.locator("h2")).to_have_text("All set")
+    assert await page.get_by_label("Last name").evaluate(TOP) == before
+    await check(page)
+    await page.get_by_label("Country", exact=True).select_option("BE")
+    await expect(page.locator("[data-live=total]")).to_have_text("€52.00")
+
+
+async def test_enter_in_a_delivery_continues_and_in_a_quantity_keeps_it(town: Town, page: Page) -> None:
+    await page.goto(await town.cart(CartItem(town.candle.id, 1)))
+    await page.get_by_label("Quantity", exact=True).fill("3")
+    await page.get_by_label("Quantity", exact=True).press("Enter")
+    await expect(page.locator("[data-live=total]")).to_have_text("€60.00")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Your order")
+    collect = page.get_by_role("radio", name="click_and_collect")
+    await collect.check()
+    await collect.press("Enter")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Your details")
+
+
+async def test_a_missing_delivery_is_asked_for_until_one_is_chosen(town: Town, page: Page) -> None:
+    await page.goto(await town.cart())
+    await page.get_by_role("button", name="Continue", exact=True).click()
+    wrong = page.locator("#delivery-wrong")
+    await expect(wrong).to_be_visible()
+    await page.get_by_label("Quantity", exact=True).fill("3")
+    await expect(page.locator("[data-live=total]")).to_have_text("€60.00")
+    await expect(wrong).to_be_visible()
+    await page.get_by_role("radio", name="click_and_collect").check()
+    await expect(wrong).to_be_hidden()
+    await expect(page.locator("#errors h2")).to_have_text("All set")
+
+
+async def test_the_sum_and_the_button_stay_in_sight_on_a_phone(town: Town, page: Page) -> None:
+    await page.goto(await town.cart(CartItem(town.candle.id, 2)))
+    for button, total in (("Continue", "€45.00"), ("Continue", "€45.00"), ("Pay €45.00", "€45.00")):
+        bar = page.locator(".bar")
+        if button == "Continue" and await page.get_by_role("radio", name="home_delivery").count():
+            await page.get_by_role("radio", name="home_delivery").check()
+        await expect(bar.locator("strong")).to_have_text(total)
+        await expect(page.get_by_role("button", name=button, exact=True)).to_have_count(1)
+        for top in (0, 400, 100_000):
+            await page.evaluate("top => scrollTo(0, top)", top)
+            await expect(page.get_by_role("button", name=button, exact=True)).to_be_in_viewport(ratio=1)
+        await bar.locator("summary").click()
+        await expect(bar.get_by_text("Delivery", exact=True)).to_be_visible()
+        await check(page)
+        if await page.get_by_label("First name").count():
+            await identify(page)
+        elif button == "Continue":
+            await page.get_by_role("button", name=button, exact=True).click()
+    await page.set_viewport_size(DESKTOP)  # type: ignore[arg-type]
+    await expect(page.locator(".bar")).to_be_hidden()
+    await expect(page.get_by_role("button", name="Pay €45.00")).to_have_count(1)
 
 
 async def test_every_end_is_accessible(town: Town, page: Page) -> None:
@@ -234,6 +318,17 @@ async def test_prices_follow_what_is_chosen(town: Town, page: Page) -> None:
     await expect(total).to_have_text("€20.00")
 
 
+async def test_a_delivery_is_offered_as_soon_as_it_suits_what_is_left(town: Town, page: Page) -> None:
+    book = await town.shop.product("9.00", name=Text(en="Book"), is_physical=False)
+    await page.goto(await town.cart(CartItem(book.id, 1), CartItem(town.candle.id, 1)))
+    by_mail = page.get_by_role("radio", name="digital")
+    await expect(by_mail).to_have_count(0)
+    await page.get_by_label("Quantity", exact=True).nth(1).fill("0")
+    await expect(by_mail).to_be_enabled()
+    await page.get_by_label("Quantity", exact=True).nth(1).fill("1")
+    await expect(by_mail).to_have_count(0)
+
+
 async def test_the_last_answer_counts(town: Town, page: Page) -> None:
     """An answer that comes after a newer question was asked is not shown."""
     held = asyncio.Event()
@@ -268,7 +363,7 @@ async def test_by_keyboard_alone(town: Town, page: Page) -> None:
     await reach(page, "#delivery-" + str(town.shop.modes[DeliveryKind.CLICK_AND_COLLECT]))
     await page.keyboard.press("ArrowDown")
     await expect(page.get_by_role("radio", name="home_delivery")).to_be_checked()
-    await page.keyboard.press("ArrowDown")  # around, past the one that is disabled
+    await page.keyboard.press("ArrowDown")  # around, past the one that is not offered
     await expect(page.get_by_role("radio", name="click_and_collect")).to_be_checked()
     await reach(page, ".panel .main")
     await page.keyboard.press("Enter")

@@ -11,6 +11,7 @@ from schema.core.text import Text
 from schema.delivery.delivery import DeliveryKind
 from schema.validation.languages import LANGUAGES
 from store.core.localization.formats import Formats
+from store.delivery import DeliveryRateRow
 from tests.fixtures.shop import Shop
 from tests.funnel.checkout.basket_pages import CARD_FORM, GIFT_CARDS
 from tests.funnel.checkout.customer import Customer
@@ -39,6 +40,11 @@ def radio(customer: Customer, id: str) -> dict[str, str]:
     return customer.page.one("input", id=id).attributes
 
 
+def is_hidden(customer: Customer, mode: int) -> bool:
+    """Whether a way of delivery is not shown."""
+    return "hidden" in customer.page.one(id=f"delivery-{mode}-choice").attributes
+
+
 @pytest.mark.parametrize("kind", ["attribute", "stock", "version"])
 async def test_what_is_known_is_priced_and_nothing_leads_on_over_it(shop: Shop, customer: Customer, kind: str) -> None:
     if kind == "attribute":
@@ -60,8 +66,8 @@ async def test_what_is_known_is_priced_and_nothing_leads_on_over_it(shop: Shop, 
     check_controls(customer.page)
     email = radio(customer, f"delivery-{shop.modes[DIGITAL]}")
     assert ("disabled" in email, "checked" in email) == (True, False)
-    reason = customer.page.one(id=email["aria-describedby"].split()[-1]).text
-    assert reason == "Some of these products cannot be sent by e-mail."
+    assert is_hidden(customer, shop.modes[DIGITAL]), "goods are not offered by e-mail"
+    assert not is_hidden(customer, shop.modes[COLLECT])
     collect = {"delivery": str(shop.modes[COLLECT])}
     await customer.send(CUSTOMIZATION, collect, CONTINUE)
     assert customer.step == "customization"
@@ -132,6 +138,41 @@ async def test_a_delivery_that_cannot_be_had_is_disabled_and_says_why(shop: Shop
         "Your order is too heavy for this delivery." in customer.page.one(id=there["aria-describedby"].split()[-1]).text
     )
     check_controls(customer.page)
+
+
+async def test_a_delivery_that_suits_no_goods_is_shown_where_there_is_no_other(shop: Shop, customer: Customer) -> None:
+    candle = await shop.product("20.00")
+    await shop.execute("UPDATE delivery_mode SET is_active = kind = 'digital'")
+    await open_first_step(shop, customer, CartItem(candle.id, 1))
+    assert not is_hidden(customer, shop.modes[DIGITAL])
+    told = radio(customer, f"delivery-{shop.modes[DIGITAL]}")
+    assert "disabled" in told
+    reason = customer.page.one(id=told["aria-describedby"].split()[-1]).text
+    assert reason == "Some of these products cannot be sent by e-mail."
+
+
+async def test_what_is_free_for_the_country_of_the_shop_says_so_at_once(shop: Shop, customer: Customer) -> None:
+    candle = await shop.product("20.00")
+    await shop.execute("UPDATE delivery_mode SET free_above_amount = 20 WHERE kind = 'home_delivery'")
+    await open_first_step(shop, customer, CartItem(candle.id, 1))
+    assert customer.page.one(id=f"delivery-{shop.modes[HOME]}-price").text == "Free for France"
+
+
+async def test_a_country_that_nothing_goes_to_is_not_presumed(shop: Shop, customer: Customer) -> None:
+    """It would disable a delivery that the customer can have."""
+    candle = await shop.product("20.00")
+    price = f"delivery-{shop.modes[HOME]}-price"
+    await shop.execute("DELETE FROM delivery_rate WHERE country = 'FR'")
+    await open_first_step(shop, customer, CartItem(candle.id, 1))
+    assert customer.page.one(id=price).text == "€12.00 for Belgium", "the only country that it goes to"
+    await shop.add(
+        DeliveryRateRow(
+            partner_id=shop.partner.id, delivery_mode_id=shop.modes[HOME], country="DE", price_amount=Decimal("9.00")
+        )
+    )
+    await open_first_step(shop, customer, CartItem(candle.id, 1))
+    assert customer.page.one(id=price).text == "Depends on the country"
+    assert "disabled" not in radio(customer, f"delivery-{shop.modes[HOME]}")
 
 
 async def test_another_country_can_be_chosen_for_a_delivery_that_does_not_go_there(

@@ -194,10 +194,11 @@ async def test_home_delivery_is_priced_by_country(shop: Shop, customer: Customer
     candle = await shop.product("20.00")
     home = str(shop.modes[HOME])
     await open_first_step(shop, customer, CartItem(candle.id, 1))
-    assert customer.page.one(id=f"delivery-{home}-price").text == "Depends on the country"
+    assert customer.page.one(id=f"delivery-{home}-price").text == "€5.00 for France"
+    assert form_fields(customer)["country"] == "FR"
     assert [o.attributes["value"] for o in customer.page.one(id="country").all("option")] == ["", "BE", "FR"]
     await customer.send(CUSTOMIZATION, {"delivery": home, "country": "BE"}, ("do", "update"))
-    assert customer.page.one(id=f"delivery-{home}-price").text == "€12.00"
+    assert customer.page.one(id=f"delivery-{home}-price").text == "€12.00 for Belgium"
     assert form_fields(customer)["country"] == "BE"
     assert customer.page.one(data_live="total").text == "€32.00"
 
@@ -358,7 +359,21 @@ async def test_the_address_survives_a_change_of_delivery(shop: Shop, customer: C
 
 async def test_the_price_of_delivery_follows_the_address(shop: Shop, customer: Customer) -> None:
     await at_information(shop, customer, HOME, "FR")
-    await customer.identify(country="BE")
+    await customer.identify(country="BE", postal_code="1000")
     assert customer.step == "payment"
     assert customer.amounts["Delivery"] == "€12.00"
     assert Decimal(customer.page.one("input", name="total").attributes["value"]) == Decimal("32.00")
+
+
+@pytest.mark.parametrize(("typed", "country", "example"), [("7501", "FR", "75001"), ("75011", "BE", "1000")])
+async def test_a_postal_code_of_no_place_is_told_with_an_example(
+    shop: Shop, customer: Customer, typed: str, country: str, example: str
+) -> None:
+    candle = await shop.product("20.00")
+    cart = await shop.cart(CartItem(candle.id, 1))
+    await customer.choose(cart.id, shop.modes[HOME], country)
+    await customer.identify(postal_code=typed, country=country)
+    assert customer.errors == [f"Enter a postal code of this country, like {example}."]
+    assert customer.page.one(id="postal_code-wrong").text == customer.errors[0]
+    await customer.identify(postal_code=example, country=country)
+    assert customer.step == "payment"

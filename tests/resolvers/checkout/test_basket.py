@@ -260,13 +260,13 @@ async def test_ways_of_reception_need_and_cost_what_they_must(shop: Shop, sold: 
     posted = await basket.choose_reception(shop.context, key, ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY)
     assert (posted.basket_lines[0].problem, posted.totals.delivery) == (BasketProblem.GIFTEE_ADDRESS_MISSING, None)
     await basket.put_line(shop.context, key, first, for_two(sold))
-    other = dataclasses.replace(GIFTEE, country="FR", city="Lyon")
+    other = dataclasses.replace(GIFTEE, country="FR", city="Lyon", postal_code="69002")
     await basket.put_line(shop.context, key, uuid.uuid4(), for_two(sold, giftee=other))
     posted = await basket.put_line(shop.context, key, uuid.uuid4(), for_two(sold))
     assert posted.totals.delivery == Decimal("17.00")  # by post to Belgium, one to France
     buyer = Buyer(first_name="Ada", last_name="Martin", email="ada@example.com")
     assert (await steps.identify_buyer(shop.context, key, buyer)).furthest_step is CheckoutStep.PAYMENT
-    far = dataclasses.replace(GIFTEE, country="JP")
+    far = dataclasses.replace(GIFTEE, country="JP", postal_code="100-0001")
     opened = await basket.put_line(shop.context, key, first, for_two(sold, giftee=far))
     assert (opened.reception, opened.furthest_step) == (None, CheckoutStep.CUSTOMIZATION)
     home = await basket.choose_reception(shop.context, key, ReceptionMode.EXPEDITION, country="FR")

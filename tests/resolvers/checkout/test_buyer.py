@@ -14,6 +14,8 @@ from schema.checkout.checkout import Buyer, DeliveryOption
 from schema.core.errors import InvalidInput, Problem
 from schema.core.text import Text
 from schema.delivery.delivery import DeliveryKind
+from schema.validation.countries import COUNTRIES
+from schema.validation.postal_codes import FORMATS, example_postal_code, is_postal_code
 from store.database.loaders import column
 from store.order.orders import OrderRow
 from tests.fixtures.shop import BUYER
@@ -86,7 +88,7 @@ def test_each_field_has_its_length(name: str) -> None:
         name, "a" * (LENGTHS[name] + 1)
     )
     assert {code for at, code in problem_codes(with_(**{name: long})) if at == name} >= {"TOO_LONG"}
-    if name not in {"email", "country", "phone"}:
+    if name not in {"email", "country", "phone", "postal_code"}:
         assert problem_codes(with_(**{name: "a" * LENGTHS[name]})) == set()
 
 
@@ -123,7 +125,35 @@ def test_what_is_no_address_is_told(typed: str) -> None:
     ],
 )
 def test_numbers_are_written_with_their_country_code(typed: str, country: str, region: str, stored: str) -> None:
-    assert validate_buyer(with_(phone=typed, country=country), HOME, region).phone == stored
+    buyer = with_(phone=typed, country=country, postal_code=example_postal_code(country))
+    assert validate_buyer(buyer, HOME, region).phone == stored
+
+
+@pytest.mark.parametrize(
+    ("country", "good", "bad"),
+    [
+        ("FR", ["75001", "f-75001", "98000"], ["7501", "ABCDE", "750011", "2A004"]),
+        ("BE", ["1000", "B-1000"], ["10000", "100"]),
+        ("NL", ["1012 AB", "1012ab"], ["1012", "1012 A"]),
+        ("PT", ["1100-148", "1100 148", "1100"], ["11001"]),
+        ("GB", ["SW1A 1AA", "sw1a1aa", "M1 1AE"], ["75001", "SW1A"]),
+        ("IE", ["D02 X285", "d02x285"], ["DUBLIN"]),
+        ("CA", ["K1A 0B1"], ["K1A"]),
+        ("KE", ["anything"], []),
+    ],
+)
+def test_postal_codes_are_those_of_the_country(country: str, good: list[str], bad: list[str]) -> None:
+    for code in good:
+        assert problem_codes(with_(country=country, postal_code=code)) == set(), code
+    for code in bad:
+        assert problem_codes(with_(country=country, postal_code=code)) == {("postal_code", "INVALID_POSTAL_CODE")}, code
+
+
+def test_each_example_is_a_postal_code_of_its_country() -> None:
+    for country, known in FORMATS.items():
+        assert country in COUNTRIES
+        assert is_postal_code(known.example, country), country
+        assert not is_postal_code("ABCDEFG", country), country
 
 
 def test_a_number_without_a_country_is_of_the_shops() -> None:
@@ -135,7 +165,7 @@ def test_a_number_without_a_country_is_of_the_shops() -> None:
 
 @pytest.mark.parametrize(("typed", "stored"), [("fr", "FR"), (" be ", "BE")])
 def test_countries_are_written_in_capitals(typed: str, stored: str) -> None:
-    assert validate_buyer(with_(country=typed), HOME, "FR").country == stored
+    assert validate_buyer(with_(country=typed, postal_code=example_postal_code(stored)), HOME, "FR").country == stored
 
 
 @pytest.mark.parametrize("typed", ["ZZ", "EU", "UN", "F1", "É!", "12", "F"])
@@ -145,8 +175,10 @@ def test_what_is_no_country_is_told(typed: str) -> None:
 
 
 def test_home_delivery_goes_where_it_goes() -> None:
-    assert problem_codes(with_(country="BE"), option(DeliveryKind.HOME_DELIVERY, "BE", "FR")) == set()
-    assert problem_codes(with_(country="US"), option(DeliveryKind.HOME_DELIVERY, "BE", "FR")) == {
+    assert (
+        problem_codes(with_(country="BE", postal_code="1000"), option(DeliveryKind.HOME_DELIVERY, "BE", "FR")) == set()
+    )
+    assert problem_codes(with_(country="US", postal_code="10001"), option(DeliveryKind.HOME_DELIVERY, "BE", "FR")) == {
         ("country", "NOT_DELIVERED")
     }
     assert problem_codes(with_(country="US"), COLLECT) == set()
