@@ -15,7 +15,7 @@ from funnel.core.messages import ErrorPage
 from funnel.core.page_request import PageRequest, client_ip_of
 from funnel.core.pages import PageTemplates
 from resolvers.core.services import Services
-from schema.checkout.checkout import Brand
+from schema.checkout.brand import Brand
 from schema.core.errors import AppError
 from store.core.client_network import client_network_of
 from store.core.localization.translations import SOURCE_LANGUAGE

@@ -14,7 +14,7 @@ from funnel.core.forms import CsrfTokens, Form
 from funnel.core.messages import PageMessage, error_text
 from funnel.core.pages import HEADERS, PageTemplates
 from resolvers.core.services import Services
-from schema.checkout.checkout import Brand
+from schema.checkout.brand import Brand
 from schema.core.text import Text
 from store.core.client_network import client_network_of
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from schema.checkout.checkout import Brand
+from schema.checkout.brand import Brand
 from store.core.brand_colours import build_brand
 
 FOLDER = Path(__file__).parents[1] / "static"

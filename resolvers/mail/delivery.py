@@ -11,7 +11,7 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.services import Services
-from schema.checkout.checkout import Brand
+from schema.checkout.brand import Brand
 from schema.mail import MailKind, MailState
 from store.core.brand_colours import build_brand
 from store.core.mail_server import parse_sender

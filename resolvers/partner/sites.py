@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, select
 from sqlmodel import col
 
-from schema.checkout.checkout import Brand
+from schema.checkout.brand import Brand
 from store.core.brand_colours import build_brand
 from store.database.db import Database
 from store.database.loaders import column

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 
+from schema.checkout.brand import Brand
 from schema.checkout.legal import LegalLink
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.text import Text
 from schema.delivery.delivery import DeliveryKind
-from schema.legal.legal_document import LegalDocumentKind
 
 
 @graphql_enum
@@ -299,27 +299,6 @@ class Buyer(Contact):
     recipient_name: str = ""
     """The parcel's recipient, if it is not the buyer."""
     message: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Brand:
-    """The partner as customers see it. `accent_ink` is a text colour that is readable on the accent."""
-
-    name: str
-    logo_url: str
-    accent: str
-    accent_ink: str
-    accent_text: str
-    """The accent, darkened until it is readable as text on white."""
-    website: str
-    email: str
-    phone: str
-    legal: tuple[LegalLink, ...] = ()
-    """The legal texts in force."""
-
-    def legal_link(self, kind: LegalDocumentKind) -> LegalLink | None:
-        """The legal text of this kind; None if there is none."""
-        return next((link for link in self.legal if link.kind is kind), None)
 
 
 class CheckoutNotice(StrEnum):

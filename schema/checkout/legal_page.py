@@ -3,7 +3,7 @@
 import datetime as dt
 from dataclasses import dataclass
 
-from schema.checkout.checkout import Brand
+from schema.checkout.brand import Brand
 from schema.core.text import Text
 from schema.legal.legal_document import LegalDocumentKind
 

@@ -3,7 +3,8 @@
 import uuid
 from dataclasses import dataclass
 
-from schema.checkout.checkout import Brand, CheckoutNotice, PaymentAttemptStatus, ShopKind, Totals
+from schema.checkout.brand import Brand
+from schema.checkout.checkout import CheckoutNotice, PaymentAttemptStatus, ShopKind, Totals
 
 
 @dataclass(frozen=True, slots=True)

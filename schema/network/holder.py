@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 
-from schema.checkout.checkout import Brand
+from schema.checkout.brand import Brand
 from schema.core.text import Text
 from schema.media import ResponsivePicture
 

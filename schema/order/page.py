@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 
-from schema.checkout.checkout import AppliedCode, Brand, ShopKind, Totals
+from schema.checkout.brand import Brand
+from schema.checkout.checkout import AppliedCode, ShopKind, Totals
 from schema.checkout.legal import LegalLink
 from schema.core.text import Text
 from schema.delivery.delivery import DeliveryKind

@@ -9,7 +9,8 @@ from sqlalchemy import bindparam, select
 from sqlmodel import col
 
 from schema.checkout.basket import OfferedGiftCards
-from schema.checkout.checkout import Brand, CheckoutKey, ShopKind
+from schema.checkout.brand import Brand
+from schema.checkout.checkout import CheckoutKey, ShopKind
 from schema.checkout.legal import LegalLink
 from schema.partner.partner import PartnerStatus
 from schema.wallet import WalletKind

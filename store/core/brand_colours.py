@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from schema.checkout.checkout import Brand
+from schema.checkout.brand import Brand
 from schema.checkout.legal import LegalLink
 
 MIN_CONTRAST = 4.5

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from schema.checkout.checkout import Brand
+from schema.checkout.brand import Brand
 from store.document.printable import detect_language, is_rtl, printable, printable_exact, printable_lines
 from store.document.rich import TextBlock, plain_text_of
 

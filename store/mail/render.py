@@ -8,7 +8,7 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
-from schema.checkout.checkout import Brand
+from schema.checkout.brand import Brand
 from schema.mail import MailKind
 from store.core.compiled_templates import compiled_templates
 from store.core.localization.formats import Formats

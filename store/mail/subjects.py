@@ -3,7 +3,7 @@
 from gettext import NullTranslations
 from urllib.parse import urlsplit
 
-from schema.checkout.checkout import Brand
+from schema.checkout.brand import Brand
 from schema.invoice.invoice import InvoiceKind
 from schema.mail import MailKind
 from schema.payment.dispute import DisputeState

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from schema.checkout.checkout import Brand
+from schema.checkout.brand import Brand
 from schema.checkout.legal import LegalLink
 from schema.partner.partner import Partner
 from store.core.brand_colours import build_brand

@@ -8,7 +8,7 @@ import pytest
 
 from funnel.core.static_files import FOLDER, Assets, brand_path, brand_sheet
 from schema.cart.cart import CartItem
-from schema.checkout.checkout import Brand
+from schema.checkout.brand import Brand
 from schema.core.text import Text
 from schema.delivery.delivery import DeliveryKind
 from store.product.products import AttributeValueRow, ProductAttributeRow

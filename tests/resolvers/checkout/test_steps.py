@@ -359,3 +359,24 @@ async def test_a_variant_of_a_product_that_is_taken_off_sale_is_not_sold(shop: S
     assert outcome.status is PaymentAttemptStatus.REFUNDED
     assert await shop.count("shop_order") == 0
     assert await shop.one("SELECT stock FROM product_variant") == 5
+
+
+# ---- looking ahead
+
+
+async def test_a_buyer_is_checked_and_priced_without_being_saved(shop: Shop) -> None:
+    candle = await shop.product("20.00")
+    _, key, _ = await shop.open_checkout(CartItem(candle.id, 1))
+    await steps.choose_items(shop.context, key, [ProductChoice(candle.id, 1)], shop.modes[HOME])
+    before = await steps.open_checkout(shop.context, key)
+    wrong = dataclasses.replace(BUYER, email="ada", postal_code="7501")
+    seen, problems = await steps.preview_buyer(shop.context, key, wrong)
+    assert {problem.path[0] for problem in problems} == {"email", "postal_code"}
+    seen, problems = await steps.preview_buyer(shop.context, key, BUYER)
+    assert not problems
+    assert seen.totals.delivery is not None
+    nowhere = dataclasses.replace(BUYER, country="AQ", postal_code="")
+    _, problems = await steps.preview_buyer(shop.context, key, nowhere)
+    assert "country" in {problem.path[0] for problem in problems}
+    after = await steps.open_checkout(shop.context, key)
+    assert (after.buyer, after.totals) == (None, before.totals)

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from schema.checkout.checkout import Brand, ShopKind
+from schema.checkout.brand import Brand
+from schema.checkout.checkout import ShopKind
 from schema.checkout.legal import LegalLink
 from schema.core.text import Text
 from schema.delivery.delivery import DeliveryKind

@@ -1,0 +1,27 @@
+"""A partner as customers see it: its name, logo, colours, contact and legal texts."""
+
+from dataclasses import dataclass
+
+from schema.checkout.legal import LegalLink
+from schema.legal.legal_document import LegalDocumentKind
+
+
+@dataclass(frozen=True, slots=True)
+class Brand:
+    """The partner as customers see it. `accent_ink` is a text colour that is readable on the accent."""
+
+    name: str
+    logo_url: str
+    accent: str
+    accent_ink: str
+    accent_text: str
+    """The accent, darkened until it is readable as text on white."""
+    website: str
+    email: str
+    phone: str
+    legal: tuple[LegalLink, ...] = ()
+    """The legal texts in force."""
+
+    def legal_link(self, kind: LegalDocumentKind) -> LegalLink | None:
+        """The legal text of this kind; None if there is none."""
+        return next((link for link in self.legal if link.kind is kind), None)
