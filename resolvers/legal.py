@@ -23,6 +23,7 @@ from schema.core.permission import Permission
 from schema.core.text import Text, TextInput
 from schema.legal.input import PublishLegalDocument, RetireLegalDocument
 from schema.legal.legal_document import LegalDocument, LegalDocumentKind
+from schema.validation.html import plain_text
 from schema.validation.languages import LANGUAGES
 from store.legal import LegalDocumentRow, documents_in_force, replace_document
 from store.partner.brand import brand_of
@@ -100,27 +101,32 @@ def _next_texts(current: LegalDocumentRow | None, input: PublishLegalDocument) -
     content, website = (current.content, current.website) if current is not None else (Text(), Text())
     content, website = _merge(content, input.content), _merge(website, input.website)
     for language in LANGUAGES:
-        if _is_sent(input.content, language):
+        text, address = _change_of(input.content, language), _change_of(input.website, language)
+        if text or (text == "" and not address):
             website = website.model_copy(update={language: None})
-        elif _is_sent(input.website, language):
+        if not text and address is not None:
             content = content.model_copy(update={language: None})
     return content, website
 
 
 def _check_languages(input: PublishLegalDocument) -> None:
-    """Raise InvalidInput for a language with both a text and an address."""
+    """Raise InvalidInput for a language with both a text and an address, or with a text that shows nothing."""
     for language in LANGUAGES:
-        if _is_sent(input.content, language) and _is_sent(input.website, language):
+        text = _change_of(input.content, language)
+        if text and _change_of(input.website, language):
             raise InvalidInput.at(("website", language), "Send a text or an address, not both.")
+        if text and not plain_text(text):
+            raise InvalidInput.at(("content", language), "Write a text: this one shows nothing.")
 
 
 def _merge(text: Text, changes: TextInput | None) -> Text:
     return text if changes is None else text.merge(changes)
 
 
-def _is_sent(changes: TextInput | None, language: str) -> bool:
+def _change_of(changes: TextInput | None, language: str) -> str | None:
+    """What was sent for a language; empty if it is to be removed, None if it was left out."""
     said = getattr(changes, language, None)
-    return said is not None and bool(said.value and said.value.strip())
+    return None if said is None else (said.value or "").strip()
 
 
 @derives(LegalDocument, "page_url")
@@ -140,6 +146,7 @@ async def find_legal_page(context: Context, uuid: UUID) -> LegalPage:
     return LegalPage(
         path=legal_path(row.uuid),
         brand=brand,
+        site_domain=partner.site_domain,
         kind=row.kind,
         content=row.content,
         website=row.website,

@@ -1,16 +1,8 @@
 """Renders HTML written by partners, as markup or as plain text."""
 
-import html
-
-import nh3
 from markupsafe import Markup, escape
 
 from schema.validation.html import clean_html
-
-
-def plain(text: str) -> str:
-    """The text without tags."""
-    return html.unescape(nh3.clean(text, tags=set())).strip() if "<" in text or "&" in text else text.strip()
 
 
 def rich(text: str) -> Markup:

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from funnel.core.basket_messages import BASKET_PROBLEMS, RECEPTION_TEXTS, rule_of
-from funnel.core.html import plain, rich
+from funnel.core.html import rich
 from funnel.core.languages import NAMES, TemplateTexts, translations
 from funnel.core.messages import (
     COUPON_PROBLEMS,
@@ -22,6 +22,7 @@ from funnel.core.messages import (
     PageMessage,
 )
 from funnel.core.static_files import Assets, accepts_gzip
+from schema.validation.html import plain_text
 from store.core.compiled_templates import compiled_templates
 from store.core.localization.formats import Formats
 from store.core.localization.legal_texts import LEGAL_NAMES
@@ -83,7 +84,7 @@ class PageTemplates:
         texts = translations(language)
         template_texts = TemplateTexts(texts)
         formats = Formats(language)
-        environment.filters.update(plain=plain, rich=rich, said=formats.translate)
+        environment.filters.update(plain=plain_text, rich=rich, said=formats.translate)
         environment.globals.update(
             _=template_texts.gettext,
             gettext=template_texts.gettext,

@@ -10,7 +10,7 @@ from funnel.core.page_request import PageLink
 from funnel.core.public_pages import PublicRequest, PublicSite
 from schema.validation.languages import LANGUAGES
 
-OWN_PAGE = re.compile(r"/(onboarding|k|network|orders|pay)/[A-Za-z0-9._-]{1,500}/?(return/|leaving/)?")
+OWN_PAGE = re.compile(r"/(onboarding|k|legal|network|orders|pay)/[A-Za-z0-9._-]{1,500}/?(return/|leaving/)?")
 
 
 class LanguageSite(PublicSite[PublicRequest]):

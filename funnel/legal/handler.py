@@ -12,6 +12,7 @@ from resolvers.core.caller import Transport
 from resolvers.core.context import Context
 from resolvers.legal import find_legal_page
 from schema.checkout.legal_page import LegalPage
+from schema.core.errors import NotFound
 from schema.core.text import Text
 from schema.legal.legal_document import LEGAL_PATH
 from schema.validation.languages import LANGUAGES
@@ -31,11 +32,16 @@ class LegalSite(PublicSite[LegalRequest]):
     """Creates endpoints from handlers of visitors' requests."""
 
     async def build_request(self, request: Request) -> LegalRequest:
-        """The request of a visitor. Raises NotFound for a version that does not exist."""
+        """The request of a visitor. Raises NotFound for a version that does not exist, and at the host of
+        another shop.
+        """
         services = request.app.state.container.services
         context = Context(services, None, request.state.request_id, client_ip_of(request), Transport.CHECKOUT)
         uuid: UUID = request.path_params["uuid"]
         page = await find_legal_page(context, uuid)
+        host = request.headers.get("host", "").lower()
+        if host != page.site_domain and not services.settings.is_own_host(host):
+            raise NotFound(thing="page")  # a partner's text must not look like another's
         return self.new_request(LegalRequest, request, self.language(request), page.brand, start=page.path, page=page)
 
 

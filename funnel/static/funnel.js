@@ -31,7 +31,7 @@ function preview(form) {
   let running;
 
   const put = (page) => {
-    for (const piece of form.querySelectorAll("[data-live]")) {
+    for (const piece of document.querySelectorAll("[data-live]")) {
       const fresh = page.querySelector(`[data-live="${piece.dataset.live}"]`);
       if (fresh && fresh.innerHTML !== piece.innerHTML) piece.innerHTML = fresh.innerHTML;
     }
@@ -75,8 +75,9 @@ function preview(form) {
   form.addEventListener("change", () => soon(0));
   form.addEventListener("input", (event) => event.target.matches(unsaved ? "[aria-invalid]" : "input") && soon(WAIT));
   form.addEventListener("keydown", (event) => {
-    const onward = [...form.querySelectorAll("[value=continue]")].find((button) => button.checkVisibility());
-    if (event.key !== "Enter" || !event.target.matches(".deliveries [type=radio]") || !onward) return;
+    if (event.key !== "Enter" || !event.target.matches(".deliveries [type=radio]")) return;
+    const onward = [...form.querySelectorAll("[value=continue]")].find((button) => button.getClientRects().length);
+    if (!onward) return;
     event.preventDefault();
     onward.click();
   });

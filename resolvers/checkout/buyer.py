@@ -56,6 +56,8 @@ def check_buyer(buyer: Buyer, delivery: DeliveryOption | None, region: str) -> t
     """
     tidied, problems = clean_person({name: getattr(buyer, name) for name in LENGTHS}, LENGTHS, region)
     result = Buyer(**tidied)
+    if not needs_address(delivery):  # the field is not shown, so that its value cannot be mended
+        problems = [problem for problem in problems if problem.code != POSTAL_CODE_ERROR]
     reported = {problem.path[0] for problem in problems}
     missing = [Problem((name,), "REQUIRED", "Fill this in.") for name in missing_of(result, delivery)]
     problems = [*missing, *problems]

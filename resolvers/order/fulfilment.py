@@ -71,7 +71,7 @@ async def mark_order_sent(call: Call, input: MarkOrderSent) -> Order:
         await call.db.flush()
         await emit_fulfilment_changed(call.db, order, FulfilmentState.SENT, now)
     for voucher in vouchers:
-        if voucher.expedition_status is ExpeditionStatus.TO_SEND:
+        if voucher.expedition_status is ExpeditionStatus.TO_SEND and voucher.refunded_on is None:
             voucher.expedition_status, voucher.expedition_date = ExpeditionStatus.SENT, now
     await queue_fulfilment_mail(call.db, order)
     return order

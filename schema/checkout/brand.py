@@ -22,6 +22,11 @@ class Brand:
     legal: tuple[LegalLink, ...] = ()
     """The legal texts in force."""
 
+    @property
+    def order_documents(self) -> tuple[LegalLink, ...]:
+        """The legal texts that an order is placed under."""
+        return tuple(link for link in self.legal if link.kind is not LegalDocumentKind.IMPRINT)
+
     def legal_link(self, kind: LegalDocumentKind) -> LegalLink | None:
         """The legal text of this kind; None if there is none."""
         return next((link for link in self.legal if link.kind is kind), None)

@@ -14,6 +14,8 @@ class LegalPage:
 
     path: str
     brand: Brand
+    site_domain: str
+    """The host of the partner's shop, which serves it besides the service's own."""
     kind: LegalDocumentKind
     content: Text
     website: Text

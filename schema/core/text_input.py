@@ -1,5 +1,6 @@
 """Translated texts as inputs: limited in length, in at least one language, optionally HTML."""
 
+import re
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
@@ -14,6 +15,8 @@ from schema.validation.html import clean_html
 from schema.validation.languages import LANGUAGES
 
 _WEB_ADDRESS = TypeAdapter(WebAddress)
+_WHOLE_ADDRESS = re.compile(r"https?://[^/\s][^\s\\]*", re.IGNORECASE)
+"""Browsers read what lacks the slashes as a path of the page."""
 LanguageErrors: TypeAlias = Mapping[str, PydanticCustomError]
 """Language -> the problem of its text."""
 
@@ -100,14 +103,18 @@ unlimited_line_per_language = AfterValidator(_clean_lines)
 
 def _check_addresses(texts: TextInput) -> TextInput:
     wrong: dict[str, PydanticCustomError] = {}
-    for language, address in _texts_by_language(texts).items():
+    cleaned = _clean_lines(texts)
+    for language, address in _texts_by_language(cleaned).items():
         try:
             _WEB_ADDRESS.validate_python(address)
         except ValidationError as error:
             told = error.errors()[0]
             wrong[language] = PydanticCustomError("url", told["msg"])
+        else:
+            if not _WHOLE_ADDRESS.fullmatch(address):
+                wrong[language] = PydanticCustomError("url", "Send an address that starts with http:// or https://.")
     _raise_language_errors(texts, wrong)
-    return _clean_lines(texts)
+    return cleaned
 
 
 web_address_per_language = AfterValidator(_check_addresses)

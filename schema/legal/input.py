@@ -11,6 +11,7 @@ from schema.core.resource import SchemaModel
 from schema.core.text import TextInput
 from schema.core.text_input import html_per_language, web_address_per_language
 from schema.legal.legal_document import LegalDocument, LegalDocumentKind
+from schema.validation.numbers import RowId
 
 MOST_CHARACTERS = 100_000
 
@@ -36,4 +37,4 @@ class PublishLegalDocument(SchemaModel):
 class RetireLegalDocument(SchemaModel):
     """Retire a legal text, without a next version."""
 
-    id: int
+    id: RowId

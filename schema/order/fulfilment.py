@@ -1,6 +1,7 @@
 """The fulfilment of orders: how far staff are with what is handed over or sent."""
 
 import datetime as dt
+import re
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
@@ -70,8 +71,11 @@ class OrderFulfilment(EmbeddedColumns):
     )
 
 
+_WHOLE_ADDRESS = re.compile(r"https://[^/\s][^\s\\]*", re.IGNORECASE)
+
+
 def _secure(value: str) -> str:
-    if value and not value.lower().startswith("https://"):
+    if value and not _WHOLE_ADDRESS.fullmatch(value):
         raise PydanticCustomError("url", "Send an address that starts with https://.")
     return value
 

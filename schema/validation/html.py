@@ -1,5 +1,6 @@
 """Sanitizes HTML from partners on input, so that stored HTML is safe to display."""
 
+import html
 from collections.abc import Mapping
 
 import nh3
@@ -47,12 +48,17 @@ _CLEANER = nh3.Cleaner(
 )
 
 
-def clean_html(html: str) -> str:
+def plain_text(text: str) -> str:
+    """The text without tags."""
+    return html.unescape(nh3.clean(text, tags=set())).strip() if "<" in text or "&" in text else text.strip()
+
+
+def clean_html(markup: str) -> str:
     """Sanitized HTML: without scripts, styles, pictures and forms; links get a `rel` attribute.
 
     Cleaning is idempotent.
     """
-    cleaned = _CLEANER.clean(html)
+    cleaned = _CLEANER.clean(markup)
     for _ in range(MAX_PASSES):  # removing a tag between nested headings can produce HTML that parses differently
         before, cleaned = cleaned, _CLEANER.clean(cleaned)
         if cleaned == before:

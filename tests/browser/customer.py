@@ -14,6 +14,7 @@ from tests.fixtures.shop import GOOD_CARD
 
 DETAILS = {"first_name": "Ada", "last_name": "Martin", "email": "ada@example.com"}
 ADDRESS = {"address_line_1": "1 rue des Lilas", "postal_code": "75011", "city": "Paris"}
+ABROAD = ADDRESS | {"postal_code": "1000", "city": "Bruxelles"}
 
 
 def _step_at(url: str) -> str:

@@ -15,7 +15,7 @@ from funnel.core.languages import NAMES, catalogue
 from schema.delivery.delivery import DeliveryKind
 from store.core.localization.translations import locale_of
 from tests.browser.conftest import NewCustomer, customers
-from tests.browser.customer import ADDRESS, Customer
+from tests.browser.customer import ABROAD, ADDRESS, Customer
 from tests.browser.running_shop import Json, RunningShop
 from tests.fixtures.shop import CHALLENGE_CARD, DECLINED_CARD
 from tests.servers.chromium import NARROWEST, PICTURES, needs_chromium, wider_than_the_window
@@ -55,7 +55,7 @@ async def walked(shop: RunningShop, customer: Customer) -> AsyncIterator[tuple[s
     yield "information", page
     await customer.press(page.locator("form.column button.main:visible"))
     yield "information with errors", page
-    await customer.give_details(**ADDRESS)
+    await customer.give_details(**ABROAD)
     yield "payment", page
     await page.fill("#code", "WRONG")
     await customer.press(page.locator(".add-code button"))
@@ -113,7 +113,7 @@ def shared_words(language: str) -> set[str]:
 
 NAMED = (
     "Maison Valserène", "Maison Valserène SARL", "bonjour@maison-valserene.example", "ada@example.com", "Ada Martin",
-    "12 chemin des Restanques, 84400 Apt", "75011 Paris", ADDRESS["address_line_1"],
+    "12 chemin des Restanques, 84400 Apt", "1000 Bruxelles", ADDRESS["address_line_1"],
 )  # fmt: skip
 
 

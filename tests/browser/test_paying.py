@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from schema.delivery.delivery import DeliveryKind
-from tests.browser.customer import ADDRESS, Customer
+from tests.browser.customer import ABROAD, Customer
 from tests.browser.running_shop import RunningShop
 from tests.fixtures.shop import CHALLENGE_CARD, DECLINED_CARD
 from tests.servers.chromium import needs_chromium
@@ -33,7 +33,7 @@ async def test_by_card_with_a_challenge_and_back_to_the_shop(shop: RunningShop, 
     await page.locator("[data-live=totals]", has_text="Free").wait_for()
     assert "Total €177.00" in await customer.read_text("aside [data-live=totals]")
     await customer.go_on()
-    await customer.give_details(**ADDRESS, message="With love")
+    await customer.give_details(**ABROAD, message="With love")
     assert "€177.00" in await customer.read_text("aside")
     await customer.leave_to_pay()
     assert "€177.00" in await customer.read_text()

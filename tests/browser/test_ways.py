@@ -5,7 +5,7 @@ from playwright.async_api import Page
 
 from schema.delivery.delivery import DeliveryKind
 from tests.browser.conftest import NewCustomer
-from tests.browser.customer import ADDRESS, DETAILS, Customer
+from tests.browser.customer import ABROAD, DETAILS, Customer
 from tests.browser.keyboard import Keyboard
 from tests.browser.running_shop import RunningShop
 from tests.fixtures.shop import CHALLENGE_CARD
@@ -26,7 +26,7 @@ async def test_without_scripts(shop: RunningShop, new_customer: NewCustomer) -> 
     await customer.choose_delivery(DeliveryKind.HOME_DELIVERY, "BE")
     await customer.go_on()
     await _forgets_the_details(customer)
-    await customer.give_details(**ADDRESS)
+    await customer.give_details(**ABROAD)
     await customer.use("noscript", card.code)
     await _mistypes_a_code_and_takes_one_off(customer)
     await customer.use(coupon.code)
@@ -105,7 +105,7 @@ async def test_by_keyboard_alone(shop: RunningShop, customer: Customer) -> None:
     await page.locator("#errors:focus").wait_for()
     await keys.press(page.locator("#errors a"))
     await page.wait_for_url("**#delivery")
-    await keys.press(page.locator("input[name=delivery]"), "Space")
+    await keys.press(page.locator("input[name=delivery]:visible"), "Space")
     for _ in shop.modes:
         if await page.locator(f"#delivery-{shop.modes[DeliveryKind.CLICK_AND_COLLECT]}:checked").count():
             break

@@ -89,6 +89,12 @@ async def test_an_address_takes_the_place_of_a_text(tenants: Tenants) -> None:
     assert await links(tenants) == {TERMS: Text(fr=SITE)}
 
 
+async def test_null_removes_a_language_whatever_it_has(tenants: Tenants) -> None:
+    await published(tenants, content={"en": "One", "fr": "Un"}, website={"de": SITE})
+    second = await published(tenants, content={"de": None}, website={"fr": None})
+    assert (second.content, second.website) == (Text(en="One"), Text())
+
+
 async def test_the_same_again_is_no_next_version(tenants: Tenants) -> None:
     first = await published(tenants, content={"en": "One"})
     before = await tenants.snapshot()
@@ -105,6 +111,9 @@ async def test_the_same_again_is_no_next_version(tenants: Tenants) -> None:
         ({"content": {"fr": "Un"}, "website": {"fr": SITE}}, "website.fr"),
         ({"website": {"fr": "javascript:alert(1)"}}, "website.fr"),
         ({"website": {"fr": "https://me:secret@shop.example/"}}, "website.fr"),
+        ({"website": {"fr": "https:shop.example/terms"}}, "website.fr"),
+        ({"website": {"fr": "https://shop.example/our terms"}}, "website.fr"),
+        ({"content": {"fr": "<p> </p>"}}, "content.fr"),
         ({"content": {"en": "x" * 100_001}}, "content.en TOO_LONG"),
     ],
 )

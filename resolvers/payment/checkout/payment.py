@@ -55,13 +55,14 @@ PROVIDER_TIMEOUT = dt.timedelta(seconds=10)
 async def start_payment(
     call: Call, key: CheckoutKey, agreed: AgreedTotals, language: str, return_base: str
 ) -> StartedPayment:
-    """Start a payment of exactly the `agreed` totals, under the legal texts that the customer has seen. Pressing the button twice, or in two tabs, starts one payment.
+    """Start a payment of exactly the `agreed` totals, under the legal texts that the customer has seen. Pressing the button
+    twice, or in two tabs, starts one payment.
 
     The attempt is saved before the provider is called. The customer returns to `return_base` followed by the attempt's
     id.
 
-    Raises CheckoutChanged if the amounts or legal texts differ from what the customer saw, or if something is no longer available;
-    PartnerInactive if the partner may not sell, unless the payment is already in progress.
+    Raises CheckoutChanged if the amounts or legal texts differ from what the customer saw, or if something is no longer
+    available; PartnerInactive if the partner may not sell, unless the payment is already in progress.
     """
     attempt = await _begin_attempt(call, key, agreed, language)
     if attempt.state is AttemptState.STARTING:
@@ -87,7 +88,7 @@ async def _begin_attempt(call: Call, key: CheckoutKey, agreed: AgreedTotals, lan
             or furthest_step(session, quote) is not CheckoutStep.PAYMENT
         ):
             raise CheckoutChanged
-        legal = session.shop.brand.legal
+        legal = session.shop.brand.order_documents
         if buyer is None or AgreedTotals.of(quote.totals, legal) != agreed:
             raise CheckoutChanged
         attempt = new_attempt(session.shop.partner_id, key, session.source, quote, buyer, language, legal)

@@ -36,8 +36,9 @@ class Customer:
 
     @property
     def errors(self) -> list[str]:
-        """What the summary of errors says."""
-        return [link.text for box in self.page.all(id="errors") for link in box.all("a")]
+        """What the summary of errors says; without one, what stands at the fields."""
+        summary = [link.text for box in self.page.all(id="errors") for link in box.all("a")]
+        return summary or [told.text for told in self.page.all("p", class_="wrong")]
 
     @property
     def amounts(self) -> dict[str, str]:

@@ -192,7 +192,9 @@ async def test_every_page_is_sound(shop: Shop, customer: Customer) -> None:
         check_controls(page)
         check_policy(page)
         check_headers(customer)
-        assert len(customer.response.content) + sum(f.stat().st_size for f in FOLDER.iterdir()) < 60 * KILOBYTE, name
+        linked = [file for file in FOLDER.iterdir() if f"/{file.stem}." in customer.response.text]
+        assert {"funnel.css", "funnel.js"} <= {file.name for file in linked}
+        assert len(customer.response.content) + sum(file.stat().st_size for file in linked) < 60 * KILOBYTE, name
     assert len(seen) == 19
 
 

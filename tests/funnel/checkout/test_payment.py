@@ -326,7 +326,7 @@ async def test_unknown_expired_and_foreign_codes_get_one_answer(shop: Shop, cust
     for code in ("NEVER-HEARD", "ENDED", empty.code):
         await customer.use_code(code)
         assert customer.page.one(id="code").attributes["value"] == code
-        answers.append((customer.errors, customer.page.one(id="code-wrong").text))
+        answers.append((customer.page.all(id="errors"), customer.page.one(id="code-wrong").text))
     assert answers == [answers[0]] * 3
     assert answers[0] == ([], "This code cannot be used here. Check that it is typed correctly.")
     await customer.use_code("   ")

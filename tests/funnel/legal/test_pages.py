@@ -15,7 +15,7 @@ from schema.legal.input import PublishLegalDocument, RetireLegalDocument
 from schema.legal.legal_document import LegalDocument, LegalDocumentKind
 from schema.validation.languages import LANGUAGES
 from store.core.localization.legal_texts import LEGAL_NAMES
-from tests.fixtures.shop import RETURN, Shop
+from tests.fixtures.shop import RETURN, Shop, open_shop
 from tests.funnel.checkout.basket_pages import CARD_FORM, CONTINUE, GIFT_CARDS, identified, paid
 from tests.funnel.checkout.customer import Customer
 from tests.funnel.checkout.test_pages import check_controls, check_headers, check_headings
@@ -138,13 +138,38 @@ async def test_what_changes_meanwhile_is_shown_before_it_is_paid(shop: Shop, cus
 async def test_an_open_payment_is_not_continued_under_other_terms(shop: Shop) -> None:
     await publish(shop, content={"en": "Ours"})
     key, seen = await shop.ready(ProductChoice((await shop.product()).id, 1))
-    agreed = AgreedTotals.of(seen.totals, seen.brand.legal)
+    agreed = AgreedTotals.of(seen.totals, seen.brand.order_documents)
     first = await payment.start_payment(shop.context, key, agreed, "en", RETURN)
     assert (await payment.start_payment(shop.context, key, agreed, "en", RETURN)).attempt_id == first.attempt_id
     await publish(shop, content={"en": "Others"})
     with pytest.raises(CheckoutChanged):
         await payment.start_payment(shop.context, key, agreed, "en", RETURN)
     changed = await steps.open_checkout(shop.context, key)
-    again = AgreedTotals.of(changed.totals, changed.brand.legal)
+    again = AgreedTotals.of(changed.totals, changed.brand.order_documents)
     second = await payment.start_payment(shop.context, key, again, "en", RETURN)
     assert second.attempt_id != first.attempt_id
+
+
+async def test_its_language_is_changed_by_its_own_form(shop: Shop, customer: Customer) -> None:
+    terms = await publish(shop, content={"en": "Terms", "fr": "Conditions"})
+    await customer.open(legal_path(terms.uuid))
+    await customer.send("/legal/language/", button=("language", "fr"))
+    assert (customer.path, customer.h1) == (legal_path(terms.uuid), "Conditions générales de vente")
+    assert customer.page.one("div", class_="rich").text == "Conditions"
+
+
+async def test_no_shop_shows_the_text_of_another(shop: Shop, customer: Customer) -> None:
+    terms = await publish(shop, content={"en": "Terms"})
+    await open_shop(shop.services, shop.sandbox, "other.localhost")
+    await customer.open(f"http://other.localhost{legal_path(terms.uuid)}")
+    assert customer.response.status_code == 404
+    assert "Terms" not in customer.page.one("main").text
+
+
+async def test_a_change_of_the_legal_notice_stops_no_payment(shop: Shop, customer: Customer) -> None:
+    await publish(shop, IMPRINT, content={"en": "Ada"})
+    await at_payment(customer)
+    assert customer.page.all(class_="agreed") == []
+    await publish(shop, IMPRINT, content={"en": "Grace"})
+    await paid(shop, customer)
+    assert customer.step == "order"

@@ -132,13 +132,23 @@ def test_numbers_are_written_with_their_country_code(typed: str, country: str, r
 @pytest.mark.parametrize(
     ("country", "good", "bad"),
     [
-        ("FR", ["75001", "f-75001", "98000"], ["7501", "ABCDE", "750011", "2A004"]),
+        (
+            "FR",
+            ["75001", "75 001", "f-75001", "F75001", "98000", "\uff17\uff15\uff10\uff10\uff11"],
+            ["7501", "ABCDE", "750011", "2A004"],
+        ),
         ("BE", ["1000", "B-1000"], ["10000", "100"]),
-        ("NL", ["1012 AB", "1012ab"], ["1012", "1012 A"]),
-        ("PT", ["1100-148", "1100 148", "1100"], ["11001"]),
-        ("GB", ["SW1A 1AA", "sw1a1aa", "M1 1AE"], ["75001", "SW1A"]),
-        ("IE", ["D02 X285", "d02x285"], ["DUBLIN"]),
-        ("CA", ["K1A 0B1"], ["K1A"]),
+        ("NL", ["1012 AB", "1012ab", "1012-AB"], ["1012", "1012 A"]),
+        ("PT", ["1100-148", "1100 – 148", "1100"], ["11001"]),
+        ("GB", ["SW1A 1AA", "sw1a1aa", "M1 1AE", "GIR 0AA", "BFPO 57"], ["75001", "SW1A"]),
+        ("IE", ["D02 X285", "d02-x285", "Dublin 2"], ["DUBLIN"]),
+        ("CA", ["K1A 0B1", "K1A-0B1"], ["K1A"]),
+        ("US", ["10001", "10001-1234", "100011234"], ["1000"]),
+        ("JP", ["100-0001", "〒100-0001"], ["100"]),
+        ("SE", ["111 20", "111-20"], ["1112"]),
+        ("MT", ["VLT 1117", "VLT-1117", "VLT 05"], ["1117"]),
+        ("MX", ["06000", "C.P. 06000"], ["0600"]),
+        ("BR", ["01310-100", "01.310-100"], ["01310"]),
         ("KE", ["anything"], []),
     ],
 )
@@ -154,6 +164,12 @@ def test_each_example_is_a_postal_code_of_its_country() -> None:
         assert country in COUNTRIES
         assert is_postal_code(known.example, country), country
         assert not is_postal_code("ABCDEFG", country), country
+
+
+def test_a_postal_code_that_is_not_asked_for_is_no_problem() -> None:
+    wrong = with_(country="FR", postal_code="7501")
+    assert problem_codes(wrong, COLLECT) == set()
+    assert problem_codes(wrong, HOME) == {("postal_code", "INVALID_POSTAL_CODE")}
 
 
 def test_a_number_without_a_country_is_of_the_shops() -> None:

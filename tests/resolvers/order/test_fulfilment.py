@@ -193,6 +193,15 @@ async def test_vouchers_by_post_are_sent_with_their_order(shop: Shop, sold: Expe
     assert await columns(shop, "voucher", "expedition_status", "expedition_date IS NOT NULL") == [("sent", True)]
 
 
+async def test_a_refunded_voucher_is_not_sent_with_the_others(shop: Shop, sold: Experiences) -> None:
+    await bought(shop, for_two(sold), for_two(sold), reception=ReceptionMode.EXPEDITION)
+    id = await shop.one("SELECT id FROM shop_order")
+    await refunded(shop, (0, 1))
+    await move(shop, id, State.SENT)
+    states = await columns(shop, "voucher", "expedition_status", "refunded_on IS NOT NULL")
+    assert sorted(states) == [("sent", False), ("to_send", True)]
+
+
 # ---- the list
 
 
