@@ -54,7 +54,7 @@ def check_what_was_ordered(order: Mapping[str, Any]) -> None:
     assert (order["total"], order["cardTotal"], order["deliveryTotal"]) == (
         {"amount": "177.00"}, {"amount": "177.00"}, {"amount": "0.00"},
     )  # fmt: skip
-    assert order["delivery"] == {"kind": "HOME_DELIVERY", "address": {"city": "Paris"}}
+    assert order["delivery"] == {"kind": "HOME_DELIVERY", "address": {"city": "Bruxelles"}}
     assert (order["buyer"]["email"], order["message"]) == ("ada@example.com", "With love")
     robe, candles = order["products"]
     assert (robe["variant"]["choices"]["en"], candles["quantity"]) == ("Size: M; Colour: Ivory", 2)

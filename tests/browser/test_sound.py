@@ -9,7 +9,7 @@ from playwright.async_api import Error, Response
 from schema.checkout.checkout import CheckoutStep
 from schema.delivery.delivery import DeliveryKind
 from tests.browser.conftest import NewCustomer
-from tests.browser.customer import ABROAD, Customer
+from tests.browser.customer import ADDRESS, Customer
 from tests.browser.running_shop import Json, RunningShop
 from tests.fixtures.shop import CHALLENGE_CARD, DECLINED_CARD
 from tests.servers.chromium import needs_chromium, sound
@@ -85,7 +85,7 @@ async def test_the_steps_after_it(shop: RunningShop, customer: Customer) -> None
     await sound(page, "information home delivery")
     await customer.press(page.locator("form.column button.main:visible"))
     await sound(page, "information with errors")
-    await customer.give_details(**ABROAD, message="Happy birthday!\nWith love")
+    await customer.give_details(**ADDRESS, message="Happy birthday!\nWith love")
     await sound(page, "payment")
     await customer.use(coupon.code, card.code)
     await sound(page, "payment with codes")
