@@ -29,6 +29,9 @@ LIST = """query ($filter: LegalDocumentFilter) {
 }"""
 
 
+LOOK_UP = "query ($id: Int!) { legalDocument(id: $id) { content { en } } }"
+
+
 async def published(tenants: Tenants, who: str = "market a", partner: str = "a1", **input: Any) -> LegalDocument:
     """A version, published for a partner."""
     outcome = await asked(tenants, who, partner, **input)
@@ -154,6 +157,9 @@ async def test_each_sees_and_changes_its_own(tenants: Tenants) -> None:
     ):
         body = await tenants.graphql(who, LIST, filter=filter)
         assert [node["content"]["en"] for node in body["data"]["legalDocuments"]["nodes"]] == seen, who
+    for who, sees in (("a1", True), ("a2", False), ("market a", True), ("market b", False), ("master", True)):
+        body = await tenants.graphql(who, LOOK_UP, id=one.id)
+        assert (body["data"]["legalDocument"] == {"content": {"en": "One"}}) is sees, who
     before = await tenants.snapshot()
     refusals: tuple[tuple[str | None, str], ...] = (
         ("a1", "FORBIDDEN"),

@@ -2,7 +2,6 @@
 
 import asyncio
 import pathlib
-import re
 import socket
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -197,7 +196,7 @@ async def test_the_mailbox_is_sound(place: Place, scheme: str) -> None:
     await page.reload()
     assert await page.locator(".messages li").count() == len(KINDS)
     await sound(page, f"mailbox list {scheme}", desktop=scheme == "light")
-    await page.get_by_text(re.compile("^Votre commande 1042")).click()
+    await page.get_by_text("Votre commande 1042 chez Maison Valserène", exact=True).click()
     inside = page.frame_locator("iframe")
     assert await inside.locator("h1").inner_text() == "Merci pour votre commande"
     await sound(page, f"mailbox message {scheme}", desktop=scheme == "light")

@@ -65,6 +65,7 @@ ELSEWHERE = {
     "invoice": "invoice/test_invoices.py",
     "job": "test_jobs.py",
     "ledger_journal": "test_ledger.py",
+    "legal_document": "test_legal.py",
     "mail": "test_mails.py",
     "marketplace": "test_marketplaces.py",
     "media": "behaviours/test_media.py",
