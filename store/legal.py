@@ -32,13 +32,12 @@ class AcceptedDocuments(SQLModel):
         """The ids of the versions."""
         return self.terms_id, self.privacy_policy_id, self.withdrawal_policy_id
 
-    def accept(self, legal: Iterable[LegalLink]) -> None:
-        """Set the versions from links to legal texts."""
+    def set_documents(self, legal: Iterable[LegalLink]) -> None:
+        """Set the versions from the links of `Brand.order_documents`."""
         for link in legal:
-            if link.kind in ACCEPTED:
-                setattr(self, ACCEPTED[link.kind], link.id)
+            setattr(self, ACCEPTED[link.kind], link.id)
 
-    def accept_same(self, other: "AcceptedDocuments") -> None:
+    def copy_documents(self, other: "AcceptedDocuments") -> None:
         """Set the versions of another row."""
         self.terms_id, self.privacy_policy_id, self.withdrawal_policy_id = other.document_ids
 

@@ -85,7 +85,7 @@ def new_attempt(
         gift_card_amount=totals.gift_cards,
         card_amount=totals.by_card,
     )
-    attempt.accept(legal)
+    attempt.set_documents(legal)
     attempt.fingerprint = fingerprint_of(attempt)
     return attempt
 
@@ -181,7 +181,7 @@ def _order(attempt: AttemptRow, number: int, now: dt.datetime) -> OrderRow:
         gift_card_amount=attempt.gift_card_amount,
         card_amount=attempt.card_amount,
     )
-    order.accept_same(attempt)
+    order.copy_documents(attempt)
     if attempt.delivery.is_posted_to_buyer:
         order.address_line_1, order.address_line_2 = attempt.buyer.address_line_1, attempt.buyer.address_line_2
         order.postal_code, order.city = attempt.buyer.postal_code, attempt.buyer.city
