@@ -11,6 +11,7 @@ from funnel.checkout import (
     catalogue_page,
     customization,
     find_order,
+    gift_preview,
     information,
     language,
     network_page,
@@ -150,6 +151,7 @@ def basket_routes(site: CheckoutSite) -> RouteTable:
         ("GET", "/customization", site.page(basket.show)),
         ("POST", "/customization", site.form(basket.choose)),
         ("POST", "/customization/preview", site.form(basket.preview)),
+        ("GET", "/preview.png", site.page(gift_preview.show)),
     ]
 
 

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from funnel.checkout import basket_form
 from funnel.checkout.basket_form import Problems, apply_quantity_button, country_of, pressed_button, reception_of
 from funnel.checkout.catalogue_page import current_basket
-from funnel.checkout.network_form import opened_choice, read_network_choice
+from funnel.checkout.network_form import opened_choice
 from funnel.checkout.request import CheckoutRequest
 from funnel.core.basket_messages import BASKET_PROBLEMS, Offered, basket_error_text, number_fields_of
 from funnel.core.flash import Flash
@@ -19,6 +19,7 @@ from funnel.core.page_request import FieldError
 from resolvers.checkout import basket
 from resolvers.checkout.giftee import LENGTHS, TEXT_LENGTHS
 from resolvers.checkout.network_shop import open_box
+from resolvers.checkout.preview import keep_gift_draft
 from schema.checkout.basket import (
     BasketCheckout,
     BasketChoice,
@@ -39,6 +40,8 @@ CHANGE = "CHANGE"
 """The error code of a line that must be corrected in its own form."""
 BEGINNINGS = {"prototype", "new", "box", "design"}
 """Query parameters that begin a new line."""
+PART, PERSONAL = "part", "personal"
+"""The query parameter of the form's part, and its value for the second one. The first part is what is chosen."""
 MISSING = {"REQUIRED"}
 """Error codes that a preview does not show: the customer may still fill in the field."""
 FIELDS = {
@@ -46,7 +49,7 @@ FIELDS = {
     BasketProblem.GIFTEE_ADDRESS_MISSING: "giftee-address_line_1",
 }
 """The form field where a line's problem can be corrected."""
-FIELD_OF = {"reception": "delivery", "amount": "value", "design_id": "design"}
+FIELD_OF = {"reception": "delivery", "amount": "value", "design_id": "design", "from_gifter": "from"}
 """The form field of a field of the choice, where their names differ."""
 
 
@@ -61,6 +64,8 @@ class OpenLineForm:
     problems: Problems = ()
     box: OfferedBox | None = None
     """The box of the network; None for anything else."""
+    is_personal: bool = False
+    """Whether the second part of the form is open: whom it is for, and how it is received."""
 
 
 async def show(request: CheckoutRequest) -> Response:
@@ -106,21 +111,26 @@ async def choose(request: CheckoutRequest) -> Response:
     opened = await _open_form(request, view, form)
     if opened is not None and button.name in {"more", "less", "update"}:
         return await _redirect_to_form(request, Flash(fields=form), _form_query(request))
-    problems: Problems = ()
-    if opened is not None:
-        problems = await _put_line(request, opened)
-        if problems:
-            return await _redirect_to_form(request, Flash(problems, form), _form_query(request))
+    if opened is not None and (problems := await _put_line(request, opened)):
+        return await _redirect_to_form(request, Flash(problems, form), _form_query(request))
+    if opened is not None and not opened.is_personal:
+        return request.redirect(request.storefront_url(STEP, line=opened.line_id, part=PERSONAL))
+    return await _leave(request, opened, button.name)
+
+
+async def _leave(request: CheckoutRequest, opened: OpenLineForm | None, button: str) -> Response:
+    """Store the reception, and go where the button leads: to another line, to the next step, or to the lines."""
+    form = request.form
     view, problems = await _put_reception(request, form)
-    if button.name == "another":
+    if button == "another":
         return _redirect_to_add(request)
-    if button.name != "continue":
+    if button != "continue":
         return request.redirect_to_step(STEP)
     problems = problems or _missing(view, opened)
     if not problems:
         return request.redirect_to_step(CheckoutStep.INFORMATION)
     if opened is not None and all(not place.startswith("line-") for place, _ in problems):
-        return await _redirect_to_form(request, Flash(problems, form), {"line": str(opened.line_id)})
+        return await _redirect_to_form(request, Flash(problems, form), {"line": str(opened.line_id), PART: PERSONAL})
     return await request.redirect_with_errors(STEP, Flash(problems))
 
 
@@ -132,49 +142,40 @@ async def _open_form(request: CheckoutRequest, checkout: BasketCheckout, form: F
     query = request.http_request.query_params
     line_id = basket_form.line_id_of(form) or basket_form.line_id_of(query)
     line = next((line for line in checkout.basket_lines if line.id == line_id), None)
-    if request.storefront.kind is ShopKind.NETWORK:
-        return await _network_form(request, checkout, line, form, line_id)
-    if request.storefront.kind is ShopKind.GIFT_CARDS:
-        return _gift_card_form(checkout, line, form, line_id, begun="new" in query)
-    prototype_id = line.choice.prototype_id if line and isinstance(line.choice, VoucherChoice) else None
-    if prototype_id is None and "prototype" in query:
-        prototype_id = basket_form.parse_id(query["prototype"]) or 0
-    if prototype_id is None:
+    choice = _opened_choice(request, checkout, line, is_sent="line" in form)
+    if choice is None:
         return None
-    prototype = await basket.open_prototype(request.context, prototype_id)
-    if "line" in form:
-        return OpenLineForm(line_id or uuid.uuid4(), prototype, *basket_form.read_voucher(form, prototype))
-    choice = line.choice if line else basket_form.default_choice(prototype)
-    return OpenLineForm(line.id if line else uuid.uuid4(), prototype, choice)
+    prototype, box = None, None
+    if isinstance(choice, VoucherChoice):
+        prototype = await basket.open_prototype(request.context, choice.prototype_id)
+        choice = choice if line else basket_form.default_choice(prototype)
+    elif isinstance(choice, BoxChoice):
+        box = await open_box(request.context, choice.box_id)
+    is_personal = query.get(PART) == PERSONAL and line is not None
+    problems: Problems = ()
+    if "line" in form and is_personal:
+        choice, problems = basket_form.read_gift(form, choice)
+    elif "line" in form:
+        choice, problems = basket_form.read_choice(form, choice, prototype)
+    return OpenLineForm(line_id or uuid.uuid4(), prototype, choice, problems, box, is_personal)
 
 
-def _gift_card_form(
-    checkout: BasketCheckout, line: BasketLine | None, form: Form, line_id: uuid.UUID | None, *, begun: bool
-) -> OpenLineForm | None:
-    """The gift card whose form is open. An empty basket opens with one."""
-    if "line" in form:
-        return OpenLineForm(line_id or uuid.uuid4(), None, *basket_form.read_gift_card(form))
+def _opened_choice(
+    request: CheckoutRequest, checkout: BasketCheckout, line: BasketLine | None, *, is_sent: bool
+) -> BasketChoice | None:
+    """The choice whose form is open, before what is typed: that of a line, or a new one; None for the list of lines."""
+    query = request.http_request.query_params
+    if request.storefront.kind is ShopKind.NETWORK:
+        return opened_choice(checkout, line, query)
     if line is not None:
-        return OpenLineForm(line.id, None, line.choice)
-    if checkout.basket_lines and not begun:
+        return line.choice
+    if request.storefront.kind is ShopKind.VOUCHERS:
+        return VoucherChoice(basket_form.parse_id(query["prototype"]) or 0) if "prototype" in query else None
+    if checkout.basket_lines and "new" not in query and not is_sent:
         return None
     assert checkout.gift_cards is not None, "open_basket refuses shops that sell no gift cards"
     suggested = checkout.gift_cards.suggested or (checkout.gift_cards.minimum,)
-    return OpenLineForm(uuid.uuid4(), None, GiftCardChoice(suggested[len(suggested) // 2]))
-
-
-async def _network_form(
-    request: CheckoutRequest, checkout: BasketCheckout, line: BasketLine | None, form: Form, line_id: uuid.UUID | None
-) -> OpenLineForm | None:
-    """The network product whose form is open."""
-    problems: Problems = ()
-    choice = opened_choice(checkout, line, request.http_request.query_params)
-    if "line" in form:
-        choice, problems = read_network_choice(form)
-    if choice is None:
-        return None
-    box = await open_box(request.context, choice.box_id) if isinstance(choice, BoxChoice) else None
-    return OpenLineForm(line_id or uuid.uuid4(), None, choice, problems, box)
+    return GiftCardChoice(suggested[len(suggested) // 2])
 
 
 # ---- storing the form ------------------------------------------------------------------------------------------------
@@ -213,6 +214,8 @@ def problem_fields(error: InvalidInput) -> Problems:
 def _field_id(path: Sequence[object]) -> str:
     within = {"options": "option", "categories": "category", "giftee": "giftee"}
     first = str(path[0]) if path else ""
+    if first == "giftee" and path[-1] in {"first_name", "last_name"}:
+        return "giftee-name"
     if first in FIELD_OF:
         return FIELD_OF[first]
     return f"{within[first]}-{path[1]}" if first in within and len(path) > 1 else first
@@ -242,7 +245,9 @@ async def _redirect_to_form(request: CheckoutRequest, flash: Flash, query: Mappi
 
 def _form_query(request: CheckoutRequest) -> Mapping[str, str]:
     """The query parameters that determine which form is open."""
-    return {name: value for name, value in request.http_request.query_params.items() if name in {*BEGINNINGS, "line"}}
+    return {
+        name: value for name, value in request.http_request.query_params.items() if name in {*BEGINNINGS, "line", PART}
+    }
 
 
 def _redirect_to_add(request: CheckoutRequest) -> Response:
@@ -279,6 +284,7 @@ async def _page(
         checkout=shown,
         country=flash.fields.get("country", shown.country),
         current=STEP,
+        draft=await _draft(request, opened) if not wrong else "",
         errors=errors,
         limits=LENGTHS | TEXT_LENGTHS,
         asked=number_fields_of(opened.prototype) if opened and opened.prototype else (),
@@ -294,6 +300,13 @@ async def _page(
         if opened
         else {},
     )
+
+
+async def _draft(request: CheckoutRequest, opened: OpenLineForm | None) -> str:
+    """The name of the draft that the preview shows; empty where there is none."""
+    if opened is None or not opened.is_personal:
+        return ""
+    return await keep_gift_draft(request.context, request.key, opened.choice)
 
 
 async def _price(

@@ -1,10 +1,12 @@
 """The form of a voucher or gift card: converts form values to a choice and back."""
 
+import datetime as dt
 import re
 import uuid
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
 from decimal import Decimal
+from typing import Any, TypeVar
 
 from funnel.core.forms import Form
 from schema.checkout.basket import (
@@ -31,8 +33,8 @@ LONGEST_TYPED = 4000
 """Maximum number of characters read of a field. The operation validates the real limit."""
 GIFTEE = tuple(field.name for field in fields(Giftee))
 COUNTED = ("adults", "children", "babies", "nights")
-NAMES_ON_IT = ("to_giftee", "from_gifter")
 
+T = TypeVar("T")
 Problems = tuple[tuple[str, str], ...]
 """Errors as (field id, code)."""
 
@@ -113,12 +115,27 @@ def _cheapest_options(category: OfferedOptionCategory) -> Mapping[int, int]:
     return chosen | {countable: chosen[countable] + more} if more and countable is not None else chosen
 
 
-def read_voucher(form: Form, prototype: OfferedPrototype) -> tuple[VoucherChoice, Problems]:
-    """The voucher of a form, with errors. An unreadable value counts as zero."""
-    before = default_choice(prototype)
+def read_choice(form: Form, before: BasketChoice, offered: OfferedPrototype | None) -> tuple[BasketChoice, Problems]:
+    """What is chosen in a form, with errors. An unreadable number counts as zero. Whom it is for stays as `before`."""
+    if isinstance(before, VoucherChoice):
+        assert offered is not None, "the form of a voucher has its experience"
+        return _read_voucher(form, before, offered)
+    if isinstance(before, GiftCardChoice):
+        value, problems = read_amount(form)
+        return replace(before, value=value), problems
+    quantity, problems = read_number(form, "quantity", 1)
+    if isinstance(before, BoxChoice):
+        return replace(before, quantity=quantity), problems
+    amount, mistyped = read_amount(form)
+    design_id = parse_id(form.get("design", ""))
+    return replace(before, amount=amount, design_id=design_id, quantity=quantity), (*mistyped, *problems)
+
+
+def _read_voucher(form: Form, before: VoucherChoice, prototype: OfferedPrototype) -> tuple[VoucherChoice, Problems]:
+    usual = default_choice(prototype)
     mistyped: list[tuple[str, str]] = []
     counts: dict[str, int] = {}
-    for name, number in (("adults", before.adults), ("children", 0), ("babies", 0), ("nights", before.nights)):
+    for name, number in (("adults", usual.adults), ("children", 0), ("babies", 0), ("nights", usual.nights)):
         counts[name], wrong = read_number(form, name, number)
         mistyped += wrong
     options: dict[int, int] = {}
@@ -132,19 +149,8 @@ def read_voucher(form: Form, prototype: OfferedPrototype) -> tuple[VoucherChoice
             mistyped += wrong
             if number:
                 options[option.id] = number
-    own, giftee, message = read_giftee(form)
-    to_giftee, from_gifter = (form.get(name, "")[:LONGEST_TYPED] for name in NAMES_ON_IT)
-    choice = VoucherChoice(
-        prototype.id,
-        **counts,
-        options=options,
-        self_gifted=own,
-        giftee=giftee,
-        to_giftee=to_giftee,
-        from_gifter=from_gifter,
-        message=message,
-    )
-    return choice, tuple(mistyped)
+    values: dict[str, Any] = {**counts, "options": options}
+    return replace(before, **values), tuple(mistyped)
 
 
 def picks_one(category: OfferedOptionCategory) -> bool:
@@ -153,13 +159,6 @@ def picks_one(category: OfferedOptionCategory) -> bool:
 
 
 # ---- gift cards ------------------------------------------------------------------------------------------------------
-
-
-def read_gift_card(form: Form) -> tuple[GiftCardChoice, Problems]:
-    """The gift card of a form, with errors."""
-    value, problems = read_amount(form)
-    own, giftee, message = read_giftee(form)
-    return GiftCardChoice(value, own, giftee, message=message), problems
 
 
 def read_amount(form: Form) -> tuple[Decimal, Problems]:
@@ -178,13 +177,11 @@ def read_amount(form: Form) -> tuple[Decimal, Problems]:
 
 def form_values_of(choice: BasketChoice, categories: tuple[OfferedOptionCategory, ...] = ()) -> Mapping[str, str]:
     """The form values of a choice."""
-    typed = {"for": SELF if choice.self_gifted else "gift", "message": choice.message}
-    typed |= {f"giftee-{name}": getattr(choice.giftee, name) for name in GIFTEE}
+    typed = _gift_values(choice)
     if isinstance(choice, GiftCardChoice):
         return {**typed, **_amount_values(choice.value)}
     if isinstance(choice, NetworkGiftCardChoice | BoxChoice):
         return {**typed, **_network_values(choice)}
-    typed |= {name: getattr(choice, name) for name in NAMES_ON_IT}
     typed |= {name: str(getattr(choice, name)) for name in COUNTED}
     typed |= {f"option-{id}": str(count) for id, count in choice.options.items()}
     for category in categories:
@@ -194,7 +191,7 @@ def form_values_of(choice: BasketChoice, categories: tuple[OfferedOptionCategory
 
 
 def _network_values(choice: NetworkChoice) -> Mapping[str, str]:
-    typed = {"quantity": str(choice.quantity), "send_on": choice.send_on.isoformat() if choice.send_on else ""}
+    typed = {"quantity": str(choice.quantity)}
     if isinstance(choice, BoxChoice):
         return typed
     return {**typed, "design": str(choice.design_id or ""), **_amount_values(choice.amount)}
@@ -204,11 +201,45 @@ def _amount_values(amount: Decimal) -> Mapping[str, str]:
     return {"value": str(amount), "other": str(amount) if amount else ""}
 
 
-def read_giftee(form: Form) -> tuple[bool, Giftee, str]:
-    """Returns (true if it is for the buyer, the giftee, the message)."""
-    own = form.get("for", "") == SELF
-    giftee = Giftee(**{name: form.get(f"giftee-{name}", "")[:LONGEST_TYPED] for name in GIFTEE})
-    return own, Giftee() if own else giftee, form.get("message", "")[:LONGEST_TYPED]
+def _gift_values(choice: BasketChoice) -> dict[str, str]:
+    giftee = choice.giftee
+    typed = {"for": SELF if choice.self_gifted else "gift", "message": choice.message, "from": choice.from_gifter}
+    typed |= {f"giftee-{name}": getattr(giftee, name) for name in GIFTEE}
+    typed["giftee-name"] = f"{giftee.first_name} {giftee.last_name}".strip()
+    typed["send_on"] = choice.send_on.isoformat() if choice.send_on else ""
+    typed["send_at"] = choice.send_at.isoformat("minutes") if choice.send_at else ""
+    return typed
+
+
+def read_gift(form: Form, before: BasketChoice) -> tuple[BasketChoice, Problems]:
+    """The choice with whom it is for, with what words, and when it is sent; with errors."""
+    message = form.get("message", "")[:LONGEST_TYPED]
+    if form.get("for", "") == SELF:
+        nobody: dict[str, Any] = {"giftee": Giftee(), "from_gifter": "", "send_on": None, "send_at": None}
+        return replace(before, self_gifted=True, message=message, **nobody), ()
+    typed = {name: form.get(f"giftee-{name}", "")[:LONGEST_TYPED] for name in GIFTEE}
+    typed["first_name"], _, typed["last_name"] = form.get("giftee-name", "")[:LONGEST_TYPED].strip().partition(" ")
+    day, wrong_day = _read_moment(form, "send_on", "DATE", dt.date.fromisoformat)
+    time, wrong_time = _read_moment(form, "send_at", "TIME", dt.time.fromisoformat) if day else (None, ())
+    choice = replace(
+        before,
+        self_gifted=False,
+        giftee=Giftee(**typed),
+        from_gifter=form.get("from", "")[:LONGEST_TYPED],
+        message=message,
+        send_on=day,
+        send_at=time and time.replace(tzinfo=None),
+    )
+    return choice, (*wrong_day, *wrong_time)
+
+
+def _read_moment(form: Form, name: str, code: str, read: Callable[[str], T]) -> tuple[T | None, Problems]:
+    """A day or a time; None for an empty field."""
+    typed = form.get(name, "").strip()
+    try:
+        return read(typed) if typed else None, ()
+    except ValueError:
+        return None, ((name, code),)
 
 
 def read_number(form: Form, name: str, otherwise: int) -> tuple[int, Problems]:

@@ -31,7 +31,7 @@ RECEPTION_TEXTS: Mapping[ReceptionMode, ReceptionText] = {
         "printer",
     ),
     ReceptionMode.GIFTEE_EMAIL: ReceptionText(
-        N_("It is sent as soon as it is paid."),
+        N_("It is sent as soon as it is paid, or at a time of your choice."),
         "mail",
     ),
     ReceptionMode.EXPEDITION: ReceptionText(
@@ -64,6 +64,7 @@ BASKET_ERRORS = {
     "NUMBER": N_("Enter a whole number."),
     "AMOUNT": N_("Enter an amount like 50 or 49.90."),
     "DATE": N_("Choose a day."),
+    "TIME": N_("Choose a time."),
     "TOO_FEW_PERSONS": N_("Choose at least %(least)s persons."),
     "TOO_MANY_PERSONS": N_("Choose at most %(most)s persons."),
     "CANNOT_BE_ADDED": N_("This is not offered for so many. Choose fewer."),
@@ -86,9 +87,12 @@ BASKET_FIELD_ERRORS: Mapping[tuple[str, str], str] = {
     ("quantity", "OUT_OF_RANGE"): N_("Choose from 1 to %(most_alike)s."),
     ("quantity", "TOO_MANY"): N_("An order has at most %(most_pieces)s. Choose fewer."),
     ("send_on", "OUT_OF_RANGE"): N_("Choose a day from today on, within a year."),
+    ("send_at", "OUT_OF_RANGE"): N_("Choose a time later than now."),
 }
 """More specific texts for some fields."""
 
+LIMITS = LENGTHS | {"from": TEXT_LENGTHS["from_gifter"], "message": TEXT_LENGTHS["message"]}
+"""The maximum length of a form field."""
 
 Offered: TypeAlias = OfferedPrototype | OfferedGiftCards | OfferedNetworkCards
 
@@ -107,7 +111,7 @@ def basket_error_text(
     )
     details: dict[str, object] = {
         "example": example_postal_code(country),
-        "limit": (LENGTHS | TEXT_LENGTHS).get(place.removeprefix("giftee-"), 0),
+        "limit": LIMITS.get(place.removeprefix("giftee-"), 0),
         "most_alike": MOST_ALIKE,
         "most_pieces": MOST_PIECES,
     }

@@ -33,10 +33,10 @@ from schema.coupon.coupon import ReceptionMode
 from schema.network.multi_product_cart import MOST_PIECES
 from schema.validation.numbers import LARGEST_ID
 from store.catalogue.offers import ShopPrototype, load_prototypes
-from store.checkout.basket_lines import gift_card_problems, voucher_problems
+from store.checkout.basket_lines import gift_card_problems, sending_problems, voucher_problems
 from store.checkout.baskets import BasketEdits
 from store.checkout.customer_state import CustomerSession
-from store.checkout.network_lines import network_card_problems, quantity_problems, sending_problems
+from store.checkout.network_lines import network_card_problems, quantity_problems
 from store.checkout.network_offers import load_network_cards
 from store.database.transaction_reader import DatabaseReader
 from store.voucher.payment import zone_of
@@ -183,6 +183,7 @@ async def _validate_choice(
 ) -> BasketChoice:
     """The choice with cleaned texts. Raises InvalidInput if it cannot be ordered."""
     cleaned, problems = clean_choice(choice, session.shop.country)
+    problems += sending_problems(cleaned, call.services.clock.now().astimezone(session.zone))
     problems += await _problems(call, db, session, cleaned)
     if problems:
         raise InvalidInput(*problems)
@@ -195,24 +196,23 @@ async def _problems(
     if isinstance(choice, GiftCardChoice):
         return gift_card_problems(choice, session.gift_cards) if session.gift_cards else [NOT_SOLD]
     if isinstance(choice, NetworkGiftCardChoice | BoxChoice):
-        return await _network_problems(call, db, session, choice)
+        return await _network_problems(db, session, choice)
     async with db.read_sessions() as reading:
         sold = await _find_sold_prototype(call, reading, session.shop.partner_id, choice.prototype_id)
     return voucher_problems(choice, sold) if sold and session.key.kind is ShopKind.VOUCHERS else [NOT_SOLD]
 
 
 async def _network_problems(
-    call: Call, db: DatabaseReader, session: BasketCheckoutSession, choice: NetworkChoice
+    db: DatabaseReader, session: BasketCheckoutSession, choice: NetworkChoice
 ) -> Sequence[Problem]:
     if session.key.kind is not ShopKind.NETWORK:
         return [NOT_SOLD]
-    problems = list(sending_problems(choice, call.services.clock.now().astimezone(session.zone).date()))
     async with db.read_sessions() as reading:
         if isinstance(choice, BoxChoice):
             is_sold = bool(await find_sold_box(reading, session.shop.network, choice.box_id))
-            return [*problems, *(quantity_problems(choice) if is_sold else [BOX_NOT_SOLD])]
+            return quantity_problems(choice) if is_sold else [BOX_NOT_SOLD]
         cards = await load_network_cards(reading, session.shop.network)
-    return [*problems, *(network_card_problems(choice, cards) if cards else [NOT_SOLD])]
+    return network_card_problems(choice, cards) if cards else [NOT_SOLD]
 
 
 async def _find_sold_prototype(

@@ -52,12 +52,10 @@ def _issued_by(line: AttemptLine) -> tuple[type[Issued], int]:
     return GiftCardRow, line.gift_card_id or line.network_gift_card_id or 0
 
 
-def issued_item(row: Issued, line: AttemptLine, attempt: AttemptRow, now: dt.datetime) -> IssuedItem:
-    """The view of what was issued for a line. `now` is in the time zone of the marketplace."""
-    bought = line.network_gift_card or line.network_voucher
+def issued_item(row: Issued, attempt: AttemptRow, now: dt.datetime) -> IssuedItem:
+    """The view of what was issued. `now` is in the time zone of the marketplace."""
     by_mail = attempt.delivery.reception is ReceptionMode.GIFTEE_EMAIL
-    day = bought.send_on if bought and by_mail else None
-    send_on = day if day is not None and day >= now.date() else None
+    send_on = row.send_on if row.send_on is not None and row.send_on > now else None
     state = _state(row, now)
     return IssuedItem(
         state=state,

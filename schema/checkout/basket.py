@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 from typing import TypeAlias
+from zoneinfo import ZoneInfo
 
 from schema.catalogue.prototype import VoucherPrototypeType
 from schema.checkout.checkout import Checkout, Contact, DeliveryOption
@@ -16,6 +17,9 @@ from schema.checkout.network_offer import OfferedBox, OfferedDesign, OfferedNetw
 from schema.core.text import Text
 from schema.coupon.coupon import ReceptionMode
 from schema.media import ResponsivePicture
+
+MORNING = dt.time(8)
+"""When a gift is e-mailed on its day, if the customer names no time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +118,27 @@ class Giftee(Contact):
     """The person a gift is for. The address is required only if the gift is posted to the giftee."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gift:
+    """For whom something is bought, with what words, and when it is sent."""
+
+    self_gifted: bool = False
+    giftee: Giftee = Giftee()
+    from_gifter: str = ""
+    """The name printed after "from"; empty for the buyer's name."""
+    message: str = ""
+    send_on: dt.date | None = None
+    """The day on which it is e-mailed to the giftee; None for as soon as it is paid."""
+    send_at: dt.time | None = None
+    """The time of that day, in the time zone of the marketplace; None for the morning. It means nothing without a day."""
+
+    def sending_moment(self, zone: ZoneInfo) -> dt.datetime | None:
+        """When it is e-mailed to the giftee; None for as soon as it is paid."""
+        return None if self.send_on is None else dt.datetime.combine(self.send_on, self.send_at or MORNING, zone)
+
+
 @dataclass(frozen=True, slots=True)
-class VoucherChoice:
+class VoucherChoice(Gift):
     """A voucher as chosen by the customer. `nights` applies only to stays; 0 means the minimum."""
 
     prototype_id: int
@@ -125,51 +148,31 @@ class VoucherChoice:
     nights: int = 0
     options: Mapping[int, int] = field(default_factory=dict)
     """Option id -> count."""
-    self_gifted: bool = False
-    giftee: Giftee = Giftee()
-    to_giftee: str = ""
-    """The name printed after "for"; empty for the giftee's name."""
-    from_gifter: str = ""
-    """The name printed after "from"; empty for the buyer's name."""
-    message: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class GiftCardChoice:
+class GiftCardChoice(Gift):
     """A gift card as chosen by the customer."""
 
     value: Decimal
-    self_gifted: bool = False
-    giftee: Giftee = Giftee()
-    message: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class NetworkGiftCardChoice:
+class NetworkGiftCardChoice(Gift):
     """Gift cards of the network as chosen by the customer, `quantity` alike."""
 
     amount: Decimal
     """The value of each."""
     design_id: int | None = None
     quantity: int = 1
-    self_gifted: bool = False
-    giftee: Giftee = Giftee()
-    message: str = ""
-    send_on: dt.date | None = None
-    """The day on which they are e-mailed to the giftee; None for at once."""
 
 
 @dataclass(frozen=True, slots=True)
-class BoxChoice:
+class BoxChoice(Gift):
     """Boxes of the network as chosen by the customer, `quantity` alike. Each is one network voucher."""
 
     box_id: int
     quantity: int = 1
-    self_gifted: bool = False
-    giftee: Giftee = Giftee()
-    message: str = ""
-    send_on: dt.date | None = None
-    """The day on which they are e-mailed to the giftee; None for at once."""
 
 
 NetworkChoice: TypeAlias = NetworkGiftCardChoice | BoxChoice

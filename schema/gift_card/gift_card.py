@@ -8,6 +8,7 @@ from sqlmodel import Field
 
 from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
 from schema.core.derived import derived
+from schema.core.gift_columns import from_gifter_column, send_on_column
 from schema.core.money import money, money_column
 from schema.core.ownership import partner_relation
 from schema.core.resource import EmbeddedColumns, SchemaModel, embedded, embedded_type, relation, relations
@@ -137,7 +138,9 @@ class GiftCard(SchemaModel):
     )
     gifter_details = embedded(GiftCardGifter, "The gifter, as given at purchase.")
     giftee_details = embedded(GiftCardGiftee, "The giftee, as given at purchase.")
+    from_gifter: str | None = from_gifter_column()
     message: str | None = Field(default=None, max_length=1000, description="The gifter's message; null if none.")
+    send_on: dt.datetime | None = send_on_column()
     reception_mode: ReceptionMode = enum_column(
         ReceptionMode, "How it reaches its recipient.", length=40, default=ReceptionMode.PRINT_AT_HOME
     )

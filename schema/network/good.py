@@ -8,6 +8,7 @@ from sqlmodel import Field
 
 from schema.core.columns import datetime_column, id_column
 from schema.core.derived import derived, restricted_column
+from schema.core.gift_columns import from_gifter_column, send_on_column
 from schema.core.resource import SchemaModel, embedded, relation
 from schema.gift_card.gift_card import GiftCardGiftee, GiftCardGifter
 from schema.network.usage import OF_NETWORK
@@ -32,7 +33,9 @@ class NetworkGoodFields(SchemaModel):
     )
     gifter_details = embedded(GiftCardGifter, "Who gives it.")
     giftee_details = embedded(GiftCardGiftee, "Who receives it.")
+    from_gifter: str | None = from_gifter_column()
     message: str | None = Field(default=None, max_length=1000, description="The gifter's message; null if none.")
+    send_on: dt.datetime | None = send_on_column()
     language: str = Field(default="en", max_length=2, description="The language of its mail and document.")
     visible_order_id = restricted_column(
         int,

@@ -57,8 +57,8 @@ class IssuedItem:
     """The name of the person it is for; empty if unknown."""
     recipient_email: str
     """The e-mail address it is sent to; empty if it is posted or collected."""
-    send_on: dt.date | None = None
-    """The day on which it will be e-mailed; None for at once, and once it was."""
+    send_on: dt.datetime | None = None
+    """When it will be e-mailed to its recipient; None once that is over, and if it is not left for later."""
     is_sendable: bool = False
     """True if it was e-mailed to its recipient and is untouched, so that it can be sent again, or elsewhere."""
 

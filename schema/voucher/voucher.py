@@ -10,6 +10,7 @@ from schema.catalogue.option import VoucherOption
 from schema.catalogue.prototype import VoucherPrototype, VoucherPrototypeType
 from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
 from schema.core.derived import derived
+from schema.core.gift_columns import send_on_column
 from schema.core.money import money, money_column
 from schema.core.ownership import partner_relation
 from schema.core.resource import EmbeddedColumns, SchemaModel, embedded, embedded_type, relation, relations
@@ -165,6 +166,7 @@ class Voucher(SchemaModel):
     message: str | None = Field(default=None, max_length=1000, description="The gifter's message; null if none.")
     to_giftee: str = Field(default="", max_length=160, description='The name printed after "for"; empty if none.')
     from_gifter: str = Field(default="", max_length=160, description='The name printed after "from"; empty if none.')
+    send_on: dt.datetime | None = send_on_column()
     gifter_details = embedded(VoucherGifter, "The gifter, as given at purchase.")
     giftee_details = embedded(VoucherGiftee, "The giftee, as given at purchase.")
     gifter = relation(Customer, by="gifter_id", description="The customer who gave it; null if unknown.", nullable=True)

@@ -1,11 +1,13 @@
 """Validation and pricing of one basket line. Pure functions."""
 
+import datetime as dt
 import uuid
 from collections.abc import Sequence
 
 from schema.checkout.basket import (
     BasketLine,
     BasketProblem,
+    Gift,
     GiftCardChoice,
     OfferedGiftCards,
     OfferedOptionCategory,
@@ -18,6 +20,8 @@ from store.catalogue.prices import Party, nights_of, party_problems, rent_price
 from store.coupon.rules import CENT, ZERO
 
 MAX_OPTION_COUNT = 99
+LATEST_SENDING = dt.timedelta(days=365)
+"""How far in the future a gift can be sent."""
 
 
 def party_of(choice: VoucherChoice) -> Party:
@@ -44,6 +48,20 @@ def gift_card_line(id: uuid.UUID, choice: GiftCardChoice, offer: OfferedGiftCard
     problem = BasketProblem.CHOICE_CHANGED if gift_card_problems(choice, offer) else None
     price = ZERO if problem else choice.value.quantize(CENT)
     return BasketLine(id, choice, None, 0, price, (), price, price, problem)
+
+
+def sending_problems(choice: Gift, now: dt.datetime) -> Sequence[Problem]:
+    """Problems with the time of sending. `now` is in the marketplace's time zone. The morning of today may be over: the
+    gift is then sent at once.
+    """
+    day, today = choice.send_on, now.date()
+    if day is None:
+        return []
+    if not today <= day <= today + LATEST_SENDING:
+        return [Problem(("send_on",), "OUT_OF_RANGE", f"Choose a day within {LATEST_SENDING.days} days.")]
+    if day == today and choice.send_at is not None and choice.send_at <= now.time():
+        return [Problem(("send_at",), "OUT_OF_RANGE", "Choose a time later than now.")]
+    return []
 
 
 def chosen_options(choice: VoucherChoice, categories: Sequence[OfferedOptionCategory]) -> tuple[PricedOption, ...]:

@@ -47,7 +47,7 @@ MODES_BY_DELIVERY_KIND = {
 }
 """Reception modes that are priced by a delivery mode of this kind."""
 ADDRESS_FIELDS = ("address_line_1", "address_line_2", "postal_code", "city", "country")
-REQUIRED_ADDRESS_FIELDS = ("first_name", "last_name", "address_line_1", "postal_code", "city", "country")
+REQUIRED_ADDRESS_FIELDS = ("first_name", "address_line_1", "postal_code", "city", "country")
 """Fields of a giftee that postal delivery requires."""
 _TARGETS = {NetworkGiftCardChoice: CouponTarget.NETWORK_GIFT_CARDS, BoxChoice: CouponTarget.NETWORK_VOUCHERS}
 UNPRICED_PROBLEMS = frozenset({BasketProblem.NOT_SOLD, BasketProblem.CHOICE_CHANGED, BasketProblem.TOO_MUCH})

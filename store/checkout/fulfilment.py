@@ -3,13 +3,22 @@
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from typing import Any
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.checkout.basket import BasketLine, GiftCardChoice, Giftee, OfferedGiftCards, VoucherChoice
 from schema.checkout.checkout import Buyer
 from schema.voucher.voucher import VoucherGiftee, VoucherGifter, VoucherState
-from store.checkout.purchases import coupon_id, full_name, postal_address, reception_of, validity_by
+from store.checkout.purchases import (
+    coupon_id,
+    full_name,
+    gift_fields,
+    postal_address,
+    reception_of,
+    sending_moment,
+    validity_by,
+)
 from store.core.localization.sale_texts import GIFT_CARD_NAME, voucher_details
 from store.coupon.coupons import CouponRow
 from store.coupon.rules import split_proportionally
@@ -49,11 +58,9 @@ def attempt_line(
     purchase = GiftCardPurchase(
         value=line.value,
         paid=line.total - off,
-        self_gifted=line.choice.self_gifted,
-        giftee=line.choice.giftee,
-        message=line.choice.message,
         coupon_id=coupon_id(coupons),
         validity=validity_by(coupons),
+        **gift_fields(line.choice),
         validity_months=gift_cards.validity_months,
     )
     return AttemptLine(
@@ -78,23 +85,24 @@ def _voucher_line(
 ) -> AttemptLine:
     assert line.prototype is not None
     prototype = line.prototype
-    persons = {"adults": choice.adults, "children": choice.children, "babies": choice.babies, "nights": line.nights}
+    persons: dict[str, Any] = {
+        "adults": choice.adults,
+        "children": choice.children,
+        "babies": choice.babies,
+        "nights": line.nights,
+    }
     off_rent, _ = split_proportionally(off, [line.base_price, line.total - line.base_price])
     purchase = VoucherPurchase(
         value=line.value,
         paid=line.total - off,
-        self_gifted=choice.self_gifted,
-        giftee=choice.giftee,
-        message=choice.message,
         coupon_id=coupon_id(coupons),
         validity=validity_by(coupons),
+        **gift_fields(choice),
         prototype_id=prototype.id,
         **persons,
         options=tuple(PurchasedOption(o.option.id, o.count, o.option.price) for o in line.options),
         rent=line.base_price,
         paid_rent=line.base_price - off_rent,
-        to_giftee=choice.to_giftee,
-        from_gifter=choice.from_gifter,
     )
     return AttemptLine(
         name=prototype.name,
@@ -123,13 +131,15 @@ async def issue_purchases(
     vouchers: list[NewVoucher] = []
     cards: list[NewGiftCard] = []
     for line in attempt.lines:
+        send_on = sending_moment(line.purchase, attempt, zone, now) if line.purchase else None
+        begins = send_on or now
         if line.voucher is not None:
-            until = validity_end(line.voucher.validity, now, zone)
-            vouchers.append(_voucher(line.voucher, order, attempt, origin, until))
+            until = validity_end(line.voucher.validity, begins, zone)
+            vouchers.append(_voucher(line.voucher, order, attempt, origin, until, send_on))
         elif line.gift_card is not None:
             bought = line.gift_card
-            until = validity_end(bought.validity, now, zone) or end_of_validity(now, bought.validity_months, zone)
-            cards.append(_gift_card(bought, order, attempt, until))
+            until = validity_end(bought.validity, begins, zone) or end_of_validity(begins, bought.validity_months, zone)
+            cards.append(_gift_card(bought, order, attempt, until, send_on))
     made_vouchers, made_cards = await issue_vouchers(db, vouchers, now), await issue_gift_cards(db, cards, now)
     await mail_vouchers(db, made_vouchers)
     await mail_gift_cards(db, made_cards)
@@ -138,7 +148,12 @@ async def issue_purchases(
 
 
 def _voucher(
-    bought: VoucherPurchase, order: OrderRow, attempt: AttemptRow, origin: str, until: dt.datetime | None
+    bought: VoucherPurchase,
+    order: OrderRow,
+    attempt: AttemptRow,
+    origin: str,
+    until: dt.datetime | None,
+    send_on: dt.datetime | None,
 ) -> NewVoucher:
     giftee, buyer = bought.giftee, attempt.buyer
     row = VoucherRow(
@@ -164,13 +179,16 @@ def _voucher(
         coupon_id=bought.coupon_id,
         order_id=order.id,
         expires_on=until,
+        send_on=send_on,
         **_gifter(buyer).model_dump(),
         **_giftee(giftee, attempt).model_dump(),
     )
     return NewVoucher(row, [NewVoucherOption(option.id, option.count, option.unit_price) for option in bought.options])
 
 
-def _gift_card(bought: GiftCardPurchase, order: OrderRow, attempt: AttemptRow, until: dt.datetime) -> NewGiftCard:
+def _gift_card(
+    bought: GiftCardPurchase, order: OrderRow, attempt: AttemptRow, until: dt.datetime, send_on: dt.datetime | None
+) -> NewGiftCard:
     giftee, buyer = bought.giftee, attempt.buyer
     gifter = Person(buyer.first_name, buyer.last_name, buyer.email)
     return NewGiftCard(
@@ -180,10 +198,12 @@ def _gift_card(bought: GiftCardPurchase, order: OrderRow, attempt: AttemptRow, u
         gifter=gifter,
         giftee=gifter if bought.self_gifted else Person(giftee.first_name, giftee.last_name, giftee.email),
         recipient_address=postal_address(giftee, attempt) or "",
+        from_gifter=bought.from_gifter,
         message=bought.message,
         reception_mode=reception_of(attempt),
         language=attempt.language,
         expires_on=until,
+        send_on=send_on,
         order_id=order.id,
     )
 

@@ -20,7 +20,14 @@ from schema.gift_card.gift_card import GiftCardStatus
 from schema.network.voucher import NetworkVoucherStatus
 from store.checkout.network_lines import network_card_problems
 from store.checkout.network_offers import load_boxes, load_network_cards, load_network_shop
-from store.checkout.purchases import coupon_id, postal_address, reception_of, validity_by
+from store.checkout.purchases import (
+    coupon_id,
+    gift_fields,
+    postal_address,
+    reception_of,
+    sending_moment,
+    validity_by,
+)
 from store.core.localization.sale_texts import GIFT_CARD_NAME
 from store.coupon.coupons import CouponRow
 from store.coupon.rules import split_proportionally
@@ -36,13 +43,11 @@ from store.network.vouchers import NetworkVoucherRow
 from store.order.orders import OrderRow
 from store.partner.partners import MarketplaceRow
 from store.payment.attempts import AttemptRow
-from store.payment.snapshot import AttemptLine, NetworkGiftCardPurchase, NetworkPurchase, NetworkVoucherPurchase
+from store.payment.snapshot import AttemptLine, NetworkGiftCardPurchase, NetworkVoucherPurchase, Purchase
 from store.voucher.payment import end_of_validity
 
 NO_VAT = Decimal("0.00")
 BY_EMAIL = (ReceptionMode.PRINT_AT_HOME, ReceptionMode.GIFTEE_EMAIL)
-SENT_AT = dt.time(8)
-"""When a gift is e-mailed on the day that the buyer has chosen, in the marketplace's time zone."""
 NetworkGood: TypeAlias = GiftCardRow | NetworkVoucherRow
 G = TypeVar("G", GiftCardRow, NetworkVoucherRow)
 
@@ -84,12 +89,9 @@ def _purchase(
     common: dict[str, Any] = {
         "value": value,
         "paid": paid,
-        "self_gifted": choice.self_gifted,
-        "giftee": choice.giftee,
-        "message": choice.message,
         "coupon_id": coupon_id(coupons),
         "validity": validity_by(coupons),
-        "send_on": choice.send_on,
+        **gift_fields(choice),
     }
     if isinstance(choice, NetworkGiftCardChoice):
         assert cards is not None, "a gift card line needs an offer"
@@ -138,12 +140,11 @@ class _Sale:
     def zone(self) -> ZoneInfo:
         return ZoneInfo(self.network.time_zone)
 
-    def columns(self, bought: NetworkPurchase, months: int) -> dict[str, Any]:
+    def columns(self, bought: Purchase, months: int) -> dict[str, Any]:
         """What gift cards and vouchers have in common. Their validity counts from the day on which they are sent."""
         buyer, giftee = self.attempt.buyer, self.attempt.buyer if bought.self_gifted else bought.giftee
-        begins = self.now
-        if bought.send_on is not None:
-            begins = max(begins, dt.datetime.combine(bought.send_on, dt.time(), self.zone))
+        send_on = sending_moment(bought, self.attempt, self.zone, self.now)
+        begins = send_on or self.now
         return {
             "code": "",
             "normal_code": "",
@@ -159,7 +160,9 @@ class _Sale:
             "giftee_last_name": giftee.last_name or None,
             "giftee_email": giftee.email or None,
             "recipient_address": postal_address(bought.giftee, self.attempt),
+            "from_gifter": bought.from_gifter or None,
             "message": bought.message or None,
+            "send_on": send_on,
             "language": self.attempt.language,
             "order_id": self.order.id,
         }
@@ -221,25 +224,15 @@ def _good(sale: _Sale, line: AttemptLine) -> NetworkGood:
 
 
 async def _mail(db: AsyncSession, sale: _Sale, issued: Sequence[NetworkGood]) -> None:
-    """Queue the messages with the documents, not before the chosen day. What is posted or collected is not e-mailed: the
-    order confirmation tells how it is delivered.
+    """Queue the messages with the documents. What is posted or collected is not e-mailed: the order confirmation tells how
+    it is delivered.
     """
     mode = reception_of(sale.attempt)
     if mode not in BY_EMAIL:
         return
     to_giftees = mode is ReceptionMode.GIFTEE_EMAIL
-    days = [_chosen_day(line) if to_giftees else None for line in sale.attempt.lines]
-    for day in dict.fromkeys(days):
-        moment = None if day is None else dt.datetime.combine(day, SENT_AT, sale.zone)
-        send_on = moment if moment is not None and moment > sale.now else None
-        group = [row for row, chosen in zip(issued, days, strict=True) if chosen == day]
-        await mail_network_gift_cards(db, _of(GiftCardRow, group), send_on=send_on, to_giftees=to_giftees)
-        await mail_network_vouchers(db, _of(NetworkVoucherRow, group), send_on=send_on, to_giftees=to_giftees)
-
-
-def _chosen_day(line: AttemptLine) -> dt.date | None:
-    bought = line.network_gift_card or line.network_voucher
-    return bought.send_on if bought else None
+    await mail_network_gift_cards(db, _of(GiftCardRow, issued), to_giftees=to_giftees)
+    await mail_network_vouchers(db, _of(NetworkVoucherRow, issued), to_giftees=to_giftees)
 
 
 def _of(kind: type[G], rows: Iterable[NetworkGood]) -> list[G]:

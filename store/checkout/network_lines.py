@@ -1,6 +1,5 @@
 """Validation and pricing of lines of network products. Pure functions."""
 
-import datetime as dt
 import uuid
 from collections.abc import Sequence
 
@@ -9,9 +8,6 @@ from schema.checkout.network_offer import OfferedBox, OfferedNetworkCards
 from schema.core.errors import Problem
 from schema.network.multi_product_cart import MOST_ALIKE
 from store.coupon.rules import CENT, ZERO
-
-LATEST_SENDING = dt.timedelta(days=365)
-"""How far in the future a gift can be sent."""
 
 
 def network_card_line(id: uuid.UUID, choice: NetworkGiftCardChoice, offer: OfferedNetworkCards | None) -> BasketLine:
@@ -54,10 +50,3 @@ def quantity_problems(choice: NetworkChoice) -> Sequence[Problem]:
     if 1 <= choice.quantity <= MOST_ALIKE:
         return []
     return [Problem(("quantity",), "OUT_OF_RANGE", f"Choose from 1 to {MOST_ALIKE}.")]
-
-
-def sending_problems(choice: NetworkChoice, today: dt.date) -> Sequence[Problem]:
-    """Problems with the day of sending. `today` is the current day in the marketplace's time zone."""
-    if choice.send_on is None or today <= choice.send_on <= today + LATEST_SENDING:
-        return []
-    return [Problem(("send_on",), "OUT_OF_RANGE", f"Choose a day within {LATEST_SENDING.days} days.")]

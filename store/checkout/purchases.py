@@ -1,12 +1,28 @@
 """What purchases have in common: the coupon that a line was bought with, and to whom it goes."""
 
-from collections.abc import Sequence
+import dataclasses
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from typing import Any
+from zoneinfo import ZoneInfo
 
-from schema.checkout.basket import Giftee
+from schema.checkout.basket import Gift, Giftee
 from schema.checkout.checkout import Contact
 from schema.coupon.coupon import ReceptionMode
 from store.coupon.coupons import CouponRow
 from store.payment.attempts import AttemptRow
+
+
+def gift_fields(choice: Gift) -> Mapping[str, Any]:
+    """For whom a choice is, with what words, and when it is sent, as arguments of a purchase."""
+    return {field.name: getattr(choice, field.name) for field in dataclasses.fields(Gift)}
+
+
+def sending_moment(bought: Gift, attempt: AttemptRow, zone: ZoneInfo, now: dt.datetime) -> dt.datetime | None:
+    """When a purchase is e-mailed to its giftee; None for at once, and for what is not e-mailed to a giftee."""
+    moment = bought.sending_moment(zone)
+    is_mailed = reception_of(attempt) is ReceptionMode.GIFTEE_EMAIL and not bought.self_gifted
+    return moment if is_mailed and moment is not None and moment > now else None
 
 
 def coupon_id(coupons: Sequence[CouponRow]) -> int | None:

@@ -11,12 +11,14 @@ import orjson
 from schema.media import MediaSize
 from store.core.files import FileStore
 from store.document.printable import BREAK, HYPHEN
-from store.document.rendering import render_pdf, renderer_version
+from store.document.rendering import render_pdf, render_png, renderer_version
 from store.document.source import DocumentSource
 from store.media.media import MediaRow, media_key_of
 from store.media.pictures import PictureRow
 
 PDF_END = b"%%EOF"
+PREVIEW_RESOLUTION = 96.0
+"""Pixels per inch: a page of A4 is 794 pixels wide."""
 LONGEST_END = 64
 """Bytes at the end of a file that are looked at."""
 
@@ -45,6 +47,11 @@ async def get_or_render_document(source: DocumentSource, files: FileStore) -> Re
 async def render_source(source: DocumentSource, files: FileStore) -> bytes:
     """The document of a source, newly rendered. Raises RenderingFailed, and Unavailable if the file store is unreachable."""
     return await render_pdf(source.sheet, await _pictures(files, source), source.rendered_on)
+
+
+async def render_preview(source: DocumentSource, files: FileStore) -> bytes:
+    """The first page of the document of a source as a PNG picture, for a screen. Raises as `render_source` does."""
+    return await render_png(source.sheet, await _pictures(files, source), PREVIEW_RESOLUTION)
 
 
 async def get_or_make(

@@ -17,5 +17,4 @@ def giftee_name(sold: SoldItem | NetworkVoucherRow) -> str:
 
 def gifter_name(sold: SoldItem | NetworkVoucherRow) -> str:
     """The name to print after "from"; empty if none is given."""
-    named = sold.from_gifter if isinstance(sold, VoucherRow) else ""
-    return named or f"{sold.gifter_first_name} {sold.gifter_last_name}".strip()
+    return sold.from_gifter or f"{sold.gifter_first_name} {sold.gifter_last_name}".strip()

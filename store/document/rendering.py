@@ -48,6 +48,18 @@ async def render_pdf(sheet: TypesetDocument, pictures: "Pictures", rendered_on: 
         return await asyncio.get_running_loop().run_in_executor(_THREADS, render_pdf_sync, sheet, pictures, rendered_on)
 
 
+async def render_png(sheet: TypesetDocument, pictures: "Pictures", pixels_per_inch: float) -> bytes:
+    """The first page of a document as a picture. RenderingFailed if it cannot be rendered."""
+
+    def render() -> bytes:
+        from store.document.pictures import prepare_pictures
+
+        return compile_sheet(sheet, prepare_pictures(pictures), format="png", ppi=pixels_per_inch)
+
+    with RENDER_SECONDS.time():
+        return await asyncio.get_running_loop().run_in_executor(_THREADS, render)
+
+
 def render_pdf_sync(sheet: TypesetDocument, pictures: "Pictures", rendered_on: dt.datetime) -> bytes:
     """`render_pdf` in the calling thread; it occupies a core for a while."""
     from store.document.pictures import prepare_pictures

@@ -107,9 +107,13 @@ def is_printable(row: PrintableRow) -> bool:
 
 
 async def document_source_of(
-    db: AsyncSession, settings: Settings, row: PrintableRow, now: dt.datetime
+    db: AsyncSession,
+    settings: Settings,
+    row: PrintableRow,
+    now: dt.datetime,
+    options: Sequence[tuple[Text, int]] | None = None,
 ) -> DocumentSource:
-    """The source of a document in its current state."""
+    """The source of a document in its current state. `options` are those of a voucher that is not stored."""
     if isinstance(row, GiftCardRow) and row.network_id is not None:
         found = await read_network_gift_card(db, row, _stamp(row, now))
         key = f"documents/{DocumentKind.GIFT_CARD}/{row.id}.pdf"
@@ -131,7 +135,7 @@ async def document_source_of(
         key = f"documents/{DocumentKind.GIFT_CARD}/{row.id}.pdf"
         return DocumentSource(key, _gift_card(row, common), row.created_on, None, logo)
     prototype = await db.get_one(VoucherPrototypeRow, row.voucher_prototype_id)
-    sheet = _voucher(row, prototype, await _options(db, row), common)
+    sheet = _voucher(row, prototype, await _options(db, row) if options is None else options, common)
     key = f"documents/{DocumentKind.VOUCHER}/{row.id}.pdf"
     return DocumentSource(key, sheet, row.created_on, await _cover(db, prototype), logo)
 

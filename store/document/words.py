@@ -119,6 +119,8 @@ NETWORK_VOUCHER_USE = N_(
 )
 WHERE_THEY_ARE_LISTED = N_("All partners with an offer are listed at %(site)s.")
 WHERE_IT_IS_TAKEN = N_("The partners of %(network)s that accept it are listed at %(site)s.")
+PREVIEW = N_("Preview")
+CODE_FOLLOWS = N_("The code is printed here once it is paid.")
 USED = N_("Used")
 EXPIRED = N_("Expired")
 VOUCHER_USED = N_("This voucher has been used.")

@@ -30,11 +30,15 @@ class NewGiftCard:
     giftee: Person = field(default_factory=Person)
     recipient_address: str = ""
     """Postal address, one part a line; empty if it is not posted, or posted to the gifter."""
+    from_gifter: str = ""
+    """The name printed after "from"; empty for the gifter's name."""
     message: str = ""
     reception_mode: ReceptionMode = ReceptionMode.PRINT_AT_HOME
     language: str = "en"
     expires_on: dt.datetime | None = None
     """When it expires; None: never."""
+    send_on: dt.datetime | None = None
+    """When it is e-mailed to its giftee; None for at once, and if it is not."""
     order_id: int | None = None
     status: GiftCardStatus = GiftCardStatus.PAID
     """`PAID`, or `DRAFT` for a card that cannot be spent before it is activated."""
@@ -98,7 +102,9 @@ def _row(new: NewGiftCard, now: dt.datetime) -> GiftCardRow:
         giftee_last_name=new.giftee.last_name or None,
         giftee_email=new.giftee.email or None,
         recipient_address=new.recipient_address or None,
+        from_gifter=new.from_gifter or None,
         message=new.message or None,
+        send_on=new.send_on,
         reception_mode=new.reception_mode,
         language=new.language,
         order_id=new.order_id,

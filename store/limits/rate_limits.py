@@ -12,6 +12,8 @@ from store.limits.count_batches import CountBatches
 from store.limits.counters import REFUSALS, SharedCounters
 from store.limits.log_ins import LogInLimiter
 
+PREVIEWS = Rate(300, 3600)
+"""How often a client network sees a document before it is paid: each is typeset anew."""
 GIFTS_OF_ORDER = Rate(10, 86_400)
 """How often presents of one order are sent again: its link must not become a relay of mail."""
 SYNC_SHARE = 50
@@ -127,4 +129,5 @@ class RateLimits:
         self.addresses = limit("address", settings.rate_limit_anonymous)
         self.forms = limit("form", settings.rate_limit_forms)
         self.pages = limit("page", settings.rate_limit_pages)
+        self.previews = RateLimit("preview", PREVIEWS, self.counters, clock)
         self.gifts = RateLimit("gift", GIFTS_OF_ORDER, self.counters, clock)

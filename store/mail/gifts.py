@@ -38,7 +38,8 @@ BUYER_ROLES = {
 
 
 async def mail_vouchers(db: AsyncSession, vouchers: Sequence[VoucherRow], *, again: str = "") -> None:
-    """Queue the messages to buyers and giftees of usable vouchers; they are sent after the session's commit.
+    """Queue the messages to buyers and giftees of usable vouchers; they are sent after the session's commit, or when
+    the vouchers say (`send_on`).
 
     All vouchers belong to one partner. Those of one order belong in one call, so that nobody gets a message for each. A
     repeated call with the same vouchers queues nothing, unless `again` differs. Flush the session before, so that they
@@ -56,13 +57,11 @@ async def mail_network_gift_cards(
     db: AsyncSession,
     cards: Sequence[GiftCardRow],
     *,
-    send_on: dt.datetime | None = None,
     to_giftees: bool = True,
     again: str = "",
 ) -> None:
     """`mail_vouchers` for gift cards of one network: to the giftee, if the card names an e-mail address, else to the
-    gifter. The messages are the network's. With `send_on`, none is sent before that moment. Without `to_giftees` all are
-    the gifter's, to print.
+    gifter. The messages are the network's. Without `to_giftees` all are the gifter's, to print.
     """
     if not cards:
         return
@@ -75,15 +74,13 @@ async def mail_network_gift_cards(
         items = [_network_item(card, design) for card, design in designed]
         accent = next((design.accent_colour for _, design in designed if design), "")
         content = group.content(network.time_zone, items, accent)
-        owner = {"marketplace_id": network.id, "send_on": send_on}
-        await group.enqueue(db, MailKind.NETWORK_GIFT_CARD, content, again, **owner)
+        await group.enqueue(db, MailKind.NETWORK_GIFT_CARD, content, again, marketplace_id=network.id)
 
 
 async def mail_network_vouchers(
     db: AsyncSession,
     vouchers: Sequence[NetworkVoucherRow],
     *,
-    send_on: dt.datetime | None = None,
     to_giftees: bool = True,
     again: str = "",
 ) -> None:
@@ -97,8 +94,7 @@ async def mail_network_vouchers(
     for group in _by_addressee(vouchers, network_addressees if to_giftees else _gifter):
         items = [_voucher_item(voucher, boxes[voucher.box_id], covers) for voucher in group.sold]
         content = group.content(network.time_zone, items)
-        owner = {"marketplace_id": network.id, "send_on": send_on}
-        await group.enqueue(db, MailKind.NETWORK_VOUCHER, content, again, **owner)
+        await group.enqueue(db, MailKind.NETWORK_VOUCHER, content, again, marketplace_id=network.id)
 
 
 async def _covers(db: AsyncSession, box_ids: Sequence[int]) -> Mapping[int, UUID]:
@@ -143,6 +139,7 @@ class _Group(Generic[S]):
     to: str
     giftee_email: str
     language: str
+    send_on: dt.datetime | None
     sold: list[S] = field(default_factory=list)
 
     def content(self, time_zone: str, items: Sequence[GiftItem], accent: str = "") -> GiftContent:
@@ -157,8 +154,8 @@ class _Group(Generic[S]):
         )
 
     async def enqueue(self, db: AsyncSession, kind: MailKind, content: GiftContent, again: str, **more: Any) -> None:
-        """Queue the message, once, and once more for each other `again`. `more` is whose it is, and when it may be sent,
-        as `enqueue_mail` takes it.
+        """Queue the message, once, and once more for each other `again`. `more` is whose it is, as `enqueue_mail` takes
+        it.
         """
         key = f"{self.role}:{self.sold[0].id}"
         await enqueue_mail(
@@ -168,17 +165,18 @@ class _Group(Generic[S]):
             language=self.language,
             about=content.model_dump(),
             unique_key=f"{key}:{again}" if again else key,
+            send_on=self.send_on,
             **{"partner_id": None, **more},
         )
 
 
 def _by_addressee(sold: Sequence[S], addressees_of: Callable[[S], Iterable[tuple[GiftRole, str]]]) -> list[_Group[S]]:
-    """What belongs into one message each: of one role, to one address, in one language."""
-    groups: dict[tuple[GiftRole, str, str, str], _Group[S]] = {}
+    """What belongs into one message each: of one role, to one address, in one language, at one time."""
+    groups: dict[tuple[GiftRole, str, str, str, dt.datetime | None], _Group[S]] = {}
     for one in sold:
         for role, to in addressees_of(one):
             giftee = one.giftee_email or "" if role is GiftRole.SENT_TO_GIFTEE else ""
-            key = (role, to, giftee, one.language)
+            key = (role, to, giftee, one.language, one.send_on)
             groups.setdefault(key, _Group(*key)).sold.append(one)
     return list(groups.values())
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated
 
-from schema.checkout.basket import Giftee
+from schema.checkout.basket import Gift
 from schema.checkout.checkout import Buyer, VatAmount
 from schema.core.text import Text
 from schema.coupon.coupon import ReceptionMode
 from schema.delivery.delivery import DeliveryKind
-from store.core.typed_json import OMITTED_IF_NONE, TEXT_AS_STORED, TypedJson
+from store.core.typed_json import OMITTED_IF_EMPTY, OMITTED_IF_NONE, TEXT_AS_STORED, TypedJson
 
 StoredText = Annotated[Text, TEXT_AS_STORED]
 
@@ -28,15 +28,15 @@ class PurchasedOption:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Purchase:
+class Purchase(Gift):
     """What a voucher and a gift card have in common until they are issued."""
 
+    from_gifter: Annotated[str, OMITTED_IF_EMPTY] = ""
+    send_on: Annotated[dt.date | None, OMITTED_IF_EMPTY] = None
+    send_at: Annotated[dt.time | None, OMITTED_IF_EMPTY] = None
     value: Decimal
     paid: Decimal
     """The value, less the discounts."""
-    self_gifted: bool
-    giftee: Giftee
-    message: str
     coupon_id: int | None
     validity: str
     """The period of validity that a coupon grants; empty for the usual one."""
@@ -55,7 +55,6 @@ class NetworkPurchase(Purchase):
     """What a network's gift card and voucher have in common until they are issued."""
 
     send_on: dt.date | None = None
-    """The day on which it is e-mailed to the giftee; None for at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,8 +87,9 @@ class VoucherPurchase(Purchase):
     rent: Decimal
     paid_rent: Decimal
     """The rent, less its part of the discounts."""
-    to_giftee: str
-    from_gifter: str
+    from_gifter: str = ""
+    to_giftee: str = ""
+    """The name printed after "for", in attempts of releases that asked for it beside the giftee's name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +126,11 @@ class AttemptLine:
     """The issued gift card of a network."""
     network_voucher_id: Annotated[int | None, OMITTED_IF_NONE] = None
     """The issued voucher of a network."""
+
+    @property
+    def purchase(self) -> Purchase | None:
+        """What is to be issued for it; None for goods."""
+        return self.voucher or self.gift_card or self.network_gift_card or self.network_voucher
 
     @property
     def is_of_network(self) -> bool:

@@ -23,7 +23,8 @@ END_OF_DAY = dt.time(23, 59, 59, fold=1)
 async def activate_vouchers(db: AsyncSession, vouchers: Sequence[VoucherRow], now: dt.datetime) -> None:
     """Activate vouchers of one partner. The rows and their options are flushed, and locked or new.
 
-    Vouchers sold here that were never activated get their expiry date and are counted in the prototypes' `nb_orders`
+    Vouchers sold here that were never activated get their expiry date, counted from the day on which they are sent, and are
+    counted in the prototypes' `nb_orders`
     and the options' `has_been_ordered`. Options and then prototypes are locked last, each by ascending id.
     """
     first = [row for row in vouchers if row.activated_on is None]
@@ -38,7 +39,7 @@ async def activate_vouchers(db: AsyncSession, vouchers: Sequence[VoucherRow], no
     validity = dict((await db.exec(query.where(is_any_of(col(VoucherPrototypeRow.id), list(times))))).all())
     for row in sold:
         if row.expires_on is None:
-            row.expires_on = end_of_validity(now, validity[row.voucher_prototype_id], zone)
+            row.expires_on = end_of_validity(row.send_on or now, validity[row.voucher_prototype_id], zone)
     await db.flush()
     await _mark_options(db, [row.id for row in sold])
     for prototype_id, count in sorted(times.items()):

@@ -1,6 +1,7 @@
 """Vouchers and gift cards, bought in a browser: by keyboard as far as the payment, and without scripts on a phone."""
 
 import json
+import re
 
 import pytest
 from playwright.async_api import expect
@@ -82,8 +83,15 @@ async def _chooses_a_massage_with_options(customer: Customer, sold: Experiences)
     await expect(total).to_have_text("€182.00", timeout=TIMEOUT)
     await keys.press(page.locator(f"#option-{sold.robe.id}"), "Space")
     await expect(total).to_have_text("€197.00", timeout=TIMEOUT)
-    await keys.type("#giftee-first_name", "Marie")
+    await keys.press(customer.button("continue"))
+    await expect(page).to_have_url(re.compile("part=personal"), timeout=TIMEOUT)
+    await sound(page, "voucher, for whom")
+    preview = page.locator("img.preview")
+    first = await preview.get_attribute("src")
+    await keys.type("#giftee-name", "Marie")
     await keys.type("#message", "Enjoy!")
+    await expect(preview).not_to_have_attribute("src", first or "", timeout=TIMEOUT)
+    assert await preview.evaluate("async (img) => { await img.decode(); return img.naturalWidth; }") == 794
 
 
 async def _is_told_what_is_missing(customer: Customer) -> None:
@@ -141,6 +149,7 @@ async def test_a_gift_card_without_scripts(shop: RunningShop, new_customer: NewC
     assert await page.locator("#errors:focus").count() == 1
     assert await page.input_value("#other") == "a lot"
     await page.check("#value-1")
+    await customer.press(customer.button("continue"))
     await page.check("#for-self")
     assert not await page.locator("#giftee-email").is_visible()
     await page.check("#reception-print_at_home")

@@ -51,7 +51,9 @@ async def test_boxes_and_a_gift_card_by_keyboard(shop: RunningShop, customer: Cu
     await sound(page, "box")
     await keys.press(page.get_by_role("button", name="One more"))
     await page.get_by_text("€240.00").first.wait_for()
-    await page.fill("#giftee-first_name", "Marie")
+    await customer.press(customer.button("continue"))
+    await sound(page, "box, for whom")
+    await page.fill("#giftee-name", "Marie")
     await page.check("#reception-print_at_home")
     await customer.press(customer.button("another"))
     async with page.expect_navigation():
@@ -59,6 +61,7 @@ async def test_boxes_and_a_gift_card_by_keyboard(shop: RunningShop, customer: Cu
     await sound(page, "network gift card")
     await page.check("#value-other")
     await page.fill("#other", "75")
+    await customer.press(customer.button("continue"))
     await customer.go_on()
     await customer.give_details(email="network@example.com")
     await sound(page, "payment of network products")

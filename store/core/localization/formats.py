@@ -56,6 +56,10 @@ class Formats:
         """`23 août 2026`, in a time zone by its IANA name."""
         return format_date(moment.astimezone(ZoneInfo(time_zone)), "long", locale=self.locale)
 
+    def hour(self, time: dt.time) -> str:
+        """`14:35`."""
+        return format_time(time, "short", locale=self.locale)
+
     def time(self, moment: dt.datetime, time_zone: str) -> str:
         """`14:35`, in a time zone by its IANA name."""
         return format_time(moment.astimezone(ZoneInfo(time_zone)), "short", locale=self.locale)

@@ -1,5 +1,7 @@
 """The pages of vouchers and gift cards as a customer uses them: their addresses, what they show, and the way through them."""
 
+from collections.abc import Mapping
+
 from tests.fixtures.basket import Experiences
 from tests.fixtures.shop import GOOD_CARD, Shop
 from tests.funnel.checkout.customer import Customer
@@ -7,6 +9,8 @@ from tests.funnel.checkout.page import Element
 
 WINDOW, GIFT_CARDS = "/vouchers/shop/", "/giftcards/shop/"
 FORM, CARD_FORM = f"{WINDOW}customization/?", f"{GIFT_CARDS}customization/?"
+PERSONAL = {"for", "from", "message", "send_on", "send_at", "reception", "country"}
+"""The fields of the second part of a line's form, beside those of the giftee."""
 CONTINUE, UPDATE, ANOTHER = ("do", "continue"), ("do", "update"), ("do", "another")
 
 
@@ -36,11 +40,30 @@ def wrong(customer: Customer, place: str) -> str:
     return said.text
 
 
+async def filled(
+    customer: Customer,
+    action: str,
+    fields: Mapping[str, str] | None = None,
+    button: tuple[str, str] = CONTINUE,
+) -> Customer:
+    """Fill in the form of a line and go on: first what is chosen, then for whom it is and how it is received. Ends at the
+    first part if something is wrong there.
+    """
+    typed = dict(fields or {})
+    personal = {name: value for name, value in typed.items() if name in PERSONAL or name.startswith("giftee-")}
+    if customer.form(action).all("input", name="line") and "part=personal" not in customer.path:
+        chosen = {name: value for name, value in typed.items() if name not in personal}
+        await customer.send(action, chosen, CONTINUE)
+        if "part=personal" not in customer.path:
+            return customer
+        typed = personal
+    return await customer.send(action, typed, button)
+
+
 async def chosen_massage(customer: Customer, sold: Experiences, **fields: str) -> Customer:
     """A massage in the basket, printed at home; at the second step."""
     await open_form(customer, sold.massage.id)
-    filled = {"reception": "print_at_home", "giftee-first_name": "Marie", "giftee-last_name": "Curie", **fields}
-    return await customer.send(FORM, filled, CONTINUE)
+    return await filled(customer, FORM, {"reception": "print_at_home", "giftee-name": "Marie Curie", **fields})
 
 
 async def paid(shop: Shop, customer: Customer) -> Customer:

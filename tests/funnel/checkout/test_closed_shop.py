@@ -10,7 +10,14 @@ from schema.delivery.delivery import DeliveryKind
 from schema.validation.languages import LANGUAGES
 from tests.fixtures.basket import Experiences
 from tests.fixtures.shop import Shop
-from tests.funnel.checkout.basket_pages import CARD_FORM, CONTINUE, GIFT_CARDS, WINDOW, chosen_massage, identified
+from tests.funnel.checkout.basket_pages import (
+    CARD_FORM,
+    GIFT_CARDS,
+    WINDOW,
+    chosen_massage,
+    filled,
+    identified,
+)
 from tests.funnel.checkout.customer import Customer
 from tests.funnel.checkout.page import fields_of
 from tests.funnel.checkout.test_pages import check_controls, check_headers, check_headings
@@ -42,7 +49,7 @@ async def test_nothing_is_sold_at_any_step(shop: Shop, visitors: Visitors, sold:
     await at_payment(shop, goods)
     await chosen_massage(vouchers, sold, **{f"option-{sold.rose.id}": "1"})
     await cards.open(GIFT_CARDS)
-    await cards.send(CARD_FORM, {"value": "50.00", "reception": "print_at_home"}, CONTINUE)
+    await filled(cards, CARD_FORM, {"value": "50.00", "reception": "print_at_home"})
     await identified(cards, GIFT_CARDS)
     await close(shop, status)
     for customer, root in ((goods, PRODUCTS), (vouchers, WINDOW), (cards, GIFT_CARDS)):

@@ -12,7 +12,7 @@ from schema.validation.languages import LANGUAGES
 from store.core.localization.formats import Formats
 from tests.fixtures.basket import Experiences
 from tests.fixtures.shop import Shop
-from tests.funnel.checkout.basket_pages import CARD_FORM, CONTINUE, GIFT_CARDS, chosen_massage, identified
+from tests.funnel.checkout.basket_pages import CARD_FORM, CONTINUE, GIFT_CARDS, chosen_massage, filled, identified
 from tests.funnel.checkout.customer import Customer
 from tests.funnel.checkout.test_pages import check_controls, check_headings
 from tests.funnel.checkout.test_payment import at_payment, pay
@@ -124,7 +124,7 @@ async def test_the_shops_of_vouchers_and_gift_cards_tell_it_too(
     assert "Coupon MEAL Not for what is in this order. €0.00" in sums(other)
     giver = visitors()
     await giver.open(GIFT_CARDS)
-    await giver.send(CARD_FORM, {"value": "50.00", "reception": "print_at_home"}, CONTINUE)
+    await filled(giver, CARD_FORM, {"value": "50.00", "reception": "print_at_home"})
     await identified(giver, GIFT_CARDS)
     await giver.use_code("BIG")
     assert "Takes nothing off this order. From €1,000.00 of products." in said_of_codes(giver)
@@ -151,5 +151,5 @@ async def test_nor_is_it_taken_for_a_gift_card_by_post(shop: Shop, customer: Cus
     home = shop.modes[DeliveryKind.HOME_DELIVERY]
     await customer.open(GIFT_CARDS)
     by_post = {"value": "50.00", "reception": f"expedition-{home}", "country": "ZZ"}
-    await customer.send(CARD_FORM, by_post, CONTINUE)
+    await filled(customer, CARD_FORM, by_post)
     assert (customer.step, customer.errors) == ("customization", ["Choose a country."])

@@ -9,7 +9,7 @@ from resolvers.gift_card.offers import update_gift_card_offer
 from schema.gift_card.input import UpdateGiftCardOffer
 from schema.validation.languages import LANGUAGES
 from tests.fixtures.shop import Shop
-from tests.funnel.checkout.basket_pages import CARD_FORM, CONTINUE, GIFT_CARDS, WINDOW, identified, paid, wrong
+from tests.funnel.checkout.basket_pages import CARD_FORM, GIFT_CARDS, WINDOW, filled, identified, paid, wrong
 from tests.funnel.checkout.customer import Customer
 from tests.funnel.checkout.test_pages import check_controls, check_headers, check_headings
 
@@ -34,7 +34,7 @@ async def test_the_form_proposes_what_the_partner_offers(shop: Shop, customer: C
     proposed = [label.text for label in labels]
     assert proposed == ["€60", "€15.50", "€90", "Another value"]
     assert "It is valid for 1 month." in customer.page.one(id="value").text
-    await customer.send(CARD_FORM, {"value": "other", "other": "90.01", "reception": "print_at_home"}, CONTINUE)
+    await filled(customer, CARD_FORM, {"value": "other", "other": "90.01", "reception": "print_at_home"})
     assert (customer.step, wrong(customer, "value")) == ("customization", "Choose a value from €15.50 to €90.00.")
     await change(shop, suggested=[])
     await customer.open(GIFT_CARDS)
@@ -68,7 +68,7 @@ async def test_a_closed_shop_says_so_and_nothing_leads_to_it(
     other = visitors()
     for buyer in (customer, other):
         await buyer.open(GIFT_CARDS)
-        await buyer.send(CARD_FORM, {"value": "50.00", "reception": "print_at_home"}, CONTINUE)
+        await filled(buyer, CARD_FORM, {"value": "50.00", "reception": "print_at_home"})
         await identified(buyer, "/giftcards/shop/")
         assert buyer.step == "payment"
     opened, form = customer.path, customer.form("/giftcards/shop/payment/?")

@@ -21,13 +21,17 @@ from tests.servers.mail_servers import RealMailServer
 
 
 async def queue(shop: Shop, *held: NetworkVoucherRow, send_on: dt.datetime | None = None) -> None:
+    for voucher in held:
+        voucher.send_on = send_on
     async with shop.services.db.sessions() as db, db.begin():
-        await mail_network_vouchers(db, held, send_on=send_on)
+        await mail_network_vouchers(db, held)
 
 
 async def queue_cards(shop: Shop, *held: GiftCardRow, send_on: dt.datetime) -> None:
+    for card in held:
+        card.send_on = send_on
     async with shop.services.db.sessions() as db, db.begin():
-        await mail_network_gift_cards(db, held, send_on=send_on)
+        await mail_network_gift_cards(db, held)
 
 
 async def test_a_buyer_gets_all_vouchers_of_an_order_in_one_message(mailing: Shop, mail_server: RealMailServer) -> None:

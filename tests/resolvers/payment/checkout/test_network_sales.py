@@ -3,6 +3,7 @@
 import asyncio
 import datetime as dt
 from decimal import Decimal
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -344,8 +345,9 @@ async def test_a_gift_is_mailed_on_the_chosen_day(shop: Shop, goods: NetworkGood
     day = clock.now().date() + dt.timedelta(days=10)
     chosen = goods.cards(giftee=GIFTEE, send_on=day), goods.boxes(giftee=GIFTEE), goods.cards("60.00", giftee=GIFTEE)
     outcome = await bought(shop, *chosen, reception=ReceptionMode.GIFTEE_EMAIL)
+    morning = dt.datetime.combine(day, dt.time(8), ZoneInfo("Europe/Paris"))
     assert [line.issued_item.send_on for line in (await shop.order_page(outcome)).lines if line.issued_item] == [
-        day,
+        morning,
         None,
         None,
     ]

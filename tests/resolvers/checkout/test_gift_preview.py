@@ -1,0 +1,82 @@
+"""The document of a gift before it is paid: as it is typed, as it stands in the basket, and for nobody else."""
+
+import uuid
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from resolvers.checkout import basket
+from resolvers.checkout.preview import keep_gift_draft, preview_gift
+from schema.checkout.basket import BasketChoice, BoxChoice, Giftee, NetworkGiftCardChoice, VoucherChoice
+from schema.checkout.checkout import CheckoutKey, ShopKind
+from schema.core.errors import NotFound, TooManyRequests
+from store.limits.rate_limits import PREVIEWS
+from tests.fixtures.basket import Experiences, card_of, for_two, new_key
+from tests.fixtures.network_sale import network_goods
+from tests.fixtures.shop import Shop
+
+PNG = b"\x89PNG\r\n"
+GIFT: dict[str, Any] = {
+    "giftee": Giftee(first_name="Zoé", last_name="Martin"),
+    "from_gifter": "Mum",
+    "message": "Enjoy!",
+}
+
+
+async def drafted(shop: Shop, key: CheckoutKey, choice: BasketChoice, language: str = "en") -> bytes:
+    """The picture of a choice that is being typed."""
+    draft = await keep_gift_draft(shop.context, key, choice)
+    return await preview_gift(shop.context, key, None, draft, language)
+
+
+async def test_a_voucher_as_it_is_typed(shop: Shop, sold: Experiences) -> None:
+    key = new_key(ShopKind.VOUCHERS)
+    first = await drafted(shop, key, for_two(sold, **GIFT))
+    assert first.startswith(PNG)
+    assert await drafted(shop, key, for_two(sold, **GIFT)) == first
+    for other in ({"message": "Enjoy it!"}, {"from_gifter": "Dad"}, {"giftee": Giftee(first_name="Noé")}):
+        assert await drafted(shop, key, for_two(sold, **{**GIFT, **other})) != first, "it shows what is typed"
+    assert await drafted(shop, key, for_two(sold, **GIFT), "fr") != first
+    assert not (await basket.open_basket(shop.context, key)).basket_lines, "nothing is put into the basket"
+    assert await shop.count("voucher") == 0
+
+
+async def test_a_gift_card_that_stands_in_the_basket(shop: Shop) -> None:
+    key, line_id = new_key(ShopKind.GIFT_CARDS), uuid.uuid4()
+    await basket.put_line(shop.context, key, line_id, card_of("50.00", **GIFT))
+    kept = await preview_gift(shop.context, key, line_id, "", "en")
+    assert kept == await drafted(shop, key, card_of("50.00", **GIFT))
+    assert kept != await drafted(shop, key, card_of("60.00", **GIFT))
+    assert await shop.count("gift_card") == 0
+
+
+async def test_network_products(shop: Shop) -> None:
+    goods, key = await network_goods(shop), new_key(ShopKind.NETWORK)
+    for choice in (goods.cards("50.00", **GIFT), goods.boxes(**GIFT)):
+        assert (await drafted(shop, key, choice)).startswith(PNG)
+    for unknown in (NetworkGiftCardChoice(Decimal(50), 4711), BoxChoice(4711)):
+        with pytest.raises(NotFound):
+            await drafted(shop, key, unknown)
+
+
+async def test_only_what_can_be_ordered_and_only_in_its_own_session(shop: Shop, sold: Experiences) -> None:
+    key, other = new_key(ShopKind.VOUCHERS), new_key(ShopKind.VOUCHERS)
+    draft = await keep_gift_draft(shop.context, key, for_two(sold, **GIFT))
+    for of, name in ((other, draft), (key, "0" * 64), (key, "../x"), (key, "")):
+        with pytest.raises(NotFound):
+            await preview_gift(shop.context, of, uuid.uuid4(), name, "en")
+    with pytest.raises(NotFound):
+        await drafted(shop, key, VoucherChoice(sold.massage.id, adults=9))
+    await shop.execute("UPDATE voucher_prototype SET is_active = false")
+    with pytest.raises(NotFound):
+        await preview_gift(shop.context, key, None, draft, "en")
+
+
+async def test_previews_are_limited(shop: Shop, sold: Experiences) -> None:
+    key = new_key(ShopKind.VOUCHERS)
+    for _ in range(PREVIEWS.amount):
+        with pytest.raises(NotFound):
+            await preview_gift(shop.context, key, uuid.uuid4(), "", "en")
+    with pytest.raises(TooManyRequests):
+        await drafted(shop, key, for_two(sold))
