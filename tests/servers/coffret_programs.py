@@ -15,10 +15,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from typing import IO
 
 import psutil
 import pytest
 
+from tests.servers.fork_server import ForkedProcess, fork_server
 from tests.servers.ports import free_port
 
 READY_WITHIN = 180.0
@@ -26,7 +28,7 @@ READY_WITHIN = 180.0
 
 
 class Program:
-    """A running `coffret serve`, or another command."""
+    """A running `coffret serve`, or another command, forked from a process that has imported Coffret."""
 
     def __init__(
         self, data: pathlib.Path, port: int, *options: str, command: str = "serve", **environment: str
@@ -36,10 +38,12 @@ class Program:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("COFFRET_")}
         settings = {"COFFRET_DATA_DIR": str(data), "PORT": str(port), "COFFRET_DEMO": "false", **environment}
         with self.output.open("wb") as output:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "coffret.cli", command, *options],
-                stdin=subprocess.DEVNULL, stdout=output, stderr=output, env={**kept, **settings}, start_new_session=True,
-            )  # fmt: skip
+            self.process = self._start([command, *options], kept | settings, output)
+
+    def _start(
+        self, arguments: list[str], environment: dict[str, str], output: IO[bytes]
+    ) -> ForkedProcess | subprocess.Popen[bytes]:
+        return fork_server.start("coffret.cli", *arguments, environment=environment, stdout=output, stderr=output)
 
     def read_output(self) -> str:
         """All it has written so far."""
@@ -70,6 +74,18 @@ class Program:
             self.process.kill()
             self.process.wait()
             raise AssertionError(f"does not end: {self.read_output()}") from None
+
+
+class ProgramWithImports(Program):
+    """One that imports Coffret itself, as its users start it."""
+
+    def _start(
+        self, arguments: list[str], environment: dict[str, str], output: IO[bytes]
+    ) -> ForkedProcess | subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [sys.executable, "-m", "coffret.cli", *arguments],
+            stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environment, start_new_session=True,
+        )  # fmt: skip
 
 
 def processes(folder: pathlib.Path) -> list[int]:
@@ -142,6 +158,11 @@ def short_folder() -> Iterator[pathlib.Path]:
     for pid in processes(path):
         os.kill(pid, signal.SIGKILL)
     shutil.rmtree(path)
+
+
+def pytest_unconfigure() -> None:
+    """End the process that others were forked from."""
+    fork_server.close()
 
 
 @pytest.fixture(scope="session")

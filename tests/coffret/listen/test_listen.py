@@ -6,8 +6,6 @@ import os
 import pathlib
 import signal
 import stat
-import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 
@@ -29,6 +27,7 @@ from store.partner.partners import PartnerRow
 from store.webhook.queue import event_body
 from tests.coffret.listen.test_feed import FeedServer, serving
 from tests.servers.databases import Databases
+from tests.servers.fork_server import fork_server
 from tests.servers.ports import free_port
 from tests.servers.receivers import TAKES, Receiver, answers, closes, hangs, receiving
 
@@ -49,9 +48,9 @@ class Listener:
         number = len(list(home.glob("output-*")))
         self.output, self.errors = home / f"output-{number}", home / f"errors-{number}"
         with self.output.open("wb") as output, self.errors.open("wb") as errors:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "coffret.cli", "listen", *options],
-                stdin=subprocess.DEVNULL, stdout=output, stderr=errors, env={**kept, "HOME": str(home), **environment},
+            self.process = fork_server.start(
+                "coffret.cli", "listen", *options,
+                environment={**kept, "HOME": str(home), **environment}, stdout=output, stderr=errors,
             )  # fmt: skip
 
     def read_output(self) -> str:

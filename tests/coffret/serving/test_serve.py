@@ -18,14 +18,14 @@ import psutil
 import pytest
 
 from coffret.commands.serve import graceful_shutdown
-from tests.servers.coffret_programs import READY_WITHIN, Program, alive, gone, processes
+from tests.servers.coffret_programs import READY_WITHIN, Program, ProgramWithImports, alive, gone, processes
 from tests.servers.ports import free_port
 from tests.servers.redis_servers import RedisServer
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ends_in_order_with_everything_it_started(data: pathlib.Path, number: signal.Signals) -> None:
-    program = Program(data, free_port())
+    program = ProgramWithImports(data, free_port())
     program.wait_until_ready()
     assert program.ask("/healthz") == program.ask("/readyz") == 200
     started = processes(data.parent)
@@ -62,7 +62,7 @@ def test_starts_again_after_all_was_killed(data: pathlib.Path) -> None:
 
 
 def test_a_signal_while_it_starts_ends_it_too(new_data: pathlib.Path) -> None:
-    program = Program(new_data, free_port())
+    program = ProgramWithImports(new_data, free_port())
     deadline = time.monotonic() + READY_WITHIN
     while not (new_data / "postgres/postmaster.pid").exists():
         assert program.process.poll() is None, program.read_output()

@@ -7,8 +7,6 @@ import pathlib
 import random
 import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator, Callable
 from typing import Any
@@ -19,6 +17,7 @@ import pytest
 
 from store.database.db import Database, dsn
 from store.job.jobs import JobKind, enqueue_job
+from tests.servers.fork_server import ForkedProcess, fork_server
 from tests.servers.ports import free_port
 from tests.servers.redis_servers import RedisServer
 
@@ -33,18 +32,17 @@ class Workers:
         self.database = database
         self.connection = connection
         self.environment = environment
-        self.processes: list[subprocess.Popen[bytes]] = []
+        self.processes: list[ForkedProcess] = []
         self.log = pathlib.Path(environment["COFFRET_DATA_DIR"]).with_name("workers.log")
 
-    def start(self, **environment: str) -> subprocess.Popen[bytes]:
+    def start(self, **environment: str) -> ForkedProcess:
         """Start one."""
         with self.log.open("ab") as log:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "tests.coffret.serving.worker_under_test"],
-                stdin=subprocess.DEVNULL,
+            process = fork_server.start(
+                "tests.coffret.serving.worker_under_test",
+                environment=self.environment | environment,
                 stdout=log,
                 stderr=log,
-                env={**self.environment, **environment},
             )
         self.processes.append(process)
         return process

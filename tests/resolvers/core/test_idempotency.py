@@ -4,8 +4,8 @@ import asyncio
 import datetime as dt
 import json
 import os
+import pathlib
 import signal
-import sys
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -29,6 +29,7 @@ from tests.resolvers.core.application import (
     services_over,
 )
 from tests.resolvers.core.idempotent_operations import METADATA, provider, ran
+from tests.servers.fork_server import fork_server
 
 
 @pytest.fixture
@@ -249,16 +250,22 @@ async def test_while_it_runs_a_repetition_is_told_to_wait(application: Applicati
 @pytest.mark.parametrize(
     ("application", "operation"), [("rest", "make"), ("graphql", "send"), ("rest", "greet")], indirect=["application"]
 )
-async def test_a_request_whose_process_was_killed_is_done_once(application: Application, operation: str) -> None:
+async def test_a_request_whose_process_was_killed_is_done_once(
+    application: Application, operation: str, tmp_path: pathlib.Path
+) -> None:
     sent = OPERATIONS[operation][0] | {"outcome": "wait"}
-    program = [sys.executable, "-m", "tests.resolvers.core.application", application.url, application.ask.token]
-    process = await asyncio.create_subprocess_exec(
-        *program, application.ask.transport, operation, json.dumps(sent), "key", stdout=asyncio.subprocess.PIPE
-    )
-    assert process.stdout is not None
-    assert await process.stdout.readline() == b"waiting\n"
-    os.kill(process.pid, signal.SIGKILL)
-    await process.wait()
+    told = tmp_path / "told"
+    with told.open("wb") as output:
+        process = fork_server.start(
+            "tests.resolvers.core.application", application.url, application.ask.token, application.ask.transport,
+            operation, json.dumps(sent), "key", environment=os.environ, stdout=output, stderr=output,
+        )  # fmt: skip
+    async with asyncio.timeout(60):
+        while told.read_text() != "waiting\n":
+            assert process.poll() is None, told.read_text()
+            await asyncio.sleep(0.02)
+    process.kill()
+    assert process.wait(60) == -signal.SIGKILL
     idempotent_operations.turns.go.set()
     if operation != "make":  # nobody can tell at once that it has died
         assert application.code(await application.ask(operation, sent, "key")) == "IDEMPOTENCY_IN_PROGRESS"

@@ -240,10 +240,11 @@ async def test_a_preview_changes_nothing(shop: Shop) -> None:
 
 
 async def test_many_refunds_at_once_never_exceed_the_payment(shop: Shop) -> None:
+    """Sixty at once: more than a process has connections."""
     payment = await paid(shop)
-    outcomes = await asyncio.gather(*(refunded(shop, payment, "1.00") for _ in range(200)), return_exceptions=True)
+    outcomes = await asyncio.gather(*(refunded(shop, payment, "2.50") for _ in range(60)), return_exceptions=True)
     failures = [each for each in outcomes if isinstance(each, BaseException)]
-    assert len(failures) == 100
+    assert len(failures) == 20
     assert all(isinstance(each, AppError) for each in failures), failures
     assert (await reread(shop, payment.id)).refunded_amount == Decimal("100.00")
     assert await shop.one("SELECT sum(refund_amount) FROM refund") == Decimal("100.00")
