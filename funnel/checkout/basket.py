@@ -12,6 +12,7 @@ from funnel.checkout.catalogue_page import current_basket
 from funnel.checkout.network_form import opened_choice, read_network_choice
 from funnel.checkout.request import CheckoutRequest
 from funnel.core.basket_messages import BASKET_PROBLEMS, Offered, basket_error_text, number_fields_of
+from funnel.core.email_hints import is_hint_due, with_suggestion
 from funnel.core.flash import Flash
 from funnel.core.forms import Form, shown_errors_of
 from funnel.core.messages import ErrorPage
@@ -32,9 +33,10 @@ from schema.checkout.basket import (
 from schema.checkout.checkout import CheckoutStep, ShopKind
 from schema.checkout.network_offer import OfferedBox
 from schema.core.errors import CartNotFound, InvalidInput, NotFound
+from schema.validation.mail_domains import suggested_email
 from store.core.localization.formats import Formats
 
-STEP = CheckoutStep.CUSTOMIZATION
+STEP, EMAIL = CheckoutStep.CUSTOMIZATION, "giftee-email"
 CHANGE = "CHANGE"
 """The error code of a line that must be corrected in its own form."""
 BEGINNINGS = {"prototype", "new", "box", "design"}
@@ -42,7 +44,7 @@ BEGINNINGS = {"prototype", "new", "box", "design"}
 MISSING = {"REQUIRED"}
 """Error codes that a preview does not show: the customer may still fill in the field."""
 FIELDS = {
-    BasketProblem.GIFTEE_EMAIL_MISSING: "giftee-email",
+    BasketProblem.GIFTEE_EMAIL_MISSING: EMAIL,
     BasketProblem.GIFTEE_ADDRESS_MISSING: "giftee-address_line_1",
 }
 """The form field where a line's problem can be corrected."""
@@ -97,7 +99,7 @@ async def preview(request: CheckoutRequest) -> Response:
 
 async def choose(request: CheckoutRequest) -> Response:
     """Store the form and perform the action of the pressed button."""
-    form, button = apply_quantity_button(request.form), pressed_button(request.form)
+    form, button = apply_quantity_button(with_suggestion(request.form, EMAIL)), pressed_button(request.form)
     if button.name == "remove":
         if (unwanted := basket_form.parse_uuid(button.of)) is not None:
             await basket.remove_line(request.context, request.key, unwanted)
@@ -109,7 +111,7 @@ async def choose(request: CheckoutRequest) -> Response:
     problems: Problems = ()
     if opened is not None:
         problems = await _put_line(request, opened)
-        if problems:
+        if problems or _is_hint_due(request, form):
             return await _redirect_to_form(request, Flash(problems, form), _form_query(request))
     view, problems = await _put_reception(request, form)
     if button.name == "another":
@@ -189,6 +191,11 @@ async def _put_line(request: CheckoutRequest, opened: OpenLineForm) -> Problems:
     except InvalidInput as error:
         return problem_fields(error)
     return ()
+
+
+def _is_hint_due(request: CheckoutRequest, form: Form) -> bool:
+    """Whether the giftee's address looks mistyped, and the page has not asked about it yet."""
+    return form.get("for") != "self" and is_hint_due(form, EMAIL, request.shop.country)
 
 
 async def _put_reception(request: CheckoutRequest, form: Form) -> tuple[BasketCheckout, Problems]:
@@ -288,6 +295,7 @@ async def _page(
         opened=opened,
         opened_by=_form_query(request),
         reception=flash.fields.get("reception", _reception_value(shown)),
+        suggestion=suggested_email(flash.fields.get(EMAIL, ""), request.shop.country),
         values=flash.fields
         if "line" in flash.fields
         else basket_form.form_values_of(opened.choice, categories)

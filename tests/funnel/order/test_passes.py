@@ -41,7 +41,7 @@ async def bought(shop: Shop, customer: Customer, sold: Experiences) -> Customer:
 def buttons(customer: Customer) -> list[tuple[str, str]]:
     """The texts and addresses of the buttons."""
     links = [link for link in customer.page.one("main").all("a") if link.text.startswith("Add to ")]
-    return [(link.text.partition(":")[0], link.attributes["href"]) for link in links]
+    return [(link.text.partition(":")[0].strip(), link.attributes["href"]) for link in links]
 
 
 async def test_a_voucher_has_a_button_for_each_wallet(shop: Shop, bought: Customer) -> None:
