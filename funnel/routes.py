@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from funnel.checkout import (
+    balance,
     basket,
     catalogue_page,
     customization,
@@ -22,7 +24,7 @@ from funnel.checkout.handler import CheckoutSite
 from funnel.checkout.request import CheckoutRequest
 from funnel.checkout.storefronts import NETWORK, PRODUCTS, STOREFRONTS, Storefront
 from funnel.core.messages import ErrorPage
-from funnel.core.page_handler import PageEndpoint
+from funnel.core.page_handler import Handler, PageEndpoint
 from funnel.core.pages import PageTemplates
 from funnel.core.static_files import PREFIX, colours, colours_path
 from funnel.holding.routes import routes as holding_routes
@@ -33,10 +35,12 @@ from funnel.order.routes import routes as order_routes
 from funnel.paying.routes import routes as paying_routes
 from funnel.redemption.routes import routes as redeem_routes
 from schema.checkout.checkout import ShopKind
+from schema.order.balance import BALANCE_PATH
 from schema.order.page import FIND_PATH
 from store.core.settings import Settings
 
 LINK_ROUTES = (paying_routes, holding_routes, legal_routes, order_routes)
+ShopHandler: TypeAlias = Handler[CheckoutRequest]
 RouteTable = list[tuple[str, str, PageEndpoint]]
 """Method, path below the storefront's root, endpoint."""
 
@@ -86,7 +90,8 @@ def routes(settings: Settings, pages: PageTemplates) -> FunnelRoutes:
             served += _slash_variants(method, site.storefront.root_path + path, endpoint)
     of_shops = [
         *served,
-        *find_order_routes(sites[ShopKind.PRODUCTS]),
+        *form_page_routes(sites[ShopKind.PRODUCTS], FIND_PATH, find_order.show, find_order.submit),
+        *form_page_routes(sites[ShopKind.PRODUCTS], BALANCE_PATH, balance.show, balance.submit),
         Route(f"{PRODUCTS.root_path}/brand.{{digest:str}}.css", sites[ShopKind.PRODUCTS].brand),
         *(
             Route(f"{_own_prefix(site.storefront)}/{{rest:path}}", site.page(not_found))
@@ -114,11 +119,10 @@ def _own_prefix(storefront: Storefront) -> str:
     return storefront.root_path if storefront is NETWORK else storefront.root_path.removesuffix("/shop")
 
 
-def find_order_routes(site: CheckoutSite) -> Sequence[Route]:
-    """The page where a shop's customers ask for the link to their order, whatever they bought."""
-    path = FIND_PATH.rstrip("/")
-    shown, submitted = site.page(find_order.show), site.form(find_order.submit)
-    return (*_slash_variants("GET", path, shown), *_slash_variants("POST", path, submitted))
+def form_page_routes(site: CheckoutSite, path: str, show: ShopHandler, submit: ShopHandler) -> Sequence[Route]:
+    """A page with a form that any customer of a shop can use, whatever they bought."""
+    path = path.rstrip("/")
+    return (*_slash_variants("GET", path, site.page(show)), *_slash_variants("POST", path, site.form(submit)))
 
 
 def product_routes(site: CheckoutSite) -> RouteTable:

@@ -8,6 +8,7 @@ from store.core.clock import clock
 from store.core.settings import ProviderName, Settings
 from store.database.db import Database
 from store.database.shared_clock import follow_clock
+from store.document.wallet.keys import UnusableWalletKey, WalletKeys
 from store.migrations.migrate import migrate
 
 PUBLIC_USERS_WARNING = (
@@ -27,8 +28,21 @@ async def refuse_public_users(db: Database) -> None:
         )
 
 
+def check_wallet_keys(settings: Settings) -> None:
+    """Write test keys in development. Raises CommandError if a key that signs passes cannot be used."""
+    if settings.development and settings.wallet_dir is None:
+        from coffret.development.wallet_keys import write_test_keys  # production never needs it
+
+        write_test_keys(settings.data_dir / "wallet")
+    try:
+        WalletKeys(settings.wallet_folder)
+    except UnusableWalletKey as error:
+        raise CommandError(f"COFFRET_WALLET_DIR: {error}") from error
+
+
 async def prepare(settings: Settings) -> DemoSummary | None:
     """Migrate the database. Create the demo data if the settings ask for it and the database is empty."""
+    check_wallet_keys(settings)
     async with connect_database(settings.database_url) as db:
         await migrate(db)
         if settings.development:

@@ -3,7 +3,7 @@
 from functools import partial
 
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from coffret.http.etag import etag_matches
@@ -16,11 +16,13 @@ from resolvers.document import ServedFile, UnfinishedFile, find_document
 from resolvers.invoice.documents import find_invoice_file
 from resolvers.order.packing_slip import find_packing_slip
 from resolvers.payment.payouts.documents import MEDIA_TYPES, find_payout_file
+from resolvers.wallet_pass import PASS_KINDS, find_apple_pass, find_google_pass_url
 from schema.core.errors import AppError, NotFound
 from schema.graph.requests import wants_html
 from store.core.settings import Settings
-from store.document.addresses import DocumentKind
+from store.document.addresses import DocumentKind, apple_pass_path, document_path, google_pass_path
 from store.document.cache import disposition
+from store.document.wallet.apple import MEDIA_TYPE
 
 HEADERS = {
     "Cache-Control": "private, no-cache",
@@ -34,14 +36,30 @@ HEADERS = {
 
 async def document(kind: DocumentKind, request: Request) -> Response:
     """Serve one document. Raises NotFound for an unknown token and TooManyRequests after too many attempts."""
-    services: Services = request.app.state.container.services
-    address = request.client.host if request.client else ""
-    found = await find_document(Context(services, address=address), kind, request.path_params["token"])
+    found = await find_document(_context(request), kind, request.path_params["token"])
     tag = f'"{found.digest}"'
     headers = HEADERS | {"ETag": tag, "Content-Disposition": disposition(found.file_name)}
     if etag_matches(request, tag):
         return Response(status_code=304, headers=headers)
     return Response(found.content, media_type="application/pdf", headers=headers)
+
+
+async def apple_pass(kind: DocumentKind, request: Request) -> Response:
+    """Serve the pass for Apple Wallet beside a document. Raises NotFound as `document`, and without a key that signs it."""
+    found = await find_apple_pass(_context(request), kind, request.path_params["token"])
+    headers = HEADERS | {"Content-Disposition": disposition(found.file_name)}
+    return Response(found.content, media_type=MEDIA_TYPE, headers=headers)
+
+
+async def google_pass(kind: DocumentKind, request: Request) -> Response:
+    """Redirect to where Google Wallet saves the pass beside a document. Raises NotFound as `apple_pass`."""
+    url = await find_google_pass_url(_context(request), kind, request.path_params["token"])
+    return RedirectResponse(url, 303, headers=HEADERS | {"Cache-Control": "no-store"})
+
+
+def _context(request: Request) -> Context:
+    services: Services = request.app.state.container.services
+    return Context(services, address=request.client.host if request.client else "")
 
 
 async def payout_document(kind: str, request: Request) -> Response:
@@ -92,7 +110,9 @@ def routes(settings: Settings, pages: PageTemplates) -> list[Route]:
         return endpoint
 
     return [
-        *(Route(f"/documents/{kind}/{{token}}.pdf", with_error_page(partial(document, kind))) for kind in DocumentKind),
+        *(Route(document_path(kind, "{token}"), with_error_page(partial(document, kind))) for kind in DocumentKind),
+        *(Route(apple_pass_path(kind, "{token}"), with_error_page(partial(apple_pass, kind))) for kind in PASS_KINDS),
+        *(Route(google_pass_path(kind, "{token}"), with_error_page(partial(google_pass, kind))) for kind in PASS_KINDS),
         *(
             Route(f"/documents/payouts/{{token}}.{kind}", with_error_page(partial(payout_document, kind)))
             for kind in MEDIA_TYPES

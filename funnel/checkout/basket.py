@@ -12,6 +12,7 @@ from funnel.checkout.catalogue_page import current_basket
 from funnel.checkout.network_form import opened_choice
 from funnel.checkout.request import CheckoutRequest
 from funnel.core.basket_messages import BASKET_PROBLEMS, Offered, basket_error_text, number_fields_of
+from funnel.core.email_hints import is_hint_due, with_suggestion
 from funnel.core.flash import Flash
 from funnel.core.forms import Form, shown_errors_of
 from funnel.core.messages import ErrorPage
@@ -33,9 +34,10 @@ from schema.checkout.basket import (
 from schema.checkout.checkout import CheckoutStep, ShopKind
 from schema.checkout.network_offer import OfferedBox
 from schema.core.errors import CartNotFound, InvalidInput, NotFound
+from schema.validation.mail_domains import suggested_email
 from store.core.localization.formats import Formats
 
-STEP = CheckoutStep.CUSTOMIZATION
+STEP, EMAIL = CheckoutStep.CUSTOMIZATION, "giftee-email"
 CHANGE = "CHANGE"
 """The error code of a line that must be corrected in its own form."""
 BEGINNINGS = {"prototype", "new", "box", "design"}
@@ -45,7 +47,7 @@ PART, PERSONAL = "part", "personal"
 MISSING = {"REQUIRED"}
 """Error codes that a preview does not show: the customer may still fill in the field."""
 FIELDS = {
-    BasketProblem.GIFTEE_EMAIL_MISSING: "giftee-email",
+    BasketProblem.GIFTEE_EMAIL_MISSING: EMAIL,
     BasketProblem.GIFTEE_ADDRESS_MISSING: "giftee-address_line_1",
 }
 """The form field where a line's problem can be corrected."""
@@ -102,7 +104,7 @@ async def preview(request: CheckoutRequest) -> Response:
 
 async def choose(request: CheckoutRequest) -> Response:
     """Store the form and perform the action of the pressed button."""
-    form, button = apply_quantity_button(request.form), pressed_button(request.form)
+    form, button = apply_quantity_button(with_suggestion(request.form, EMAIL)), pressed_button(request.form)
     if button.name == "remove":
         if (unwanted := basket_form.parse_uuid(button.of)) is not None:
             await basket.remove_line(request.context, request.key, unwanted)
@@ -111,7 +113,8 @@ async def choose(request: CheckoutRequest) -> Response:
     opened = await _open_form(request, view, form)
     if opened is not None and button.name in {"more", "less", "update"}:
         return await _redirect_to_form(request, Flash(fields=form), _form_query(request))
-    if opened is not None and (problems := await _put_line(request, opened)):
+    problems = await _put_line(request, opened) if opened is not None else ()
+    if problems or (opened is not None and _is_hint_due(request, form)):
         return await _redirect_to_form(request, Flash(problems, form), _form_query(request))
     if opened is not None and not opened.is_personal:
         return request.redirect(request.storefront_url(STEP, line=opened.line_id, part=PERSONAL))
@@ -190,6 +193,11 @@ async def _put_line(request: CheckoutRequest, opened: OpenLineForm) -> Problems:
     except InvalidInput as error:
         return problem_fields(error)
     return ()
+
+
+def _is_hint_due(request: CheckoutRequest, form: Form) -> bool:
+    """Whether the giftee's address looks mistyped, and the page has not asked about it yet."""
+    return form.get("for") != "self" and is_hint_due(form, EMAIL, request.shop.country)
 
 
 async def _put_reception(request: CheckoutRequest, form: Form) -> tuple[BasketCheckout, Problems]:
@@ -294,6 +302,7 @@ async def _page(
         opened=opened,
         opened_by=_form_query(request),
         reception=flash.fields.get("reception", _reception_value(shown)),
+        suggestion=suggested_email(flash.fields.get(EMAIL, ""), request.shop.country),
         values=flash.fields
         if "line" in flash.fields
         else basket_form.form_values_of(opened.choice, categories)

@@ -5,6 +5,7 @@ import dataclasses
 from starlette.responses import Response
 
 from funnel.checkout.request import CheckoutRequest
+from funnel.core.email_hints import is_hint_due, is_taken, with_suggestion
 from funnel.core.flash import Flash
 from funnel.core.forms import Form, shown_errors_of
 from funnel.core.messages import error_text
@@ -15,8 +16,9 @@ from schema.checkout.basket import BasketCheckout
 from schema.checkout.checkout import Buyer, Checkout, CheckoutStep, DeliveryOption
 from schema.core.errors import InvalidInput, Problem
 from schema.delivery.delivery import DeliveryKind
+from schema.validation.mail_domains import suggested_email
 
-STEP = CheckoutStep.INFORMATION
+STEP, EMAIL = CheckoutStep.INFORMATION, "email"
 PERSON = ("first_name", "last_name", "email", "phone")
 ADDRESS = ("recipient_name", "address_line_1", "address_line_2", "postal_code", "city", "country")
 FIELDS = (*PERSON, *ADDRESS, "message")
@@ -45,6 +47,7 @@ async def preview(request: CheckoutRequest) -> Response:
 
 
 def _typed_values(form: Form) -> dict[str, str]:
+    form = with_suggestion(form, EMAIL)
     return {name: form[name][:LONGEST_TYPED] for name in LENGTHS if name in form}
 
 
@@ -65,6 +68,7 @@ def _page(request: CheckoutRequest, checkout: Checkout, flash: Flash, layout: st
         asks_for_message=not request.storefront.has_start_page,
         limits=LENGTHS,
         values=shown,
+        suggestion=suggested_email(flash.fields.get(EMAIL, ""), request.shop.country),
     )
 
 
@@ -74,11 +78,15 @@ async def identify(request: CheckoutRequest) -> Response:
     if back := request.redirect_if_unreached(checkout, STEP):
         return back
     typed = _typed_values(request.form)
+    if is_taken(request.form, EMAIL):  # the customer sees it in its field before going on
+        return await request.redirect_with_errors(STEP, Flash(fields=typed), EMAIL)
     buyer = dataclasses.replace(checkout.buyer or Buyer(), **typed)
     try:
         await operations.identify_buyer(request.context, request.key, buyer)
     except InvalidInput as error:
         return await request.redirect_with_errors(STEP, Flash.of(sorted(error.problems, key=_field_index), typed))
+    if is_hint_due(request.form, EMAIL, request.shop.country):
+        return await request.redirect_with_errors(STEP, Flash(fields=typed), EMAIL)
     return request.redirect_to_step(CheckoutStep.PAYMENT)
 
 

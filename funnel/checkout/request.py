@@ -17,6 +17,7 @@ from resolvers.core.context import Context
 from resolvers.partner.sites import Shop
 from schema.checkout.checkout import Checkout, CheckoutKey, CheckoutNotice, CheckoutStep
 from schema.core.errors import CartNotFound
+from schema.order.balance import BALANCE_PATH
 from schema.order.page import FIND_PATH
 
 STEP_ORDER = tuple(CheckoutStep)
@@ -47,6 +48,10 @@ class CheckoutRequest(PageRequest):
     @property
     def find_order_path(self) -> str:
         return FIND_PATH
+
+    @property
+    def balance_path(self) -> str:
+        return BALANCE_PATH
 
     @property
     def language_path(self) -> str:
@@ -147,8 +152,8 @@ class CheckoutRequest(PageRequest):
     def next_url(self) -> str:
         """The URL to return to after a change of language: this page, or the first step after a POST."""
         if self.http_request.method != "GET":
-            is_finding = self.http_request.url.path.startswith(FIND_PATH.rstrip("/"))
-            return FIND_PATH if is_finding else self.step_url(CheckoutStep.CUSTOMIZATION)
+            path = f"{self.http_request.url.path.rstrip('/')}/"
+            return path if path in {FIND_PATH, BALANCE_PATH} else self.step_url(CheckoutStep.CUSTOMIZATION)
         query = self.http_request.url.query
         return self.http_request.url.path + (f"?{query}" if query else "")
 

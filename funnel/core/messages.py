@@ -160,6 +160,10 @@ ERRORS = {
     "INVALID_POSTAL_CODE": N_("Enter a postal code of this country, like %(example)s."),
     "NOT_DELIVERED": N_("This delivery does not go to this country. Choose another country or another delivery."),
     "CODE_NOT_USABLE": N_("This code cannot be used here. Check that it is typed correctly."),
+    "UNKNOWN_CODE": N_(
+        "This shop does not know this code. Check that it is typed correctly, and that it is of this shop."
+    ),
+    "MISTYPED_CODE": N_("This code has a typing mistake. Compare it with the one you have, character by character."),
     "TOO_MANY": N_("There is no room for more. Remove something first."),
     "TOO_MANY_REQUESTS": N_("Too many attempts. Wait a few minutes, then try again."),
     "QUANTITY": N_("Enter a quantity from 0 to 9999."),

@@ -81,6 +81,11 @@ class PageRequest(ABC):
         return ""
 
     @property
+    def balance_path(self) -> str:
+        """The page that tells what is left of a voucher or gift card; empty where there is none."""
+        return ""
+
+    @property
     @abstractmethod
     def language_path(self) -> str:
         """The form action that changes the language."""

@@ -11,6 +11,7 @@ from store.core.clock import Clock
 from store.core.files import FileStore
 from store.core.settings import Settings
 from store.database.db import Database
+from store.document.wallet.keys import WalletKeys
 from store.kv import KeyValueStore
 from store.limits.rate_limits import RateLimits
 from store.mail.mailer import Mailer
@@ -44,6 +45,8 @@ class Services:
     """Limits requests, log-ins and guesses."""
     webhook_sender: WebhookSender = field(init=False)
     """Sends messages to webhook endpoints."""
+    wallet_keys: WalletKeys = field(init=False)
+    """Sign passes for Apple Wallet and Google Wallet."""
     public_url: str = field(init=False)
     """Public base URL of the service, without a trailing slash; part of every URL in published rows."""
 
@@ -51,5 +54,6 @@ class Services:
         object.__setattr__(self, "audit_buffer", AuditBuffer(self.db))
         object.__setattr__(self, "multi_product_carts", MultiProductCarts(self.kv))
         object.__setattr__(self, "public_url", self.settings.public_url)
+        object.__setattr__(self, "wallet_keys", WalletKeys(self.settings.wallet_folder))
         object.__setattr__(self, "webhook_sender", WebhookSender(self.settings))
         object.__setattr__(self, "limits", RateLimits(self.settings, self.kv, self.clock))

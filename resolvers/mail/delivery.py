@@ -99,7 +99,7 @@ async def _build_message(services: Services, mail: MailRow) -> MailMessage:
     settings = services.settings
     own_name, sender = parse_sender(settings.mail_from)
     about = content_of(mail.kind, mail.content)
-    brought = await load_documents(services.db, settings, services.files, mail.kind, about)
+    brought = await load_documents(services.db, settings, services.files, services.wallet_keys, mail.kind, about)
     async with services.db.sessions() as db, db.begin():
         brand = await _brand(db, settings, mail, about, own_name)
         links = replace(brought.links, order=await _order_url(db, settings, mail, about))

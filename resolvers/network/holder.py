@@ -21,6 +21,8 @@ from schema.network.voucher import NetworkVoucher, NetworkVoucherStatus
 from store.document.addresses import DocumentKind, document_path, document_url
 from store.document.gift_names import giftee_name, gifter_name
 from store.document.source import UNPRINTABLE_STATES
+from store.document.wallet.addresses import pass_paths
+from store.document.wallet.content import owner_of_pass
 from store.gift_card.gift_cards import GiftCardRow
 from store.gift_card.states import is_over
 from store.media.media import MediaRow
@@ -53,6 +55,8 @@ async def find_holder_page(context: Context, token: str, search: PartnerSearch) 
         network_id = held.marketplace_id if isinstance(held, NetworkVoucherRow) else held.network_id
         network = await db.get_one(MarketplaceRow, network_id)
         kind = HeldKind.VOUCHER if is_voucher else HeldKind.GIFT_CARD
+        document_kind = DocumentKind.NETWORK_VOUCHER if is_voucher else DocumentKind.GIFT_CARD
+        passes = pass_paths(services.wallet_keys, document_kind, owner_of_pass(held), held.document_token, now)
         about = await (_about_voucher(db, held, network) if is_voucher else _about_card(db, held, network))
         return HolderPage(
             **about,
@@ -63,6 +67,9 @@ async def find_holder_page(context: Context, token: str, search: PartnerSearch) 
             giftee=giftee_name(held),
             gifter=gifter_name(held),
             message=held.message or "",
+            document_url=document_path(document_kind, held.document_token),
+            apple_pass_path=passes.apple,
+            google_pass_path=passes.google,
             code_end=held.normal_code[-CODE_END:] if len(held.normal_code) >= 3 * CODE_END else "",
             starts_on=held.starts_on if held.starts_on is not None and held.starts_on > now else None,
             movements=await movements_of(db, held),
@@ -94,7 +101,6 @@ async def _about_card(db: AsyncSession, card: Any, network: MarketplaceRow) -> d
         "picture": None,
         "picture_url": design.picture_url if design else "",
         "ends_on": card.expires_on,
-        "document_url": document_path(DocumentKind.GIFT_CARD, card.document_token),
         "balance": HolderBalance(
             currency=card.currency,
             value=card.value_amount,
@@ -115,7 +121,6 @@ async def _about_voucher(db: AsyncSession, voucher: Any, network: MarketplaceRow
         "picture": await _cover(db, box),
         "picture_url": "",
         "ends_on": min(ends, default=None),
-        "document_url": document_path(DocumentKind.NETWORK_VOUCHER, voucher.document_token),
         "usages": HolderUsages(
             total=voucher.max_usages,
             remaining=voucher.max_usages - voucher.usage_count,

@@ -40,7 +40,7 @@ async def send_gift(call: Call, token: str, position: int, email: str) -> None:
     row = found[position] if position < len(found) else None
     _, time_zone = await partner_with_time_zone(db, order.partner_id)
     now = call.services.clock.now().astimezone(ZoneInfo(time_zone))
-    if row is None or not issued_item(row, attempt, now).is_sendable:
+    if row is None or not issued_item(call.services, row, attempt, now).is_sendable:
         raise NotFound(thing="gift")
     try:
         row.giftee_email = email_address(email.strip())

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from resolvers.core.services import Services
 from schema.checkout.checkout import ShopKind
 from schema.coupon.coupon import ReceptionMode
 from schema.order.page import IssuedItem
@@ -16,6 +17,8 @@ from store.checkout.purchases import reception_of
 from store.document.addresses import DocumentKind, document_path
 from store.document.gift_names import giftee_name
 from store.document.source import is_printable
+from store.document.wallet.addresses import NO_PASSES, pass_paths
+from store.document.wallet.content import owner_of_pass
 from store.gift_card.gift_cards import GiftCardRow
 from store.network.vouchers import NetworkVoucherRow
 from store.order.orders import OrderRow
@@ -52,11 +55,14 @@ def _issued_by(line: AttemptLine) -> tuple[type[Issued], int]:
     return GiftCardRow, line.gift_card_id or line.network_gift_card_id or 0
 
 
-def issued_item(row: Issued, attempt: AttemptRow, now: dt.datetime) -> IssuedItem:
+def issued_item(services: Services, row: Issued, attempt: AttemptRow, now: dt.datetime) -> IssuedItem:
     """The view of what was issued. `now` is in the time zone of the marketplace."""
     by_mail = attempt.delivery.reception is ReceptionMode.GIFTEE_EMAIL
     send_on = row.send_on if row.send_on is not None and row.send_on > now else None
-    state = _state(row, now)
+    state, kind, has_document = issued_state(row, now), DOCUMENTS[type(row)], is_printable(row)
+    passes = NO_PASSES
+    if has_document:
+        passes = pass_paths(services.wallet_keys, kind, owner_of_pass(row), row.document_token, now)
     return IssuedItem(
         state=state,
         code=row.code,
@@ -65,9 +71,11 @@ def issued_item(row: Issued, attempt: AttemptRow, now: dt.datetime) -> IssuedIte
         remaining=row.remaining_amount if isinstance(row, GiftCardRow) else None,
         usages_left=row.max_usages - row.usage_count if isinstance(row, NetworkVoucherRow) else None,
         starts_on=None if isinstance(row, VoucherRow) else row.starts_on,
-        expires_on=min(_ends(row), default=None),
+        expires_on=min(ends_of(row), default=None),
         used_on=row.used_on if isinstance(row, VoucherRow) else None,
-        document_path=document_path(DOCUMENTS[type(row)], row.document_token) if is_printable(row) else "",
+        document_path=document_path(kind, row.document_token) if has_document else "",
+        apple_pass_path=passes.apple,
+        google_pass_path=passes.google,
         giftee=giftee_name(row),
         recipient_email=_sent_to(row, attempt),
         send_on=send_on,
@@ -75,19 +83,20 @@ def issued_item(row: Issued, attempt: AttemptRow, now: dt.datetime) -> IssuedIte
     )
 
 
-def _ends(row: Issued) -> list[dt.datetime]:
+def ends_of(row: Issued) -> list[dt.datetime]:
+    """The ends of its validity; it can be used until the earliest."""
     usable_until = row.usable_until if isinstance(row, NetworkVoucherRow) else None
     return [end for end in (row.expires_on, usable_until) if end is not None]
 
 
-def _state(row: Issued, now: dt.datetime) -> State:
-    """The end of the validity counts by itself, since the job that records expiry runs once a day."""
+def issued_state(row: Issued, now: dt.datetime) -> State:
+    """What can be done with it. The end of the validity counts by itself, since the job that records expiry runs once a day."""
     status = row.state if isinstance(row, VoucherRow) else row.status
     if not is_printable(row) or (isinstance(row, VoucherRow) and row.refunded_on is not None):
         return State.WITHDRAWN
     if status == "used":
         return State.USED
-    if status == "exprd" or any(end <= now for end in _ends(row)):
+    if status == "exprd" or any(end <= now for end in ends_of(row)):
         return State.EXPIRED
     if row.frozen_on is not None or not (isinstance(row, VoucherRow) or row.is_active):
         return State.PAUSED

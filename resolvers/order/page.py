@@ -1,6 +1,5 @@
 """The page of an order. The token in its link is the credential: whoever has the link sees the order."""
 
-import datetime as dt
 from collections.abc import Sequence
 from zoneinfo import ZoneInfo
 
@@ -8,6 +7,7 @@ from sqlmodel import col, func, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.context import Context
+from resolvers.core.services import Services
 from resolvers.order.issued import issued_item, issued_rows
 from resolvers.order.page_fulfilment import page_fulfilment
 from schema.checkout.checkout import AppliedCode, CodeKind, ShopKind, Totals
@@ -55,7 +55,7 @@ async def find_order_page(context: Context, token: str) -> OrderPage:
             first_name=order.buyer_first_name,
             email=order.buyer_email,
             message=order.message,
-            lines=await _lines_of(db, order, attempt, services.clock.now().astimezone(ZoneInfo(time_zone))),
+            lines=await _lines_of(services, db, order, attempt, time_zone),
             delivery=_delivery_of(order, attempt),
             fulfilment=page_fulfilment(order),
             totals=totals_of(attempt),
@@ -78,9 +78,10 @@ async def order_of_link(context: Context, db: AsyncSession, token: str) -> Order
 
 
 async def _lines_of(
-    db: AsyncSession, order: OrderRow, attempt: AttemptRow, now: dt.datetime
+    services: Services, db: AsyncSession, order: OrderRow, attempt: AttemptRow, time_zone: str
 ) -> tuple[OrderPageLine, ...]:
     """The lines, as the attempt has them: the order's were written from them, in their order."""
+    now = services.clock.now().astimezone(ZoneInfo(time_zone))
     sold, issued = await lines_of_order(db, order), await issued_rows(db, order, attempt.lines)
     return tuple(
         OrderPageLine(
@@ -91,7 +92,7 @@ async def _lines_of(
             total=line.total,
             picture_url=line.picture_url,
             refunded_quantity=row.refunded_quantity,
-            issued_item=issued_item(made, attempt, now) if made is not None else None,
+            issued_item=issued_item(services, made, attempt, now) if made is not None else None,
         )
         for line, row, made in zip(attempt.lines, sold, issued, strict=True)
     )

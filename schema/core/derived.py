@@ -34,6 +34,16 @@ def derived(kind: Any, columns: tuple[str, ...], description: str, *, name: str 
     return _published(kind, Derived(columns), description, name)
 
 
+def pass_url(wallet: str, *columns: str) -> Any:
+    """Publish the URL of a pass. The columns are the state, the token of the document and the id of the issuer."""
+    return derived(
+        str | None,
+        columns,
+        f"The URL of its pass for {wallet}. Like that of the document it cannot be guessed and needs no authentication. Null "
+        f"if there is no document, and if no key for {wallet} is installed.",
+    )
+
+
 def restricted_column(kind: Any, column: str, field_permission: FieldPermission, description: str, *, name: str) -> Any:
     """Publish a private column, by its name, as a value that is null for rows of other tenants."""
     rule = partial(visible_value, field_permission)

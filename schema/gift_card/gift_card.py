@@ -7,7 +7,7 @@ import strawberry
 from sqlmodel import Field
 
 from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
-from schema.core.derived import derived
+from schema.core.derived import derived, pass_url
 from schema.core.gift_columns import from_gifter_column, send_on_column
 from schema.core.money import money, money_column
 from schema.core.ownership import partner_relation
@@ -157,6 +157,8 @@ class GiftCard(SchemaModel):
         "The URL of its printable PDF document. The URL cannot be guessed; it needs no "
         "authentication. Null before it is paid and after it was cancelled.",
     )
+    apple_wallet_url = pass_url("Apple Wallet", "status", "document_token", "partner_id")
+    google_wallet_url = pass_url("Google Wallet", "status", "document_token", "partner_id")
     movements = relations(
         GiftCardMovement, by="gift_card_id", description="The movements of its balance, oldest first."
     )

@@ -7,7 +7,7 @@ import strawberry
 from sqlmodel import Field
 
 from schema.core.columns import DescribedEnum, enum_column, graphql_enum
-from schema.core.derived import derived, restricted_column
+from schema.core.derived import derived, pass_url, restricted_column
 from schema.core.money import money, money_column, money_value
 from schema.core.ownership import marketplace_relation
 from schema.core.resource import SchemaModel, computed, relation, relations, restricted
@@ -85,6 +85,8 @@ class NetworkGiftCard(NetworkGoodFields):
     design_id: int | None = Field(default=None, description="The id of its design; null if it has none.")
     design = relation(GiftCardDesign, by="design_id", description="Its design; null if it has none.", nullable=True)
     document_url = document_url_field()
+    apple_wallet_url = pass_url("Apple Wallet", "status", "document_token", "marketplace_id")
+    google_wallet_url = pass_url("Google Wallet", "status", "document_token", "marketplace_id")
     holder_url = holder_url_field()
     content = computed(NetworkGiftCardContent, "What its design says; null without a design.")
     movements = relations(

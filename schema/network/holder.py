@@ -128,6 +128,10 @@ class HolderPage:
     ends_on: dt.datetime | None
     """The end of the last day on which it can be used; None: no limit."""
     document_url: str
+    apple_pass_path: str
+    """The path of its pass for Apple Wallet; empty without a key that signs it."""
+    google_pass_path: str
+    """The path of its pass for Google Wallet; empty likewise."""
     balance: HolderBalance | None = None
     usages: HolderUsages | None = None
     movements: tuple[HolderMovement, ...]

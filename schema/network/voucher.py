@@ -7,7 +7,7 @@ import strawberry
 from sqlmodel import Field
 
 from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum
-from schema.core.derived import derived
+from schema.core.derived import derived, pass_url
 from schema.core.money import money, money_column
 from schema.core.ownership import marketplace_relation
 from schema.core.resource import SchemaModel, computed, relation, relations
@@ -94,6 +94,8 @@ class NetworkVoucher(NetworkGoodFields):
     box_id: int = Field(foreign_key="box.id", index=True, description="The id of its box.")
     box = relation(Box, by="box_id", description="Its box.")
     document_url = document_url_field()
+    apple_wallet_url = pass_url("Apple Wallet", "status", "document_token", "marketplace_id")
+    google_wallet_url = pass_url("Google Wallet", "status", "document_token", "marketplace_id")
     holder_url = holder_url_field()
     content = computed(NetworkVoucherContent, "What its holder can get.")
     order_id: int | None = Field(default=None, foreign_key="shop_order.id", index=True, exclude=True)

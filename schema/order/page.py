@@ -53,6 +53,10 @@ class IssuedItem:
     """When a voucher was used; None if it was not, and for others."""
     document_path: str
     """The path of its printable document on this service; empty if it has none any more."""
+    apple_pass_path: str
+    """The path of its pass for Apple Wallet; empty without a document, and without a key that signs it."""
+    google_pass_path: str
+    """The path of its pass for Google Wallet; empty likewise."""
     giftee: str
     """The name of the person it is for; empty if unknown."""
     recipient_email: str

@@ -9,7 +9,7 @@ from sqlmodel import Field
 from schema.catalogue.option import VoucherOption
 from schema.catalogue.prototype import VoucherPrototype, VoucherPrototypeType
 from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
-from schema.core.derived import derived
+from schema.core.derived import derived, pass_url
 from schema.core.gift_columns import send_on_column
 from schema.core.money import money, money_column
 from schema.core.ownership import partner_relation
@@ -239,4 +239,6 @@ class Voucher(SchemaModel):
         "The URL of its printable PDF document. The URL cannot be guessed; it needs no "
         "authentication. Null before it is paid.",
     )
+    apple_wallet_url = pass_url("Apple Wallet", "state", "document_token", "partner_id")
+    google_wallet_url = pass_url("Google Wallet", "state", "document_token", "partner_id")
     partner = partner_relation()

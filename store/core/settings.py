@@ -152,6 +152,10 @@ class Settings(BaseSettings):
         max_length=128,
         description="The id of the platform's own user at Mangopay, which owns the wallets of marketplaces.",
     )
+    wallet_dir: pathlib.Path | None = Field(
+        default=None,
+        description="The folder of the keys that sign passes for Apple Wallet and Google Wallet; by default no passes.",
+    )
     hook_secret: SecretStr = Field(
         default=SecretStr(""),
         description="The path segment of the provider's notifications; by default derived from secret.",
@@ -259,6 +263,14 @@ class Settings(BaseSettings):
             raise ValueError(f"{value} is no file.")
         return value
 
+    @field_validator("wallet_dir")
+    @classmethod
+    def check_folder_exists(cls, value: pathlib.Path | None) -> pathlib.Path | None:
+        """The folder must exist."""
+        if value is not None and not value.is_dir():
+            raise ValueError(f"{value} is no folder.")
+        return value
+
     @field_validator("trusted_proxies", "webhook_networks_allowed")
     @classmethod
     def networks(cls, value: list[str]) -> list[str]:
@@ -321,6 +333,12 @@ class Settings(BaseSettings):
     @property
     def development(self) -> bool:
         return self.environment is DeploymentEnvironment.DEVELOPMENT
+
+    @property
+    def wallet_folder(self) -> pathlib.Path | None:
+        """The folder of the keys of passes; None if there are none. In development `coffret serve` fills one."""
+        test_keys = self.data_dir / "wallet"
+        return self.wallet_dir or (test_keys if self.development and test_keys.is_dir() else None)
 
     @property
     def provider_account(self) -> str:

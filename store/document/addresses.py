@@ -22,3 +22,13 @@ def document_path(kind: DocumentKind, token: str) -> str:
 def document_url(settings: Settings, kind: DocumentKind, token: str) -> str:
     """The full URL of a document."""
     return f"{settings.public_url}{document_path(kind, token)}"
+
+
+def apple_pass_path(kind: DocumentKind, token: str) -> str:
+    """The path of the pass for Apple Wallet, on any host. It is as hard to guess as that of the document."""
+    return f"/documents/{kind}/{token}.pkpass"
+
+
+def google_pass_path(kind: DocumentKind, token: str) -> str:
+    """The path that leads to the save link of Google Wallet, on any host."""
+    return f"/documents/{kind}/{token}/google-wallet"

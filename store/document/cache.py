@@ -46,12 +46,12 @@ async def get_or_render_document(source: DocumentSource, files: FileStore) -> Re
 
 async def render_source(source: DocumentSource, files: FileStore) -> bytes:
     """The document of a source, newly rendered. Raises RenderingFailed, and Unavailable if the file store is unreachable."""
-    return await render_pdf(source.sheet, await _pictures(files, source), source.rendered_on)
+    return await render_pdf(source.sheet, await pictures_of(files, source), source.rendered_on)
 
 
 async def render_preview(source: DocumentSource, files: FileStore) -> bytes:
     """The first page of the document of a source as a PNG picture, for a screen. Raises as `render_source` does."""
-    return await render_png(source.sheet, await _pictures(files, source), PREVIEW_RESOLUTION)
+    return await render_png(source.sheet, await stored_pictures(files, source), PREVIEW_RESOLUTION)
 
 
 async def get_or_make(
@@ -103,7 +103,8 @@ def _current_content(cached: bytes | None, digest: str, end: bytes) -> bytes | N
     return cached[len(head) :] if cached is not None and whole else None
 
 
-async def _pictures(files: FileStore, source: DocumentSource) -> dict[str, bytes]:
+async def pictures_of(files: FileStore, source: DocumentSource) -> dict[str, bytes]:
+    """The pictures of a document as stored, by `cover` and `logo`. Raises Unavailable if the file store is unreachable."""
     found = {name: await _picture(files, getattr(source, name)) for name in ("cover", "logo")}
     return {name: content for name, content in found.items() if content is not None}
 

@@ -1,6 +1,6 @@
 """The attached documents of messages. They are rendered when a message is sent and are not stored with it."""
 
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from schema.mail import MailKind
@@ -12,7 +12,10 @@ from store.document.addresses import DocumentKind, document_url
 from store.document.cache import RenderedDocument, get_or_render_document
 from store.document.invoice.factur_x import render_invoice
 from store.document.payout.source import payout_document_source, read_payout_content
-from store.document.source import DocumentSource, document_source_of, find_printables
+from store.document.source import DocumentSource, PrintableItem, document_source_of, find_printables
+from store.document.wallet.addresses import pass_paths
+from store.document.wallet.content import owner_of_pass
+from store.document.wallet.keys import WalletKeys
 from store.mail.content import (
     Content,
     GiftContent,
@@ -57,9 +60,9 @@ class MailDocuments:
 
 
 async def load_documents(
-    database: Database, settings: Settings, files: FileStore, kind: MailKind, about: Content
+    database: Database, settings: Settings, files: FileStore, keys: WalletKeys, kind: MailKind, about: Content
 ) -> MailDocuments:
-    """The documents of a message in their current state.
+    """The documents of a message in their current state, and where the passes beside them are.
 
     MailRefused if everything it describes was taken back meanwhile. RenderingFailed, or Unavailable if the file store
     is unreachable; the message is then tried again later.
@@ -76,18 +79,28 @@ async def load_documents(
         return MailDocuments()
     addresses: dict[int, str] = {}
     pages: dict[int, str] = {}
+    passes: dict[int, Mapping[str, str]] = {}
     sources: list[DocumentSource] = []
     async with database.sessions() as db:
         for row in await find_printables(db, DOCUMENT_KINDS[kind], [item.id for item in about.items]):
             addresses[row.id] = document_url(settings, DOCUMENT_KINDS[kind], row.document_token)
             if kind in HELD_KINDS and not isinstance(row, VoucherRow):
                 pages[row.id] = holder_url(settings, HELD_KINDS[kind], row.uuid)
+            passes[row.id] = _pass_urls(settings, keys, DOCUMENT_KINDS[kind], row)
             sources.append(await document_source_of(db, settings, row, clock.now()))
     if not sources:
         raise MailRefused("Its vouchers or gift cards were taken back or deleted.")
     enclosed = sources if about.role.attaches_documents else []
     attached = await _fitting(get_or_render_document(source, files) for source in enclosed)
-    return MailDocuments(MailLinks(addresses, pages, is_attached=len(attached) == len(addresses)), attached)
+    is_attached = len(attached) == len(addresses)
+    return MailDocuments(MailLinks(addresses, pages, passes, is_attached=is_attached), attached)
+
+
+def _pass_urls(settings: Settings, keys: WalletKeys, kind: DocumentKind, row: PrintableItem) -> Mapping[str, str]:
+    """The URLs of the passes of a voucher or gift card, by the name of the wallet; those that a key signs."""
+    paths = pass_paths(keys, kind, owner_of_pass(row), row.document_token, clock.now())
+    named = {"Apple Wallet": paths.apple, "Google Wallet": paths.google}
+    return {name: f"{settings.public_url}{path}" for name, path in named.items() if path}
 
 
 async def _statement(database: Database, files: FileStore, about: PayoutMailContent) -> MailDocuments:

@@ -31,6 +31,8 @@ class MailLinks:
 
     documents: Mapping[int, str] = field(default_factory=dict)
     pages: Mapping[int, str] = field(default_factory=dict)
+    passes: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
+    """Of each, the addresses of the passes by the name of the wallet."""
     is_attached: bool = False
     """True if all documents are attached."""
     order: str = ""
@@ -64,6 +66,7 @@ def render_mail(
         "logo": _picture(brand.logo_url, public_url),
         "documents": links.documents,
         "pages": links.pages,
+        "passes": links.passes,
         "address_of": functools.partial(_picture, public_url=public_url),
         "page_at": functools.partial(_page, public_url=public_url),
         "attached": links.is_attached,

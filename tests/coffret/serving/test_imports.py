@@ -6,7 +6,7 @@ import sys
 
 from tests.coffret.conftest import PRODUCTION
 
-ONLY_FOR_DOCUMENTS_AND_PICTURES = ("PIL", "segno", "typst", "xlsxwriter", "zxingcpp")
+ONLY_FOR_DOCUMENTS_AND_PICTURES = ("PIL", "cryptography", "segno", "typst", "xlsxwriter", "zxingcpp")
 ONLY_FOR_DEVELOPMENT = (
     "coffret.demo.content",
     "coffret.demo.seed",

@@ -222,7 +222,9 @@ async def test_it_is_mailed_to_the_partner_with_the_document(shop: Shop) -> None
         (mail,) = (await db.exec(select(MailRow).where(col(MailRow.kind) == MailKind.INVOICE))).all()
     assert mail.recipient == shop.partner.agency_email
     services, about = shop.services, content_of(mail.kind, mail.content)
-    documents = await load_documents(services.db, services.settings, services.files, mail.kind, about)
+    documents = await load_documents(
+        services.db, services.settings, services.files, services.wallet_keys, mail.kind, about
+    )
     (attached,) = documents.files
     assert (attached.content_type, attached.content) == ("application/pdf", await document(shop, row))
     rendered = render_mail(mail.kind, about, "en", SHOP, "https://api.shop.example", documents.links)
@@ -237,7 +239,9 @@ async def test_a_document_that_is_too_large_for_a_message_is_not_attached(
     row = await stored_invoice(tenants, "a1")
     services, about = tenants.services, CONTENTS[MailKind.INVOICE].model_copy(update={"invoice_id": row.id})
     monkeypatch.setattr("store.mail.attachments.MAX_ATTACHED_BYTES", len(await document(tenants, row)) - 1)
-    documents = await load_documents(services.db, services.settings, services.files, MailKind.INVOICE, about)
+    documents = await load_documents(
+        services.db, services.settings, services.files, services.wallet_keys, MailKind.INVOICE, about
+    )
     assert documents.files == []
     rendered = render_mail(MailKind.INVOICE, about, "en", SHOP, "https://api.shop.example", documents.links)
     for said in (rendered.text, rendered.html):

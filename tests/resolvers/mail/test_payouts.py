@@ -113,7 +113,9 @@ async def test_the_statement_is_attached_unless_it_is_long(shop: Shop, monkeypat
     about, services = content_of(MailKind.PAYOUT_PAID, content), shop.services
 
     async def enclosed() -> Any:
-        return await load_documents(services.db, services.settings, services.files, MailKind.PAYOUT_PAID, about)
+        return await load_documents(
+            services.db, services.settings, services.files, services.wallet_keys, MailKind.PAYOUT_PAID, about
+        )
 
     brought = await enclosed()
     (file,) = brought.files

@@ -340,5 +340,6 @@ def example(
     pages = {id: f"{PUBLIC_URL}/network/token-{id}/" for id in held} if kind in HELD_KINDS else {}
     is_attached = bool(documents) or isinstance(about, InvoiceContent)
     is_for_buyer = getattr(about, "order_page", None) is not None and kind is not MailKind.NEW_ORDER
-    links = MailLinks(documents, pages, is_attached=is_attached, order=ORDER_URL if is_for_buyer else "")
+    passes = {id: {"Apple Wallet": url.replace(".pdf", ".pkpass")} for id, url in documents.items()}
+    links = MailLinks(documents, pages, passes, is_attached=is_attached, order=ORDER_URL if is_for_buyer else "")
     return render_mail(kind, about, language, brand, PUBLIC_URL, links)

@@ -1,0 +1,1 @@
+"""Passes of vouchers and gift cards for Apple Wallet and Google Wallet."""
