@@ -10,6 +10,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from resolvers.core.context import Context
 from resolvers.order.issued import issued_item, issued_rows
 from resolvers.order.page_fulfilment import page_fulfilment
+from resolvers.order.page_requests import page_requests, request_offer
 from schema.checkout.checkout import AppliedCode, CodeKind, ShopKind, Totals
 from schema.core.errors import NotFound
 from schema.order.page import OrderPage, OrderPageDelivery, OrderPageLine, OrderPageRefund
@@ -41,6 +42,7 @@ async def find_order_page(context: Context, token: str) -> OrderPage:
         payments = await _payments_of(db, order)
         is_closed = order.kind is ShopKind.GIFT_CARDS and not partner.gift_card_offer_enabled
         shop_kind = ShopKind.VOUCHERS if is_closed else order.kind
+        now = services.clock.now()
         return OrderPage(
             path=order_path(services.settings, order.uuid),
             partner_id=partner.id,
@@ -55,12 +57,14 @@ async def find_order_page(context: Context, token: str) -> OrderPage:
             first_name=order.buyer_first_name,
             email=order.buyer_email,
             message=order.message,
-            lines=await _lines_of(db, order, attempt, services.clock.now().astimezone(ZoneInfo(time_zone))),
+            lines=await _lines_of(db, order, attempt, now.astimezone(ZoneInfo(time_zone))),
             delivery=_delivery_of(order, attempt),
             fulfilment=page_fulfilment(order),
             totals=totals_of(attempt),
             codes=codes_of(attempt),
             refunds=await _refunds_of(db, payments),
+            requests=await page_requests(db, order),
+            request_offer=await request_offer(db, partner, order, time_zone, now),
             shop_kind=shop_kind,
             shop_url=shop_url(services.settings, partner.site_domain, shop_kind),
             legal=await links_of(db, order.document_ids),

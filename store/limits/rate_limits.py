@@ -14,6 +14,8 @@ from store.limits.log_ins import LogInLimiter
 
 GIFTS_OF_ORDER = Rate(10, 86_400)
 """How often presents of one order are sent again: its link must not become a relay of mail."""
+REQUESTS_OF_ORDER = Rate(10, 86_400)
+"""How often something is asked for about one order: each tells the partner by mail."""
 SYNC_SHARE = 50
 """A process synchronizes its count after one request of this many that a rate allows."""
 
@@ -128,3 +130,4 @@ class RateLimits:
         self.forms = limit("form", settings.rate_limit_forms)
         self.pages = limit("page", settings.rate_limit_pages)
         self.gifts = RateLimit("gift", GIFTS_OF_ORDER, self.counters, clock)
+        self.requests = RateLimit("refund_request", REQUESTS_OF_ORDER, self.counters, clock)

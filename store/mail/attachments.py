@@ -14,13 +14,13 @@ from store.document.invoice.factur_x import render_invoice
 from store.document.payout.source import payout_document_source, read_payout_content
 from store.document.source import DocumentSource, document_source_of, find_printables
 from store.mail.content import (
-    Content,
     GiftContent,
     GiftRole,
     InvoiceContent,
     NetworkUsageContent,
     PayoutMailContent,
 )
+from store.mail.link_content import Content
 from store.mail.mailer import MailRefused
 from store.mail.message import Attachment
 from store.mail.render import MailLinks
