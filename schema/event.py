@@ -114,6 +114,13 @@ class EventType(DescribedEnum):
     REFUND_CREATED = "refund.created", "A refund was accepted; its money is on its way."
     REFUND_FAILED = "refund.failed", "The payment provider refused a refund for good."
     REFUND_NEEDS_ACTION = "refund.needs_action", "A refund could not be made for days; a person has to see to it."
+    REFUND_REQUEST_APPROVED = "refund_request.approved", "What a buyer has asked for is refunded."
+    REFUND_REQUEST_CANCELLED = "refund_request.cancelled", "A buyer has taken a request back."
+    REFUND_REQUEST_CREATED = (
+        "refund_request.created",
+        "A buyer withdraws from the contract, or asks for a refund.",
+    )
+    REFUND_REQUEST_DECLINED = "refund_request.declined", "What a buyer has asked for is declined."
     REFUND_SUCCEEDED = "refund.succeeded", "All of a refund's money has gone back."
     VOUCHER_EXTENDED = "voucher.extended", "A voucher's validity was extended."
     VOUCHER_ISSUED = "voucher.issued", "A voucher was issued."

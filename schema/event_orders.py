@@ -1,9 +1,40 @@
-"""The data of the events about the fulfilment of orders: type -> its keys, and an example."""
+"""The data of the events about the fulfilment of orders and the requests of their buyers: type -> its keys, and an example."""
 
 from collections.abc import Mapping
 from typing import Any
 
+_REQUEST_KEYS = {
+    "id": "The request's id.",
+    "order_id": "The order's id.",
+    "kind": "`withdrawal` or `refund`.",
+    "state": "`pending`, `approved`, `declined` or `cancelled`.",
+    "requested_on": "When the buyer sent it.",
+    "reason": "Why, in the words of the buyer; empty if not given.",
+    "lines": "The lines of the order that it is about, each with `id` and `quantity`.",
+    "includes_delivery": "Whether the price of delivery goes back too.",
+    "answer": "The seller's message to the buyer; empty if none.",
+    "answered_on": "When it was approved, declined or taken back; null before.",
+    "refund_id": "The id of its refund; null unless approved.",
+}
+_REQUEST: Mapping[str, Any] = {
+    "id": 54,
+    "order_id": 1207,
+    "kind": "withdrawal",
+    "state": "pending",
+    "requested_on": "2026-11-24T18:02:11.000000Z",
+    "reason": "",
+    "lines": [{"id": 2311, "quantity": 1}],
+    "includes_delivery": True,
+    "answer": "",
+    "answered_on": None,
+    "refund_id": None,
+}
+_ANSWERED: Mapping[str, Any] = {**_REQUEST, "answered_on": "2026-11-25T09:30:00.000000Z"}
 ORDER_EVENT_KEYS: Mapping[str, Mapping[str, str]] = {
+    "refund_request.approved": _REQUEST_KEYS,
+    "refund_request.cancelled": _REQUEST_KEYS,
+    "refund_request.created": _REQUEST_KEYS,
+    "refund_request.declined": _REQUEST_KEYS,
     "order.fulfilment_changed": {
         "id": "The order's id.",
         "uuid": "The order's uuid.",
@@ -16,10 +47,22 @@ ORDER_EVENT_KEYS: Mapping[str, Mapping[str, str]] = {
         "carrier": "Who carries the parcel; null if not given.",
         "tracking_number": "The carrier's number of it; null if not given.",
         "tracking_url": "Where the customer follows the parcel; null if not given.",
-    }
+    },
 }
 """The keys of an event's `data`, as in `schema.event.EVENT_DATA_KEYS`."""
 ORDER_EVENT_EXAMPLES: Mapping[str, Mapping[str, Any]] = {
+    "refund_request.approved": {
+        **_ANSWERED,
+        "state": "approved",
+        "refund_id": "5b0c4f9e-0a55-4a39-8f5e-6b9d7c1f2e30",
+    },
+    "refund_request.cancelled": {**_ANSWERED, "state": "cancelled"},
+    "refund_request.created": _REQUEST,
+    "refund_request.declined": {
+        **_ANSWERED,
+        "state": "declined",
+        "answer": "The massage took place on 21 November.",
+    },
     "order.fulfilment_changed": {
         "id": 1207,
         "uuid": "7a1c4f0e-5d0b-4c61-9d55-0f6f6d3f0c11",
@@ -32,6 +75,6 @@ ORDER_EVENT_EXAMPLES: Mapping[str, Mapping[str, Any]] = {
         "carrier": "Colissimo",
         "tracking_number": "6A12345678901",
         "tracking_url": "https://www.laposte.fr/outils/suivre-vos-envois?code=6A12345678901",
-    }
+    },
 }
 """An example of the `data` of each type."""

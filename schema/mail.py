@@ -22,6 +22,12 @@ class MailKind(DescribedEnum):
     ORDER_READY = "order_ready", "To the buyer: the order is ready to collect, with where and when."
     ORDER_SENT = "order_sent", "To the buyer: the order was sent, with what is known of the carrier."
     ORDER_CANCELLED = "order_cancelled", "To the buyer: the order is neither sent nor handed over."
+    REQUEST_RECEIPT = (
+        "request_receipt",
+        "To the buyer: a withdrawal or a request for a refund has arrived, with its content, date and time.",
+    )
+    NEW_REQUEST = "new_request", "To the partner: a buyer withdraws from the contract, or asks for a refund."
+    REQUEST_DECLINED = "request_declined", "To the buyer: a request is declined, with the seller's message."
     ORDER_LINK = "order_link", "To the buyer, who asked for it: the link to the page of the order."
     ONBOARDING_LINK = "onboarding_link", "To a partner's legal representative: the link to activate its payments."
     IDENTITY_RENEWAL = "identity_renewal", "To a partner's legal representative: the identity must be verified again."

@@ -37,7 +37,7 @@ from resolvers.network import vouchers as network_vouchers
 from resolvers.onboarding import page as onboarding
 from resolvers.order import fulfilment as order_fulfilment
 from resolvers.order import mailing as order_mailing
-from resolvers.order import orders
+from resolvers.order import orders, refund_requests
 from resolvers.order import packing_slip as packing_slips  # noqa: F401 - registers the addresses of packing slips
 from resolvers.partner import marketplaces, network_partners, partners, return_secrets
 from resolvers.payment import creation as payment_creation
@@ -50,7 +50,7 @@ from resolvers.payment.payouts import explanation as payout_explanation
 from resolvers.payment.payouts import payouts
 from resolvers.payment.reconciliation import findings as reconciliation_findings
 from resolvers.payment.reconciliation import lists as reconciliations
-from resolvers.payment.refunds import order_refunds, refunds
+from resolvers.payment.refunds import order_refunds, refunds, request_answers
 from resolvers.payment.requests import payment_requests
 from resolvers.voucher import imports, updates, vouchers
 from resolvers.voucher import issuing as voucher_issuing
@@ -136,6 +136,8 @@ class Query:
     reconciliation_findings = query_field(reconciliations.reconciliation_findings)
     reconciliation_runs = query_field(reconciliations.reconciliation_runs)
     refund = query_field(refunds.refund)
+    refund_request = query_field(refund_requests.refund_request)
+    refund_requests = query_field(refund_requests.refund_requests)
     refunds = query_field(refunds.refunds)
     registered_bank_accounts = query_field(bank_account.registered_bank_accounts)
     settlement_statement = query_field(settlements.settlement_statement)
@@ -168,6 +170,7 @@ class Mutation:
     activate_gift_card = mutation_field(gift_card_issuing.activate_gift_card)
     add_voucher_rental = mutation_field(updates.add_voucher_rental)
     approve_payout_adjustment = mutation_field(payout_adjustments.approve_payout_adjustment)
+    approve_refund_request = mutation_field(request_answers.approve_refund_request)
     archive_media = mutation_field(medias.archive_media)
     cancel_network_gift_card = mutation_field(network_card_issuing.cancel_network_gift_card)
     cancel_network_gift_card_usage = mutation_field(network_card_usages.cancel_network_gift_card_usage)
@@ -209,6 +212,7 @@ class Mutation:
     create_voucher_option_link = mutation_field(option_links.create_voucher_option_link)
     create_voucher_prototype = mutation_field(prototypes.create_voucher_prototype)
     create_webhook_endpoint = mutation_field(webhooks.create_webhook_endpoint)
+    decline_refund_request = mutation_field(request_answers.decline_refund_request)
     delete_product_attribute = mutation_field(products.delete_product_attribute)
     delete_voucher_option_link = mutation_field(option_links.delete_voucher_option_link)
     delete_webhook_endpoint = mutation_field(webhooks.delete_webhook_endpoint)

@@ -58,6 +58,7 @@ from store.order.orders import (
     OrderVariantRow,
     OrderVatRow,
 )
+from store.order.refund_requests import RefundRequestLineRow, RefundRequestRow
 from store.order.refunds import RefundLineRow
 from store.order.return_signatures import ReturnSecretRow
 from store.partner.partners import MarketplaceRow, PartnerRow
@@ -152,6 +153,8 @@ ROW_CLASSES: tuple[type[SQLModel], ...] = (
     ReconciliationFindingRow,
     ReconciliationRunRow,
     RefundLineRow,
+    RefundRequestLineRow,
+    RefundRequestRow,
     RefundRow,
     ReturnSecretRow,
     StoredResponseRow,

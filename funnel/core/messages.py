@@ -6,6 +6,7 @@ from enum import StrEnum
 from resolvers.checkout.buyer import LENGTHS
 from schema.catalogue.catalogue_page import CatalogueSort
 from schema.checkout.checkout import CheckoutNotice, CheckoutStep, CodeProblem, DeliveryProblem, LineProblem, ShopKind
+from schema.order.refund_request import LONGEST_NAME, LONGEST_REASON
 from schema.validation.postal_codes import example_postal_code
 
 
@@ -186,16 +187,25 @@ FIELD_ERRORS = {
     ("country", "REQUIRED"): N_("Choose a country."),
     ("country", "INVALID"): N_("Choose a country."),
     ("code", "REQUIRED"): N_("Enter a code."),
+    ("name", "REQUIRED"): N_("Enter your name."),
+    ("lines", "REQUIRED"): N_("Choose what it is about."),
+    ("lines", "OUT_OF_RANGE"): N_("Some of this can no longer be chosen. Please check it."),
+    ("lines", "NOTHING_TO_REFUND"): N_("Nothing was paid for this: choose more."),
+    ("lines", "REFUND_REQUESTED"): N_("You have asked for some of this already, and it waits for an answer."),
     ("number", "REQUIRED"): N_("Enter the number of your order."),
     ("number", "INVALID"): N_("Enter the number of your order, such as 1042."),
 }
 """More specific texts for some fields."""
 
 
+LIMITS = {**LENGTHS, "name": LONGEST_NAME, "reason": LONGEST_REASON}
+"""The most characters of each field."""
+
+
 def error_text(place: str, code: str, country: str = "") -> tuple[str, dict[str, object]]:
     """The error text of a field, and the values of its placeholders. `country` is that of the address on the page."""
     text = FIELD_ERRORS.get((place, code)) or ERRORS.get(code) or ERRORS["INVALID"]
-    return text, {"limit": LENGTHS.get(place, 0), "example": example_postal_code(country)}
+    return text, {"limit": LIMITS.get(place, 0), "example": example_postal_code(country)}
 
 
 REOPEN_ORDER = N_("Open my order again")

@@ -9,6 +9,8 @@ from funnel.core.pages import HEADERS
 from funnel.order.calendar import REMINDER, calendar_file
 from funnel.order.fulfilment_texts import CANCELLED_NOTE, FULFILMENT_STEPS, FULFILMENT_TITLES
 from funnel.order.request import OrderRequest
+from funnel.order.request_texts import REQUEST_STATES, REQUEST_TITLES
+from funnel.order.requests import REQUESTS
 from funnel.order.texts import ISSUED_NOTES, STATUS_NOTES
 from resolvers.order.gifts import send_gift
 from resolvers.order.mailing import resend_order_link
@@ -23,13 +25,16 @@ AGAIN, SENT, EMAIL = "again", "SENT", "email"
 
 async def show(request: OrderRequest) -> Response:
     """The page. It changes nothing, so link scanners may open it."""
-    told = await request.take_flash(AGAIN)
+    told, arrived = await request.take_flash(AGAIN), await request.take_flash(REQUESTS)
     return request.render(
         "order/page.html",
         page=request.page,
         issued_notes=ISSUED_NOTES,
         fulfilment_titles=FULFILMENT_TITLES,
         fulfilment_steps=FULFILMENT_STEPS,
+        request_titles=REQUEST_TITLES,
+        request_states=REQUEST_STATES,
+        has_arrived=bool(arrived.problems),
         status_note=_note_of(request.page),
         sent={place for place, code in told.problems if code == SENT},
         errors=[request.field_error(place, code) for place, code in told.problems if code != SENT],

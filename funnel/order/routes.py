@@ -7,6 +7,7 @@ from funnel.core.page_handler import PageEndpoint
 from funnel.core.pages import PageTemplates
 from funnel.core.public_language import LanguageSite
 from funnel.order import pages as orders
+from funnel.order import requests
 from funnel.order.handler import OrderSite
 from funnel.order.request import LANGUAGE_PATH
 from schema.order.page import FIND_PATH
@@ -22,6 +23,11 @@ def routes(settings: Settings, pages: PageTemplates) -> list[BaseRoute]:
         ("POST", LANGUAGE_PATH.rstrip("/"), LanguageSite(settings, pages).form(public_language.change)),
         ("GET", ROOT, site.page(orders.show)),
         ("POST", ROOT, site.form(orders.send_again)),
+        ("GET", f"{ROOT}/request", site.page(requests.show_form)),
+        ("POST", f"{ROOT}/request", site.form(requests.review)),
+        ("POST", f"{ROOT}/request/confirm", site.form(requests.confirm)),
+        ("POST", f"{ROOT}/request/{{id:int}}/cancel", site.form(requests.cancel)),
+        ("GET", f"{ROOT}/model-form", site.page(requests.model_form)),
         ("POST", f"{ROOT}/{{position:int}}", site.form(orders.send_gift_again)),
     ]
     served: list[BaseRoute] = [

@@ -27,6 +27,7 @@ from resolvers.payment.page import process
 from resolvers.payment.payouts import document_jobs, gathering
 from resolvers.payment.payouts import sending as payout_sending
 from resolvers.payment.reconciliation import runs as reconciliations
+from resolvers.payment.refunds import request_answers
 from resolvers.payment.refunds import sending as refund_sending
 from resolvers.webhook import delivery as webhook_delivery
 from store.core.retries import RetryPolicy
@@ -100,6 +101,10 @@ async def _send_refund(services: Services, payload: Payload) -> None:
     await refund_sending.CHECKS.poll(services, payload["id"])
 
 
+async def _approve_withdrawal(services: Services, payload: Payload) -> None:
+    await request_answers.approve_withdrawal(services, payload["id"])
+
+
 async def _reconcile(services: Services, payload: Payload) -> None:
     await reconciliations.CHECKS.poll(services, payload["id"])
 
@@ -134,6 +139,7 @@ DAY_RETRIES = RetryPolicy(
 """For jobs that must outlast a long outage of another system."""
 
 HANDLERS: Mapping[JobKind, JobHandler] = {
+    JobKind.APPROVE_WITHDRAWAL: JobHandler(_approve_withdrawal, SHORT_RETRIES),
     JobKind.CHECK_BANK_ACCOUNTS: JobHandler(_check_bank_accounts, SHORT_RETRIES),
     JobKind.CHECK_DISPUTE: JobHandler(_check_dispute, SHORT_RETRIES),
     JobKind.CHECK_KYC: JobHandler(_check_kyc, SHORT_RETRIES),

@@ -18,14 +18,13 @@ from store.core.mail_server import parse_sender
 from store.core.settings import Settings
 from store.mail.attachments import load_documents
 from store.mail.content import (
-    Content,
     GiftContent,
     NetworkUsageContent,
     OrderContent,
-    OrderLinkContent,
     OrderRefundContent,
     content_of,
 )
+from store.mail.link_content import Content, OrderLinkContent, RefundRequestContent
 from store.mail.mailer import MailDeferred, MailError, MailMessage, MailRefused
 from store.mail.message import Envelope, build_message
 from store.mail.outbox import schedule_delivery
@@ -116,9 +115,8 @@ async def _build_message(services: Services, mail: MailRow) -> MailMessage:
 
 async def _order_url(db: AsyncSession, settings: Settings, mail: MailRow, about: Content) -> str:
     """The address of the page of the order that a message to its buyer is about; empty for all others."""
-    order_page = (
-        about.order_page if isinstance(about, WITH_ORDER_PAGE) and mail.kind is not MailKind.NEW_ORDER else None
-    )
+    for_buyer = mail.kind not in {MailKind.NEW_ORDER, MailKind.NEW_REQUEST}
+    order_page = about.order_page if isinstance(about, WITH_ORDER_PAGE) and for_buyer else None
     if order_page is None or mail.partner_id is None:
         return ""
     partner = await db.get_one(PartnerRow, mail.partner_id)
@@ -140,6 +138,8 @@ def _replies_to(kind: MailKind, about: Content, brand: Brand) -> str:
     """Where replies go: to the brand; of what a brand is told itself, to whom it is about."""
     if kind is MailKind.NEW_ORDER and isinstance(about, OrderContent):
         return about.email
+    if kind is MailKind.NEW_REQUEST and isinstance(about, RefundRequestContent):
+        return about.customer_email
     if isinstance(about, NetworkUsageContent) and about.is_for_network:
         return about.partner_email
     return brand.email

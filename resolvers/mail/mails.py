@@ -19,7 +19,10 @@ from schema.core.resource import SchemaModel
 from schema.delivery.delivery import DeliveryKind
 from schema.mail import Mail, MailKind, MailState
 from store.account.staff import STAFF_LANGUAGE
-from store.mail.content import OrderLinkContent, RefundContent
+from store.mail.content import (
+    RefundContent,
+)
+from store.mail.link_content import OrderLinkContent
 from store.mail.orders import order_content, order_lines_of
 from store.mail.outbox import enqueue_mail, schedule_delivery
 from store.mail.rows import MailRow

@@ -19,7 +19,7 @@ async def queue_order_refund_mail(
     """Queue the mail that tells the buyer which lines are refunded, and where the money goes: `card_amount` of it to
     the bank card. `sold` are the lines as they were bought, by the id of the order's.
     """
-    order = plan.order
+    order, answers = plan.order, plan.answers
     about = OrderRefundContent(
         first_name=order.buyer_first_name,
         order_number=order.number,
@@ -38,11 +38,12 @@ async def queue_order_refund_mail(
             for each in plan.lines
         ),
         is_withdrawn=any(each.quantity and each.line.product_id is None for each in plan.lines),
+        message=answers.message if answers else "",
     )
     await enqueue_mail(
         db,
         MailKind.ORDER_REFUNDED,
-        to=order.buyer_email,
+        to=answers.email if answers else order.buyer_email,
         language=order.language,
         partner_id=order.partner_id,
         about=about.model_dump(),

@@ -34,7 +34,7 @@ async def send_gift(call: Call, token: str, position: int, email: str) -> None:
     """
     db, order = call.db, await order_of_link(call.context, call.db, token)
     await call.services.limits.gifts.check(str(order.uuid))
-    await _lock_issued(db, order)
+    await lock_issued(db, order)
     attempt = await db.get_one(AttemptRow, order.attempt_id)
     found = await issued_rows(db, order, attempt.lines)
     row = found[position] if position < len(found) else None
@@ -53,7 +53,7 @@ async def send_gift(call: Call, token: str, position: int, email: str) -> None:
     await _mail(db, row, f"{row.giftee_email}:{mail_window(call)}")
 
 
-async def _lock_issued(db: AsyncSession, order: OrderRow) -> None:
+async def lock_issued(db: AsyncSession, order: OrderRow) -> None:
     """In the order in which refunds and disputes lock them."""
     await lock_cards(db, await card_ids_of_order(db, order.id))
     await lock_vouchers_of_order(db, order.id)

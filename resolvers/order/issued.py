@@ -13,6 +13,7 @@ from schema.checkout.checkout import ShopKind
 from schema.coupon.coupon import ReceptionMode
 from schema.order.page import IssuedItem
 from schema.order.page import IssuedState as State
+from schema.order.page_requests import Obstacle
 from store.checkout.purchases import reception_of
 from store.document.addresses import DocumentKind, document_path
 from store.document.gift_names import giftee_name
@@ -109,6 +110,14 @@ def _is_touched(row: Issued) -> bool:
     if isinstance(row, GiftCardRow):
         return row.remaining_amount < row.value_amount
     return row.usage_count > 0 if isinstance(row, NetworkVoucherRow) else row.state == "using"
+
+
+def obstacle_of(row: Issued, now: dt.datetime) -> Obstacle | None:
+    """What keeps a voucher or gift card from going back, as far as its buyer is concerned; None if nothing does."""
+    if _is_touched(row):
+        return Obstacle.USED
+    gone = {State.USED: Obstacle.USED, State.EXPIRED: Obstacle.EXPIRED, State.WITHDRAWN: Obstacle.REFUNDED}
+    return gone.get(_state(row, now))
 
 
 def _value_of(row: Issued) -> Decimal:

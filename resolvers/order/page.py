@@ -10,6 +10,7 @@ from resolvers.core.context import Context
 from resolvers.core.services import Services
 from resolvers.order.issued import issued_item, issued_rows
 from resolvers.order.page_fulfilment import page_fulfilment
+from resolvers.order.page_requests import page_requests, request_offer
 from schema.checkout.checkout import AppliedCode, CodeKind, ShopKind, Totals
 from schema.core.errors import NotFound
 from schema.order.page import OrderPage, OrderPageDelivery, OrderPageLine, OrderPageRefund
@@ -22,7 +23,7 @@ from store.order.links import order_path, read_order_token
 from store.order.orders import OrderRow, address_lines
 from store.order.refunds import lines_of_order
 from store.partner.brand import brand_of
-from store.partner.partners import partner_with_time_zone
+from store.partner.partners import PartnerRow, partner_with_time_zone
 from store.payment.attempts import AttemptRow
 from store.payment.payments import PaymentRow, PaymentTransactionRow, RefundRow
 
@@ -39,8 +40,7 @@ async def find_order_page(context: Context, token: str) -> OrderPage:
         attempt = await db.get_one(AttemptRow, order.attempt_id)
         partner, time_zone = await partner_with_time_zone(db, order.partner_id)
         payments = await _payments_of(db, order)
-        is_closed = order.kind is ShopKind.GIFT_CARDS and not partner.gift_card_offer_enabled
-        shop_kind = ShopKind.VOUCHERS if is_closed else order.kind
+        shop_kind, now = _shop_kind(order, partner), services.clock.now()
         return OrderPage(
             path=order_path(services.settings, order.uuid),
             partner_id=partner.id,
@@ -61,11 +61,19 @@ async def find_order_page(context: Context, token: str) -> OrderPage:
             totals=totals_of(attempt),
             codes=codes_of(attempt),
             refunds=await _refunds_of(db, payments),
+            requests=await page_requests(db, order),
+            request_offer=await request_offer(db, partner, order, time_zone, now),
             shop_kind=shop_kind,
             shop_url=shop_url(services.settings, partner.site_domain, shop_kind),
             legal=await links_of(db, order.document_ids),
             receipts=tuple(document_path(DocumentKind.RECEIPT, payment.document_token) for payment in payments),
         )
+
+
+def _shop_kind(order: OrderRow, partner: PartnerRow) -> ShopKind:
+    """The shop where more can be bought."""
+    is_closed = order.kind is ShopKind.GIFT_CARDS and not partner.gift_card_offer_enabled
+    return ShopKind.VOUCHERS if is_closed else order.kind
 
 
 async def order_of_link(context: Context, db: AsyncSession, token: str) -> OrderRow:

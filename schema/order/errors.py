@@ -1,4 +1,4 @@
-"""What keeps an order from being fulfilled."""
+"""What keeps an order from being fulfilled, and a request about one from being made."""
 
 from schema.core.errors import Conflict
 
@@ -7,3 +7,11 @@ class NothingToFulfil(Conflict):
     """Nothing of this order is handed over or sent: it is delivered by e-mail, or from before this was recorded, or all of
     it is refunded.
     """
+
+
+class RefundRequested(Conflict):
+    """A request about this is open already. Wait for its answer."""
+
+
+class WithdrawalClosed(Conflict):
+    """The period for a withdrawal is over, and this shop takes no requests for refunds. Please contact the shop."""

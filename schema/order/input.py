@@ -1,4 +1,6 @@
-"""Inputs that move the fulfilment of orders."""
+"""Inputs that move the fulfilment of orders, and answer requests of their buyers."""
+
+from typing import Annotated
 
 from pydantic import Field
 
@@ -6,7 +8,12 @@ from schema.core.inputs import graphql_input_for
 from schema.core.resource import SchemaModel
 from schema.order.fulfilment import Carrier, TrackingNumber, TrackingUrl
 from schema.order.order import Order
+from schema.order.refund_request import LONGEST_ANSWER, RefundRequest
+from schema.validation.characters import multiline_up_to
+from schema.validation.contact import NotBlank
 from schema.validation.numbers import RowId
+
+Answer = Annotated[str, multiline_up_to(LONGEST_ANSWER)]
 
 
 @graphql_input_for(Order)
@@ -56,3 +63,29 @@ class ReopenOrderFulfilment(SchemaModel):
     """Prepare an order whose fulfilment was cancelled."""
 
     id: RowId
+
+
+@graphql_input_for(RefundRequest)
+class ApproveRefundRequest(SchemaModel):
+    """Refund what a buyer asks for."""
+
+    id: RowId
+    message: Answer = Field(default="", description="What the buyer reads with it; empty for nothing.")
+    include_delivery: bool | None = Field(
+        default=None, description="Whether the price of delivery is refunded too; by default as the request says."
+    )
+    include_used: bool = Field(
+        default=False,
+        description="Whether a voucher or gift card is refunded that was used, in part or wholly, or is over.",
+    )
+    restock: bool = Field(
+        default=False, description="Whether refunded products go back into stock; each piece does so once."
+    )
+
+
+@graphql_input_for(RefundRequest)
+class DeclineRefundRequest(SchemaModel):
+    """Decline what a buyer asks for."""
+
+    id: RowId
+    message: Annotated[Answer, NotBlank] = Field(description="Why; the buyer gets it by mail.")

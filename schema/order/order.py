@@ -215,6 +215,11 @@ class Order(SchemaModel):
         description="The payments of the order, with their sources and refunds.",
         order="created_on",
     )
+    refund_requests = relations(
+        "schema.order.refund_request:RefundRequest",
+        by="order_id",
+        description="What its buyer has asked for: to withdraw from the contract, or for a refund. Oldest first.",
+    )
     products_amount: Decimal = money_column()
     products_total = money("products_amount", description="The total of the lines, before discounts.")
     discount_amount: Decimal = money_column()

@@ -12,6 +12,7 @@ from schema.core.text import Text
 from schema.delivery.delivery import DeliveryKind
 from schema.order.order import OrderStatus
 from schema.order.page_fulfilment import OrderPageFulfilment
+from schema.order.page_requests import OrderPageRequest, RequestOffer
 from schema.payment.payment import RefundState
 
 FIND_PATH = "/orders/"
@@ -132,6 +133,10 @@ class OrderPage:
     codes: tuple[AppliedCode, ...]
     refunds: tuple[OrderPageRefund, ...]
     """The newest first. Of one that failed in part it is what went back, of one that failed wholly there is nothing."""
+    requests: tuple[OrderPageRequest, ...]
+    """What its buyer has asked for: to withdraw from the contract, or for a refund. The newest first."""
+    request_offer: RequestOffer | None
+    """What its buyer can ask for; None if nothing."""
     shop_kind: ShopKind
     """The shop where more can be bought: its own, or that of vouchers while gift cards are not sold."""
     shop_url: str

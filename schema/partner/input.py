@@ -24,6 +24,7 @@ from schema.partner.parts import (
     NetworkLinks,
     PayoutFrequency,
     PayoutSettings,
+    RefundPolicy,
     Registration,
 )
 from schema.product.input import PicturePath
@@ -42,7 +43,7 @@ from schema.validation.contact import (
 )
 from schema.validation.dates import OptionalDay
 from schema.validation.languages import Language
-from schema.validation.numbers import RowId
+from schema.validation.numbers import RowId, WholeNumberRule
 
 COLOUR = re.compile("#[0-9a-f]{6}")
 LONGEST_NAME, LONGEST_SHORT_NAME, LONGEST_NUMBER = 120, 60, 40
@@ -110,6 +111,7 @@ PostalCode = Annotated[str, line_up_to(20), NoneToEmpty]
 SourceId = Annotated[str, BeforeValidator(_text_of_number), line_up_to(18), AfterValidator(_digits)]
 SourceIdLookup = Annotated[str, BeforeValidator(_text_of_number), line_up_to(40)]
 """A source id to find a partner by. Unlike `SourceId` it is not validated: an impossible one matches no partner."""
+WithdrawalDays = Annotated[int, WholeNumberRule(ge=0, le=365)]
 OptionalBirthday = OptionalDay
 OptionalCompanyType = Annotated[CompanyType | None, EmptyToNone]
 OptionalPayoutFrequency = Annotated[PayoutFrequency | None, EmptyToNone]
@@ -191,6 +193,15 @@ class PayoutSettingsInput(SchemaModel):
     block_validation: strawberry.Maybe[bool]
 
 
+@graphql_input_for(RefundPolicy)
+class RefundPolicyInput(SchemaModel):
+    """What buyers of a partner may ask for on the page of their order."""
+
+    withdrawal_days: strawberry.Maybe[WithdrawalDays]
+    approves_withdrawals: strawberry.Maybe[bool]
+    takes_refund_requests: strawberry.Maybe[bool]
+
+
 @graphql_input_for(NetworkLinks)
 class NetworkLinksInput(SchemaModel):
     """Which products of its network the partner takes part in."""
@@ -248,6 +259,7 @@ class UpdatePartner(SchemaModel):
     agency_phone: strawberry.Maybe[Phone]
     website: strawberry.Maybe[WebAddress]
     payout_settings: strawberry.Maybe[PayoutSettingsInput]
+    refund_policy: strawberry.Maybe[RefundPolicyInput]
     bank_account: strawberry.Maybe[BankDetailsInput]
     hide_from_stats: strawberry.Maybe[bool]
     third_party_sales_only: strawberry.Maybe[bool]

@@ -24,6 +24,7 @@ from schema.partner.parts import (
     LegalRepresentative,
     NetworkLinks,
     PayoutSettings,
+    RefundPolicy,
     Registration,
 )
 
@@ -106,6 +107,7 @@ class Partner(SchemaModel):
     payout_settings = restricted(
         PayoutSettings, PARTNER_FIELD_PERMISSION, "The payout settings; null for callers who may not see them."
     )
+    refund_policy = embedded(RefundPolicy, "What its buyers may ask for on the page of their order.")
     network_links = embedded(NetworkLinks, "Which products of its network it takes part in.")
     gift_card_offer = computed(GiftCardOffer, "The gift cards it sells in its shop.")
     kyc = computed(

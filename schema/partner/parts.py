@@ -107,6 +107,21 @@ class PayoutSettings(EmbeddedColumns):
     block_payout_validation: bool = Field(default=False, description="Whether the validation of payouts is blocked.")
 
 
+@embedded_type("What buyers of a partner may ask for on the page of their order.")
+class RefundPolicy(EmbeddedColumns):
+    withdrawal_days: int = Field(
+        default=14,
+        description="For how many days a buyer may withdraw from the contract; 0 if there is no right of withdrawal.",
+    )
+    approves_withdrawals: bool = Field(
+        default=False,
+        description="Whether withdrawals are approved at once, unless goods have to come back first.",
+    )
+    takes_refund_requests: bool = Field(
+        default=False, description="Whether buyers may ask for a refund after that period."
+    )
+
+
 @embedded_type(
     "Which products of its network a partner takes part in.",
     names={"linked_to_nv_settings": "vouchers", "linked_to_ngc_settings": "gift_cards", "is_network_shop": "is_shop"},

@@ -51,7 +51,7 @@ async def render_source(source: DocumentSource, files: FileStore) -> bytes:
 
 async def render_preview(source: DocumentSource, files: FileStore) -> bytes:
     """The first page of the document of a source as a PNG picture, for a screen. Raises as `render_source` does."""
-    return await render_png(source.sheet, await stored_pictures(files, source), PREVIEW_RESOLUTION)
+    return await render_png(source.sheet, await pictures_of(files, source), PREVIEW_RESOLUTION)
 
 
 async def get_or_make(

@@ -30,6 +30,8 @@ class JobKind(StrEnum):
     """Ask the provider for the status of a payment attempt, and act on it. Payload: `id`."""
     SEND_REFUND = "send_refund"
     """Send a part of a refund to the provider, or ask for its status. Payload: `id`."""
+    APPROVE_WITHDRAWAL = "approve_withdrawal"
+    """Approve a withdrawal for which no member of staff is needed, and tell the partner. Payload: `id`."""
     SEND_PAYOUT = "send_payout"
     """Send a validated payout request, or ask the provider for its status. Payload: `id`."""
     MAKE_PAYOUT_DOCUMENT = "make_payout_document"

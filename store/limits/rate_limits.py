@@ -16,6 +16,8 @@ PREVIEWS = Rate(300, 3600)
 """How often a client network sees a document before it is paid: each is typeset anew."""
 GIFTS_OF_ORDER = Rate(10, 86_400)
 """How often presents of one order are sent again: its link must not become a relay of mail."""
+REQUESTS_OF_ORDER = Rate(10, 86_400)
+"""How often something is asked for about one order: each tells the partner by mail."""
 SYNC_SHARE = 50
 """A process synchronizes its count after one request of this many that a rate allows."""
 
@@ -131,3 +133,4 @@ class RateLimits:
         self.pages = limit("page", settings.rate_limit_pages)
         self.previews = RateLimit("preview", PREVIEWS, self.counters, clock)
         self.gifts = RateLimit("gift", GIFTS_OF_ORDER, self.counters, clock)
+        self.requests = RateLimit("refund_request", REQUESTS_OF_ORDER, self.counters, clock)

@@ -17,13 +17,13 @@ from store.document.wallet.addresses import pass_paths
 from store.document.wallet.content import owner_of_pass
 from store.document.wallet.keys import WalletKeys
 from store.mail.content import (
-    Content,
     GiftContent,
     GiftRole,
     InvoiceContent,
     NetworkUsageContent,
     PayoutMailContent,
 )
+from store.mail.link_content import Content
 from store.mail.mailer import MailRefused
 from store.mail.message import Attachment
 from store.mail.render import MailLinks

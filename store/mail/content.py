@@ -7,8 +7,6 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict
-
 from schema.checkout.checkout import ShopKind
 from schema.core.text import Text
 from schema.delivery.delivery import DeliveryKind
@@ -16,15 +14,7 @@ from schema.invoice.invoice import InvoiceKind
 from schema.mail import MailKind
 from schema.order.order import OrderStatus
 from schema.payment.dispute import DisputeState
-
-
-class Content(BaseModel):
-    """The data that a template shows.
-
-    All of it is required, so that missing data is detected when the message is queued.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+from store.mail.link_content import Content, OrderLinkContent, RefundRequestContent
 
 
 class OrderLineContent(Content):
@@ -117,18 +107,10 @@ class OrderRefundContent(Content):
     lines: tuple[OrderLineContent, ...]
     is_withdrawn: bool
     """Whether there are vouchers or gift cards among the lines."""
+    message: str = ""
+    """What the seller writes with it, in answer to a request; empty if nothing."""
     order_page: UUID | None = None
     """As of an order."""
-
-
-class OrderLinkContent(Content):
-    """The link to the page of an order, for the buyer."""
-
-    number: int
-    ordered_on: dt.datetime
-    time_zone: str
-    first_name: str
-    order_page: UUID
 
 
 class FulfilmentContent(OrderLinkContent):
@@ -377,6 +359,7 @@ CONTENTS: Mapping[MailKind, type[Content]] = {
     MailKind.PAYMENT_REFUNDED: RefundContent,
     MailKind.ORDER_REFUNDED: OrderRefundContent,
     MailKind.ORDER_LINK: OrderLinkContent,
+    **dict.fromkeys((MailKind.REQUEST_RECEIPT, MailKind.NEW_REQUEST, MailKind.REQUEST_DECLINED), RefundRequestContent),
     **dict.fromkeys((MailKind.ORDER_READY, MailKind.ORDER_SENT, MailKind.ORDER_CANCELLED), FulfilmentContent),
     MailKind.ONBOARDING_LINK: OnboardingContent,
     MailKind.PAYMENT_REQUEST: PaymentRequestContent,

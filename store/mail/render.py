@@ -15,8 +15,8 @@ from store.core.localization.formats import Formats
 from store.core.localization.legal_texts import LEGAL_NAMES
 from store.core.localization.sale_texts import SHOP_KIND_NAMES
 from store.core.localization.translations import Texts
-from store.mail.content import Content
 from store.mail.gift_words import GiftTexts
+from store.mail.link_content import Content
 from store.mail.subjects import subject_of
 
 TEXTS = Texts(Path(__file__).with_name("translations"))

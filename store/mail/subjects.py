@@ -6,24 +6,24 @@ from urllib.parse import urlsplit
 from schema.checkout.brand import Brand
 from schema.invoice.invoice import InvoiceKind
 from schema.mail import MailKind
+from schema.order.refund_request import RefundRequestKind
 from schema.payment.dispute import DisputeState
 from store.core.localization.formats import Formats
 from store.mail.content import (
     CardUsageContent,
-    Content,
     DisputeContent,
     EndpointContent,
     GiftContent,
     GiftRole,
     InvoiceContent,
     OrderContent,
-    OrderLinkContent,
     OrderRefundContent,
     PaymentRequestContent,
     PayoutMailContent,
     RenewalContent,
     VoucherUsageContent,
 )
+from store.mail.link_content import Content, OrderLinkContent, RefundRequestContent
 
 
 def N_(text: str) -> str:  # noqa: N802 - the name that gettext's tools know
@@ -42,6 +42,9 @@ SUBJECTS = {
     MailKind.ORDER_READY: N_("Your order %(number)s at %(shop)s is ready to collect"),
     MailKind.ORDER_SENT: N_("Your order %(number)s from %(shop)s is on its way"),
     MailKind.ORDER_CANCELLED: N_("Your order %(number)s at %(shop)s is cancelled"),
+    MailKind.REQUEST_RECEIPT: N_("Your request about order %(number)s at %(shop)s"),
+    MailKind.NEW_REQUEST: N_("Order %(number)s: the buyer asks for a refund"),
+    MailKind.REQUEST_DECLINED: N_("Order %(number)s at %(shop)s: the answer to your request"),
     MailKind.ONBOARDING_LINK: N_("Card payments at %(shop)s: your confirmation is needed"),
     MailKind.PAYMENT_REQUEST: N_("%(shop)s asks you to pay %(total)s"),
     MailKind.PAYMENT_REQUEST_REMINDER: N_("A reminder: %(total)s to pay to %(shop)s"),
@@ -69,6 +72,11 @@ PLURAL_SUBJECTS = {
     MailKind.NETWORK_VOUCHER: N_("Your vouchers from %(shop)s"),
 }
 """For buyers of more than one."""
+WITHDRAWAL_SUBJECTS = {
+    MailKind.REQUEST_RECEIPT: N_("Your withdrawal from order %(number)s at %(shop)s"),
+    MailKind.NEW_REQUEST: N_("Order %(number)s: the buyer withdraws"),
+    MailKind.REQUEST_DECLINED: N_("Order %(number)s at %(shop)s: the answer to your withdrawal"),
+}
 USAGE_SUBJECTS_FOR_NETWORK = {
     MailKind.NETWORK_GIFT_CARD_USED: N_("Gift card used: %(amount)s at %(partner)s"),
     MailKind.NETWORK_VOUCHER_USED: N_("Voucher used: %(box)s at %(partner)s"),
@@ -99,7 +107,7 @@ def subject_of(
     """The subject of a message; messages about vouchers and gift cards show it as their title too."""
     text, gaps = SUBJECTS[kind], {"shop": brand.name}
     if isinstance(about, OrderContent | OrderRefundContent | OrderLinkContent):
-        gaps |= _order_of(about, formats)
+        text, gaps = _order_subject(MailKind(kind), about), gaps | _order_of(about, formats)
     elif isinstance(about, PaymentRequestContent):
         gaps |= {"total": formats.money(about.amount, about.currency)}
     elif isinstance(about, EndpointContent):
@@ -130,6 +138,11 @@ def _order_of(about: OrderContent | OrderRefundContent | OrderLinkContent, forma
         return {"number": str(about.number), "total": formats.money(about.total_amount, about.currency)}
     refunded = formats.money(about.card_amount + about.gift_card_amount, about.currency)
     return {"number": str(about.order_number), "total": refunded}
+
+
+def _order_subject(kind: MailKind, about: Content) -> str:
+    is_withdrawal = isinstance(about, RefundRequestContent) and about.kind is RefundRequestKind.WITHDRAWAL
+    return WITHDRAWAL_SUBJECTS[kind] if is_withdrawal else SUBJECTS[kind]
 
 
 def _what_was_used(about: CardUsageContent | VoucherUsageContent, formats: Formats) -> dict[str, str]:

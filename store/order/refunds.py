@@ -53,12 +53,26 @@ class LineRefund:
 
 
 @dataclass(frozen=True, slots=True)
+class RequestAnswer:
+    """The buyer's request that a refund approves."""
+
+    request_id: int
+    email: str
+    message: str
+    """What the buyer reads with it; empty for nothing."""
+    user_id: int | None
+    """The user who approves it; None if nobody does, but a rule of the partner."""
+
+
+@dataclass(frozen=True, slots=True)
 class OrderRefund:
     """Lines of an order to refund, and what of its price of delivery."""
 
     order: OrderRow
     lines: Sequence[LineRefund]
     delivery: Decimal
+    answers: RequestAnswer | None = None
+    """The request that it approves; None if nobody has asked for it."""
 
     @property
     def amount(self) -> Decimal:
@@ -87,7 +101,7 @@ def limited_to(refund: OrderRefund, left: Decimal) -> OrderRefund:
         if each.quantity or amount:
             lines.append(replace(each, amount=amount))
         left -= amount
-    return OrderRefund(refund.order, lines, min(refund.delivery, left))
+    return replace(refund, lines=lines, delivery=min(refund.delivery, left))
 
 
 async def lines_of_order(db: AsyncSession, order: OrderRow) -> Sequence[OrderProductRow]:

@@ -24,6 +24,7 @@ from schema.partner.parts import (
     LegalRepresentative,
     NetworkLinks,
     PayoutSettings,
+    RefundPolicy,
     Registration,
 )
 from store.core.row import CreatedOn
@@ -72,6 +73,7 @@ class PartnerRow(
     LegalRepresentative,
     BankDetails,
     PayoutSettings,
+    RefundPolicy,
     NetworkLinks,
     Partner,
     table=True,
@@ -95,6 +97,7 @@ class PartnerRow(
             name="gift_card_offer_suggested",
         ),
         CheckConstraint("gift_card_offer_validity_months BETWEEN 1 AND 120", name="gift_card_offer_validity"),
+        CheckConstraint("withdrawal_days BETWEEN 0 AND 365", name="withdrawal_period"),
     )
     marketplace_id: int = Field(foreign_key="marketplace.id")
     provider_user_id: str = Field(default="", max_length=128)

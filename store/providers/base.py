@@ -17,11 +17,11 @@ from store.providers.keys import IdempotencyKey
 from store.providers.payees import PayeeProvider
 from store.providers.reports import ReportProvider
 from store.providers.transactions import (
+    CardRefundRequest,
     Payer,
     PayinRequest,
     PayoutInstruction,
     PlatformBalance,
-    RefundRequest,
     Transaction,
     TransactionKind,
     TransferRefundRequest,
@@ -104,7 +104,7 @@ class PaymentProvider(PayeeProvider, DisputeProvider, ReportProvider, Protocol):
         """
         ...
 
-    async def refund(self, request: RefundRequest, *, key: IdempotencyKey, sent_at: dt.datetime) -> Transaction:
+    async def refund(self, request: CardRefundRequest, *, key: IdempotencyKey, sent_at: dt.datetime) -> Transaction:
         """Refund a payment or a part of it. Returns a SUCCEEDED or PENDING transaction; raises `Declined` if the
         provider refuses it, such as the same amount twice on one day (REFUND_REPEATED).
         """

@@ -118,7 +118,7 @@ class PayinRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class RefundRequest:
+class CardRefundRequest:
     """A refund to the card of a payment.
 
     The buyer gets `amount`; `fee_back` of it comes from our fee and the rest from the wallet. Both are positive or

@@ -29,6 +29,7 @@ from store.order.orders import OrderProductRow, OrderRow, lock_order
 from store.order.refunds import (
     LineRefund,
     OrderRefund,
+    RequestAnswer,
     amount_of,
     left_of_line,
     limited_to,
@@ -58,7 +59,7 @@ async def refund_order(call: Call, input: RefundOrder) -> Refund:
     sold of the network, only users of the marketplace may refund.
     """
     order = await find_order(call, {"id": input.id})
-    await _check_owns_money(call, order)
+    await check_owns_money_of(call, order)
     return (await _refund(call.db, order, input, call.services.clock.now())).refund
 
 
@@ -66,13 +67,13 @@ async def refund_order(call: Call, input: RefundOrder) -> Refund:
 async def preview_order_refund(call: Call, input: PreviewOrderRefund) -> RefundPreview:
     """What a refund of lines of an order would do: it is made, and undone. Refused as the refund would be."""
     order = await find_order(call, {"id": input.id})
-    await _check_owns_money(call, order)
+    await check_owns_money_of(call, order)
     async with call.services.db.sessions() as db:  # never committed
         made = await _refund(db, order, input, call.services.clock.now())
         return await preview_of(db, made.payment, made.refund, made.plan)
 
 
-async def _check_owns_money(call: Call, order: OrderRow) -> None:
+async def check_owns_money_of(call: Call, order: OrderRow) -> None:
     """Raise MarketplaceOnly if the money of an order is the marketplace's and the caller a partner's."""
     payment = await _payment_of(call.db, order)
     if payment is not None:
@@ -81,6 +82,18 @@ async def _check_owns_money(call: Call, order: OrderRow) -> None:
 
 async def _payment_of(db: AsyncSession, order: OrderRow) -> PaymentRow | None:
     return (await db.exec(select(PaymentRow).where(col(PaymentRow.order_id) == order.id))).first()
+
+
+@dataclass(frozen=True, slots=True)
+class LockedOrder:
+    """An order whose payment, goods and lines are locked, so that lines of it can be refunded."""
+
+    order: OrderRow
+    attempt: AttemptRow
+    lines: Sequence[OrderProductRow]
+    goods: SoldGoods
+    stock: LockedRows | None
+    """The stock that refunded products go back to; None if they do not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,24 +106,38 @@ class MadeRefund:
 
 
 async def _refund(db: AsyncSession, order: OrderRow, input: RefundOrder, now: dt.datetime) -> MadeRefund:
+    return await refund_locked(db, await lock_to_refund(db, order, restock=input.restock), input, now)
+
+
+async def lock_to_refund(db: AsyncSession, order: OrderRow, *, restock: bool) -> LockedOrder:
+    """Lock stock, gift cards, vouchers, the payment and the order: in the order in which all lock them. Raises
+    NotRefundable for an order without a payment.
+    """
     payment = await _payment_of(db, order)
     if payment is None:
         raise NotRefundable
     attempt = await db.get_one(AttemptRow, order.attempt_id)
-    stock = await lock_stock(db, attempt) if input.restock else None
+    stock = await lock_stock(db, attempt) if restock else None
     goods = await lock_goods(db, payment)
     order = await lock_order(db, order.id)
-    lines = await lines_of_order(db, order)
-    wanted = _order_refund(order, lines, input)
-    sold = {line.id: bought for line, bought in zip(lines, attempt.lines, strict=True)}
+    return LockedOrder(order, attempt, await lines_of_order(db, order), goods, stock)
+
+
+async def refund_locked(
+    db: AsyncSession, locked: LockedOrder, input: RefundOrder, now: dt.datetime, answers: RequestAnswer | None = None
+) -> MadeRefund:
+    """Refund lines of a locked order, its delivery, or both. `answers` is the buyer's request that it approves."""
+    goods = locked.goods
+    wanted = _order_refund(locked.order, locked.lines, input)
+    sold = {line.id: bought for line, bought in zip(locked.lines, locked.attempt.lines, strict=True)}
     left = await left_to_refund(db, goods.payment)
     if not input.include_used:
         _check_unused(wanted, goods_of(goods, wanted), now)
-    plan = limited_to(wanted, left)
+    plan = limited_to(replace(wanted, answers=answers), left)
     if not plan.amount:
         raise NothingToRefund
     check_split(input, plan.amount)
-    plan = await _restock(db, plan, stock, sold)
+    plan = await _restock(db, plan, locked.stock, sold)
     await withdraw_refunded(db, goods, plan, now)
     refund = await refund_by_source(db, goods.locked, plan.amount, input, now, plan)
     by_card = [part for part in await parts_of(db, refund) if part.payment_method is PaymentSourceKind.CREDIT_CARD]

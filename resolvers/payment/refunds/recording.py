@@ -26,6 +26,7 @@ from store.ledger.balances import lock_balance
 from store.ledger.posting import Journal, post
 from store.network.card_payments import return_to_card
 from store.order.orders import lock_order
+from store.order.refund_answers import approve_refunded_requests
 from store.order.refunds import OrderRefund, record_order_refund
 from store.payment.attempts import AttemptRow, AttemptState
 from store.payment.attempts import transition as move_attempt
@@ -73,6 +74,7 @@ async def promise_refund(
     if all(source.kind is not CARD for source, _ in parts):  # the bank card's part is never done at once
         await finish_if_done(db, payment, refund, now)
     await cancel_if_refunded(db, payment.order_id, now, tells=of_order is None)  # refunds of lines have a mail
+    await approve_refunded_requests(db, payment.order_id, refund, now, of_order.answers if of_order else None)
     return refund
 
 

@@ -27,9 +27,9 @@ from store.providers.errors import Declined, UnknownOutcome
 from store.providers.keys import IdempotencyKey
 from store.providers.money import MinorAmount
 from store.providers.transactions import (
+    CardRefundRequest,
     Failure,
     FailureReason,
-    RefundRequest,
     Transaction,
     TransactionKind,
     TransactionStatus,
@@ -118,7 +118,7 @@ async def _refund(services: Services, part: PaymentTransactionRow, payin: Paymen
         if current.status is not PaymentTransactionStatus.IN_PROGRESS or current.key != part.key:
             return RefundAnswer(part.key, None)  # another call has had its answer
     amount, fee = (MinorAmount.of(each, part.currency) for each in (part.transaction_amount, part.commission_amount))
-    request = RefundRequest(str(part.refund_id), payin.provider_id, payin.payer_id, amount, fee)
+    request = CardRefundRequest(str(part.refund_id), payin.provider_id, payin.payer_id, amount, fee)
     try:
         sent = await services.provider.refund(request, key=IdempotencyKey(str(part.key)), sent_at=part.sent_at)
     except Declined as declined:

@@ -14,11 +14,11 @@ from store.providers.mangopay.part import money, optional_authentication, return
 from store.providers.mangopay.payers import PayersMixin
 from store.providers.money import MinorAmount
 from store.providers.transactions import (
+    CardRefundRequest,
     CardType,
     PayinRequest,
     PayoutInstruction,
     PlatformBalance,
-    RefundRequest,
     Transaction,
     TransactionKind,
     TransactionStatus,
@@ -72,7 +72,7 @@ class TransactionsMixin(PayersMixin):
             raise await self._payer_refusal(request.payer_id, error) from error
         return await self._transaction_of(TransactionKind.PAYIN, result)
 
-    async def refund(self, request: RefundRequest, *, key: IdempotencyKey, sent_at: dt.datetime) -> Transaction:
+    async def refund(self, request: CardRefundRequest, *, key: IdempotencyKey, sent_at: dt.datetime) -> Transaction:
         """See `PaymentProvider`."""
         body = _refund_body(request.payer_id, request.amount, request.fee_back, request.reference)
         path = f"/payins/{segment(request.payment_id)}/refunds"

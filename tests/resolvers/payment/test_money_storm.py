@@ -27,7 +27,7 @@ from store.network.issuing import network_gift_cards
 from store.providers.errors import ProviderError
 from store.providers.keys import new_idempotency_key
 from store.providers.money import MinorAmount
-from store.providers.transactions import RefundRequest, TransactionKind, TransactionStatus
+from store.providers.transactions import CardRefundRequest, TransactionKind, TransactionStatus
 from tests.fixtures.payment.api_payment import (
     RETURN_TO_PAGE,
     books_balance,
@@ -150,7 +150,7 @@ class MoneyStorm:
                 gone = sum(each.amount.minor for each in made if each.status is not TransactionStatus.FAILED)
                 if part := (payin.amount.minor - payin.fee.minor - gone) // 3:
                     nothing, some = MinorAmount("EUR", 0), MinorAmount("EUR", max(part, 0))
-                    request = RefundRequest("by hand", row.provider_id, payin.payer_id, some, nothing)
+                    request = CardRefundRequest("by hand", row.provider_id, payin.payer_id, some, nothing)
                     await provider.refund(request, key=new_idempotency_key(), sent_at=clock.now())
 
     async def tell_refunds(self, number: int) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
+from uuid import uuid4
 
 import orjson
 import pytest
@@ -25,6 +26,7 @@ from schema.invoice.invoice import InvoiceKind
 from schema.legal.legal_document import LegalDocumentKind
 from schema.network.box import OfferStatus
 from schema.network.voucher import NetworkVoucherStatus
+from schema.order.refund_request import RefundRequestKind
 from schema.payment.adjustment import PayoutAdjustmentStatus
 from schema.payment.dispute import DisputeKind
 from schema.payment.payment import RefundOrigin
@@ -45,6 +47,7 @@ from store.network.gift_cards import NetworkGiftCardUsageRow
 from store.network.issuing import network_gift_cards
 from store.network.voucher_issuing import copy_box, network_vouchers
 from store.network.vouchers import NetworkVoucherRow, NetworkVoucherUsageRow
+from store.order.refund_requests import RefundRequestLineRow, RefundRequestRow
 from store.payment.disputes import DisputeRow
 from store.payment.fees import FeeRuleRow
 from store.payment.payments import RefundRow
@@ -135,6 +138,7 @@ async def sold(shop: Shop) -> None:
     of: dict[str, Any] = {"partner_id": shop.partner.id, "marketplace_id": shop.partner.marketplace_id, "book_id": book}
     numbers: dict[str, Any] = {"number": "1", "sequence_number": 1, "invoicing_date": today}
     await adjusted(shop, book)
+    await requested(shop)
     await reconciled(shop)
     terms: dict[str, Any] = {"content": Text(en="Terms"), "website": Text()}
     await shop.add(LegalDocumentRow(partner_id=shop.partner.id, kind=LegalDocumentKind.TERMS, **terms))
@@ -153,6 +157,19 @@ async def adjusted(shop: Shop, book_id: int) -> None:
     await shop.add(
         PayoutAdjustmentRow(
             **of, status=status, adjustment_amount=Decimal("5.00"), reason="A fair", requires_approval=True
+        )
+    )
+
+
+async def requested(shop: Shop) -> None:
+    """What the buyer of the order asks for."""
+    order, line = await shop.one("SELECT max(id) FROM shop_order"), await shop.one("SELECT max(id) FROM order_product")
+    who = {"customer_name": "Ada Martin", "customer_email": "ada@example.com"}
+    of: dict[str, Any] = {"partner_id": shop.partner.id, "requested_on": clock.now(), "key": uuid4(), **who}
+    request = await shop.add(RefundRequestRow(**of, order_id=order, kind=RefundRequestKind.REFUND))
+    await shop.add(
+        RefundRequestLineRow(
+            partner_id=shop.partner.id, refund_request_id=request.id, order_product_id=line, quantity=1
         )
     )
 

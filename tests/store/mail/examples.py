@@ -15,13 +15,13 @@ from schema.invoice.invoice import InvoiceKind
 from schema.legal.legal_document import LegalDocumentKind
 from schema.mail import MailKind
 from schema.order.order import OrderStatus
+from schema.order.refund_request import RefundRequestKind
 from schema.payment.dispute import DisputeState
 from schema.validation.languages import LANGUAGES
 from store.core.brand_colours import build_brand
 from store.mail.attachments import HELD_KINDS
 from store.mail.content import (
     CardUsageContent,
-    Content,
     DeductionContent,
     DeliveryContent,
     DisputeContent,
@@ -36,7 +36,6 @@ from store.mail.content import (
     OnboardingContent,
     OrderContent,
     OrderLineContent,
-    OrderLinkContent,
     OrderRefundContent,
     PaymentRequestContent,
     PayoutMailContent,
@@ -46,6 +45,7 @@ from store.mail.content import (
     VatContent,
     VoucherUsageContent,
 )
+from store.mail.link_content import Content, OrderLinkContent, RefundRequestContent, RequestLineContent
 from store.mail.render import MailLinks, RenderedMail, render_mail
 from store.mail.subjects import TEST_MAIL
 
@@ -126,6 +126,29 @@ def order(kind: DeliveryKind = DeliveryKind.HOME_DELIVERY, **changes: Any) -> Or
         **changes,
     }
     return OrderContent(**values)
+
+
+def refund_request(
+    kind: RefundRequestKind = RefundRequestKind.WITHDRAWAL, *, reason: str = "", answer: str = "", **more: bool
+) -> RefundRequestContent:
+    """A request of a buyer about two candles."""
+    line = LINES[0]
+    return RefundRequestContent(
+        number=1042,
+        ordered_on=dt.datetime(2026, 8, 23, 22, 30, tzinfo=dt.UTC),
+        time_zone="Europe/Paris",
+        first_name="Ada",
+        order_page=uuid.UUID(int=7),
+        kind=kind,
+        requested_on=dt.datetime(2026, 8, 30, 9, 5, tzinfo=dt.UTC),
+        customer_name="Ada Martin",
+        customer_email="ada@example.com",
+        reason=reason,
+        lines=(RequestLineContent(name=line.name, details=line.details, quantity=line.quantity),),
+        includes_delivery=more.get("includes_delivery", False),
+        answer=answer,
+        is_approved=more.get("is_approved", False),
+    )
 
 
 def fulfilment(kind: DeliveryKind, *, is_refunded: bool = False, **tracking: str) -> FulfilmentContent:
@@ -248,7 +271,11 @@ CONTENTS: Mapping[MailKind, Content] = {
         delivery_amount=Decimal("6.90"),
         lines=(LINES[0].model_copy(update={"unit_price": None, "total": Decimal("50.40")}),),
         is_withdrawn=True,
+        message="Until next time",
     ),
+    MailKind.REQUEST_RECEIPT: refund_request(reason="Too large\nand too late", includes_delivery=True),
+    MailKind.NEW_REQUEST: refund_request(RefundRequestKind.REFUND),
+    MailKind.REQUEST_DECLINED: refund_request(RefundRequestKind.REFUND, answer="It was used on 21 August."),
     MailKind.ORDER_LINK: OrderLinkContent(
         number=1042,
         ordered_on=dt.datetime(2026, 8, 23, 22, 30, tzinfo=dt.UTC),

@@ -32,7 +32,7 @@ from store.ledger.posting import post
 from store.providers.errors import InvalidRequest
 from store.providers.keys import new_idempotency_key
 from store.providers.money import MinorAmount
-from store.providers.transactions import RefundRequest, Transaction, TransactionKind, TransactionStatus
+from store.providers.transactions import CardRefundRequest, Transaction, TransactionKind, TransactionStatus
 from tests.fixtures.payment.payment import send_refunds
 from tests.fixtures.shop import DECLINED_CARD, Shop, open_shop
 from tests.statements import executed
@@ -176,7 +176,7 @@ async def test_what_somebody_gave_back_already_is_not_given_back_again(shop: Sho
     provider, payin_id = shop.services.provider, await shop.payin_of(started.attempt_id)
     payin = await provider.get_transaction(TransactionKind.PAYIN, payin_id)
     some, nothing = MinorAmount("EUR", 1000), MinorAmount("EUR", 0)
-    request = RefundRequest("by hand", payin_id, payin.payer_id, some, nothing)
+    request = CardRefundRequest("by hand", payin_id, payin.payer_id, some, nothing)
     await provider.refund(request, key=new_idempotency_key(), sent_at=clock.now())
     for _ in range(2):
         await send_refunds(shop.services)

@@ -20,7 +20,7 @@ from store.core.clock import clock
 from store.payment.payments import PaymentRow, RefundRow
 from store.providers.keys import new_idempotency_key
 from store.providers.money import MinorAmount
-from store.providers.transactions import RefundRequest, TransactionKind
+from store.providers.transactions import CardRefundRequest, TransactionKind
 from tests.fixtures.payment.api_payment import (
     balances,
     begun,
@@ -65,7 +65,7 @@ async def made_at_provider(shop: Shop, payment: PaymentRow, cents: int, referenc
     provider = shop.services.provider
     payin = await provider.get_transaction(TransactionKind.PAYIN, payin_id)
     amount, nothing = MinorAmount("EUR", cents), MinorAmount("EUR", 0)
-    request = RefundRequest(reference, payin_id, payin.payer_id, amount, nothing)
+    request = CardRefundRequest(reference, payin_id, payin.payer_id, amount, nothing)
     return (await provider.refund(request, key=new_idempotency_key(), sent_at=clock.now())).id
 
 

@@ -19,7 +19,7 @@ from store.payment.payments import PaymentRow, RefundRow
 from store.providers.base import Subject
 from store.providers.keys import new_idempotency_key
 from store.providers.money import MinorAmount
-from store.providers.transactions import RefundRequest, TransactionKind
+from store.providers.transactions import CardRefundRequest, TransactionKind
 from tests.fixtures.payment.api_payment import begun, books_balance, created, paid_at_provider, wallets_agree
 from tests.fixtures.payment.notified_shop import NotifiedShop, follow_only, notified_shop
 from tests.fixtures.shop import GOOD_CARD
@@ -151,7 +151,7 @@ async def test_a_try_that_is_known_late_neither_asks_again_nor_fails(refunding: 
     assert await shop.one("SELECT provider_id FROM payment_transaction WHERE type = 'refund'") == ""
     payer = (await provider.get_transaction(TransactionKind.PAYIN, payin_id)).payer_id
     made = await provider.refund(
-        RefundRequest(str(refund.id), payin_id, payer, MinorAmount("EUR", 1000), MinorAmount("EUR", 0)),
+        CardRefundRequest(str(refund.id), payin_id, payer, MinorAmount("EUR", 1000), MinorAmount("EUR", 0)),
         key=new_idempotency_key(),
         sent_at=clock.now(),
     )

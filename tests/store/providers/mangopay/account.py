@@ -10,7 +10,7 @@ from store.core.clock import Clock
 from store.providers.base import InboundWebhook
 from store.providers.mangopay import Mangopay
 from store.providers.money import MinorAmount
-from store.providers.transactions import PayinRequest, RefundRequest
+from store.providers.transactions import CardRefundRequest, PayinRequest
 
 BASE = "https://provider.test/some/path"
 ACCOUNT = f"{BASE}/v2.01/shop"
@@ -27,7 +27,7 @@ PAYMENT = PayinRequest(
     return_url="https://shop.example/back/1",
     language="fr",
 )
-REFUND = RefundRequest("refund-1", "payin_m_1", "user_m_1", MinorAmount("EUR", 1000), MinorAmount("EUR", 100))
+REFUND = CardRefundRequest("refund-1", "payin_m_1", "user_m_1", MinorAmount("EUR", 1000), MinorAmount("EUR", 100))
 
 
 Answer = httpx.Response | Callable[[httpx.Request], httpx.Response] | type[httpx.TransportError]

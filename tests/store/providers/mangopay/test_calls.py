@@ -15,10 +15,10 @@ from store.providers.mangopay import Mangopay
 from store.providers.mangopay.results import failure_reason
 from store.providers.money import MinorAmount
 from store.providers.transactions import (
+    CardRefundRequest,
     Failure,
     FailureReason,
     Payer,
-    RefundRequest,
     TransactionKind,
     TransactionStatus,
 )
@@ -168,7 +168,7 @@ async def test_a_refused_refund_is_a_decline_that_says_why(account: Account) -> 
 
 
 async def test_a_refund_in_another_currency_is_not_even_sent(account: Account) -> None:
-    mixed = RefundRequest("refund-1", "payin_m_1", "user_m_1", MinorAmount("EUR", 1000), MinorAmount("JPY", 100))
+    mixed = CardRefundRequest("refund-1", "payin_m_1", "user_m_1", MinorAmount("EUR", 1000), MinorAmount("JPY", 100))
     with pytest.raises(ValueError, match="EUR and JPY"):
         await account.adapter.refund(mixed, key=new_idempotency_key(), sent_at=account.clock.now())
     assert account.token.call_count == 0

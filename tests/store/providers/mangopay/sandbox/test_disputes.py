@@ -19,10 +19,10 @@ from store.providers.keys import new_idempotency_key
 from store.providers.mangopay import Mangopay
 from store.providers.money import MinorAmount
 from store.providers.transactions import (
+    CardRefundRequest,
     CardType,
     FailureReason,
     PayinRequest,
-    RefundRequest,
     TransactionKind,
     TransactionStatus,
 )
@@ -120,7 +120,7 @@ async def test_what_is_disputed_is_found_and_not_refunded(api: MangopayApi, adap
     payin = await adapter.get_transaction(TransactionKind.PAYIN, lost.payin_id)
     with pytest.raises(Declined) as refused:
         await adapter.refund(
-            RefundRequest("ours", payin.id, payin.payer_id, eur(100), eur(0)),
+            CardRefundRequest("ours", payin.id, payin.payer_id, eur(100), eur(0)),
             key=new_idempotency_key(),
             sent_at=since,
         )

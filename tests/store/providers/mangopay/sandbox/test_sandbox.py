@@ -13,10 +13,10 @@ from store.providers.keys import new_idempotency_key
 from store.providers.mangopay import Mangopay
 from store.providers.money import MinorAmount
 from store.providers.transactions import (
+    CardRefundRequest,
     FailureReason,
     Payer,
     PayinRequest,
-    RefundRequest,
     Transaction,
     TransactionKind,
     TransactionStatus,
@@ -57,9 +57,9 @@ class Shop:
         await self.api.control("POST", f"/payins/{started.id}/pay", card)
         return await self.adapter.get_transaction(TransactionKind.PAYIN, started.id)
 
-    def refund_of(self, payment: Transaction, amount: int, fee_back: int) -> RefundRequest:
+    def refund_of(self, payment: Transaction, amount: int, fee_back: int) -> CardRefundRequest:
         """Part of a payment."""
-        return RefundRequest(
+        return CardRefundRequest(
             "refund-7", payment.id, self.payer, MinorAmount("EUR", amount), MinorAmount("EUR", fee_back)
         )
 

@@ -1,0 +1,93 @@
+"""Mail about requests of buyers: to them, and to who sells."""
+
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from schema.checkout.checkout import ShopKind
+from schema.mail import MailKind
+from store.account.staff import STAFF_LANGUAGE
+from store.mail.link_content import RefundRequestContent, RequestLineContent
+from store.mail.outbox import enqueue_mail
+from store.order.orders import OrderRow
+from store.order.refund_requests import RefundRequestRow, lines_of_requests
+from store.order.refunds import lines_of_order
+from store.partner.partners import MarketplaceRow, partner_with_time_zone
+from store.payment.attempts import AttemptRow
+
+
+async def queue_request_receipt(db: AsyncSession, order: OrderRow, request: RefundRequestRow) -> None:
+    """Queue the mail that confirms a request, with its content, date and time. It goes to the address that the request
+    names, and to the buyer's if that is another one.
+    """
+    about = (await _content(db, order, request)).model_dump()
+    for to in {address.lower(): address for address in (order.buyer_email, request.customer_email)}.values():
+        await enqueue_mail(
+            db,
+            MailKind.REQUEST_RECEIPT,
+            to=to,
+            language=order.language,
+            partner_id=order.partner_id,
+            about=about,
+            unique_key=f"{request.id}:{to.lower()}",
+        )
+
+
+async def queue_new_request_mail(
+    db: AsyncSession, order: OrderRow, request: RefundRequestRow, *, is_approved: bool = False
+) -> None:
+    """Queue the mail about a request for the partner; for the network if it has sold the order."""
+    partner, _ = await partner_with_time_zone(db, order.partner_id)
+    to, language = partner.agency_email, partner.language
+    if order.kind is ShopKind.NETWORK:
+        to, language = (await db.get_one(MarketplaceRow, partner.marketplace_id)).email, STAFF_LANGUAGE
+    about = (await _content(db, order, request)).model_copy(update={"is_approved": is_approved})
+    await enqueue_mail(
+        db,
+        MailKind.NEW_REQUEST,
+        to=to,
+        language=language,
+        partner_id=order.partner_id,
+        about=about.model_dump(),
+        unique_key=str(request.id),
+    )
+
+
+async def queue_decline_mail(db: AsyncSession, order: OrderRow, request: RefundRequestRow) -> None:
+    """Queue the mail with the seller's message about a request that is declined."""
+    await enqueue_mail(
+        db,
+        MailKind.REQUEST_DECLINED,
+        to=request.customer_email,
+        language=order.language,
+        partner_id=order.partner_id,
+        about=(await _content(db, order, request)).model_dump(),
+        unique_key=str(request.id),
+    )
+
+
+async def _content(db: AsyncSession, order: OrderRow, request: RefundRequestRow) -> RefundRequestContent:
+    _, time_zone = await partner_with_time_zone(db, order.partner_id)
+    attempt = await db.get_one(AttemptRow, order.attempt_id)
+    sold = {row.id: line for row, line in zip(await lines_of_order(db, order), attempt.lines, strict=True)}
+    lines = (await lines_of_requests(db, [request]))[request.id]
+    return RefundRequestContent(
+        number=order.number,
+        ordered_on=order.created_on,
+        time_zone=time_zone,
+        first_name=order.buyer_first_name,
+        order_page=order.uuid,
+        kind=request.kind,
+        requested_on=request.requested_on,
+        customer_name=request.customer_name,
+        customer_email=request.customer_email,
+        reason=request.reason,
+        lines=tuple(
+            RequestLineContent(
+                name=sold[line.order_product_id].name,
+                details=sold[line.order_product_id].details,
+                quantity=line.quantity,
+            )
+            for line in lines
+        ),
+        includes_delivery=request.includes_delivery,
+        answer=request.answer,
+    )

@@ -1,0 +1,53 @@
+"""The content of messages that lead to the page of an order, and the base of all contents."""
+
+import datetime as dt
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict
+
+from schema.core.text import Text
+from schema.order.refund_request import RefundRequestKind
+
+
+class Content(BaseModel):
+    """The data that a template shows.
+
+    All of it is required, so that missing data is detected when the message is queued.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class RequestLineContent(Content):
+    """A line of an order in a request. `details` are the variant and the choices."""
+
+    name: Text
+    details: tuple[Text, ...]
+    quantity: int
+
+
+class OrderLinkContent(Content):
+    """The link to the page of an order, for the buyer."""
+
+    number: int
+    ordered_on: dt.datetime
+    time_zone: str
+    first_name: str
+    order_page: UUID
+
+
+class RefundRequestContent(OrderLinkContent):
+    """A buyer's request to withdraw from the contract, or for a refund; `lines` tell how many of each."""
+
+    kind: RefundRequestKind
+    requested_on: dt.datetime
+    customer_name: str
+    customer_email: str
+    reason: str
+    """Empty if not given."""
+    lines: tuple[RequestLineContent, ...]
+    includes_delivery: bool
+    answer: str = ""
+    """The seller's message, if it is declined."""
+    is_approved: bool = False
+    """Whether a rule of the partner has approved it already, so that nobody has to."""
