@@ -1,7 +1,7 @@
 """The base class of page requests: session, language, brand and rendering."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -79,6 +79,16 @@ class PageRequest(ABC):
     def find_order_path(self) -> str:
         """The page where customers ask for the link to their order; empty where there is none."""
         return ""
+
+    @property
+    def home_url(self) -> str:
+        """Where the logo leads; empty for nowhere."""
+        return self.brand.website if self.brand else ""
+
+    @property
+    def language_links(self) -> Mapping[str, str]:
+        """The address of this page in each language; empty where a form changes the language."""
+        return {}
 
     @property
     @abstractmethod

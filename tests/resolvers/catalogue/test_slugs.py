@@ -1,6 +1,7 @@
 """Slugs of prototypes: made from the name, changed, and never lost."""
 
 import asyncio
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -25,7 +26,8 @@ async def sold(shop: Shop) -> Experiences:
 
 
 def texts(name: str) -> dict[str, Any]:
-    return {part: TextInput(en=strawberry.Some(name)) for part in ("name", "description", "long_description")}
+    english: dict[str, Any] = {"en": strawberry.Some(name)}
+    return {part: TextInput(**english) for part in ("name", "description", "long_description")}
 
 
 async def create(shop: Shop, sold: Experiences, name: str, slug: str | None = None) -> VoucherPrototype:
@@ -33,14 +35,15 @@ async def create(shop: Shop, sold: Experiences, name: str, slug: str | None = No
         **texts(name),
         slug=slug,
         type=VoucherPrototypeType.STANDARD,
-        stay_price="10.00",
+        stay_price=Decimal("10.00"),
         universe_id=sold.meal.universe_id,
     )
     return await create_voucher_prototype(shop.manager, input)
 
 
 async def rename(shop: Shop, id: int, slug: str) -> VoucherPrototype:
-    return await update_voucher_prototype(shop.manager, UpdateVoucherPrototype(id=id, slug=strawberry.Some(slug)))
+    changes: dict[str, Any] = {"id": id, "slug": strawberry.Some(slug)}
+    return await update_voucher_prototype(shop.manager, UpdateVoucherPrototype(**changes))
 
 
 @pytest.mark.parametrize(
