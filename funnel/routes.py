@@ -27,7 +27,7 @@ from funnel.onboarding.routes import routes as onboarding_routes
 from funnel.order.routes import routes as order_routes
 from funnel.paying.routes import routes as paying_routes
 from funnel.redemption.routes import routes as redeem_routes
-from funnel.shop.routes import PublicRoutes
+from funnel.shop.routes import ShopPageRoutes
 from schema.checkout.checkout import ShopKind
 from schema.order.page import FIND_PATH
 from store.core.settings import Settings
@@ -62,7 +62,7 @@ def routes(settings: Settings, pages: PageTemplates) -> FunnelRoutes:
 
     Handlers find the services at `request.app.state.container.services` and the request id at `request.state`.
     """
-    public = PublicRoutes(settings, pages)
+    public = ShopPageRoutes(settings, pages)
     sites = {storefront.kind: CheckoutSite(settings, pages, storefront) for storefront in STOREFRONTS.values()}
     tables = {
         ShopKind.PRODUCTS: product_routes(sites[ShopKind.PRODUCTS]),

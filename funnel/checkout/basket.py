@@ -12,7 +12,7 @@ from funnel.checkout.current_basket import current_basket
 from funnel.checkout.network_form import opened_choice, read_network_choice
 from funnel.checkout.request import CheckoutRequest
 from funnel.core.basket_messages import BASKET_PROBLEMS, Offered, basket_error_text, number_fields_of
-from funnel.core.experience_links import experience_path, moved_to
+from funnel.core.experience_links import experience_path, permanent_redirect
 from funnel.core.flash import Flash
 from funnel.core.forms import Form, shown_errors_of
 from funnel.core.messages import ErrorPage
@@ -102,7 +102,7 @@ async def _redirect_to_experience(request: CheckoutRequest, prototype_id: str) -
         slug = await find_experience_slug(request.context, basket_form.parse_id(prototype_id) or 0)
     except NotFound:
         return request.render_error(ErrorPage.NOT_SOLD, 404)
-    return moved_to(experience_path(slug))
+    return permanent_redirect(experience_path(slug))
 
 
 async def preview(request: CheckoutRequest) -> Response:

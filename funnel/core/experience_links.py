@@ -8,7 +8,7 @@ def experience_path(slug: str) -> str:
     return f"/vouchers/{slug}/"
 
 
-def moved_to(url: str) -> Response:
+def permanent_redirect(url: str) -> Response:
     """A permanent redirect."""
     headers = {"Cache-Control": "public, max-age=3600", "Referrer-Policy": "same-origin"}
     return RedirectResponse(url, 301, headers)

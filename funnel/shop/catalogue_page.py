@@ -7,7 +7,7 @@ from starlette.responses import Response
 from funnel.checkout.basket_form import parse_id
 from funnel.core.languages import translations
 from funnel.core.messages import N_, SORT_LABELS
-from funnel.shop.handler import PublicRequest
+from funnel.shop.handler import ShopPageRequest
 from funnel.shop.page_head import PageHead, page_head, shared_picture
 from resolvers.catalogue.catalogue_page import get_catalogue_page
 from schema.catalogue.catalogue_page import CataloguePage, CatalogueQuery, CatalogueSort
@@ -23,7 +23,7 @@ LIST_ID = "experiences"
 class CataloguePageUrls:
     """URLs of the catalogue page with changed parameters."""
 
-    request: PublicRequest
+    request: ShopPageRequest
     catalogue_page: CataloguePage
 
     def of(self, **changes: object) -> str:
@@ -54,7 +54,7 @@ class CataloguePageUrls:
         return tuple(numbers)
 
 
-async def show(request: PublicRequest) -> Response:
+async def show(request: ShopPageRequest) -> Response:
     """Show the experiences that the query selects, and a link to this browser's basket."""
     catalogue_page = await get_catalogue_page(request.context, _catalogue_query(request))
     return request.render(
@@ -69,7 +69,7 @@ async def show(request: PublicRequest) -> Response:
     )
 
 
-def _head(request: PublicRequest, catalogue_page: CataloguePage) -> PageHead:
+def _head(request: ShopPageRequest, catalogue_page: CataloguePage) -> PageHead:
     """The head of the page. Shared links show the picture of the first experience."""
     texts = translations(request.language)
     description = f"{request.shop.brand.name}: {texts.gettext(DESCRIPTION)}"
@@ -77,7 +77,7 @@ def _head(request: PublicRequest, catalogue_page: CataloguePage) -> PageHead:
     return page_head(request, description, picture=shared_picture(request, covers[0]) if covers else None)
 
 
-def _catalogue_query(request: PublicRequest) -> CatalogueQuery:
+def _catalogue_query(request: ShopPageRequest) -> CatalogueQuery:
     """The parameters of the query. Invalid ones are ignored."""
     query = request.http_request.query_params
     order, page = query.get("sort", ""), parse_id(query.get("page", ""))

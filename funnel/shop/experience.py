@@ -5,9 +5,9 @@ from urllib.parse import urlencode
 from starlette.responses import Response
 
 from funnel.checkout.current_basket import current_basket
-from funnel.core.experience_links import experience_path, moved_to
+from funnel.core.experience_links import experience_path, permanent_redirect
 from funnel.core.messages import ErrorPage
-from funnel.shop.handler import PublicRequest
+from funnel.shop.handler import ShopPageRequest
 from funnel.shop.page_head import experience_head
 from resolvers.catalogue.experience_page import get_experience_page
 from resolvers.checkout.basket import open_prototype
@@ -18,13 +18,13 @@ from store.core.localization.formats import Formats
 MAPS = "https://www.openstreetmap.org/search"
 
 
-async def show(request: PublicRequest) -> Response:
+async def show(request: ShopPageRequest) -> Response:
     """Show the experience. A former slug redirects to the present one."""
     page = await get_experience_page(request.context, request.http_request.path_params["slug"])
     path = experience_path(page.experience.slug)
     if request.http_request.url.path != path:
         query = request.http_request.url.query
-        return moved_to(f"{path}?{query}" if query else path)
+        return permanent_redirect(f"{path}?{query}" if query else path)
     if not page.is_on_sale:
         return request.render_error(ErrorPage.NOT_SOLD, 410)
     return request.render(
@@ -40,7 +40,7 @@ async def show(request: PublicRequest) -> Response:
     )
 
 
-async def begin(request: PublicRequest) -> Response:
+async def begin(request: ShopPageRequest) -> Response:
     """Redirect to the form of the experience, in this browser's basket or a new one."""
     page = await get_experience_page(request.context, request.http_request.path_params["slug"])
     await open_prototype(request.context, page.experience.id)

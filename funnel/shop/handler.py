@@ -21,7 +21,7 @@ PRIVATE = "private, no-cache"
 
 
 @dataclass
-class PublicRequest(CheckoutRequest):
+class ShopPageRequest(CheckoutRequest):
     """A request of a public page. Its links keep the language, so that what they lead to can be cached too."""
 
     @property
@@ -56,17 +56,17 @@ class PublicRequest(CheckoutRequest):
         return self.url(super().find_order_path)
 
 
-class PublicSite(ShopSite[PublicRequest]):
+class ShopPageSite(ShopSite[ShopPageRequest]):
     """Creates endpoints from handlers of public pages. Views set no cookie."""
 
-    async def build_request(self, request: Request) -> PublicRequest:
-        return await self.request_of(PublicRequest, request)
+    async def build_request(self, request: Request) -> ShopPageRequest:
+        return await self.request_of(ShopPageRequest, request)
 
-    def check_form(self, page_request: PublicRequest) -> None:
+    def check_form(self, page_request: ShopPageRequest) -> None:
         """The form that begins an order changes nothing of a session: it has no token, and need not."""
         check_origin(page_request.http_request, page_request.origin)
 
-    def with_cookies(self, request: PublicRequest, response: Response) -> Response:
+    def with_cookies(self, request: ShopPageRequest, response: Response) -> Response:
         """The headers of a page for caches; the cookies of what follows a form."""
         if request.http_request.method == "POST":
             return super().with_cookies(request, response)

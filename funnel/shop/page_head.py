@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from funnel.core.languages import NAMES
-from funnel.shop.handler import PublicRequest
+from funnel.shop.handler import ShopPageRequest
 from schema.checkout.experience_page import ExperiencePage
 from schema.media import ResponsivePicture
 from schema.validation.html import plain_text
@@ -51,11 +51,11 @@ class PageHead:
     """Structured data of schema.org."""
 
 
-def page_head(request: PublicRequest, description: str, **more: Any) -> PageHead:
+def page_head(request: ShopPageRequest, description: str, **more: Any) -> PageHead:
     """The head of the page of a request."""
     here = {language: request.origin + request.in_language(language) for language in NAMES}
     return PageHead(
-        description=shortened(description),
+        description=shorten(description),
         canonical=here[request.language],
         alternates=here,
         default=request.origin + request.in_language(),
@@ -64,11 +64,11 @@ def page_head(request: PublicRequest, description: str, **more: Any) -> PageHead
     )
 
 
-def experience_head(request: PublicRequest, page: ExperiencePage) -> PageHead:
+def experience_head(request: ShopPageRequest, page: ExperiencePage) -> PageHead:
     """The head of the page of an experience."""
     formats = Formats(request.language)
     experience = page.experience
-    description = shortened(plain_text(formats.translate(experience.description)))
+    description = shorten(plain_text(formats.translate(experience.description)))
     pictures = [shared_picture(request, picture) for picture in experience.pictures]
     offer = {
         "@type": "Offer",
@@ -100,7 +100,7 @@ def experience_head(request: PublicRequest, page: ExperiencePage) -> PageHead:
     )
 
 
-def shared_picture(request: PublicRequest, picture: ResponsivePicture) -> SharedPicture:
+def shared_picture(request: ShopPageRequest, picture: ResponsivePicture) -> SharedPicture:
     """A picture in the size for page headers."""
     longest = max(picture.width, picture.height, 1)
     side = min(longest, COVER_SIDE)
@@ -109,7 +109,7 @@ def shared_picture(request: PublicRequest, picture: ResponsivePicture) -> Shared
     )
 
 
-def shortened(text: str) -> str:
+def shorten(text: str) -> str:
     """The text in one line; a longer one ends after a word."""
     line = " ".join(text.split())
     if len(line) <= LONGEST_DESCRIPTION:

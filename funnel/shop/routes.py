@@ -6,16 +6,16 @@ from funnel.checkout.storefronts import PRODUCTS, VOUCHERS
 from funnel.core.page_handler import PageEndpoint
 from funnel.core.pages import PageTemplates
 from funnel.shop import catalogue_page, experience, sitemap, start
-from funnel.shop.handler import PublicSite
+from funnel.shop.handler import ShopPageSite
 from store.core.settings import Settings
 
 
-class PublicRoutes:
+class ShopPageRoutes:
     """The routes of public pages, by when they are tried."""
 
     def __init__(self, settings: Settings, pages: PageTemplates) -> None:
-        self._vouchers = PublicSite(settings, pages, VOUCHERS)
-        self._shop = PublicSite(settings, pages, PRODUCTS)
+        self._vouchers = ShopPageSite(settings, pages, VOUCHERS)
+        self._shop = ShopPageSite(settings, pages, PRODUCTS)
         self.start: PageEndpoint = self._shop.page(start.start)
         self.not_found: PageEndpoint = self._shop.page(start.not_found)
 

@@ -8,7 +8,7 @@ from starlette.responses import PlainTextResponse, Response
 from funnel.checkout.storefronts import VOUCHERS
 from funnel.core.experience_links import experience_path
 from funnel.core.languages import NAMES
-from funnel.shop.handler import PublicRequest
+from funnel.shop.handler import ShopPageRequest
 from resolvers.catalogue.experience_page import list_experience_entries
 
 HEADERS = {"Cache-Control": "public, max-age=300", "X-Content-Type-Options": "nosniff"}
@@ -29,12 +29,12 @@ START = (
 )
 
 
-async def robots(request: PublicRequest) -> Response:
+async def robots(request: ShopPageRequest) -> Response:
     """Which pages robots may visit, and where their list is."""
     return PlainTextResponse(ROBOTS.format(origin=request.origin), headers=HEADERS)
 
 
-async def sitemap(request: PublicRequest) -> Response:
+async def sitemap(request: ShopPageRequest) -> Response:
     """The shop's start page and the experiences on sale, in each language."""
     entries = await list_experience_entries(request.context)
     pages = [(experience_path(entry.slug), entry.updated_on) for entry in entries]

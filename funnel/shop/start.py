@@ -8,7 +8,7 @@ from starlette.responses import RedirectResponse, Response
 from funnel.checkout.storefronts import GIFT_CARDS, NETWORK, VOUCHERS
 from funnel.core.messages import BACK, ERROR_PAGES, FIND_ORDER, START_LINK_TEXTS, ErrorPage
 from funnel.core.page_request import PageLink
-from funnel.shop.handler import PublicRequest
+from funnel.shop.handler import ShopPageRequest
 from resolvers.catalogue.experience_page import get_shop_sections
 from schema.core.errors import NotFound
 
@@ -24,13 +24,13 @@ ICON_HEADERS = {
 }
 
 
-async def start(request: PublicRequest) -> Response:
+async def start(request: ShopPageRequest) -> Response:
     """Redirect to what the shop sells, else to the partner's own site."""
     ways = await _ways(request)
     return request.redirect(ways[0].url) if ways else await not_found(request)
 
 
-async def not_found(request: PublicRequest) -> Response:
+async def not_found(request: ShopPageRequest) -> Response:
     """Any other path. Clients that ask for JSON get it."""
     accept = request.http_request.headers.get("accept", "")
     if "json" in accept and "html" not in accept:
@@ -40,7 +40,7 @@ async def not_found(request: PublicRequest) -> Response:
     return request.render_message(ERROR_PAGES[ErrorPage.NOT_FOUND], ways, 404)
 
 
-async def _ways(request: PublicRequest) -> list[PageLink]:
+async def _ways(request: ShopPageRequest) -> list[PageLink]:
     """Links to what the shop sells, and to the partner's own site."""
     sections = await get_shop_sections(request.context)
     sold = {NETWORK: sections.network, VOUCHERS: sections.experiences, GIFT_CARDS: sections.gift_cards}
@@ -53,7 +53,7 @@ async def _ways(request: PublicRequest) -> list[PageLink]:
     return [*ways, PageLink(website, BACK)] if website else ways
 
 
-async def icon(request: PublicRequest) -> Response:
+async def icon(request: ShopPageRequest) -> Response:
     """The icon of the shop: its logo, else its first letter in its colour."""
     brand = request.shop.brand
     if brand.logo_url:

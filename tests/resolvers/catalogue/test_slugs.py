@@ -81,22 +81,22 @@ async def test_those_created_at_once_differ(shop: Shop, sold: Experiences) -> No
 
 
 async def test_a_former_slug_leads_to_its_prototype_until_another_takes_it(shop: Shop, sold: Experiences) -> None:
-    async def found(slug: str) -> tuple[int, str] | None:
+    async def look_up(slug: str) -> tuple[int, str] | None:
         async with shop.services.db.sessions() as db:
             row = await find_by_slug(db, shop.partner.id, slug)
             return None if row is None else (row[0], row[1])
 
     meal, stay = sold.meal, sold.stay
     await rename(shop, meal.id, "dinner")
-    assert await found("table-for-two") == await found("dinner") == (meal.id, "dinner")
+    assert await look_up("table-for-two") == await look_up("dinner") == (meal.id, "dinner")
     await rename(shop, meal.id, "table-for-two")
-    assert await found("dinner") == (meal.id, "table-for-two"), "it can have its former slug again"
+    assert await look_up("dinner") == (meal.id, "table-for-two"), "it can have its former slug again"
     await rename(shop, stay.id, "dinner")
-    assert await found("dinner") == (stay.id, "dinner"), "a present slug comes before a former one"
+    assert await look_up("dinner") == (stay.id, "dinner"), "a present slug comes before a former one"
     with pytest.raises(InvalidInput):
         await rename(shop, stay.id, "table-for-two")
-    assert await found("table-for-two") == (meal.id, "table-for-two")
-    assert await found("nothing") is None
+    assert await look_up("table-for-two") == (meal.id, "table-for-two")
+    assert await look_up("nothing") is None
     for number in range(MOST_FORMER_SLUGS + 2):
         await rename(shop, meal.id, f"dinner-{number}")
     assert len(await shop.one("SELECT former_slugs FROM voucher_prototype WHERE id = :id", id=meal.id)) == (
