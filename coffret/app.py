@@ -128,7 +128,7 @@ def routes_of(settings: Settings, sandbox: ASGIApp | None = None) -> list[HostRo
         (HostScope.API, reference),
         (HostScope.SERVICE, settlements.ROUTES),
         (HostScope.ANY, documents.routes(settings, pages)),
-        *development_routes(settings, funnel.not_found_endpoint),
+        *development_routes(settings, funnel.start_endpoint),
         (HostScope.SERVICE, funnel.service_routes),
         (HostScope.SERVICE, [] if sandbox is None else [Mount(SANDBOX_PATH, sandbox)]),
         (HostScope.STOREFRONTS, funnel.fallback_routes),

@@ -4,13 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from funnel.checkout import (
     balance,
     basket,
-    catalogue_page,
     customization,
     find_order,
     gift_preview,
@@ -23,7 +21,6 @@ from funnel.checkout import (
 from funnel.checkout.handler import CheckoutSite
 from funnel.checkout.request import CheckoutRequest
 from funnel.checkout.storefronts import NETWORK, PRODUCTS, STOREFRONTS, Storefront
-from funnel.core.messages import ErrorPage
 from funnel.core.page_handler import Handler, PageEndpoint
 from funnel.core.pages import PageTemplates
 from funnel.core.static_files import PREFIX, colours, colours_path
@@ -34,6 +31,7 @@ from funnel.onboarding.routes import routes as onboarding_routes
 from funnel.order.routes import routes as order_routes
 from funnel.paying.routes import routes as paying_routes
 from funnel.redemption.routes import routes as redeem_routes
+from funnel.shop.routes import ShopPageRoutes
 from schema.checkout.checkout import ShopKind
 from schema.order.balance import BALANCE_PATH
 from schema.order.page import FIND_PATH
@@ -45,13 +43,6 @@ RouteTable = list[tuple[str, str, PageEndpoint]]
 """Method, path below the storefront's root, endpoint."""
 
 
-async def not_found(request: CheckoutRequest) -> Response:
-    """Any other path of a shop. The network's own shop begins at its window."""
-    if request.shop.is_network_shop and request.http_request.url.path == "/":
-        return request.redirect(NETWORK.start_path)
-    return request.render_error(ErrorPage.NOT_FOUND, 404)
-
-
 @dataclass(frozen=True, slots=True)
 class FunnelRoutes:
     """The routes of all pages, by the hosts that serve them."""
@@ -59,9 +50,9 @@ class FunnelRoutes:
     shop_routes: list[BaseRoute]
     """On the partners' hosts. Each endpoint looks up the shop."""
     fallback_routes: list[BaseRoute]
-    """On the partners' hosts: the 404 page for all other paths."""
-    not_found_endpoint: PageEndpoint
-    """The endpoint of the 404 page."""
+    """On the partners' hosts: the root, what robots read, and the 404 page for all other paths."""
+    start_endpoint: PageEndpoint
+    """The endpoint of the root."""
     static_routes: list[BaseRoute]
     """On all hosts: static files."""
     link_routes: list[BaseRoute]
@@ -77,6 +68,7 @@ def routes(settings: Settings, pages: PageTemplates) -> FunnelRoutes:
 
     Handlers find the services at `request.app.state.container.services` and the request id at `request.state`.
     """
+    public = ShopPageRoutes(settings, pages)
     sites = {storefront.kind: CheckoutSite(settings, pages, storefront) for storefront in STOREFRONTS.values()}
     tables = {
         ShopKind.PRODUCTS: product_routes(sites[ShopKind.PRODUCTS]),
@@ -90,21 +82,21 @@ def routes(settings: Settings, pages: PageTemplates) -> FunnelRoutes:
             served += _slash_variants(method, site.storefront.root_path + path, endpoint)
     of_shops = [
         *served,
+        *public.of_vouchers(),
         *form_page_routes(sites[ShopKind.PRODUCTS], FIND_PATH, find_order.show, find_order.submit),
         *form_page_routes(sites[ShopKind.PRODUCTS], BALANCE_PATH, balance.show, balance.submit),
         Route(f"{PRODUCTS.root_path}/brand.{{digest:str}}.css", sites[ShopKind.PRODUCTS].brand),
         *(
-            Route(f"{_own_prefix(site.storefront)}/{{rest:path}}", site.page(not_found))
+            Route(f"{_own_prefix(site.storefront)}/{{rest:path}}", public.not_found)
             for site in sites.values()
             if site.storefront.has_start_page
         ),
         *redeem_routes(settings, pages),
     ]
-    not_found_endpoint = sites[ShopKind.PRODUCTS].page(not_found)
     return FunnelRoutes(
         shop_routes=of_shops,
-        fallback_routes=[Route("/{rest:path}", not_found_endpoint)],
-        not_found_endpoint=not_found_endpoint,
+        fallback_routes=public.of_host(),
+        start_endpoint=public.start,
         static_routes=[
             Route(f"{PREFIX}{{name:str}}", pages.assets.serve),
             Route(colours_path("{accent:str}"), colours),
@@ -135,8 +127,8 @@ def product_routes(site: CheckoutSite) -> RouteTable:
 
 
 def voucher_routes(site: CheckoutSite) -> RouteTable:
-    """The catalogue of experiences, and the first step for vouchers."""
-    return [("GET", "", site.page(catalogue_page.show)), *basket_routes(site)]
+    """The first step for vouchers."""
+    return basket_routes(site)
 
 
 def gift_card_routes(site: CheckoutSite) -> RouteTable:

@@ -174,6 +174,7 @@ GROUPS: Mapping[str, Sequence[RestRoute]] = {
             status=201,
             renamed=prototype.RENAMED_KEYS,
             required=prototype.REQUIRED,
+            graphql_only=prototype.GRAPHQL_ONLY,
             example=prototype.NEW_PROTOTYPE,
         ),
         RestRoute("GET", "/api/voucher_prototypes/", voucher_prototypes, prototype.PROTOTYPE, ResponseEnvelope.PAGE),
@@ -185,6 +186,7 @@ GROUPS: Mapping[str, Sequence[RestRoute]] = {
             prototype.PROTOTYPE,
             renamed=prototype.RENAMED_KEYS,
             required=prototype.REQUIRED,
+            graphql_only=prototype.GRAPHQL_ONLY,
             example=prototype.NEW_PROTOTYPE,
         ),
         RestRoute(

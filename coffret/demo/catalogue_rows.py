@@ -15,6 +15,7 @@ from coffret.demo.catalogue_content import DemoCatalogue, DemoMedia, DemoPrototy
 from schema.core.text import Text
 from schema.media import MediaSize
 from schema.validation.html import clean_html
+from schema.validation.slugs import slug_of
 from schema.voucher.voucher import VoucherGiftee, VoucherGifter, VoucherState
 from store.catalogue.catalogue import (
     EnvironmentRow,
@@ -173,6 +174,7 @@ def _prototype(
         partner_id=partner.id,
         is_active=True,
         name=Text(**content.name),
+        slug=slug_of(content.name["en"], content.key),
         description=Text(**content.description),
         long_description=Text(**content.long_description),
         rent_conditions=Text(**catalogue.rent_conditions),

@@ -8,15 +8,17 @@ from starlette.responses import Response
 
 from funnel.checkout import basket_form
 from funnel.checkout.basket_form import Problems, apply_quantity_button, country_of, pressed_button, reception_of
-from funnel.checkout.catalogue_page import current_basket
+from funnel.checkout.current_basket import current_basket
 from funnel.checkout.network_form import opened_choice
 from funnel.checkout.request import CheckoutRequest
 from funnel.core.basket_messages import BASKET_PROBLEMS, Offered, basket_error_text, number_fields_of
 from funnel.core.email_hints import is_hint_due, with_suggestion
+from funnel.core.experience_links import experience_path, permanent_redirect
 from funnel.core.flash import Flash
 from funnel.core.forms import Form, shown_errors_of
 from funnel.core.messages import ErrorPage
 from funnel.core.page_request import FieldError
+from resolvers.catalogue.experience_page import find_experience_slug
 from resolvers.checkout import basket
 from resolvers.checkout.giftee import LENGTHS, TEXT_LENGTHS
 from resolvers.checkout.network_shop import open_box
@@ -90,9 +92,24 @@ async def show(request: CheckoutRequest) -> Response:
 
 
 async def begin(request: CheckoutRequest) -> Response:
-    """Redirect to the current basket of this browser, or to a new one."""
+    """Redirect to the current basket of this browser, or to a new one. An experience is begun on its own page."""
+    if request.storefront.kind is ShopKind.VOUCHERS:
+        query = request.http_request.query_params
+        if "prototype" in query:
+            return await _redirect_to_experience(request, query["prototype"])
+        if request.last_cart_id is None:
+            return request.redirect(request.storefront.start_path)
     view = await current_basket(request)
     return request.redirect(request.storefront_url(STEP, **_form_query(request), cart=view.key.cart_id))
+
+
+async def _redirect_to_experience(request: CheckoutRequest, prototype_id: str) -> Response:
+    """Redirect permanently to the page of an experience."""
+    try:
+        slug = await find_experience_slug(request.context, basket_form.parse_id(prototype_id) or 0)
+    except NotFound:
+        return request.render_error(ErrorPage.NOT_SOLD, 404)
+    return permanent_redirect(experience_path(slug))
 
 
 async def preview(request: CheckoutRequest) -> Response:

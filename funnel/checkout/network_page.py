@@ -2,7 +2,7 @@
 
 from starlette.responses import Response
 
-from funnel.checkout.catalogue_page import current_basket
+from funnel.checkout.current_basket import current_basket
 from funnel.checkout.request import CheckoutRequest
 from resolvers.checkout.network_shop import open_network_shop
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from starlette.responses import Response
 
-from funnel.checkout.storefronts import GIFT_CARDS, NETWORK, VOUCHERS, Storefront
+from funnel.checkout.storefronts import GIFT_CARDS, NETWORK, PRODUCTS, VOUCHERS, Storefront
 from funnel.core.flash import Flash, Flashes
 from funnel.core.messages import BACK, ERROR_PAGES, FIND_ORDER, REOPEN_ORDER, START_LINK_TEXTS, ErrorPage
 from funnel.core.page_request import PageLink, PageRequest
@@ -52,6 +52,16 @@ class CheckoutRequest(PageRequest):
     @property
     def balance_path(self) -> str:
         return BALANCE_PATH
+
+    @property
+    def home_url(self) -> str:
+        """The shop's start page; from products, which are sold on the partner's own site, that site."""
+        website = self.shop.brand.website if self.storefront is PRODUCTS else ""
+        return website or self.page_url("/")
+
+    def page_url(self, path: str) -> str:
+        """The URL of another page of this shop, whatever it sells."""
+        return path
 
     @property
     def language_path(self) -> str:
@@ -155,6 +165,9 @@ class CheckoutRequest(PageRequest):
             path = f"{self.http_request.url.path.rstrip('/')}/"
             return path if path in {FIND_PATH, BALANCE_PATH} else self.step_url(CheckoutStep.CUSTOMIZATION)
         query = self.http_request.url.query
+        if "lang" in self.http_request.query_params:  # the choice comes after it
+            kept = [each for each in self.http_request.query_params.multi_items() if each[0] != "lang"]
+            query = urlencode(kept)
         return self.http_request.url.path + (f"?{query}" if query else "")
 
     def render_error(self, ending: ErrorPage, status: int) -> Response:
@@ -165,14 +178,16 @@ class CheckoutRequest(PageRequest):
             else []
         )
         if ending in FINISHED:
-            ways.append(PageLink(FIND_PATH, FIND_ORDER))
+            ways.append(PageLink(self.find_order_path, FIND_ORDER))
         if self.start_storefront is not None and ending is not ErrorPage.SHOP_CLOSED:
-            ways.append(PageLink(self.start_storefront.start_path, START_LINK_TEXTS[self.start_storefront.kind]))
+            ways.append(
+                PageLink(self.page_url(self.start_storefront.start_path), START_LINK_TEXTS[self.start_storefront.kind])
+            )
         if self.shop.brand.website:
             ways.append(PageLink(self.shop.brand.website, BACK))
         if not ways and ending is ErrorPage.NOT_FOUND:
             start = NETWORK if self.shop.is_network_shop else VOUCHERS
-            ways.append(PageLink(start.start_path, START_LINK_TEXTS[start.kind]))
+            ways.append(PageLink(self.page_url(start.start_path), START_LINK_TEXTS[start.kind]))
         return self.render_message(ERROR_PAGES[ending], ways, status)
 
 

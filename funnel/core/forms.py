@@ -54,6 +54,13 @@ async def read_form(request: Request) -> Form:
     return form
 
 
+def check_origin(request: Request, origin: str) -> None:
+    """Raise CsrfFailed if the browser says that the form was sent from a page of another origin."""
+    site, from_ = request.headers.get("sec-fetch-site"), request.headers.get("origin")
+    if (site is not None and site != "same-origin") or (from_ is not None and from_ != origin):
+        raise CsrfFailed
+
+
 class CsrfTokens:
     """CSRF tokens bound to a browser session.
 
@@ -69,9 +76,7 @@ class CsrfTokens:
 
     def check(self, request: Request, form: Form, session_id: str, origin: str) -> None:
         """Raise CsrfFailed unless the form was sent from a page at `origin`, with a token of this session."""
-        site, from_ = request.headers.get("sec-fetch-site"), request.headers.get("origin")
-        if (site is not None and site != "same-origin") or (from_ is not None and from_ != origin):
-            raise CsrfFailed
+        check_origin(request, origin)
         salt, _, signature = form.get(TOKEN_FIELD, "").partition(".")
         if not hmac.compare_digest(signature.encode(), self._sign(salt, session_id).encode()):
             raise CsrfFailed

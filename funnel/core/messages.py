@@ -105,7 +105,19 @@ NOTICES = {
     ),
     CheckoutNotice.PAYMENT_DECLINED: PageMessage(
         N_("Your payment was declined"),
-        N_("Your bank did not accept it, and nothing was charged. You can try again or use another card."),
+        N_("Your bank did not accept it, and nothing was charged. Please use another card, or ask your bank."),
+    ),
+    CheckoutNotice.PAYMENT_OVER_LIMIT: PageMessage(
+        N_("The amount is above the limit of your card"),
+        N_("Nothing was charged. Use another card, or ask your bank to raise the limit and try again."),
+    ),
+    CheckoutNotice.CARD_NOT_VALID: PageMessage(
+        N_("This card cannot be used"),
+        N_("It may have expired, or a digit may be wrong. Nothing was charged: check the card, or use another one."),
+    ),
+    CheckoutNotice.PAYMENT_NOT_CONFIRMED: PageMessage(
+        N_("Your bank could not be sure that it was you"),
+        N_("The confirmation failed, and nothing was charged. Please try again, and have your phone at hand."),
     ),
     CheckoutNotice.PAYMENT_CANCELLED: PageMessage(
         N_("You left before paying"),
@@ -114,7 +126,7 @@ NOTICES = {
     ),
     CheckoutNotice.PAYMENT_EXPIRED: PageMessage(
         N_("The time to pay ran out"),
-        N_("Nothing was charged. Your order is still here: you can pay again."),
+        N_("Nothing was charged. Your order is still here: you can try again."),
         Tone.INFO,
     ),
     CheckoutNotice.PAYMENT_FAILED: PageMessage(

@@ -81,6 +81,12 @@ class Site(ABC, Generic[G]):
             page_request, ERROR_PAGE_BY_STATUS.get(error.status, ErrorPage.CSRF_FAILED), error.status
         )
 
+    def check_form(self, page_request: G) -> None:
+        """Raise CsrfFailed unless the form was sent from a page of this session."""
+        self.csrf_tokens.check(
+            page_request.http_request, page_request.form, page_request.session_id, page_request.origin
+        )
+
     def with_cookies(self, page_request: G, response: Response) -> Response:
         """Set the session cookie."""
         self.cookies.set_session(response, page_request.session_id)
@@ -122,9 +128,7 @@ class Site(ABC, Generic[G]):
             if posted:
                 await page_request.check_form_limit()
                 page_request.form = await read_form(page_request.http_request)
-                self.csrf_tokens.check(
-                    page_request.http_request, page_request.form, page_request.session_id, page_request.origin
-                )
+                self.check_form(page_request)
             return await handler(page_request)
         except AppError as error:
             return with_retry_after(await self.handle_error(page_request, error), error)

@@ -1,7 +1,7 @@
 """The base class of page requests: session, language, brand and rendering."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -84,6 +84,16 @@ class PageRequest(ABC):
     def balance_path(self) -> str:
         """The page that tells what is left of a voucher or gift card; empty where there is none."""
         return ""
+
+    @property
+    def home_url(self) -> str:
+        """Where the logo leads; empty for nowhere."""
+        return self.brand.website if self.brand else ""
+
+    @property
+    def language_links(self) -> Mapping[str, str]:
+        """The address of this page in each language; empty where a form changes the language."""
+        return {}
 
     @property
     @abstractmethod

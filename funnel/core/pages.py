@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from funnel.core.basket_messages import BASKET_PROBLEMS, RECEPTION_TEXTS, rule_of
+from funnel.core.experience_links import experience_path
 from funnel.core.html import rich
 from funnel.core.languages import NAMES, TemplateTexts, translations
 from funnel.core.messages import (
@@ -93,6 +94,7 @@ class PageTemplates:
             basket_problems=BASKET_PROBLEMS,
             coupon_problems=COUPON_PROBLEMS,
             delivery_problems=DELIVERY_PROBLEMS,
+            experience_path=experience_path,
             formats=formats,
             gift_card_named=GIFT_CARD_NAME,
             goods_named=SHOP_KIND_NAMES,

@@ -2,29 +2,23 @@
 
 from collections.abc import Mapping
 
-from funnel.core.messages import N_, REFUSALS, PageMessage, Tone
+from funnel.core.messages import N_, NOTICES, REFUSALS, PageMessage, Tone
+from schema.checkout.checkout import CheckoutNotice
 from schema.payment.page import PaymentPageState as State
 
-NOTHING_CHARGED = N_("Nothing was charged. You can try again or use another card.")
-DECLINED = PageMessage(
-    N_("Your payment was declined"),
-    N_("Your bank did not accept it, and nothing was charged. You can try again or use another card."),
-)
+DECLINED = NOTICES[CheckoutNotice.PAYMENT_DECLINED]
 FAILED = PageMessage(
     N_("The payment did not go through"),
     N_("Something went wrong at the payment service, and nothing was charged. Please try again."),
 )
 FAILURES: Mapping[str, PageMessage] = {
-    "authentication_failed": PageMessage(
-        N_("Your bank could not be sure that it was you"),
-        N_("The confirmation failed, and nothing was charged. Please try again, and have your phone at hand."),
-    ),
+    "authentication_failed": NOTICES[CheckoutNotice.PAYMENT_NOT_CONFIRMED],
     "cancelled_by_buyer": PageMessage(
         N_("You left before paying"), N_("Nothing was charged. You can pay whenever you are ready."), Tone.INFO
     ),
-    "card_invalid": PageMessage(N_("This card cannot be used"), NOTHING_CHARGED),
-    "expired": PageMessage(N_("The time to pay ran out"), N_("Nothing was charged. You can pay again."), Tone.INFO),
-    "limit": PageMessage(N_("The amount is above the limit of your card"), NOTHING_CHARGED),
+    "card_invalid": NOTICES[CheckoutNotice.CARD_NOT_VALID],
+    "expired": PageMessage(N_("The time to pay ran out"), N_("Nothing was charged. You can try again."), Tone.INFO),
+    "limit": NOTICES[CheckoutNotice.PAYMENT_OVER_LIMIT],
     "provider_technical": FAILED,
     "unknown": FAILED,
 }

@@ -131,6 +131,13 @@ function copies(code) {
   code.after(button, told);
 }
 
+/** Lets keys leave and turn the picture that is shown in full size: its links work without them. */
+function turnsPictures(event) {
+  const link = { Escape: ".close", ArrowLeft: ".before", ArrowRight: ".after" }[event.key];
+  if (link) document.querySelector(`.lightbox:target ${link}`)?.click();
+}
+
 document.querySelectorAll("form[data-preview]").forEach(preview);
 document.querySelectorAll("form[data-once]").forEach(once);
 document.querySelectorAll("[data-copy]").forEach(copies);
+if (document.querySelector(".lightbox")) addEventListener("keydown", turnsPictures);

@@ -24,6 +24,8 @@ from schema.core.text import Text
 from schema.validation.numbers import MoneyAmount, RowId
 from store.catalogue.catalogue import EnvironmentRow, PrototypeImageRow, UniverseRow, VoucherPrototypeRow
 from store.catalogue.prototype_images import check_images, images_of, set_images
+from store.catalogue.slugs import change_slug, free_slug
+from store.checkout.shops import experience_url
 from store.database.loaders import is_any_of
 from store.media.media import MediaRow
 from store.partner.partners import PartnerRow
@@ -31,7 +33,7 @@ from store.partner.partners import PartnerRow
 REQUIRED_TEXTS = ("name", "description", "long_description")
 """Texts that are required in at least one language."""
 TAXONOMY_COLUMNS: Mapping[str, Any] = {"universe_id": UniverseRow, "environment_id": EnvironmentRow}
-NOT_COLUMNS = ("image_ids",)
+NOT_COLUMNS = ("image_ids", "slug")
 
 
 @graphql_enum
@@ -111,6 +113,7 @@ async def create_voucher_prototype(call: Call, input: CreateVoucherPrototype) ->
         cover = _cover(input.cover_image, len(input.image_ids), is_explicit=True)
     findings.raise_problems()
     row.partner_id, row.currency, row.cover_image = partner.id, await currency_of(call, partner), cover
+    row.slug = input.slug or await free_slug(call.db, partner.id, row.name)
     call.db.add(row)
     await call.db.flush()
     await set_images(call.db, row, input.image_ids)
@@ -144,6 +147,9 @@ async def update_voucher_prototype(call: Call, input: UpdateVoucherPrototype) ->
             depends_on(input.type)
             _default_nights(row, is_explicit=input.nb_nights is not None)
             _check_nights(row)
+        with findings.collect():
+            if input.slug is not None and input.slug.value is not None:
+                await change_slug(call.db, row, input.slug.value)
         there = await images_of(call.db, row)
         with findings.collect():
             images = there if input.image_ids is None else input.image_ids.value
@@ -176,6 +182,21 @@ async def covers(context: Context, ids: Sequence[int]) -> Mapping[int, Any]:
     )
     async with context.db.read_sessions() as db:
         return dict((await db.exec(query)).all())
+
+
+@computes(VoucherPrototype, "url")
+async def urls(context: Context, ids: Sequence[int]) -> Mapping[int, Any]:
+    """The URL of the page of each prototype."""
+    prototype = VoucherPrototypeRow
+    query = (
+        select(col(prototype.id), PartnerRow.site_domain, prototype.slug)
+        .join(PartnerRow, col(PartnerRow.id) == col(prototype.partner_id))
+        .where(is_any_of(col(prototype.id), ids))
+    )
+    async with context.db.read_sessions() as db:
+        rows = (await db.exec(query)).all()
+    settings = context.services.settings
+    return {id: experience_url(settings, site_domain, slug) for id, site_domain, slug in rows}
 
 
 # ---- validation

@@ -33,10 +33,13 @@ from store.payment.attempts import LIVE, AttemptRow, AttemptState
 FAILURE_NOTICES = {
     "cancelled_by_buyer": CheckoutNotice.PAYMENT_CANCELLED,
     "expired": CheckoutNotice.PAYMENT_EXPIRED,
+    "limit": CheckoutNotice.PAYMENT_OVER_LIMIT,
+    "card_invalid": CheckoutNotice.CARD_NOT_VALID,
+    "authentication_failed": CheckoutNotice.PAYMENT_NOT_CONFIRMED,
     "provider_technical": CheckoutNotice.PAYMENT_FAILED,
     "unknown": CheckoutNotice.PAYMENT_FAILED,
 }
-"""Notices by failure reason; any other reason is shown as a declined card."""
+"""Notices by failure reason. Any other reason is shown as a declined card: who holds a lost one is not told so."""
 
 
 @dataclass(frozen=True)

@@ -117,7 +117,7 @@ def obstacle_of(row: Issued, now: dt.datetime) -> Obstacle | None:
     if _is_touched(row):
         return Obstacle.USED
     gone = {State.USED: Obstacle.USED, State.EXPIRED: Obstacle.EXPIRED, State.WITHDRAWN: Obstacle.REFUNDED}
-    return gone.get(_state(row, now))
+    return gone.get(issued_state(row, now))
 
 
 def _value_of(row: Issued) -> Decimal:

@@ -9,6 +9,7 @@ from schema.catalogue.prototype import VoucherPrototype
 
 RENAMED_KEYS = {"universe": "universe_id", "environment": "environment_id", "images": "image_ids"}
 """REST key -> input field, where they differ."""
+GRAPHQL_ONLY = ("slug",)
 REQUIRED = ("name", "type", "stay_price", "description", "long_description", "universe_id")
 
 TEXTS: Mapping[str, Mapping[str, str]] = {

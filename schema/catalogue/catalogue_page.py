@@ -49,6 +49,7 @@ class PrototypeCard:
     """An experience as shown in the list."""
 
     id: int
+    slug: str
     type: VoucherPrototypeType
     name: Text
     description: Text
@@ -56,6 +57,8 @@ class PrototypeCard:
     universe: Text
     price_from: Decimal
     """The lowest price of a voucher, without options."""
+    price_varies: bool
+    """True if more persons or nights raise the price."""
     price_scope: int
     """The number of persons included in the price."""
     nb_nights: int

@@ -15,6 +15,7 @@ from schema.core.resource import SchemaModel, computed, relation, relations
 from schema.core.text import Text, translated_text_column
 from schema.media import Media
 from schema.product.product import vat_rate_column
+from schema.validation.slugs import LONGEST_SLUG
 
 
 @graphql_enum
@@ -39,6 +40,9 @@ class PrototypeImage(SchemaModel):
 class VoucherPrototype(SchemaModel):
     id: int = id_column("The prototype's id.")
     name: Text = translated_text_column("The name that customers see.")
+    slug: str = Field(
+        max_length=LONGEST_SLUG, description="Its name in the address of its page, unique among those of its partner."
+    )
     description: Text = translated_text_column("A short description.")
     long_description: Text = translated_text_column("The full description.")
     rent_conditions: Text = translated_text_column("The conditions for using a voucher.")
@@ -84,6 +88,7 @@ class VoucherPrototype(SchemaModel):
         Environment, by="environment_id", description="Its environment; null if none.", nullable=True
     )
     partner = partner_relation()
+    url = computed(str, "The URL of its page in its partner's shop. After it left the sale the page says so.")
     cover = computed(Media, "The cover picture, at position `coverImage`; null if there is none.")
     images = relations(PrototypeImage, by="voucher_prototype_id", description="Its pictures.", order="position")
     option_links = relations(

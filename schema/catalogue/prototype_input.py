@@ -16,6 +16,7 @@ from schema.product.input import STANDARD_VAT, VatRate
 from schema.validation.contact import EmptyToNone
 from schema.validation.dates import OptionalDay
 from schema.validation.numbers import MoneyAmount, Ranking, RowId, WholeNumberRule
+from schema.validation.slugs import Slug
 
 MOST_PERSONS, MOST_NIGHTS, MOST_MONTHS, MOST_IMAGES = 999, 365, 120, 30
 LONGEST_NAME, LONGEST_DESCRIPTION, LONGEST_TEXT, LONGEST_PDF_DESCRIPTION = 200, 2000, 10_000, 300
@@ -23,6 +24,10 @@ IMAGES_DESCRIPTION = "The ids of its pictures, in order; media of the same partn
 COVER_DESCRIPTION = (
     "The position of the cover among its pictures, from 1. If there are fewer pictures and no "
     "cover is sent, it becomes the first."
+)
+SLUG_DESCRIPTION = (
+    "Its name in the address of its page, unique among those of its partner: lower-case letters, digits and hyphens. By "
+    "default it is made from the name. The addresses with its former slugs redirect to the page."
 )
 NIGHTS_DESCRIPTION = (
     "The number of nights: exact for a fixed stay, the minimum for a stay; 1 by default. `STANDARD` has 0."
@@ -50,6 +55,7 @@ class CreateVoucherPrototype(SchemaModel):
 
     partner_uuid: UUID | None = Field(default=None, description=PARTNER_DESCRIPTION)
     name: Name
+    slug: Slug | None = Field(default=None, description=SLUG_DESCRIPTION)
     is_active: bool = False
     type: VoucherPrototypeType
     is_highlight: bool = False
@@ -82,6 +88,7 @@ class UpdateVoucherPrototype(SchemaModel):
 
     id: int
     partner_uuid: strawberry.Maybe[UUID] = Field(description=FIXED_PARTNER_DESCRIPTION)
+    slug: strawberry.Maybe[Slug] = Field(description=SLUG_DESCRIPTION)
     type: strawberry.Maybe[VoucherPrototypeType]
     max_capacity: strawberry.Maybe[Persons]
     min_capacity: strawberry.Maybe[Persons]

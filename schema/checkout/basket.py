@@ -66,6 +66,7 @@ class OfferedPrototype:
     """
 
     id: int
+    slug: str
     type: VoucherPrototypeType
     name: Text
     description: Text
@@ -76,6 +77,8 @@ class OfferedPrototype:
     universe: Text
     price_from: Decimal
     """The lowest price of a voucher, without options."""
+    price_varies: bool
+    """True if more persons or nights, or an option that must be chosen, raise the price."""
     stay_price: Decimal
     price_scope: int
     """The number of persons included in the stay price."""

@@ -1,12 +1,13 @@
 """The tables of the voucher catalogue: prototypes, options, categories, and the marketplace's taxonomy."""
 
-from sqlalchemy import CheckConstraint, Index, UniqueConstraint
+from sqlalchemy import ARRAY, VARCHAR, CheckConstraint, Index, UniqueConstraint
 from sqlmodel import Field
 
 from schema.catalogue.option import VoucherOption, VoucherOptionCategory, VoucherOptionLink
 from schema.catalogue.prototype import PrototypeImage, VoucherPrototype
 from schema.catalogue.taxonomy import Environment, PriceRange, Universe
 from schema.core.errors import CONSTRAINT_ERRORS, AlreadyTaken
+from schema.validation.slugs import LONGEST_SLUG
 from store.core.row import CreatedOn, InCurrency, MarketplaceIndexed, PartnerIndexed, UpdatedOn
 
 
@@ -63,7 +64,10 @@ class VoucherPrototypeRow(PartnerIndexed, InCurrency, CreatedOn, UpdatedOn, Vouc
         CheckConstraint(
             "min_capacity >= 0 AND (max_capacity = 0 OR max_capacity >= min_capacity)", name="capacity_is_a_range"
         ),
+        UniqueConstraint("partner_id", "slug", name="voucher_prototype_slug_key"),
     )
+    former_slugs: list[str] = Field(default_factory=list, sa_type=ARRAY(VARCHAR(LONGEST_SLUG)))
+    """The newest first."""
 
 
 class PrototypeImageRow(PartnerIndexed, PrototypeImage, table=True):
@@ -86,3 +90,4 @@ class VoucherOptionLinkRow(PartnerIndexed, VoucherOptionLink, table=True):
 
 
 CONSTRAINT_ERRORS["voucher_option_link_once_key"] = lambda: AlreadyTaken("option_id", what="option of this prototype")
+CONSTRAINT_ERRORS["voucher_prototype_slug_key"] = lambda: AlreadyTaken("slug", what="slug")

@@ -16,14 +16,18 @@ from schema.catalogue.catalogue_page import CataloguePage, CatalogueQuery, Catal
 from schema.media import ResponsivePicture
 from store.catalogue.catalogue import EnvironmentRow, PriceRangeRow, PrototypeImageRow, UniverseRow, VoucherPrototypeRow
 from store.catalogue.offers import on_sale_condition
-from store.catalogue.prices import lowest_price
+from store.catalogue.prices import PrototypeRates, lowest_price, price_varies
 from store.database.loaders import is_any_of
 from store.media.media import MediaRow
 from store.partner.partners import MarketplaceRow
 
 PAGE_SIZE: Final = 24
-PROTOTYPE_COLUMNS: Final = ("id", "type", "name", "description", "is_highlight", "price_scope", "nb_nights")
-"""The columns read for a card. The long texts of a prototype can be a hundred times larger."""
+PROTOTYPE_COLUMNS: Final = ("id", "slug", "type", "name", "description", "is_highlight", "price_scope", "nb_nights")
+RATE_COLUMNS: Final = (
+    *("min_capacity", "max_capacity", "stay_price_amount"),
+    *("adults_price_amount", "children_price_amount", "baby_price_amount"),
+)
+"""The columns read for a card, and those that tell whether its price varies. The long texts of a prototype can be a hundred times larger."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +149,7 @@ async def _page(
     query = (
         select(table, col(UniverseRow.name), price)
         .join(UniverseRow, col(UniverseRow.id) == col(table.universe_id))
-        .options(load_only(*(getattr(table, name) for name in PROTOTYPE_COLUMNS)))
+        .options(load_only(*(getattr(table, name) for name in (*PROTOTYPE_COLUMNS, *RATE_COLUMNS))))
         .where(*tests)
         .order_by(*_order_columns(choice.sort, price))
         .limit(PAGE_SIZE)
@@ -158,6 +162,7 @@ async def _page(
             **{name: getattr(row, name) for name in PROTOTYPE_COLUMNS},
             universe=universe,
             price_from=price_from,
+            price_varies=price_varies(row, PrototypeRates.from_row(row)),
             cover=covers.get(row.id),
         )
         for row, universe, price_from in rows

@@ -21,7 +21,7 @@ from store.catalogue.catalogue import (
     VoucherOptionRow,
     VoucherPrototypeRow,
 )
-from store.catalogue.prices import MAX_NIGHTS, PrototypeRates, fewest_nights, lowest_price
+from store.catalogue.prices import MAX_NIGHTS, PrototypeRates, fewest_nights, lowest_price, price_varies
 from store.database.loaders import is_any_of
 from store.media.media import MediaRow
 
@@ -88,6 +88,7 @@ def _offered_prototype(
     cover_first = sorted(pictures, key=lambda placed: (placed[0] != row.cover_image, placed[0]))
     return OfferedPrototype(
         id=row.id,
+        slug=row.slug,
         type=row.type,
         name=row.name,
         description=row.description,
@@ -97,6 +98,7 @@ def _offered_prototype(
         is_highlight=row.is_highlight,
         universe=universe,
         price_from=price_from,
+        price_varies=price_varies(row, PrototypeRates.from_row(row)) or any(map(_costs_more, categories)),
         stay_price=row.stay_price_amount,
         price_scope=row.price_scope,
         adults_price=row.adults_price_amount,
@@ -113,6 +115,11 @@ def _offered_prototype(
         categories=categories,
         included=included,
     )
+
+
+def _costs_more(category: OfferedOptionCategory) -> bool:
+    """True if the options that must be chosen of a category are not all free."""
+    return category.minimum > 0 and any(option.price for option in category.options)
 
 
 async def _pictures(db: AsyncSession, prototypes: Sequence[int]) -> Mapping[int, list[tuple[int, ResponsivePicture]]]:

@@ -119,6 +119,15 @@ def _extra_rates(rates: PrototypeRates) -> tuple[Decimal | None, Decimal | None,
     return rates.adult, rates.child, rates.baby
 
 
+def price_varies(prototype: PricedPrototype, rates: PrototypeRates) -> bool:
+    """True if a voucher can cost more than the lowest price, without options: for more nights or other persons."""
+    if prototype.type is VoucherPrototypeType.STAY:
+        return True
+    extra = {rate for rate in _extra_rates(rates) if rate is not None}
+    least, most = max(prototype.min_capacity, 1), prototype.max_capacity or MAX_PERSONS
+    return any(extra) and most > prototype.price_scope and (most > least or len(extra) > 1)
+
+
 def lowest_price() -> ColumnElement[Decimal]:
     """The lowest price of a prototype's voucher without options, as an SQL expression.
 

@@ -136,6 +136,11 @@ def _checkout_shop(row: _PartnerColumns, currency: str, time_zone: str, network_
     )
 
 
+def experience_url(settings: Settings, site_domain: str, slug: str) -> str:
+    """The URL of the page of an experience."""
+    return f"{settings.funnel_scheme}://{site_domain}/vouchers/{slug}/"
+
+
 def shop_url(settings: Settings, site_domain: str, kind: ShopKind) -> str:
     """The URL of a shop's start page; empty for products, which are sold on the partner's own site."""
     return f"{settings.funnel_scheme}://{site_domain}{SHOP_PATHS[kind]}" if kind in SHOP_PATHS else ""

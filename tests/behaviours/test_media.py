@@ -72,6 +72,7 @@ async def new_prototype(tenants: Tenants, of: str) -> Any:
     return await tenants.add(
         VoucherPrototypeRow(
             **said,
+            slug=uuid4().hex,
             partner_id=tenants.partners[of].id,
             universe_id=universe.id,
             type=VoucherPrototypeType.STANDARD,

@@ -65,9 +65,9 @@ async def _filters_the_catalogue_and_looks_at_pictures(shop: RunningShop, custom
 async def _finds_a_long_name_whole(shop: RunningShop, customer: Customer, sold: Experiences) -> None:
     page, keys = customer.page, Keyboard(customer)
     await page.goto(f"{shop.home}vouchers/shop/customization/?prototype={sold.meal.id}")
-    await sound(page, "a long name")
+    await sound(page, "a long name on the page of the experience")
     async with page.expect_navigation():
-        await keys.press(page.get_by_role("link", name="See all experiences"))
+        await keys.press(page.get_by_role("link", name="Experiences"))
 
 
 async def _chooses_a_massage_with_options(customer: Customer, sold: Experiences) -> None:

@@ -12,12 +12,13 @@ from store.core.settings import Settings
 from store.document.addresses import DocumentKind, document_path
 from tests.coffret.conftest import running
 from tests.fixtures.shop import Shop, open_shop, sandbox_and_provider
+from tests.funnel.checkout.basket_pages import language_link
 from tests.funnel.checkout.customer import Customer
 from tests.funnel.checkout.page import parsed
 from tests.servers.production import NOBODYS_HOST, SERVICE_HOST, SHOP_HOST, SHOP_URL
 
 BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
-UNKNOWN = ("/", "/nowhere", "/robots.txt", "/ecommerce", "/onboarding/x/", "/k/abcdefgh", "/_mail/")
+UNKNOWN = ("/nowhere", "/nowhere.xml", "/ecommerce", "/onboarding/x/", "/k/abcdefgh", "/_mail/")
 DEAD = [
     *(document_path(kind, "x" * 22) for kind in DocumentKind),
     document_path(DocumentKind.VOUCHER, "x" * 22).removesuffix(".pdf"),
@@ -43,7 +44,9 @@ async def test_an_unknown_path_of_a_shop_is_a_page_in_its_look(
     assert (answer.status_code, answer.headers["content-language"]) == (404, "fr")
     page = parsed(answer.text)
     assert page.one("h1").text == "Cette page n’existe pas"
-    assert [way.attributes["href"] for way in page.one("main").all("a")] == ["https://shop.example"]
+    ways = [way.attributes["href"] for way in page.one("main").all("a")]
+    assert ways == ["/giftcards/shop/?lang=fr", "https://shop.example", "/orders/?lang=fr"]
+    assert "set-cookie" not in answer.headers
     assert any(link.attributes["href"].startswith("/ecommerce/shop/brand.") for link in page.all("link"))
     assert "default-src 'none'" in answer.headers["content-security-policy"]
 
@@ -54,7 +57,10 @@ async def test_it_leads_to_the_shop_window_where_no_website_is_known(
     shop, client = production_shop
     await shop.execute("UPDATE partner SET website = '' WHERE id = :id", id=shop.partner.id)
     page = parsed((await client.get("/nowhere", headers={"Host": SHOP_HOST})).text)
-    assert [way.attributes["href"] for way in page.one("main").all("a")] == ["/vouchers/shop/"]
+    assert [way.attributes["href"] for way in page.one("main").all("a")] == [
+        "/giftcards/shop/?lang=en",
+        "/orders/?lang=en",
+    ]
 
 
 async def test_its_language_can_be_changed(production_shop: tuple[Shop, httpx.AsyncClient]) -> None:
@@ -62,8 +68,8 @@ async def test_its_language_can_be_changed(production_shop: tuple[Shop, httpx.As
     client.base_url = httpx.URL(SHOP_URL)
     customer = Customer(client)
     await customer.open("/no/where?x=%20y")
-    await customer.send("/ecommerce/shop/language/", button=("language", "de"))
-    assert (customer.path, customer.response.status_code) == ("/no/where?x=%20y", 404)
+    await customer.open(language_link(customer, "de"))
+    assert (customer.path, customer.response.status_code) == ("/no/where?x=+y&lang=de", 404)
     assert customer.h1 == "Diese Seite gibt es nicht"
 
 
@@ -75,7 +81,7 @@ async def test_elsewhere_it_is_a_plain_404(production_shop: tuple[Shop, httpx.As
     assert "The Shop" not in nobodys.text
     own = await client.get(path, headers={"Host": SERVICE_HOST})
     assert own.status_code == 404
-    if path in {"/", "/nowhere", "/robots.txt", "/_mail/"}:
+    if path in {"/nowhere", "/_mail/"}:
         assert own.text == "Not Found"
 
 

@@ -15,8 +15,19 @@ CONTINUE, UPDATE, ANOTHER = ("do", "continue"), ("do", "update"), ("do", "anothe
 
 
 async def open_form(customer: Customer, prototype_id: int) -> Customer:
-    """The form of an experience."""
+    """The form of an experience: its page, and the button there."""
+    await open_page(customer, prototype_id)
+    return await customer.send("/vouchers/", None, ("do", "begin"))
+
+
+async def open_page(customer: Customer, prototype_id: int) -> Customer:
+    """The page of an experience, by its former address."""
     return await customer.open(f"{WINDOW}customization/?prototype={prototype_id}")
+
+
+def language_link(customer: Customer, language: str) -> str:
+    """The address of a public page in another language."""
+    return customer.page.one("nav", class_="languages").one("a", hreflang=language).attributes["href"]
 
 
 def line(customer: Customer) -> dict[str, str]:

@@ -277,7 +277,7 @@ async def test_every_end_is_accessible(town: Town, page: Page) -> None:
     await pay(page, DECLINED_CARD)
     await expect(page.get_by_role("heading", level=1)).to_have_text("Your payment was declined")
     await check(page)
-    await page.get_by_role("link", name="Pay again").click()
+    await page.get_by_role("link", name="Try again").click()
     await check(page)
     await page.get_by_role("button", name="Pay €").click()
     await page.wait_for_url("**/_provider/**")

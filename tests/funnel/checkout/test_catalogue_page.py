@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 
 import pytest
 
-from funnel.checkout.catalogue_page import CataloguePageUrls
 from funnel.core.languages import translations
+from funnel.shop.catalogue_page import CataloguePageUrls
 from schema.catalogue.catalogue_page import CataloguePage, CatalogueQuery
 from schema.core.text import Text
 from schema.validation.languages import LANGUAGES
@@ -17,7 +17,7 @@ from store.catalogue.catalogue_page import PAGE_SIZE
 from store.media.media import MediaRow
 from tests.fixtures.basket import Experiences
 from tests.fixtures.shop import Shop
-from tests.funnel.checkout.basket_pages import GIFT_CARDS, WINDOW, open_form
+from tests.funnel.checkout.basket_pages import GIFT_CARDS, WINDOW, language_link, open_form, open_page
 from tests.funnel.checkout.customer import Customer
 from tests.funnel.checkout.page import fields_of
 from tests.funnel.checkout.test_pages import check_controls, check_headers, check_headings
@@ -32,19 +32,19 @@ async def test_the_window_shows_what_is_sold(shop: Shop, customer: Customer, sol
     assert "highlight" in cards[0].attributes["class"], "the highlight is first, and larger"
     assert [card.one("p", class_="price").text for card in cards] == ["from €90.00", "from €240.00"]
     assert cards[0].one("p", class_="about").text == "Calm & warm.", "only the words"
-    assert customer.page.all("a", href=GIFT_CARDS)
+    assert customer.page.all("a", href=f"{GIFT_CARDS}?lang=en")
     assert "noindex" not in customer.response.text
     (link,) = cards[0].all("a")
     await customer.open(link.attributes["href"])
     assert customer.h1 == "Massage by the fire"
-    assert "On weekdays." in customer.page.one("div", class_="rich").text
+    assert "On weekdays." in customer.page.one("section", aria_labelledby="conditions").text
 
 
 async def test_a_window_of_nothing_leads_to_gift_cards(shop: Shop, customer: Customer) -> None:
     await customer.open(WINDOW)
     assert customer.response.status_code == 200
     assert not customer.page.all("ul", class_="experiences")
-    assert customer.page.one("p", class_="actions").one("a").attributes["href"] == GIFT_CARDS
+    assert customer.page.one("p", class_="actions").one("a").attributes["href"] == f"{GIFT_CARDS}?lang=en"
 
 
 @pytest.mark.parametrize("prototype", ["999999", "0", "x", "99999999999999999999"])
@@ -60,6 +60,7 @@ async def test_what_is_not_sold_is_told_with_a_way_back(
 async def test_every_page_speaks_every_language(shop: Shop, customer: Customer, sold: Experiences) -> None:
     massage = (await open_form(customer, sold.massage.id)).path
     card = (await customer.open(GIFT_CARDS)).path
+    customer.http.cookies.delete("__Host-coffret-language")  # that of the page where the order was begun
     for language in LANGUAGES:
         said = translations(language).gettext
         await customer.open(WINDOW, **{"Accept-Language": language})
@@ -148,7 +149,7 @@ async def test_what_was_filtered_stays_filtered_by_more_in_another_order_and_lan
     await filter_page(customer, environment=str(lake.id))
     assert customer.page.one("p", class_="found").text == "0 experiences"
     assert not customer.page.all("ul", class_="experiences")
-    await customer.send(f"{WINDOW}language/", None, ("language", "de"))
+    await customer.open(language_link(customer, "de"))
     assert customer.page.one("p", class_="found").text == "0 Erlebnisse", "what was asked for outlives the language"
     assert "Tafel 1" in chips(customer)
     await customer.open(customer.page.one("div", class_="nothing").one("a").attributes["href"])
@@ -200,32 +201,33 @@ async def pictures_of(shop: Shop, prototype: VoucherPrototypeRow, many: int) -> 
 async def test_all_pictures_of_an_experience_are_shown(shop: Shop, customer: Customer, sold: Experiences) -> None:
     media = await pictures_of(shop, sold.stay, 3)
     await shop.execute("UPDATE voucher_prototype SET cover_image = 2 WHERE id = :id", id=sold.stay.id)
-    await customer.open(f"{WINDOW}customization/?prototype={sold.stay.id}")
-    gallery = customer.page.one("fieldset", class_="gallery")
-    large = gallery.all("img", class_="picture")
-    assert [picture.attributes["alt"] for picture in large] == [
-        f"Nights above the lake, picture {at} of 3" for at in (1, 2, 3)
+    await open_page(customer, sold.stay.id)
+    gallery = customer.page.one("div", class_="gallery")
+    links, full = gallery.all("a"), customer.page.all("div", class_="lightbox")
+    assert [link.attributes["href"].removeprefix("#") for link in links] == [box.attributes["id"] for box in full]
+    ordered = [str(media[at].uuid) for at in (1, 0, 2)]
+    for place, shown in enumerate(zip(links, full, strict=True)):
+        for picture in (each.one("img") for each in shown):
+            assert ordered[place] in picture.attributes["src"], "the cover first"
+            assert picture.attributes["alt"] == f"Nights above the lake, picture {place + 1} of 3"
+            assert (picture.attributes["width"], picture.attributes["height"]) == ("1500", "1000")
+    sizes = [source.split()[-1] for source in full[0].one("img").attributes["srcset"].split(", ")]
+    assert sizes == ["320w", "800w", "1500w"]
+    lazy = ["lazy" in picture.attributes.get("loading", "") for picture in gallery.all("img")]
+    assert lazy == [False, True, True]
+    assert [box.one("a", class_="after").attributes["href"] for box in full] == [
+        "#picture-2",
+        "#picture-3",
+        "#picture-1",
     ]
-    assert [str(media[at].uuid) in picture.attributes["src"] for at, picture in zip((1, 0, 2), large, strict=True)] == [
-        True
-    ] * 3, "the cover first"
-    for picture in large:
-        assert (picture.attributes["width"], picture.attributes["height"]) == ("1500", "1000")
-        assert [source.split()[-1] for source in picture.attributes["srcset"].split(", ")] == ["320w", "800w", "1500w"]
-    assert ["lazy" in picture.attributes.get("loading", "") for picture in large] == [False, True, True]
-    radios = gallery.all("input", name="picture")
-    assert ["checked" in radio.attributes for radio in radios] == [True, False, False]
-    assert gallery.inside("form") is None, "which one is looked at is sent nowhere"
-    labels = gallery.all("label")
-    assert [label.one("img").attributes["alt"] for label in labels] == [f"Picture {at} of 3" for at in (1, 2, 3)]
-    assert [label.attributes["for"] for label in labels] == [radio.attributes["id"] for radio in radios]
+    assert [box.one("a", class_="close").attributes["href"] for box in full] == ["#pictures"] * 3
     assert "Private" not in customer.response.text
     check_headings(customer.page)
-    assert customer.page.one("p", class_="way-back").one("a").attributes["href"].startswith(WINDOW)
 
     await pictures_of(shop, sold.meal, 1)
-    await customer.open(f"{WINDOW}customization/?prototype={sold.meal.id}")
-    assert not customer.page.all("fieldset", class_="gallery"), "there is nothing to choose from"
+    await open_page(customer, sold.meal.id)
+    assert len(customer.page.one("div", class_="gallery").all("a")) == 1
+    assert not customer.page.all("a", class_="after"), "there is no other picture"
     assert customer.page.one("img", class_="picture").attributes["alt"] == "Table for two"
     await customer.open(WINDOW)
     assert {img.attributes["alt"] for img in customer.page.all("img", class_="picture")} == {""}, (

@@ -164,9 +164,13 @@ def check_policy(page: Element) -> None:
 
 
 def check_headers(customer: Customer) -> None:
-    """What every page tells the browser."""
+    """What every page tells the browser. Only public pages are cached."""
     headers = customer.response.headers
-    assert headers["cache-control"] == "no-store"
+    if "etag" in headers:
+        assert headers["cache-control"].startswith(("public, max-age=0", "private, no-cache"))
+        assert "set-cookie" not in headers
+    else:
+        assert headers["cache-control"] == "no-store"
     policy = dict(part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";"))
     assert policy == {
         "default-src": "'none'",

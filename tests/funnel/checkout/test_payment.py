@@ -131,7 +131,14 @@ async def test_an_open_payment_is_finished_or_given_up(shop: Shop, customer: Cus
 
 @pytest.mark.parametrize(
     ("card", "title"),
-    [(DECLINED_CARD, "Your payment was declined"), (None, "You left before paying")],
+    [
+        (DECLINED_CARD, "Your payment was declined"),
+        ("4970109000000205", "The amount is above the limit of your card"),
+        ("4970109000000304", "This card cannot be used"),
+        ("4970109000000403", "Your payment was declined"),
+        ("4970109000000700", "Your bank could not be sure that it was you"),
+        (None, "You left before paying"),
+    ],
 )
 async def test_a_payment_that_fails_says_so_and_leads_on(
     shop: Shop, customer: Customer, card: str | None, title: str
@@ -143,8 +150,8 @@ async def test_a_payment_that_fails_says_so_and_leads_on(
     assert customer.h1 == title
     assert "Amount charged: €0.00" in customer.page.text
     links = {a.text: a.attributes["href"] for a in customer.page.one("main").all("a")}
-    assert list(links) == ["Pay again", "Change the order", "Back to the shop"]
-    await customer.open(links["Pay again"])
+    assert list(links) == ["Try again", "Change the order", "Back to the shop"]
+    await customer.open(links["Try again"])
     assert title in [h2.text for h2 in customer.page.all("h2")]
     await customer.press_pay()
     await pay(shop, customer)

@@ -6,6 +6,7 @@ import random
 import uuid
 from decimal import Decimal
 from typing import Any
+from uuid import uuid4
 from zoneinfo import ZoneInfo
 
 from resolvers.catalogue.catalogue_page import get_catalogue_page
@@ -45,7 +46,7 @@ async def copies(shop: Shop, of: VoucherPrototypeRow, many: int, **changes: Any)
     """More like it."""
     others = {*of.__table__.columns.keys()} - {"id", "created_on", "updated_on"}  # type: ignore[attr-defined]
     kept = {name: getattr(of, name) for name in others}
-    return [await shop.add(VoucherPrototypeRow(**kept | changes)) for _ in range(many)]
+    return [await shop.add(VoucherPrototypeRow(**kept | {"slug": uuid4().hex} | changes)) for _ in range(many)]
 
 
 def cheapest(row: VoucherPrototypeRow) -> Decimal | None:

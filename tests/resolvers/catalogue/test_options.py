@@ -3,6 +3,7 @@
 import asyncio
 from decimal import Decimal
 from typing import Any
+from uuid import uuid4
 
 import orjson
 import pytest
@@ -39,7 +40,7 @@ async def prototype_of(tenants: Tenants, partner: str) -> int:
     names = ("description", "long_description", "rent_conditions", "how_to_book_html", "pdf_description")
     texts: Any = dict.fromkeys(names, Text())
     of: dict[str, Any] = {"partner_id": owner.id, "universe_id": universe.id, "type": VoucherPrototypeType.STAY}
-    row = VoucherPrototypeRow(**of, name=Text(en="A night"), stay_price_amount=Decimal(100), **texts)
+    row = VoucherPrototypeRow(**of, name=Text(en="A night"), slug=uuid4().hex, stay_price_amount=Decimal(100), **texts)
     id: int = (await tenants.add(row)).id
     return id
 

@@ -124,6 +124,7 @@ async def three_prototypes(tenants: Tenants) -> tuple[list[UniverseRow], list[Vo
                 partner_id=tenants.partners["a1"].id,
                 universe_id=universes[at % 2].id,
                 name=name,
+                slug=f"experience-{at}",
                 type=kind,
                 stay_price_amount=Decimal(30 - at),
                 is_active=at > 0,
@@ -181,6 +182,7 @@ async def test_what_a_list_of_prototypes_costs_does_not_grow_with_it(tenants: Te
             VoucherPrototypeRow(
                 **of,
                 **nothing,
+                slug=f"experience-{at}",
                 universe_id=universe.id,
                 type=VoucherPrototypeType.STAY,
                 stay_price_amount=Decimal(at),

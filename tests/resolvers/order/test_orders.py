@@ -3,6 +3,7 @@
 import datetime as dt
 from decimal import Decimal
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from sqlalchemy import text
@@ -151,6 +152,7 @@ async def massage(tenants: Tenants, partner: PartnerRow, price: Decimal) -> int:
             partner_id=partner.id,
             universe_id=universe.id,
             type=VoucherPrototypeType.STANDARD,
+            slug=uuid4().hex,
             stay_price_amount=price,
             vat_rate=Decimal("20.00"),
             **texts,

@@ -42,6 +42,7 @@ def sold(id: int, price: Decimal, option: Decimal, vat: str = "20.00") -> ShopPr
     extra = OfferedOption(id, Text(en="Wine"), Text(), option, countable=True, default_count=1)
     offered = OfferedPrototype(
         id=id,
+        slug=f"meal-{id}",
         type=VoucherPrototypeType.STANDARD,
         name=Text(en="Meal"),
         description=Text(),
@@ -51,6 +52,7 @@ def sold(id: int, price: Decimal, option: Decimal, vat: str = "20.00") -> ShopPr
         is_highlight=False,
         universe=Text(),
         price_from=price,
+        price_varies=True,
         stay_price=price,
         price_scope=1,
         adults_price=Decimal("10.00"),

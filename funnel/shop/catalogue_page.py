@@ -1,21 +1,20 @@
 """The start page for vouchers: the experiences that the shop sells."""
 
-import uuid
 from dataclasses import dataclass
 
 from starlette.responses import Response
 
 from funnel.checkout.basket_form import parse_id
-from funnel.checkout.request import CheckoutRequest
-from funnel.core.messages import SORT_LABELS
+from funnel.core.languages import translations
+from funnel.core.messages import N_, SORT_LABELS
+from funnel.shop.handler import ShopPageRequest
+from funnel.shop.page_head import PageHead, page_head, shared_picture
 from resolvers.catalogue.catalogue_page import get_catalogue_page
-from resolvers.checkout import basket
 from schema.catalogue.catalogue_page import CataloguePage, CatalogueQuery, CatalogueSort
-from schema.checkout.basket import BasketCheckout
-from schema.core.errors import CartNotFound
 
 MOST_WITHOUT_FILTERS = 3
 """With at most this many experiences the page shows no filters."""
+DESCRIPTION = N_("Choose an experience, make it personal, and print it or send it by e-mail at once.")
 LIST_ID = "experiences"
 """The id of the list in the HTML."""
 
@@ -24,7 +23,7 @@ LIST_ID = "experiences"
 class CataloguePageUrls:
     """URLs of the catalogue page with changed parameters."""
 
-    request: CheckoutRequest
+    request: ShopPageRequest
     catalogue_page: CataloguePage
 
     def of(self, **changes: object) -> str:
@@ -55,21 +54,30 @@ class CataloguePageUrls:
         return tuple(numbers)
 
 
-async def show(request: CheckoutRequest) -> Response:
+async def show(request: ShopPageRequest) -> Response:
     """Show the experiences that the query selects, and a link to this browser's basket."""
     catalogue_page = await get_catalogue_page(request.context, _catalogue_query(request))
     return request.render(
         "catalogue.html",
         addresses=CataloguePageUrls(request, catalogue_page),
-        basket=await current_basket(request),
+        basket=await request.find_basket(),
         can_be_filtered=catalogue_page.total > MOST_WITHOUT_FILTERS,
         list_id=LIST_ID,
         orders=SORT_LABELS,
         catalogue_page=catalogue_page,
+        head=_head(request, catalogue_page),
     )
 
 
-def _catalogue_query(request: CheckoutRequest) -> CatalogueQuery:
+def _head(request: ShopPageRequest, catalogue_page: CataloguePage) -> PageHead:
+    """The head of the page. Shared links show the picture of the first experience."""
+    texts = translations(request.language)
+    description = f"{request.shop.brand.name}: {texts.gettext(DESCRIPTION)}"
+    covers = [prototype.cover for prototype in catalogue_page.prototypes if prototype.cover]
+    return page_head(request, description, picture=shared_picture(request, covers[0]) if covers else None)
+
+
+def _catalogue_query(request: ShopPageRequest) -> CatalogueQuery:
     """The parameters of the query. Invalid ones are ignored."""
     query = request.http_request.query_params
     order, page = query.get("sort", ""), parse_id(query.get("page", ""))
@@ -80,14 +88,3 @@ def _catalogue_query(request: CheckoutRequest) -> CatalogueQuery:
         sort=CatalogueSort(order) if order in set(CatalogueSort) else CatalogueSort.FEATURED,
         page=page or 1,
     )
-
-
-async def current_basket(request: CheckoutRequest) -> BasketCheckout:
-    """The basket of this browser. A new one if the last has become an order or has expired."""
-    cart_id = request.cart_id or request.last_cart_id
-    if cart_id is not None:
-        try:
-            return await basket.open_basket(request.context, request.key_of(cart_id))
-        except CartNotFound:
-            pass
-    return await basket.open_basket(request.context, request.key_of(uuid.uuid4()))

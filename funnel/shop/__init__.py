@@ -1,0 +1,1 @@
+"""The public pages of a shop, which shared caches may store."""

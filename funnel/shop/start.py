@@ -1,0 +1,63 @@
+"""The start of a shop's host, its icon, and the page for all paths that lead nowhere."""
+
+from html import escape
+
+import orjson
+from starlette.responses import RedirectResponse, Response
+
+from funnel.checkout.storefronts import GIFT_CARDS, NETWORK, VOUCHERS
+from funnel.core.messages import BACK, ERROR_PAGES, FIND_ORDER, START_LINK_TEXTS, ErrorPage
+from funnel.core.page_request import PageLink
+from funnel.shop.handler import ShopPageRequest
+from resolvers.catalogue.experience_page import get_shop_sections
+from schema.core.errors import NotFound
+
+ICON = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect width="64" height="64" rx="14" fill="{accent}"/>'
+    '<text x="32" y="33" fill="{ink}" font-family="system-ui,sans-serif" font-size="36" font-weight="600" '
+    'text-anchor="middle" dominant-baseline="central">{letter}</text></svg>'
+)
+ICON_HEADERS = {
+    "Cache-Control": "public, max-age=86400",
+    "Content-Security-Policy": "default-src 'none'",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+async def start(request: ShopPageRequest) -> Response:
+    """Redirect to what the shop sells, else to the partner's own site."""
+    ways = await _ways(request)
+    return request.redirect(ways[0].url) if ways else await not_found(request)
+
+
+async def not_found(request: ShopPageRequest) -> Response:
+    """Any other path. Clients that ask for JSON get it."""
+    accept = request.http_request.headers.get("accept", "")
+    if "json" in accept and "html" not in accept:
+        body = orjson.dumps({"detail": str(NotFound(thing="page"))})
+        return Response(body, 404, {"Cache-Control": "no-store"}, media_type="application/json")
+    ways = [*await _ways(request), PageLink(request.find_order_path, FIND_ORDER)]
+    return request.render_message(ERROR_PAGES[ErrorPage.NOT_FOUND], ways, 404)
+
+
+async def _ways(request: ShopPageRequest) -> list[PageLink]:
+    """Links to what the shop sells, and to the partner's own site."""
+    sections = await get_shop_sections(request.context)
+    sold = {NETWORK: sections.network, VOUCHERS: sections.experiences, GIFT_CARDS: sections.gift_cards}
+    ways = [
+        PageLink(request.page_url(storefront.start_path), START_LINK_TEXTS[storefront.kind])
+        for storefront, is_sold in sold.items()
+        if is_sold
+    ]
+    website = request.shop.brand.website
+    return [*ways, PageLink(website, BACK)] if website else ways
+
+
+async def icon(request: ShopPageRequest) -> Response:
+    """The icon of the shop: its logo, else its first letter in its colour."""
+    brand = request.shop.brand
+    if brand.logo_url:
+        return RedirectResponse(brand.logo_url, 302, {"Cache-Control": ICON_HEADERS["Cache-Control"]})
+    letter = escape(brand.name[:1].upper() or "•")
+    svg = ICON.format(accent=brand.accent, ink=brand.accent_ink, letter=letter)
+    return Response(svg, headers=ICON_HEADERS, media_type="image/svg+xml")
