@@ -80,12 +80,13 @@ def routes(settings: Settings, pages: PageTemplates) -> FunnelRoutes:
     for kind, site in sites.items():
         for method, path, endpoint in (*tables[kind], *shared_step_routes(site)):
             served += _slash_variants(method, site.storefront.root_path + path, endpoint)
+    served += public.of_vouchers()
+    any_goods = sites[ShopKind.PRODUCTS]
     of_shops = [
         *served,
-        *public.of_vouchers(),
-        *form_page_routes(sites[ShopKind.PRODUCTS], FIND_PATH, find_order.show, find_order.submit),
-        *form_page_routes(sites[ShopKind.PRODUCTS], BALANCE_PATH, balance.show, balance.submit),
-        Route(f"{PRODUCTS.root_path}/brand.{{digest:str}}.css", sites[ShopKind.PRODUCTS].brand),
+        *form_page_routes(any_goods, FIND_PATH, find_order.show, find_order.submit),
+        *form_page_routes(any_goods, BALANCE_PATH, balance.show, balance.submit),
+        Route(f"{PRODUCTS.root_path}/brand.{{digest:str}}.css", any_goods.brand),
         *(
             Route(f"{_own_prefix(site.storefront)}/{{rest:path}}", public.not_found)
             for site in sites.values()

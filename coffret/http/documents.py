@@ -7,7 +7,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from coffret.http.etag import etag_matches
-from funnel.core.page_handler import PageEndpoint
+from funnel.core.page_handler import PageEndpoint, check_page_limit
 from funnel.core.pages import PageTemplates
 from funnel.lost_documents import MissingDocumentPage
 from resolvers.core.context import Context
@@ -45,7 +45,11 @@ async def document(kind: DocumentKind, request: Request) -> Response:
 
 
 async def apple_pass(kind: DocumentKind, request: Request) -> Response:
-    """Serve the pass for Apple Wallet beside a document. Raises NotFound as `document`, and without a key that signs it."""
+    """Serve the pass for Apple Wallet beside a document. Raises NotFound as `document`, and without a key that signs it.
+
+    Each is made anew, so the rate limit of pages applies.
+    """
+    await check_page_limit(request)
     found = await find_apple_pass(_context(request), kind, request.path_params["token"])
     headers = HEADERS | {"Content-Disposition": disposition(found.file_name)}
     return Response(found.content, media_type=MEDIA_TYPE, headers=headers)

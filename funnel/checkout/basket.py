@@ -36,6 +36,7 @@ from schema.checkout.basket import (
 from schema.checkout.checkout import CheckoutStep, ShopKind
 from schema.checkout.network_offer import OfferedBox
 from schema.core.errors import CartNotFound, InvalidInput, NotFound
+from schema.coupon.coupon import ReceptionMode
 from schema.validation.mail_domains import suggested_email
 from store.core.localization.formats import Formats
 
@@ -214,7 +215,9 @@ async def _put_line(request: CheckoutRequest, opened: OpenLineForm) -> Problems:
 
 def _is_hint_due(request: CheckoutRequest, form: Form) -> bool:
     """Whether the giftee's address looks mistyped, and the page has not asked about it yet."""
-    return form.get("for") != "self" and is_hint_due(form, EMAIL, request.shop.country)
+    reception = reception_of(form)
+    is_mailed = reception is not None and reception[0] is ReceptionMode.GIFTEE_EMAIL
+    return is_mailed and form.get("for") != "self" and is_hint_due(form, EMAIL, request.shop.country)
 
 
 async def _put_reception(request: CheckoutRequest, form: Form) -> tuple[BasketCheckout, Problems]:
@@ -302,7 +305,6 @@ async def _page(
         for place, code in problems
         if code != CHANGE or (opened is None and _still_has_problem(shown, place))
     ]
-    categories = offered.categories if isinstance(offered, OfferedPrototype) else ()
     line = next((line for line in shown.basket_lines if opened and line.id == opened.line_id), None)
     return request.render(
         "basket.html",
@@ -320,12 +322,15 @@ async def _page(
         opened_by=_form_query(request),
         reception=flash.fields.get("reception", _reception_value(shown)),
         suggestion=suggested_email(flash.fields.get(EMAIL, ""), request.shop.country),
-        values=flash.fields
-        if "line" in flash.fields
-        else basket_form.form_values_of(opened.choice, categories)
-        if opened
-        else {},
+        values=_values(opened, flash.fields),
     )
+
+
+def _values(opened: OpenLineForm | None, typed: Form) -> Mapping[str, str]:
+    """What stands in the fields of the open form: what is typed, or the saved choice."""
+    if opened is None or "line" in typed:
+        return typed
+    return basket_form.form_values_of(opened.choice, opened.prototype.categories if opened.prototype else ())
 
 
 async def _draft(request: CheckoutRequest, opened: OpenLineForm | None) -> str:

@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any, TypeVar
 
 from funnel.core.forms import Form
+from resolvers.checkout.buyer import CONTACT_LENGTHS
 from schema.checkout.basket import (
     BasketChoice,
     BoxChoice,
@@ -31,6 +32,7 @@ BUTTON = re.compile(r"(more|less|remove|update|another|continue)(?:-([0-9a-z-]{1
 SELF, OTHER_VALUE = "self", "other"
 LONGEST_TYPED = 4000
 """Maximum number of characters read of a field. The operation validates the real limit."""
+LONGEST_NAME = CONTACT_LENGTHS["first_name"]
 GIFTEE = tuple(field.name for field in fields(Giftee))
 COUNTED = ("adults", "children", "babies", "nights")
 
@@ -217,10 +219,10 @@ def read_gift(form: Form, before: BasketChoice) -> tuple[BasketChoice, Problems]
     if form.get("for", "") == SELF:
         nobody: dict[str, Any] = {"giftee": Giftee(), "from_gifter": "", "send_on": None, "send_at": None}
         return replace(before, self_gifted=True, message=message, **nobody), ()
-    typed = {name: form.get(f"giftee-{name}", "")[:LONGEST_TYPED] for name in GIFTEE}
-    typed["first_name"], _, typed["last_name"] = form.get("giftee-name", "")[:LONGEST_TYPED].strip().partition(" ")
-    day, wrong_day = _read_moment(form, "send_on", "DATE", dt.date.fromisoformat)
-    time, wrong_time = _read_moment(form, "send_at", "TIME", dt.time.fromisoformat) if day else (None, ())
+    asked = _asked_of_giftee(form)
+    typed = {name: form.get(f"giftee-{name}", "")[:LONGEST_TYPED] if name in asked else "" for name in GIFTEE}
+    typed["first_name"], typed["last_name"] = _names_of(form.get("giftee-name", "")[:LONGEST_TYPED])
+    day, time, wrong = _read_sending(form)
     choice = replace(
         before,
         self_gifted=False,
@@ -230,7 +232,42 @@ def read_gift(form: Form, before: BasketChoice) -> tuple[BasketChoice, Problems]
         send_on=day,
         send_at=time and time.replace(tzinfo=None),
     )
-    return choice, (*wrong_day, *wrong_time)
+    return choice, wrong
+
+
+def _names_of(name: str) -> tuple[str, str]:
+    """A name as it is printed, as first and last name: the first word, or as many as fit, and the rest."""
+    words = name.split()
+    whole = " ".join(words)
+    if len(words) < 2 or len(whole) - len(words[0]) - 1 <= LONGEST_NAME:
+        return (words[0] if words else ""), whole[len(words[0]) + 1 :] if words else ""
+    cut = max(whole.rfind(" ", 0, LONGEST_NAME + 1), len(words[0]))
+    return whole[:cut], whole[cut + 1 :]
+
+
+def _asked_of_giftee(form: Form) -> frozenset[str]:
+    """The fields of the giftee that the page asks for: they depend on how it is received."""
+    match reception_of(form):
+        case (ReceptionMode.GIFTEE_EMAIL, _):
+            return frozenset({"email"})
+        case (ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY, _):
+            return frozenset(GIFTEE) - {"email"}
+        case (_, _):
+            return frozenset()
+        case _:
+            return frozenset(GIFTEE)
+
+
+def _read_sending(form: Form) -> tuple[dt.date | None, dt.time | None, Problems]:
+    """When it is e-mailed to the giftee, with errors. It is ignored unless it is received in this way."""
+    reception = reception_of(form)
+    if reception is not None and reception[0] is not ReceptionMode.GIFTEE_EMAIL:
+        return None, None, ()
+    day, wrong_day = _read_moment(form, "send_on", "DATE", dt.date.fromisoformat)
+    time, wrong_time = _read_moment(form, "send_at", "TIME", dt.time.fromisoformat)
+    if time is not None and day is None and not wrong_day:
+        wrong_day = (("send_on", "DATE"),)
+    return day, time, (*wrong_day, *wrong_time)
 
 
 def _read_moment(form: Form, name: str, code: str, read: Callable[[str], T]) -> tuple[T | None, Problems]:

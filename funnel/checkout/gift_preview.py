@@ -8,7 +8,7 @@ from funnel.core.pages import HEADERS
 from resolvers.checkout.preview import preview_gift
 
 KEPT = {name: HEADERS[name] for name in ("Referrer-Policy", "X-Content-Type-Options")} | {
-    "Cache-Control": "private, max-age=600",
+    "Cache-Control": "no-store",
     "X-Robots-Tag": "noindex",
 }
 

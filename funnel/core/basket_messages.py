@@ -91,7 +91,11 @@ BASKET_FIELD_ERRORS: Mapping[tuple[str, str], str] = {
 }
 """More specific texts for some fields."""
 
-LIMITS = LENGTHS | {"from": TEXT_LENGTHS["from_gifter"], "message": TEXT_LENGTHS["message"]}
+LIMITS = LENGTHS | {
+    "name": LENGTHS["first_name"],
+    "from": TEXT_LENGTHS["from_gifter"],
+    "message": TEXT_LENGTHS["message"],
+}
 """The maximum length of a form field."""
 
 Offered: TypeAlias = OfferedPrototype | OfferedGiftCards | OfferedNetworkCards

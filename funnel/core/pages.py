@@ -83,8 +83,7 @@ class PageTemplates:
             lstrip_blocks=True,
         )
         texts = translations(language)
-        template_texts = TemplateTexts(texts)
-        formats = Formats(language)
+        template_texts, formats = TemplateTexts(texts), Formats(language)
         environment.filters.update(plain=plain_text, rich=rich, said=formats.translate)
         environment.globals.update(
             _=template_texts.gettext,

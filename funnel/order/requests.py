@@ -1,10 +1,12 @@
 """The pages on which buyers withdraw from the contract or ask for a refund: a form, its review, and its confirmation."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from uuid import UUID, uuid4
 
 from starlette.responses import Response
 
+from funnel.core.email_hints import is_hint_due, is_taken, with_suggestion
 from funnel.core.flash import Flash
 from funnel.core.page_request import PageLink
 from funnel.order.request import OrderRequest
@@ -16,18 +18,22 @@ from resolvers.order.withdrawal import (
     request_refund,
     review_refund_request,
 )
-from schema.core.errors import InvalidInput, Problem
+from schema.core.errors import InvalidInput, NotFound, Problem
 from schema.order.errors import RefundRequested, WithdrawalClosed
 from schema.order.page_requests import BuyerWish, RefundForm
 from schema.order.refund_request import LONGEST_EMAIL, LONGEST_NAME, LONGEST_REASON, RefundRequestKind
+from schema.validation.mail_domains import suggested_email
+from schema.validation.numbers import LARGEST_ID
 
 FORM, REQUESTS = "request", "requests"
 """The places of the messages of the form, and of the page of the order."""
 ARRIVED = "ARRIVED"
+EMAIL = "email"
 PIECE = "piece-"
 """The fields with the quantities, by the place of the line."""
 LIMITS = {"name": LONGEST_NAME, "email": LONGEST_EMAIL, "reason": LONGEST_REASON}
 MOST_PIECES = 9999
+ID = re.compile(r"[0-9]{1,10}")
 
 
 async def show_form(request: OrderRequest) -> Response:
@@ -40,18 +46,22 @@ async def show_form(request: OrderRequest) -> Response:
 
 
 async def review(request: OrderRequest) -> Response:
-    """The request as it would be sent, for the buyer to confirm; or the form once more."""
+    """The request as it would be sent, for the buyer to confirm; or the form once more, with a hint at a mistyped address
+    too.
+    """
     form = await find_refund_form(request.context, request.token)
     if form.offer is None:
         return _closed(request)
-    if "change" in request.form:
-        return _form(request, form, request.form, (), 200)
+    if "change" in request.form or is_taken(request.form, EMAIL):
+        return _form(request, form, with_suggestion(request.form, EMAIL), (), 200)
     try:
         wish = _wish_of(request)
         found = await review_refund_request(request.context, request.token, wish)
     except (InvalidInput, RefundRequested, WithdrawalClosed) as error:
         problems = [(place, code) for place, code in _places(error.problems)]
         return _form(request, form, request.form, problems, 422)
+    if is_hint_due(request.form, EMAIL, form.country):
+        return _form(request, form, request.form, (), 200)
     return request.render("order/review.html", page=request.page, offer=form.offer, review=found, piece=PIECE)
 
 
@@ -68,7 +78,10 @@ async def confirm(request: OrderRequest) -> Response:
 
 async def cancel(request: OrderRequest) -> Response:
     """The button that takes a request back. One that is answered meanwhile stays as it is: the page shows it."""
-    await cancel_refund_request(request.context, request.token, int(request.http_request.path_params["id"]))
+    digits = str(request.http_request.path_params["id"])
+    if not ID.fullmatch(digits) or int(digits) > LARGEST_ID:
+        raise NotFound(thing="request")
+    await cancel_refund_request(request.context, request.token, int(digits))
     return request.redirect(f"{request.start}#{REQUESTS}")
 
 
@@ -79,7 +92,7 @@ async def model_form(request: OrderRequest) -> Response:
 
 
 def _form(
-    request: OrderRequest, form: RefundForm, typed: object, problems: Sequence[tuple[str, str]], status: int
+    request: OrderRequest, form: RefundForm, typed: Mapping[str, str], problems: Sequence[tuple[str, str]], status: int
 ) -> Response:
     errors = [request.field_error(place, code) for place, code in problems]
     return request.render(
@@ -92,6 +105,7 @@ def _form(
         limits=LIMITS,
         piece=PIECE,
         obstacles=OBSTACLES,
+        suggestion=suggested_email(typed.get(EMAIL, ""), form.country),
     )
 
 

@@ -26,7 +26,7 @@ def routes(settings: Settings, pages: PageTemplates) -> list[BaseRoute]:
         ("GET", f"{ROOT}/request", site.page(requests.show_form)),
         ("POST", f"{ROOT}/request", site.form(requests.review)),
         ("POST", f"{ROOT}/request/confirm", site.form(requests.confirm)),
-        ("POST", f"{ROOT}/request/{{id:int}}/cancel", site.form(requests.cancel)),
+        ("POST", f"{ROOT}/request/{{id}}/cancel", site.form(requests.cancel)),
         ("GET", f"{ROOT}/model-form", site.page(requests.model_form)),
         ("POST", f"{ROOT}/{{position:int}}", site.form(orders.send_gift_again)),
     ]

@@ -29,12 +29,7 @@ class CataloguePageUrls:
     def of(self, **changes: object) -> str:
         """The URL with these changes. It leads to the first page unless `page` is among them."""
         query = self.catalogue_page.query
-        current = {
-            "universe": query.universe_id,
-            "environment": query.environment_id,
-            "price": query.price_range_id,
-            "sort": None if query.sort is CatalogueSort.FEATURED else query.sort.value,
-        }
+        current = _filters(query) | {"sort": None if query.sort is CatalogueSort.FEATURED else query.sort.value}
         parameters = {name: value for name, value in (current | changes).items() if value is not None}
         return self.request.url(self.request.storefront.start_path, LIST_ID, **parameters)
 
@@ -74,7 +69,15 @@ def _head(request: ShopPageRequest, catalogue_page: CataloguePage) -> PageHead:
     texts = translations(request.language)
     description = f"{request.shop.brand.name}: {texts.gettext(DESCRIPTION)}"
     covers = [prototype.cover for prototype in catalogue_page.prototypes if prototype.cover]
-    return page_head(request, description, picture=shared_picture(request, covers[0]) if covers else None)
+    query = catalogue_page.query
+    shown = _filters(query) | {"page": query.page if query.page > 1 else None}
+    parameters = {name: value for name, value in shown.items() if value is not None}
+    return page_head(request, description, parameters, picture=shared_picture(request, covers[0]) if covers else None)
+
+
+def _filters(query: CatalogueQuery) -> dict[str, object]:
+    """The parameters that select experiences; None where they do not."""
+    return {"universe": query.universe_id, "environment": query.environment_id, "price": query.price_range_id}
 
 
 def _catalogue_query(request: ShopPageRequest) -> CatalogueQuery:

@@ -55,6 +55,10 @@ class ShopPageRequest(CheckoutRequest):
     def find_order_path(self) -> str:
         return self.url(super().find_order_path)
 
+    @property
+    def balance_path(self) -> str:
+        return self.url(super().balance_path)
+
 
 class ShopPageSite(ShopSite[ShopPageRequest]):
     """Creates endpoints from handlers of public pages. Views set no cookie."""

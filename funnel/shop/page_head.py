@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlencode
 
 from funnel.core.languages import NAMES
 from funnel.shop.handler import ShopPageRequest
@@ -51,17 +52,26 @@ class PageHead:
     """Structured data of schema.org."""
 
 
-def page_head(request: ShopPageRequest, description: str, **more: Any) -> PageHead:
-    """The head of the page of a request."""
-    here = {language: request.origin + request.in_language(language) for language in NAMES}
+def page_head(
+    request: ShopPageRequest, description: str, parameters: Mapping[str, object] | None = None, **more: Any
+) -> PageHead:
+    """The head of the page of a request. Its addresses have these parameters, and none that the page does not know."""
+    here = {language: page_address(request, language, parameters) for language in NAMES}
     return PageHead(
         description=shorten(description),
         canonical=here[request.language],
         alternates=here,
-        default=request.origin + request.in_language(),
+        default=page_address(request, "", parameters),
         locale=OPEN_GRAPH_LOCALES[request.language],
         **more,
     )
+
+
+def page_address(request: ShopPageRequest, language: str, parameters: Mapping[str, object] | None = None) -> str:
+    """The absolute URL of the page of a request in a language, or in that of the browser, with these parameters."""
+    query = urlencode({**(parameters or {}), **({"lang": language} if language else {})})
+    path = f"{request.http_request.url.path.rstrip('/')}/"
+    return f"{request.origin}{path}" + (f"?{query}" if query else "")
 
 
 def experience_head(request: ShopPageRequest, page: ExperiencePage) -> PageHead:
@@ -72,7 +82,7 @@ def experience_head(request: ShopPageRequest, page: ExperiencePage) -> PageHead:
     pictures = [shared_picture(request, picture) for picture in experience.pictures]
     offer = {
         "@type": "Offer",
-        "url": request.origin + request.in_language(request.language),
+        "url": page_address(request, request.language),
         "price": f"{experience.price_from:.2f}",
         "priceCurrency": page.currency,
         "availability": "https://schema.org/InStock",

@@ -10,6 +10,7 @@ from funnel.core.experience_links import experience_path
 from funnel.core.languages import NAMES
 from funnel.shop.handler import ShopPageRequest
 from resolvers.catalogue.experience_page import list_experience_entries
+from store.core.localization.translations import SOURCE_LANGUAGE
 
 HEADERS = {"Cache-Control": "public, max-age=300", "X-Content-Type-Options": "nosniff"}
 ROBOTS = """User-agent: *
@@ -45,13 +46,11 @@ async def sitemap(request: ShopPageRequest) -> Response:
 
 
 def _page(url: str, changed: dt.datetime) -> str:
-    """The entries of a page, one for each language, each with links to the others."""
+    """The entry of a page, with links to it in each language."""
     url = escape(url)
     links = "".join(_link(language, f"{url}?lang={language}") for language in NAMES) + _link("x-default", url)
     day = changed.date().isoformat()
-    return "".join(
-        f"<url><loc>{url}?lang={language}</loc><lastmod>{day}</lastmod>{links}</url>\n" for language in NAMES
-    )
+    return f"<url><loc>{url}?lang={SOURCE_LANGUAGE}</loc><lastmod>{day}</lastmod>{links}</url>\n"
 
 
 def _link(language: str, url: str) -> str:

@@ -12,6 +12,7 @@ from schema.checkout.experience_page import ExperienceEntry, ExperiencePage, Sho
 from schema.core.errors import NotFound
 from schema.core.permission import AccessRule
 from schema.validation.numbers import LARGEST_ID
+from schema.validation.slugs import LONGEST_SLUG, SLUG
 from store.catalogue.experience_page import (
     load_entries,
     load_environment,
@@ -31,6 +32,8 @@ async def get_experience_page(call: Call, slug: str) -> ExperiencePage:
 
     Raises NotFound for an unknown slug, PartnerInactive if the partner may not sell.
     """
+    if len(slug) > LONGEST_SLUG or not SLUG.fullmatch(slug):  # the database refuses some characters
+        raise NotFound(thing="experience")
     partner_id = partner_of(call)
     async with call.services.db.read_sessions() as db:
         await require_selling(call.services, db, partner_id)

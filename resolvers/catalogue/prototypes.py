@@ -147,12 +147,12 @@ async def update_voucher_prototype(call: Call, input: UpdateVoucherPrototype) ->
             depends_on(input.type)
             _default_nights(row, is_explicit=input.nb_nights is not None)
             _check_nights(row)
-        with findings.collect():
-            if input.slug is not None and input.slug.value is not None:
+        if input.slug is not None and input.slug.value is not None:
+            with findings.collect():
                 await change_slug(call.db, row, input.slug.value)
         there = await images_of(call.db, row)
+        images = there if input.image_ids is None else input.image_ids.value
         with findings.collect():
-            images = there if input.image_ids is None else input.image_ids.value
             with findings.collect():
                 if images != there:
                     await check_images(call.db, partner.id, images, there)

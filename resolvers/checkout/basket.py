@@ -91,7 +91,7 @@ async def price_line(
         edits.reception, edits.delivery_id = reception
         edits.country = chosen_country(country) or edits.country
     if line_id is not None and choice is not None:
-        _put_line(edits, line_id, await _validate_choice(call, db, session, choice))
+        _put_line(edits, line_id, await _validate_choice(call, db, session, line_id, choice))
     return await session.view(call, db)
 
 
@@ -106,7 +106,7 @@ async def put_line(call: Call, key: CheckoutKey, line_id: uuid.UUID, choice: Bas
     """
     db = call.services.db
     session = await _load_open_session(call, db, key)
-    checked = await _validate_choice(call, db, session, choice)
+    checked = await _validate_choice(call, db, session, line_id, choice)
     _put_line(session.edits, line_id, checked)
     check_quantity_limit(await session.view(call, db))
 
@@ -179,11 +179,15 @@ def _put_line(edits: BasketEdits, line_id: uuid.UUID, choice: BasketChoice) -> N
 
 
 async def _validate_choice(
-    call: Call, db: DatabaseReader, session: BasketCheckoutSession, choice: BasketChoice
+    call: Call, db: DatabaseReader, session: BasketCheckoutSession, line_id: uuid.UUID, choice: BasketChoice
 ) -> BasketChoice:
-    """The choice with cleaned texts. Raises InvalidInput if it cannot be ordered."""
+    """The choice with cleaned texts. Raises InvalidInput if it cannot be ordered. A time of sending that the line has
+    already may be over: it is then sent at once.
+    """
     cleaned, problems = clean_choice(choice, session.shop.country)
-    problems += sending_problems(cleaned, call.services.clock.now().astimezone(session.zone))
+    before = session.edits.lines.get(line_id)
+    if before is None or (before.send_on, before.send_at) != (cleaned.send_on, cleaned.send_at):
+        problems += sending_problems(cleaned, call.services.clock.now().astimezone(session.zone))
     problems += await _problems(call, db, session, cleaned)
     if problems:
         raise InvalidInput(*problems)

@@ -8,6 +8,7 @@ from schema.checkout.basket import BasketChoice
 from schema.checkout.checkout import Buyer, CheckoutKey
 from schema.core.errors import NotFound
 from schema.core.permission import AccessRule
+from schema.coupon.coupon import ReceptionMode
 from store.checkout.basket_pricing import UNPRICED_PROBLEMS
 from store.checkout.drafts import find_draft, keep_draft
 from store.checkout.preview import LinePreview
@@ -38,7 +39,12 @@ async def preview_gift(call: Call, key: CheckoutKey, line_id: uuid.UUID | None, 
     if line is None or line.problem in UNPRICED_PROBLEMS:
         raise NotFound(thing="preview")
     preview = LinePreview(
-        session.shop, session.customer.buyer or Buyer(), language, services.clock.now().astimezone(session.zone)
+        shop=session.shop,
+        reception=ReceptionMode.GIFTEE_EMAIL if draft else session.edits.reception,  # a draft has a time only then
+        coupons=quote.priced.coupons_of(line.id),
+        buyer=session.customer.buyer or Buyer(),
+        language=language,
+        now=services.clock.now().astimezone(session.zone),
     )
     async with db.read_sessions() as reading:
         source = await preview.source(reading, services.settings, line)

@@ -46,6 +46,8 @@ class JobHandler:
     run: Handler
     retries: RetryPolicy
     calls: CallClass = CallClass.SWEEP
+    give_up: Handler | None = None
+    """Runs when the last try has failed; None if nothing is to be done."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,10 @@ async def _approve_withdrawal(services: Services, payload: Payload) -> None:
     await request_answers.approve_withdrawal(services, payload["id"])
 
 
+async def _leave_withdrawal(services: Services, payload: Payload) -> None:
+    await request_answers.leave_to_staff(services, payload["id"])
+
+
 async def _reconcile(services: Services, payload: Payload) -> None:
     await reconciliations.CHECKS.poll(services, payload["id"])
 
@@ -139,7 +145,7 @@ DAY_RETRIES = RetryPolicy(
 """For jobs that must outlast a long outage of another system."""
 
 HANDLERS: Mapping[JobKind, JobHandler] = {
-    JobKind.APPROVE_WITHDRAWAL: JobHandler(_approve_withdrawal, SHORT_RETRIES),
+    JobKind.APPROVE_WITHDRAWAL: JobHandler(_approve_withdrawal, SHORT_RETRIES, give_up=_leave_withdrawal),
     JobKind.CHECK_BANK_ACCOUNTS: JobHandler(_check_bank_accounts, SHORT_RETRIES),
     JobKind.CHECK_DISPUTE: JobHandler(_check_dispute, SHORT_RETRIES),
     JobKind.CHECK_KYC: JobHandler(_check_kyc, SHORT_RETRIES),

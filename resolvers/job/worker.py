@@ -97,11 +97,16 @@ class JobExecutor(EntrypointExecutor):
             return "released", RetryWithoutFailure()  # otherwise the engine treats the job as cancelled and deletes it
         FAILURES.labels(job.entrypoint).inc()
         failures, why = job.attempts + 1, f"{type(error).__name__}: {error}"
-        if isinstance(error, PermanentFailure) or failures >= self.retries.max_tries:
+        if is_last(job, error, self.retries):
             return "failed", PermanentFailure(str(error) if isinstance(error, PermanentFailure) else why)
         pause = self.retries.pause(failures) * random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311 - no secret
         log.warning("a job failed and will be retried", failures=failures, pause=str(pause), exc_info=error)
         return "retried", RetryRequested(pause, why)
+
+
+def is_last(job: QueuedJob, error: BaseException, retries: RetryPolicy) -> bool:
+    """Whether no try follows a failed one."""
+    return isinstance(error, PermanentFailure) or job.attempts + 1 >= retries.max_tries
 
 
 def build_queue(services: Services, pool: asyncpg.Pool) -> PgQueuer:
@@ -117,7 +122,15 @@ def build_queue(services: Services, pool: asyncpg.Pool) -> PgQueuer:
 def _register_job(queuer: PgQueuer, services: Services, job: JobKind, work: JobHandler) -> None:
     async def run(queued: QueuedJob) -> None:
         with calling_as(work.calls):
-            await work.run(services, orjson.loads(queued.payload or b"{}"))
+            payload = orjson.loads(queued.payload or b"{}")
+            try:
+                await work.run(services, payload)
+            except (RunAgain, CallHeldBack):
+                raise
+            except Exception as error:
+                if work.give_up is not None and is_last(queued, error, work.retries):
+                    await work.give_up(services, payload)
+                raise
 
     queuer.entrypoint(job, on_failure="hold", executor_factory=lambda given: JobExecutor(given, work.retries))(run)
 

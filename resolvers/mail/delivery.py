@@ -16,7 +16,7 @@ from schema.mail import MailKind, MailState
 from store.core.brand_colours import build_brand
 from store.core.mail_server import parse_sender
 from store.core.settings import Settings
-from store.mail.attachments import load_documents
+from store.mail.attachments import ROLES_WITH_DOCUMENTS, load_documents
 from store.mail.content import (
     GiftContent,
     NetworkUsageContent,
@@ -44,7 +44,7 @@ PAUSES = tuple(dt.timedelta(minutes=minutes) for minutes in (1, 2, 5, 10, 20, 40
 """Pauses between attempts: slightly more than 23 hours in all."""
 SWEEP_BATCH = 500
 """Messages per sweep; a sweep runs every minute."""
-WITH_ORDER_PAGE = (OrderContent, OrderRefundContent, OrderLinkContent, GiftContent)
+WITH_ORDER_PAGE = (OrderContent, OrderRefundContent, OrderLinkContent, RefundRequestContent, GiftContent)
 MAILS = Counter("coffret_mails_total", "Messages, by outcome at the mail server.", ["kind", "outcome"])
 SECONDS = Histogram("coffret_mail_seconds", "Duration of passing a message to the mail server.")
 
@@ -99,6 +99,9 @@ async def _build_message(services: Services, mail: MailRow) -> MailMessage:
     own_name, sender = parse_sender(settings.mail_from)
     about = content_of(mail.kind, mail.content)
     brought = await load_documents(services.db, settings, services.files, services.wallet_keys, mail.kind, about)
+    if isinstance(about, GiftContent) and about.role in ROLES_WITH_DOCUMENTS:  # the others were taken back meanwhile
+        left = tuple(item for item in about.items if item.id in brought.links.documents)
+        about = about.model_copy(update={"items": left})
     async with services.db.sessions() as db, db.begin():
         brand = await _brand(db, settings, mail, about, own_name)
         links = replace(brought.links, order=await _order_url(db, settings, mail, about))

@@ -2,6 +2,7 @@
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from resolvers.mail.refunds import pages_by_address
 from schema.checkout.checkout import ShopKind
 from schema.mail import MailKind
 from store.account.staff import STAFF_LANGUAGE
@@ -18,17 +19,7 @@ async def queue_request_receipt(db: AsyncSession, order: OrderRow, request: Refu
     """Queue the mail that confirms a request, with its content, date and time. It goes to the address that the request
     names, and to the buyer's if that is another one.
     """
-    about = (await _content(db, order, request)).model_dump()
-    for to in {address.lower(): address for address in (order.buyer_email, request.customer_email)}.values():
-        await enqueue_mail(
-            db,
-            MailKind.REQUEST_RECEIPT,
-            to=to,
-            language=order.language,
-            partner_id=order.partner_id,
-            about=about,
-            unique_key=f"{request.id}:{to.lower()}",
-        )
+    await _queue_for_buyer(db, MailKind.REQUEST_RECEIPT, order, request)
 
 
 async def queue_new_request_mail(
@@ -52,16 +43,22 @@ async def queue_new_request_mail(
 
 
 async def queue_decline_mail(db: AsyncSession, order: OrderRow, request: RefundRequestRow) -> None:
-    """Queue the mail with the seller's message about a request that is declined."""
-    await enqueue_mail(
-        db,
-        MailKind.REQUEST_DECLINED,
-        to=request.customer_email,
-        language=order.language,
-        partner_id=order.partner_id,
-        about=(await _content(db, order, request)).model_dump(),
-        unique_key=str(request.id),
-    )
+    """Queue the mail with the seller's message about a request that is declined. It goes where the receipt went."""
+    await _queue_for_buyer(db, MailKind.REQUEST_DECLINED, order, request)
+
+
+async def _queue_for_buyer(db: AsyncSession, kind: MailKind, order: OrderRow, request: RefundRequestRow) -> None:
+    about = await _content(db, order, request)
+    for to, page in pages_by_address(order, request.customer_email).items():
+        await enqueue_mail(
+            db,
+            kind,
+            to=to,
+            language=order.language,
+            partner_id=order.partner_id,
+            about=about.model_copy(update={"order_page": page}).model_dump(),
+            unique_key=f"{request.id}:{to.lower()}",
+        )
 
 
 async def _content(db: AsyncSession, order: OrderRow, request: RefundRequestRow) -> RefundRequestContent:
@@ -74,7 +71,6 @@ async def _content(db: AsyncSession, order: OrderRow, request: RefundRequestRow)
         ordered_on=order.created_on,
         time_zone=time_zone,
         first_name=order.buyer_first_name,
-        order_page=order.uuid,
         kind=request.kind,
         requested_on=request.requested_on,
         customer_name=request.customer_name,

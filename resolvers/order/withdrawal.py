@@ -1,7 +1,7 @@
 """What buyers do on the page of their order: withdraw from the contract, ask for a refund, and take that back."""
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from zoneinfo import ZoneInfo
 
@@ -129,6 +129,7 @@ async def _form_of(db: AsyncSession, order: OrderRow, now: dt.datetime) -> Refun
         offer=await request_offer(db, partner, order, time_zone, now),
         lines=await _lines_of(db, order, now.astimezone(ZoneInfo(time_zone))),
         name=f"{order.buyer_first_name} {order.buyer_last_name}".strip(),
+        country=partner.hq_country_code,
     )
 
 
@@ -173,15 +174,22 @@ async def _review(db: AsyncSession, order: OrderRow, wish: BuyerWish, now: dt.da
         if line is None or quantity > line.quantity:
             raise InvalidInput.at("lines", "This cannot be asked for.", "OUT_OF_RANGE")
     rows = await lines_of_order(db, order)
-    is_all = wish.kind is RefundRequestKind.WITHDRAWAL and all(
-        asked.get(at, 0) == left_of_line(row) for at, row in enumerate(rows)
-    )
-    delivery = order.delivery_amount - order.delivery_refunded_amount if is_all else NOTHING
+    delivery = order.delivery_amount - order.delivery_refunded_amount
+    if wish.kind is not RefundRequestKind.WITHDRAWAL or not await _is_all_withdrawn(db, order, rows, asked):
+        delivery = NOTHING
     amount = await _amount(db, order, rows, asked, delivery)
     if not amount:
         raise InvalidInput.at("lines", "Nothing was paid for this.", "NOTHING_TO_REFUND")
     lines = tuple((form.lines[at], quantity) for at, quantity in sorted(asked.items()))
     return RefundReview(wish=wish, lines=lines, amount=amount, includes_delivery=bool(delivery))
+
+
+async def _is_all_withdrawn(
+    db: AsyncSession, order: OrderRow, rows: Sequence[OrderProductRow], asked: Mapping[int, int]
+) -> bool:
+    """Whether nothing of an order is left once this, and the withdrawals that wait for an answer, are refunded."""
+    waiting = await pieces_in_requests(db, order.id, RefundRequestKind.WITHDRAWAL)
+    return all(asked.get(at, 0) + waiting.get(row.id, 0) == left_of_line(row) for at, row in enumerate(rows))
 
 
 async def _amount(

@@ -72,7 +72,8 @@ class ApproveRefundRequest(SchemaModel):
     id: RowId
     message: Answer = Field(default="", description="What the buyer reads with it; empty for nothing.")
     include_delivery: bool | None = Field(
-        default=None, description="Whether the price of delivery is refunded too; by default as the request says."
+        default=None,
+        description="Whether the price of delivery is refunded too; by default if it withdraws from all that is left.",
     )
     include_used: bool = Field(
         default=False,

@@ -75,6 +75,8 @@ class RefundForm:
     lines: tuple[RequestableLine, ...]
     name: str
     """The buyer's name."""
+    country: str
+    """ISO 3166 code of the country of the seller's head office; may be empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,9 @@
 """Likely typing errors in the domain of an e-mail address. They are hints: a rare domain may be right."""
 
+import re
 from functools import lru_cache
+
+from schema.validation.countries import COUNTRIES
 
 EVERYWHERE = (
     *("gmail.com", "googlemail.com", "outlook.com", "hotmail.com", "live.com", "msn.com", "yahoo.com", "icloud.com"),
@@ -58,6 +61,9 @@ ALIKE = (
         "email.de",
         "online.de",
         "arcor.de",
+        "mailo.com",
+        "tmail.com",
+        "zmail.com",
     ),
     *(
         "mail.ru",
@@ -75,6 +81,13 @@ ALIKE = (
 )
 """Domains that resemble the common ones, and are right."""
 KNOWN = frozenset({*EVERYWHERE, *ALIKE, *(domain for domains in BY_COUNTRY.values() for domain in domains)})
+NATIONAL = re.compile(r"(?:hotmail|outlook|live|yahoo|gmx)\.(com?\.)?([a-z]{2})")
+"""Domains of providers that have some in many countries."""
+UNLIKELY_COUNTRIES = frozenset({"co", "cm", "om"})
+"""Countries whose codes are typing errors of `com` rather than ends of those domains."""
+LONGEST_DOMAIN = max(map(len, KNOWN)) + 2
+"""A longer domain resembles none of them."""
+LONGEST_EMAIL = 254
 SHORTEST, SHORT = 6, 8
 """In a domain of at most so many characters two neighbours may have changed places; one may be wrong; in a longer one, two."""
 
@@ -83,20 +96,31 @@ def suggested_email(email: str, country: str = "") -> str:
     """The address that was probably meant; empty if nothing looks wrong. `country` is that of the shop."""
     local, _, domain = email.strip().rpartition("@")
     domain = domain.lower()
-    found = _nearest(domain, country.upper()) if local else ""
+    if not local or len(email) > LONGEST_EMAIL or len(domain) > LONGEST_DOMAIN:
+        return ""
+    found = _nearest(domain, country.upper())
     return f"{local}@{found}" if found else ""
 
 
 @lru_cache(maxsize=1024)
 def _nearest(domain: str, country: str) -> str:
     """The common domain that differs least; empty if none is near, and for a domain that is known."""
-    if domain in KNOWN or not domain:
+    if domain in KNOWN or not domain or _is_national(domain):
         return ""
     near = [(edit_distance(domain, other), other) for other in (*EVERYWHERE, *BY_COUNTRY.get(country, ()))]
     distance, nearest = min(near, key=lambda pair: (pair[0], -len(pair[1])))
     if len(nearest) <= SHORTEST:
         return nearest if distance == 1 and sorted(domain) == sorted(nearest) else ""
     return nearest if distance <= (1 if len(nearest) <= SHORT else 2) else ""
+
+
+def _is_national(domain: str) -> bool:
+    """Whether the domain may be that of a large provider in some country, as `hotmail.se` and `yahoo.com.br`."""
+    found = NATIONAL.fullmatch(domain)
+    if found is None:
+        return False
+    second, end = found.groups()
+    return end in {"uk", "eu"} or (end.upper() in COUNTRIES and (bool(second) or end not in UNLIKELY_COUNTRIES))
 
 
 def edit_distance(one: str, other: str) -> int:

@@ -90,6 +90,11 @@ class PricedBasket:
         """True if the basket has at least one line and every line can be ordered."""
         return bool(self.lines) and all(line.problem is None for line in self.lines)
 
+    def coupons_of(self, line_id: uuid.UUID) -> Sequence[CouponRow]:
+        """The coupons that apply to a line."""
+        priced = (line.id for line in self.lines if line.problem not in UNPRICED_PROBLEMS)
+        return next((coupons for id, coupons in zip(priced, self.reduction.coupons, strict=True) if id == line_id), ())
+
 
 def price_basket(pricing_input: BasketPricingInput) -> PricedBasket:
     lines = [_with_reception_problem(line, pricing_input.reception) for line in _lines(pricing_input)]

@@ -2,11 +2,12 @@
 
 import datetime as dt
 import hashlib
+from dataclasses import replace
 
 import orjson
 from pydantic import TypeAdapter
 
-from schema.checkout.basket import BasketChoice
+from schema.checkout.basket import BasketChoice, Giftee
 from store.kv import KeyValueStore, WriteMode
 
 DRAFT_LIFE = dt.timedelta(hours=1)
@@ -14,8 +15,11 @@ _CHOICE: TypeAdapter[BasketChoice] = TypeAdapter(BasketChoice)
 
 
 async def keep_draft(kv: KeyValueStore, partner_id: int, session_id: str, choice: BasketChoice) -> str:
-    """Keep a choice. Returns its name, which is the same for the same choice and works in the same session only."""
-    data = orjson.dumps(choice, default=str, option=orjson.OPT_NON_STR_KEYS)
+    """Keep what is printed of a choice. Returns its name, which is the same for the same words and works in the same
+    session only.
+    """
+    names = Giftee(first_name=choice.giftee.first_name, last_name=choice.giftee.last_name)
+    data = orjson.dumps(replace(choice, giftee=names), default=str, option=orjson.OPT_NON_STR_KEYS)
     name = hashlib.sha256(data).hexdigest()
     await kv.write(_key(partner_id, session_id, name), data, DRAFT_LIFE, when=WriteMode.ALWAYS)
     return name

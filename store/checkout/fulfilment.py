@@ -131,7 +131,7 @@ async def issue_purchases(
     vouchers: list[NewVoucher] = []
     cards: list[NewGiftCard] = []
     for line in attempt.lines:
-        send_on = sending_moment(line.purchase, attempt, zone, now) if line.purchase else None
+        send_on = sending_moment(line.purchase, reception_of(attempt), zone, now) if line.purchase else None
         begins = send_on or now
         if line.voucher is not None:
             until = validity_end(line.voucher.validity, begins, zone)

@@ -143,7 +143,7 @@ class _Sale:
     def columns(self, bought: Purchase, months: int) -> dict[str, Any]:
         """What gift cards and vouchers have in common. Their validity counts from the day on which they are sent."""
         buyer, giftee = self.attempt.buyer, self.attempt.buyer if bought.self_gifted else bought.giftee
-        send_on = sending_moment(bought, self.attempt, self.zone, self.now)
+        send_on = sending_moment(bought, reception_of(self.attempt), self.zone, self.now)
         begins = send_on or self.now
         return {
             "code": "",

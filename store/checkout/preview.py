@@ -11,13 +11,17 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from schema.checkout.basket import BasketLine, BoxChoice, NetworkGiftCardChoice, VoucherChoice
 from schema.checkout.checkout import Buyer
 from schema.core.text import Text
+from schema.coupon.coupon import ReceptionMode
 from schema.gift_card.gift_card import GiftCardStatus
 from schema.network.voucher import NetworkVoucherStatus
 from schema.voucher.voucher import VoucherState
 from store.catalogue.catalogue import VoucherPrototypeRow
-from store.checkout.purchases import full_name
+from store.checkout.purchases import full_name, sending_moment, validity_by
 from store.checkout.shops import CheckoutShop
 from store.core.settings import Settings
+from store.coupon.coupons import CouponRow
+from store.coupon.rules import CENT
+from store.coupon.validity import validity_end
 from store.document import words
 from store.document.sheet import Sheet
 from store.document.source import DocumentSource, PrintableItem, document_source_of
@@ -36,6 +40,10 @@ class LinePreview:
     """What the document of a line needs beside the line. `now` is in the time zone of the marketplace."""
 
     shop: CheckoutShop
+    reception: ReceptionMode | None
+    """How the basket is received; None while that is not chosen."""
+    coupons: Sequence[CouponRow]
+    """The coupons that apply to the line."""
     buyer: Buyer
     language: str
     now: dt.datetime
@@ -80,11 +88,8 @@ class LinePreview:
         return self._gift_card(line)
 
     def _gift_card(self, line: BasketLine) -> GiftCardRow:
-        money: dict[str, Any] = {
-            "status": GiftCardStatus.PAID,
-            "value_amount": line.base_price,
-            "remaining_amount": line.base_price,
-        }
+        value = (line.value / line.quantity).quantize(CENT)
+        money: dict[str, Any] = {"status": GiftCardStatus.PAID, "value_amount": value, "remaining_amount": value}
         if isinstance(line.choice, NetworkGiftCardChoice):
             months, network_id = self.shop.network.validity_months, self.shop.network.marketplace_id
             return GiftCardRow(
@@ -97,6 +102,8 @@ class LinePreview:
     def _columns(self, line: BasketLine, months: int) -> dict[str, Any]:
         choice = line.choice
         zone = ZoneInfo(self.shop.time_zone)
+        begins = sending_moment(choice, self.reception, zone, self.now) or self.now
+        validity = validity_by(self.coupons)
         giftee = self.buyer if choice.self_gifted else choice.giftee
         return {
             "id": 0,
@@ -105,7 +112,7 @@ class LinePreview:
             "currency": self.shop.currency,
             "language": self.language,
             "created_on": self.now,
-            "expires_on": end_of_validity(choice.sending_moment(zone) or self.now, months, zone),
+            "expires_on": validity_end(validity, begins, zone) or end_of_validity(begins, months, zone),
             "gifter_first_name": self.buyer.first_name,
             "gifter_last_name": self.buyer.last_name,
             "giftee_first_name": giftee.first_name or None,

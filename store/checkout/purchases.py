@@ -18,10 +18,12 @@ def gift_fields(choice: Gift) -> Mapping[str, Any]:
     return {field.name: getattr(choice, field.name) for field in dataclasses.fields(Gift)}
 
 
-def sending_moment(bought: Gift, attempt: AttemptRow, zone: ZoneInfo, now: dt.datetime) -> dt.datetime | None:
+def sending_moment(
+    bought: Gift, reception: ReceptionMode | None, zone: ZoneInfo, now: dt.datetime
+) -> dt.datetime | None:
     """When a purchase is e-mailed to its giftee; None for at once, and for what is not e-mailed to a giftee."""
     moment = bought.sending_moment(zone)
-    is_mailed = reception_of(attempt) is ReceptionMode.GIFTEE_EMAIL and not bought.self_gifted
+    is_mailed = reception is ReceptionMode.GIFTEE_EMAIL and not bought.self_gifted
     return moment if is_mailed and moment is not None and moment > now else None
 
 

@@ -211,7 +211,8 @@ class Settings(BaseSettings):
     )
     rate_limit_pages: RateText = Field(
         default="1200/minute",
-        description="Page views of the checkout, the venue page and the onboarding page, from one address.",
+        description="Page views of the checkout, the venue page and the onboarding page, and passes for Apple Wallet, from one "
+        "address.",
     )
     guesses_per_address: RateText = Field(
         default="20/hour",

@@ -36,6 +36,10 @@ _THREADS = ThreadPoolExecutor(max_workers=2, thread_name_prefix="documents")
 """The maximum number of documents rendered at once; each occupies a core."""
 
 
+_PREVIEW_THREAD = ThreadPoolExecutor(max_workers=1, thread_name_prefix="previews")
+"""Of its own, so that documents that are paid for do not wait for those that are being typed."""
+
+
 class RenderingFailed(Exception):
     """A document could not be rendered; the message says why, for the operator."""
 
@@ -57,7 +61,7 @@ async def render_png(sheet: TypesetDocument, pictures: "Pictures", pixels_per_in
         return compile_sheet(sheet, prepare_pictures(pictures), format="png", ppi=pixels_per_inch)
 
     with RENDER_SECONDS.time():
-        return await asyncio.get_running_loop().run_in_executor(_THREADS, render)
+        return await asyncio.get_running_loop().run_in_executor(_PREVIEW_THREAD, render)
 
 
 def render_pdf_sync(sheet: TypesetDocument, pictures: "Pictures", rendered_on: dt.datetime) -> bytes:

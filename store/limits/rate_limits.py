@@ -12,7 +12,7 @@ from store.limits.count_batches import CountBatches
 from store.limits.counters import REFUSALS, SharedCounters
 from store.limits.log_ins import LogInLimiter
 
-PREVIEWS = Rate(300, 3600)
+PREVIEWS = Rate(1000, 3600)
 """How often a client network sees a document before it is paid: each is typeset anew."""
 GIFTS_OF_ORDER = Rate(10, 86_400)
 """How often presents of one order are sent again: its link must not become a relay of mail."""

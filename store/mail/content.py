@@ -110,7 +110,7 @@ class OrderRefundContent(Content):
     message: str = ""
     """What the seller writes with it, in answer to a request; empty if nothing."""
     order_page: UUID | None = None
-    """As of an order."""
+    """As of an order; None in what does not go to the address of the order."""
 
 
 class FulfilmentContent(OrderLinkContent):

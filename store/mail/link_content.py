@@ -26,19 +26,26 @@ class RequestLineContent(Content):
     quantity: int
 
 
-class OrderLinkContent(Content):
-    """The link to the page of an order, for the buyer."""
+class OrderNumberContent(Content):
+    """Which order a message is about."""
 
     number: int
     ordered_on: dt.datetime
     time_zone: str
     first_name: str
+
+
+class OrderLinkContent(OrderNumberContent):
+    """The link to the page of an order, for the buyer."""
+
     order_page: UUID
 
 
-class RefundRequestContent(OrderLinkContent):
+class RefundRequestContent(OrderNumberContent):
     """A buyer's request to withdraw from the contract, or for a refund; `lines` tell how many of each."""
 
+    order_page: UUID | None = None
+    """As of an order; None in what does not go to the address of the order."""
     kind: RefundRequestKind
     requested_on: dt.datetime
     customer_name: str

@@ -23,7 +23,7 @@ from store.mail.content import (
     RenewalContent,
     VoucherUsageContent,
 )
-from store.mail.link_content import Content, OrderLinkContent, RefundRequestContent
+from store.mail.link_content import Content, OrderNumberContent, RefundRequestContent
 
 
 def N_(text: str) -> str:  # noqa: N802 - the name that gettext's tools know
@@ -106,7 +106,7 @@ def subject_of(
 ) -> str:
     """The subject of a message; messages about vouchers and gift cards show it as their title too."""
     text, gaps = SUBJECTS[kind], {"shop": brand.name}
-    if isinstance(about, OrderContent | OrderRefundContent | OrderLinkContent):
+    if isinstance(about, OrderContent | OrderRefundContent | OrderNumberContent):
         text, gaps = _order_subject(MailKind(kind), about), gaps | _order_of(about, formats)
     elif isinstance(about, PaymentRequestContent):
         gaps |= {"total": formats.money(about.amount, about.currency)}
@@ -131,8 +131,8 @@ def subject_of(
     return texts.gettext(text) % gaps
 
 
-def _order_of(about: OrderContent | OrderRefundContent | OrderLinkContent, formats: Formats) -> dict[str, str]:
-    if isinstance(about, OrderLinkContent):
+def _order_of(about: OrderContent | OrderRefundContent | OrderNumberContent, formats: Formats) -> dict[str, str]:
+    if isinstance(about, OrderNumberContent):
         return {"number": str(about.number)}
     if isinstance(about, OrderContent):
         return {"number": str(about.number), "total": formats.money(about.total_amount, about.currency)}

@@ -112,8 +112,10 @@ async def lines_of_requests(
     return found
 
 
-async def pieces_in_requests(db: AsyncSession, order_id: int) -> Mapping[int, int]:
-    """How many of each line of an order wait for an answer, by the id of the line."""
+async def pieces_in_requests(
+    db: AsyncSession, order_id: int, kind: RefundRequestKind | None = None
+) -> Mapping[int, int]:
+    """How many of each line of an order wait for an answer, by the id of the line: in all requests, or those of a kind."""
     line, request = RefundRequestLineRow, RefundRequestRow
     query = (
         select(line.order_product_id, func.sum(line.quantity))
@@ -121,6 +123,8 @@ async def pieces_in_requests(db: AsyncSession, order_id: int) -> Mapping[int, in
         .where(col(request.order_id) == order_id, col(request.state) == PENDING)
         .group_by(col(line.order_product_id))
     )
+    if kind is not None:
+        query = query.where(col(request.kind) == kind)
     return dict((await db.exec(query)).all())
 
 

@@ -30,12 +30,12 @@ LENGTH_BYTES = 8
 class ForkedProcess:
     """A process of a fork server, with the methods of `subprocess.Popen` that tests call."""
 
-    def __init__(self, arguments: list[str], status: IO[bytes]) -> None:
+    def __init__(self, arguments: list[str], pid: int, status: IO[bytes]) -> None:
         self.args = arguments
         self.returncode: int | None = None
         self._status = status
         self._lock = threading.Lock()
-        self.pid = int(status.readline())
+        self.pid = pid
 
     def poll(self) -> int | None:
         """The exit code, if it has ended."""
@@ -77,18 +77,24 @@ class ForkServer:
     def start(
         self, module: str, *arguments: str, environment: Mapping[str, str], stdout: IO[bytes], stderr: IO[bytes]
     ) -> ForkedProcess:
-        """Run a module in a session of its own, without input."""
+        """Run a module in a session of its own, without input. Raises RuntimeError if the server has ended."""
         request = json.dumps({"module": module, "arguments": arguments, "environment": dict(environment)}).encode()
         reader, writer = os.pipe()
+        status = os.fdopen(reader, "rb", buffering=0)
         try:
             with self._lock, open(os.devnull, "rb") as stdin:  # noqa: PTH123 - of a name of os
                 server = self._connect()
                 descriptors = [stdin.fileno(), stdout.fileno(), stderr.fileno(), writer]
                 socket.send_fds(server, [len(request).to_bytes(LENGTH_BYTES, "big")], descriptors)
                 server.sendall(request)
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # as if it had ended a moment later
         finally:
             os.close(writer)
-        return ForkedProcess([module, *arguments], os.fdopen(reader, "rb", buffering=0))
+        if not (number := status.readline()):
+            status.close()
+            raise RuntimeError(self._ending())
+        return ForkedProcess([module, *arguments], int(number), status)
 
     def close(self) -> None:
         """End the server. Its processes go on."""
@@ -96,6 +102,15 @@ class ForkServer:
             self._socket.close()
             self._process.wait()
             self._socket = self._process = None
+
+    def _ending(self) -> str:
+        """Why no process was started."""
+        assert self._process is not None
+        try:
+            code = self._process.wait(10)
+        except subprocess.TimeoutExpired:
+            return "The fork server runs, but has started no process."
+        return f"The fork server has ended with exit status {code}. Its standard error says why."
 
     def _connect(self) -> socket.socket:
         if self._socket is None:
@@ -124,6 +139,9 @@ def serve(requests: socket.socket) -> dict[str, Any] | None:
         if os.fork() == 0:
             requests.close()
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            signal.signal(
+                signal.SIGINT, signal.default_int_handler
+            )  # ignored where a shell ran the tests in the background
             _fork_and_watch(streams, status)
             _become(request, streams)
             return request
@@ -146,10 +164,19 @@ def _fork_and_watch(streams: list[int], status: int) -> None:
         return
     for descriptor in streams:
         os.close(descriptor)
+    _let_go_of_streams()
     os.setsid()
     os.write(status, b"%d\n" % pid)
     os.write(status, b"%d\n" % os.waitpid(pid, 0)[1])
     os._exit(0)
+
+
+def _let_go_of_streams() -> None:
+    """Let whoever reads the output of the tests see its end, though this process still waits."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):
+        os.dup2(nothing, stream)
+    os.close(nothing)
 
 
 def _become(request: dict[str, Any], streams: list[int]) -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.servers.fork_server import ForkedProcess, fork_server
+from tests.servers.fork_server import ForkedProcess, ForkServer, fork_server
 
 MODULE = "tests.servers.process_under_test"
 ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/nowhere", "LANG": "C.UTF-8", "TZ": "Pacific/Auckland"}
@@ -63,3 +64,25 @@ def test_it_lives_until_a_signal(tmp_path: pathlib.Path, number: signal.Signals)
     process.send_signal(number)
     assert process.wait(60) == process.poll() == process.returncode == -number
     process.kill()  # of one that has ended, and whose number may be another's
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_what_waits_for_it_keeps_no_stream_open(tmp_path: pathlib.Path) -> None:
+    process = start(tmp_path, "sleep")
+    findings(tmp_path)
+    parent = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[1]
+    streams = {str(pathlib.Path(f"/proc/{parent}/fd/{number}").readlink()) for number in range(3)}
+    process.kill()
+    process.wait(60)
+    assert streams == {os.devnull}
+
+
+def test_a_server_that_ends_is_told_with_its_exit_status(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", shutil.which("false"))
+    server = ForkServer()
+    for _ in range(2):
+        with (tmp_path / "output").open("wb") as output, pytest.raises(RuntimeError, match="exit status 1"):
+            server.start(MODULE, environment=ENVIRONMENT, stdout=output, stderr=output)
+    server.close()

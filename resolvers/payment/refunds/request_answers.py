@@ -13,13 +13,21 @@ from resolvers.payment.refunds.order_refunds import LockedOrder, check_owns_mone
 from schema.core.errors import AppError
 from schema.core.permission import Permission
 from schema.order.input import ApproveRefundRequest, DeclineRefundRequest
-from schema.order.refund_request import RefundRequest
+from schema.order.refund_request import RefundRequest, RefundRequestKind
 from schema.payment.errors import OrderLineRefunded
 from schema.payment.input import RefundOrder, RefundOrderLine
 from store.order.orders import OrderRow, lock_order
 from store.order.refund_answers import answer_request
-from store.order.refund_requests import APPROVED, DECLINED, PENDING, REQUEST_STATES, RefundRequestRow, lines_to_refund
-from store.order.refunds import RequestAnswer
+from store.order.refund_requests import (
+    APPROVED,
+    DECLINED,
+    PENDING,
+    REQUEST_STATES,
+    RefundRequestRow,
+    lines_to_refund,
+    waits_for_goods,
+)
+from store.order.refunds import RequestAnswer, left_of_line
 
 log = structlog.get_logger(__name__)
 REASON_LENGTH = 200
@@ -75,7 +83,11 @@ async def _approve(
     if not left:
         raise OrderLineRefunded
     order = locked.order
-    wants_delivery = request.includes_delivery if input.include_delivery is None else input.include_delivery
+    wants_delivery = input.include_delivery
+    if wants_delivery is None:  # all that is left is known now only: other requests may have been answered meanwhile
+        quantities = {line.id: quantity for line, quantity in left}
+        is_rest = all(left_of_line(line) <= quantities.get(line.id, 0) for line in locked.lines)
+        wants_delivery = request.kind is RefundRequestKind.WITHDRAWAL and is_rest
     wish = RefundOrder(
         id=order.id,
         lines=[RefundOrderLine(id=line.id, quantity=quantity) for line, quantity in left],
@@ -89,8 +101,8 @@ async def _approve(
 
 
 async def approve_withdrawal(services: Services, id: int) -> None:
-    """Approve a withdrawal by the partner's rule, and tell the partner. If it is refused, it waits for staff, who are told
-    so. Repeating it changes nothing.
+    """Approve a withdrawal by the partner's rule, and tell the partner. If it is refused, or if its goods have left the
+    shop meanwhile, it waits for staff, who are told so. Repeating it changes nothing.
     """
     now = services.clock.now()
     try:
@@ -99,11 +111,18 @@ async def approve_withdrawal(services: Services, id: int) -> None:
             locked = await lock_to_refund(db, await db.get_one(OrderRow, request.order_id), restock=True)
             await db.refresh(request)
             if request.state is PENDING:
-                await _approve(db, locked, request, ApproveRefundRequest(id=id, restock=True), now, None)
-                await queue_new_request_mail(db, locked.order, request, is_approved=True)
+                is_approved = not waits_for_goods(locked.order)
+                if is_approved:
+                    await _approve(db, locked, request, ApproveRefundRequest(id=id, restock=True), now, None)
+                await queue_new_request_mail(db, locked.order, request, is_approved=is_approved)
     except AppError as error:
         log.warning("a withdrawal waits for staff", request=id, code=error.code())
-        async with services.db.sessions() as db, db.begin():
-            request = await db.get_one(RefundRequestRow, id)
-            if request.state is PENDING:
-                await queue_new_request_mail(db, await db.get_one(OrderRow, request.order_id), request)
+        await leave_to_staff(services, id)
+
+
+async def leave_to_staff(services: Services, id: int) -> None:
+    """Tell staff that a withdrawal waits for them, unless it has an answer. They are told once."""
+    async with services.db.sessions() as db, db.begin():
+        request = await db.get_one(RefundRequestRow, id)
+        if request.state is PENDING:
+            await queue_new_request_mail(db, await db.get_one(OrderRow, request.order_id), request)

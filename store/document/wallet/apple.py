@@ -5,6 +5,7 @@ import hashlib
 import io
 import zipfile
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import orjson
@@ -15,11 +16,13 @@ from store.document.wallet.keys import AppleKey
 MEDIA_TYPE = "application/vnd.apple.pkpass"
 ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 """The time of the files in the ZIP: the earliest that one has."""
+_THREADS = ThreadPoolExecutor(max_workers=2, thread_name_prefix="passes")
+"""The maximum number of passes made at once; each occupies a core for a moment."""
 
 
 async def make_apple_pass(content: PassContent, key: AppleKey, pictures: Mapping[str, bytes]) -> bytes:
     """The pass, as a telephone opens it. `pictures` are those of its document, as stored."""
-    return await asyncio.to_thread(make_apple_pass_sync, content, key, pictures)
+    return await asyncio.get_running_loop().run_in_executor(_THREADS, make_apple_pass_sync, content, key, pictures)
 
 
 def make_apple_pass_sync(content: PassContent, key: AppleKey, pictures: Mapping[str, bytes]) -> bytes:

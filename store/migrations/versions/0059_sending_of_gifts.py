@@ -16,6 +16,15 @@ COLUMNS = """id, uuid, code, normal_code, shown_status AS status, created_on, st
     (SELECT w.uuid FROM wallet w WHERE w.id = gift_card.wallet_id) AS wallet_uuid"""
 VIEW = 'CREATE {kind} network_gift_card AS SELECT {columns} FROM gift_card WHERE partner_id IS NULL'
 
+WAITING = """
+    UPDATE {table} g SET send_on = (l.line->'{name}'->>'send_on' || ' 08:00')::timestamp AT TIME ZONE m.time_zone
+    FROM checkout_attempt a CROSS JOIN LATERAL jsonb_array_elements(a.lines) AS l(line), marketplace m
+    WHERE a.kind = 'network' AND a.state = 'completed' AND a.delivery->>'reception' = 'giftee_email'
+        AND l.line->'{name}'->>'send_on' >= current_date::text
+        AND g.id = (l.line->>'{name}_id')::int AND m.id = g.{network}
+"""
+"""Gifts of networks that wait for their day: so far only the attempts knew it."""
+
 
 def upgrade() -> None:
     for table in TABLES:
@@ -23,6 +32,11 @@ def upgrade() -> None:
     for table in ('gift_card', 'network_voucher'):
         op.add_column(table, sa.Column('from_gifter', sa.String(160), nullable=True))
     op.execute(VIEW.format(kind='OR REPLACE VIEW', columns=f'{COLUMNS}, from_gifter, send_on'))
+    for table, network, name in (
+        ('gift_card', 'network_id', 'network_gift_card'),
+        ('network_voucher', 'marketplace_id', 'network_voucher'),
+    ):
+        op.execute(WAITING.format(table=table, network=network, name=name))
 
 
 def downgrade() -> None:

@@ -25,11 +25,13 @@ from schema.validation.languages import LANGUAGES
 from schema.voucher.voucher import VoucherState
 from store.core.clock import clock
 from store.core.codes import document_token
+from store.core.rates import Rate
 from store.core.settings import Settings
 from store.core.telemetry.logs import mask_secrets
 from store.document.addresses import DocumentKind, apple_pass_path, google_pass_path
 from store.document.wallet.google import LONGEST_TOKEN, SAVE_URL
 from store.document.wallet.keys import WalletKeys, read_apple_key
+from store.limits.rate_limits import RateLimit
 from store.media.media import media_path_of
 from tests.fixtures.document import UNTIL, gift_card, pictured, prototype, voucher
 from tests.fixtures.network_prints import box_of, card_of, design_of, voucher_of
@@ -332,6 +334,15 @@ async def test_the_address_is_guarded_like_that_of_the_document(app_shop: Shop, 
     answers = [(await client.get(apple_pass_path(VOUCHER, document_token()))).status_code for _ in range(21)]
     assert answers == [404] * 20 + [429]
     assert (await client.get(google_pass_path(VOUCHER, row.document_token))).status_code == 429
+
+
+async def test_one_address_gets_only_so_many_passes(app_shop: Shop, client: httpx.AsyncClient) -> None:
+    limits = app_shop.services.limits
+    limits.pages = RateLimit("page", Rate(2, 3600), limits.counters, clock)
+    path = apple_pass_path(CARD, (await gift_card(app_shop)).document_token)
+    answers = [await client.get(path) for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [200, 200, 429]
+    assert int(answers[-1].headers["retry-after"]) > 0
 
 
 async def test_the_keys_of_a_partner_go_before_those_of_the_installation(

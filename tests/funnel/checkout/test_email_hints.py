@@ -2,7 +2,7 @@
 
 from tests.fixtures.basket import Experiences
 from tests.fixtures.shop import Shop
-from tests.funnel.checkout.basket_pages import GIFT_CARDS, WINDOW, chosen_massage
+from tests.funnel.checkout.basket_pages import GIFT_CARDS, WINDOW, chosen_massage, filled
 from tests.funnel.checkout.customer import Customer
 from tests.funnel.checkout.page import fields_of
 from tests.funnel.checkout.test_pages import check_controls, check_headings
@@ -77,7 +77,7 @@ async def test_the_giftee_is_asked_about_too(shop: Shop, customer: Customer, sol
     await customer.open(GIFT_CARDS)
     action = f"{GIFT_CARDS}customization/"
     typed = {"value": "50.00", "for": "gift", "giftee-email": TYPED, "reception": "giftee_email"}
-    await customer.send(action, typed, ("do", "continue"))
+    await filled(customer, action, typed)
     assert hints(customer) == [HINT]
     await customer.send(action, button=("use-giftee-email", MEANT))
     assert fields_of(customer.form(action), customer.page)["giftee-email"] == MEANT

@@ -24,6 +24,7 @@ from tests.servers.production import production_settings
 WINDOW, PARTNERS_WINDOW = "/network/shop/", "/vouchers/shop/"
 FORM = f"{WINDOW}customization/?"
 PRINT = {"reception": "print_at_home"}
+BY_MAIL = {"reception": "giftee_email", "giftee-email": "marie@example.com"}
 MARIE = {"giftee-name": "Marie Curie", "giftee-email": "marie@example.com"}
 
 
@@ -118,10 +119,10 @@ async def test_boxes_and_gift_cards_in_one_basket(customer: Customer, goods: Net
         ({"quantity": "0"}, "quantity", "Choose from 1 to 100."),
         ({"quantity": "101"}, "quantity", "Choose from 1 to 100."),
         ({"quantity": "many"}, "quantity", "Enter a whole number."),
-        ({"send_on": "2020-01-01"}, "send_on", "Choose a day from today on, within a year."),
-        ({"send_on": "9999-12-31"}, "send_on", "Choose a day from today on, within a year."),
-        ({"send_on": "tomorrow"}, "send_on", "Choose a day."),
-        ({"giftee-email": "nobody"}, "giftee-email", "Enter an e-mail address like name@example.com."),
+        ({**BY_MAIL, "send_on": "2020-01-01"}, "send_on", "Choose a day from today on, within a year."),
+        ({**BY_MAIL, "send_on": "9999-12-31"}, "send_on", "Choose a day from today on, within a year."),
+        ({**BY_MAIL, "send_on": "tomorrow"}, "send_on", "Choose a day."),
+        ({**BY_MAIL, "giftee-email": "nobody"}, "giftee-email", "Enter an e-mail address like name@example.com."),
         ({"value": "other", "other": "2"}, "value", "Choose a value from €10.00 to €1,000.00."),
         ({"value": "other", "other": "much"}, "other", "Enter an amount like 50 or 49.90."),
         ({"design": "4711"}, "design", "This is no longer offered. Choose again."),

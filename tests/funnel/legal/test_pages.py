@@ -16,7 +16,7 @@ from schema.legal.legal_document import LegalDocument, LegalDocumentKind
 from schema.validation.languages import LANGUAGES
 from store.core.localization.legal_texts import LEGAL_NAMES
 from tests.fixtures.shop import RETURN, Shop, open_shop
-from tests.funnel.checkout.basket_pages import CARD_FORM, CONTINUE, GIFT_CARDS, identified, paid
+from tests.funnel.checkout.basket_pages import CARD_FORM, GIFT_CARDS, filled, identified, paid
 from tests.funnel.checkout.customer import Customer
 from tests.funnel.checkout.test_pages import check_controls, check_headers, check_headings
 from tests.servers.production import SERVICE_URL
@@ -43,7 +43,7 @@ def links_of(customer: Customer, within: str) -> dict[str, str]:
 async def at_payment(customer: Customer) -> Customer:
     """A customer who has only to pay, for a gift card of 50.00."""
     await customer.open(GIFT_CARDS)
-    await customer.send(CARD_FORM, {"value": "50.00", "reception": "print_at_home"}, CONTINUE)
+    await filled(customer, CARD_FORM, {"value": "50.00", "reception": "print_at_home"})
     return await identified(customer, GIFT_CARDS)
 
 

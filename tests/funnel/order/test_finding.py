@@ -109,7 +109,7 @@ async def test_a_change_of_language_stays_there(order: str, customer: Customer) 
 
 async def test_it_is_linked_in_the_shop_and_is_sound(order: str, customer: Customer) -> None:
     await customer.open(WINDOW)
-    assert FIND in [link.attributes["href"] for link in customer.page.one("footer").all("a")]
+    assert f"{FIND}?lang=en" in [link.attributes["href"] for link in customer.page.one("footer").all("a")]
     await customer.open(FIND)
     check_headings(customer.page)
     check_controls(customer.page)

@@ -18,10 +18,10 @@ from tests.fixtures.basket import Experiences
 from tests.fixtures.shop import GOOD_CARD, Shop
 from tests.funnel.checkout.basket_pages import (
     CARD_FORM,
-    CONTINUE,
     GIFT_CARDS,
     WINDOW,
     chosen_massage,
+    filled,
     identified,
     paid,
 )
@@ -46,7 +46,7 @@ async def bought(shop: Shop, customer: Customer, sold: Experiences) -> Customer:
 async def bought_card(shop: Shop, customer: Customer) -> Customer:
     """A gift card of 50.00 that its buyer prints."""
     await customer.open(GIFT_CARDS)
-    await customer.send(CARD_FORM, {"value": "50.00", "reception": "print_at_home"}, CONTINUE)
+    await filled(customer, CARD_FORM, {"value": "50.00", "reception": "print_at_home"})
     await identified(customer, GIFT_CARDS)
     return await paid(shop, customer)
 

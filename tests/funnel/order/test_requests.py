@@ -82,6 +82,23 @@ async def test_what_is_wrong_is_told_at_its_field_and_kept(shop: Shop, bought: C
     assert await states(shop) == []
 
 
+async def test_a_mistyped_address_has_a_hint_that_is_taken_or_passed(shop: Shop, bought: Customer) -> None:
+    typed, meant = "ann@gmial.com", "ann@gmail.com"
+    path = await reviewed(bought, email=typed)
+    assert (bought.h1, bought.errors) == ("Withdraw from the contract", [])
+    (hint,) = bought.page.all("button", name="use-email")
+    assert hint.text == f"Did you mean {meant}?"
+    checked(bought)
+    fields = fields_of(bought.form(f"{path}request/"), bought.page)
+    await bought.post(f"{path}request/", {**fields, "use-email": meant})
+    assert bought.page.one("input", id="email").attributes["value"] == meant
+    assert bought.page.all("button", name="use-email") == []
+    await bought.post(f"{path}request/", fields)
+    assert bought.h1 == "Confirm your withdrawal"
+    assert typed in bought.page.one("main").text
+    assert await states(shop) == []
+
+
 async def test_the_review_leads_back_to_the_form(shop: Shop, bought: Customer) -> None:
     path = await reviewed(bought, name="Ada Lovelace", reason="Too late")
     fields = fields_of(bought.form(f"{path}request/confirm/"), bought.page)
@@ -102,6 +119,17 @@ async def test_a_request_is_taken_back(shop: Shop, bought: Customer) -> None:
     assert await states(shop) == ["cancelled"]
     answer = await bought.http.post(f"{path}request/{id + 1}/cancel/", data={"csrf": "x"})
     assert answer.status_code == 403
+
+
+@pytest.mark.parametrize("id", ["2147483647", "2147483648", "99999999999", "9" * 5000, "x", "\u0661"])
+async def test_a_request_that_there_cannot_be_is_not_found(shop: Shop, bought: Customer, id: str) -> None:
+    path = await reviewed(bought)
+    await bought.send(f"{path}request/confirm/")
+    await bought.open(path)
+    cancel = next(form for form in bought.page.all("form") if "/cancel/" in form.attributes["action"])
+    await bought.post(f"{path}request/{id}/cancel/", fields_of(cancel, bought.page))
+    assert bought.response.status_code == 404
+    assert await states(shop) == ["pending"]
 
 
 async def test_a_form_of_another_site_asks_for_nothing(shop: Shop, bought: Customer) -> None:

@@ -132,6 +132,42 @@ async def test_search_engines_and_shared_links_get_what_they_ask_for(
     assert offer["seller"]["name"] == shop.partner.commercial_name
 
 
+@pytest.mark.parametrize(
+    ("path", "query", "canonical_query"),
+    [
+        (MASSAGE, "utm_source=x&page=2&lang=fr", ""),
+        (WINDOW, "utm_source=x&lang=fr&sort=name&universe=1&page=1", "universe=1&"),
+        (WINDOW, "environment=999999&price=x&page=0", ""),
+        (WINDOW.rstrip("/"), "fbclid=x", ""),
+    ],
+)
+async def test_a_page_has_one_address_whatever_leads_to_it(
+    customer: Customer, sold: Experiences, path: str, query: str, canonical_query: str
+) -> None:
+    await customer.open(f"{path}?{query}")
+    language = customer.response.headers["content-language"]
+    address = f"{SHOP_URL}{path.rstrip('/')}/?{canonical_query}"
+    assert customer.page.one("link", rel="canonical").attributes["href"] == f"{address}lang={language}"
+    alternates = {link.attributes["href"] for link in customer.page.all("link", rel="alternate")}
+    assert alternates == {*(f"{address}lang={each}" for each in LANGUAGES), address.rstrip("?&")}
+
+
+@pytest.mark.parametrize("slug", ["a%00b", "%FF", "Massage", "a--b", "s" * 81, "s" * 5000])
+async def test_what_is_no_slug_is_not_found(customer: Customer, sold: Experiences, slug: str) -> None:
+    await customer.open(f"/vouchers/{slug}/?lang=en")
+    assert customer.response.status_code == 404
+    assert (await customer.http.post(f"/vouchers/{slug}/", data={"do": "begin"})).status_code == 404
+
+
+async def test_the_footer_keeps_the_language(customer: Customer, sold: Experiences) -> None:
+    await customer.open(f"{MASSAGE}?lang=de")
+    hrefs = {link.attributes["href"] for link in customer.page.one("footer").all("a")}
+    assert "/balance/?lang=de" in hrefs
+    await customer.open("/balance/?lang=de")
+    assert customer.response.headers["content-language"] == "de"
+    assert [form for form in customer.page.all("form") if form.attributes["action"] == "/balance/"]
+
+
 async def test_a_price_is_from_only_where_it_varies(customer: Customer, sold: Experiences) -> None:
     prices = []
     for path in (MASSAGE, "/vouchers/nights-above-the-lake/", "/vouchers/table-for-two/"):
@@ -147,8 +183,11 @@ async def test_robots_find_every_page_in_every_language(shop: Shop, customer: Cu
     root = ET.fromstring((await customer.http.get("/sitemap.xml")).text)  # noqa: S314 - of our own
     pages = [page.findtext("map:loc", namespaces=NAMESPACES) for page in root.findall("map:url", NAMESPACES)]
     paths = (WINDOW, MASSAGE, "/vouchers/nights-above-the-lake/")
-    assert pages == [f"{SHOP_URL}{path}?lang={language}" for path in paths for language in LANGUAGES]
-    assert len(root.findall("map:url/link:link", NAMESPACES)) == len(pages) * (len(LANGUAGES) + 1)
+    assert pages == [f"{SHOP_URL}{path}?lang=en" for path in paths]
+    links = [link.attrib["href"] for link in root.findall("map:url/link:link", NAMESPACES)]
+    assert links == [
+        f"{SHOP_URL}{path}{end}" for path in paths for end in (*(f"?lang={each}" for each in LANGUAGES), "")
+    ]
     await shop.execute("UPDATE partner SET status = 'i' WHERE id = :id", id=shop.partner.id)
     assert "<loc>" not in (await customer.http.get("/sitemap.xml")).text
 

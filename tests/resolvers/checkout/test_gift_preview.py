@@ -11,7 +11,8 @@ from resolvers.checkout.preview import keep_gift_draft, preview_gift
 from schema.checkout.basket import BasketChoice, BoxChoice, Giftee, NetworkGiftCardChoice, VoucherChoice
 from schema.checkout.checkout import CheckoutKey, ShopKind
 from schema.core.errors import NotFound, TooManyRequests
-from store.limits.rate_limits import PREVIEWS
+from store.core.rates import Rate
+from store.limits.rate_limits import RateLimit
 from tests.fixtures.basket import Experiences, card_of, for_two, new_key
 from tests.fixtures.network_sale import network_goods
 from tests.fixtures.shop import Shop
@@ -75,8 +76,10 @@ async def test_only_what_can_be_ordered_and_only_in_its_own_session(shop: Shop, 
 
 async def test_previews_are_limited(shop: Shop, sold: Experiences) -> None:
     key = new_key(ShopKind.VOUCHERS)
-    for _ in range(PREVIEWS.amount):
-        with pytest.raises(NotFound):
-            await preview_gift(shop.context, key, uuid.uuid4(), "", "en")
+    shop.services.limits.previews = RateLimit(
+        "preview", Rate(3, 3600), shop.services.limits.counters, shop.services.clock
+    )
+    for _ in range(3):
+        await drafted(shop, key, for_two(sold))
     with pytest.raises(TooManyRequests):
         await drafted(shop, key, for_two(sold))

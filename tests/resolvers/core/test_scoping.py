@@ -82,6 +82,7 @@ ELSEWHERE = {
     "reconciliation_finding": "payment/reconciliation/test_lists.py",
     "reconciliation_run": "payment/reconciliation/test_lists.py",
     "refund": "payment/test_lists.py",
+    "refund_request": "payment/refunds/test_request_answers.py",
     "transfer": "behaviours/payment/test_payments.py",
     "universe": "test_catalogue.py",
     "voucher": "behaviours/voucher/test_vouchers.py",

@@ -67,6 +67,25 @@ async def test_a_job_is_kept_after_its_last_try_with_the_error_and_without_secre
         assert "abcdef" not in text
 
 
+async def test_after_the_last_try_only_what_follows_a_failure_is_done(queued: Queued) -> None:
+    steps: list[str] = []
+
+    async def wrong(services: Services, payload: Payload) -> None:
+        steps.append("run")
+        if len(steps) == 1:
+            raise RunAgain(dt.timedelta())
+        raise ValueError("not today")
+
+    async def give_up(services: Services, payload: Payload) -> None:
+        steps.append(f"give up {payload['id']}")
+
+    queued.does(wrong, give_up=give_up)
+    await queued.put({"id": 7})
+    async with queued.workers():
+        await queued.until("SELECT status::text FROM pgqueuer", "failed")
+    assert steps == ["run"] * (THRICE.max_tries + 1) + ["give up 7"]
+
+
 async def test_a_job_that_gives_up_is_not_tried_again(queued: Queued) -> None:
     runs: list[int] = []
 

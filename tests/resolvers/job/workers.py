@@ -49,9 +49,10 @@ class Queued:
         monkeypatch.setattr(worker, "SCHEDULES", {})
         monkeypatch.setattr(worker, "POLL_INTERVAL", dt.timedelta(seconds=0.2))
 
-    def does(self, handler: Handler, retries: RetryPolicy = THRICE) -> None:
+    def does(self, handler: Handler, retries: RetryPolicy = THRICE, give_up: Handler | None = None) -> None:
         """What workers do for `Job.DROP_CART`; they do nothing else."""
-        self._monkeypatch.setattr(worker, "HANDLERS", {JobKind.DROP_CART: JobHandler(handler, retries)})
+        work = JobHandler(handler, retries, give_up=give_up)
+        self._monkeypatch.setattr(worker, "HANDLERS", {JobKind.DROP_CART: work})
 
     def schedules(self, **tasks: ScheduledTask) -> None:
         """What is on a schedule."""

@@ -109,6 +109,21 @@ async def test_a_voucher_that_was_cancelled_meanwhile_is_not_sent(mailing: Shop,
     assert await mailing.one("SELECT state FROM mail") == "failed"
 
 
+async def test_what_was_cancelled_meanwhile_is_not_told_of_beside_the_rest(
+    mailing: Shop, mail_server: RealMailServer
+) -> None:
+    box = await box_of(mailing)
+    kept, cancelled = [
+        await voucher_of(mailing, box, giftee_email=GIFTEE, message=words) for words in ("Enjoy!", "Gone!")
+    ]
+    await queue(mailing, kept, cancelled)
+    await mailing.execute("UPDATE network_voucher SET status = 'cncld' WHERE id = :id", id=cancelled.id)
+    for received in await deliver_queued(mailing, mail_server):
+        assert "Gone!" not in plain_text(received)
+        assert "Gone!" not in html_of(received)
+        assert plain_text(received).count("/network/") == 1
+
+
 async def test_who_has_no_address_gets_nothing(mailing: Shop) -> None:
     await queue(mailing)
     await queue(mailing, await voucher_of(mailing, await box_of(mailing), gifter_email=""))

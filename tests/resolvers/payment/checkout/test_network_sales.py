@@ -21,6 +21,7 @@ from tests.fixtures.payment.api_payment import fee_rule
 from tests.fixtures.payment.dispute import balances
 from tests.fixtures.payment.refill import opened_wallet
 from tests.fixtures.shop import DECLINED_CARD, Shop
+from tests.store.migrations.revisions import at
 
 
 @pytest.fixture
@@ -396,3 +397,21 @@ async def test_what_is_posted_is_not_mailed(shop: Shop, goods: NetworkGoods, rec
     is_buyer = reception is ReceptionMode.EXPEDITION
     assert ("1 rue des Lilas" if is_buyer else "2 rue du Lac") in addresses.pop()
     await is_proved(shop)
+
+
+async def test_gifts_that_wait_since_an_older_release_know_their_day(shop: Shop, goods: NetworkGoods) -> None:
+    """Only attempts knew it: as what was sold is downgraded and upgraded again, the days are found there."""
+    await shop.execute("UPDATE marketplace SET time_zone = 'Europe/Paris'")
+    day = clock.now().date() + dt.timedelta(days=10)
+    chosen = (
+        goods.cards(giftee=GIFTEE, send_on=day),
+        goods.boxes(giftee=GIFTEE, send_on=day),
+        goods.cards("60.00", giftee=GIFTEE),
+    )
+    await bought(shop, *chosen, reception=ReceptionMode.GIFTEE_EMAIL)
+    days = [await columns(shop, table, "send_on") for table in ("gift_card", "network_voucher")]
+    morning = dt.datetime.combine(day, dt.time(8), ZoneInfo("Europe/Paris"))
+    assert days == [[(morning,), (None,)], [(morning,)]]
+    await at(shop.services.db, "0058", down=True)
+    await at(shop.services.db, "head")
+    assert [await columns(shop, table, "send_on") for table in ("gift_card", "network_voucher")] == days
