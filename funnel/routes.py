@@ -1,6 +1,6 @@
 """The routes of all pages for customers, partners' representatives and venue staff."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -70,17 +70,7 @@ def routes(settings: Settings, pages: PageTemplates) -> FunnelRoutes:
     """
     public = ShopPageRoutes(settings, pages)
     sites = {storefront.kind: CheckoutSite(settings, pages, storefront) for storefront in STOREFRONTS.values()}
-    tables = {
-        ShopKind.PRODUCTS: product_routes(sites[ShopKind.PRODUCTS]),
-        ShopKind.VOUCHERS: voucher_routes(sites[ShopKind.VOUCHERS]),
-        ShopKind.GIFT_CARDS: gift_card_routes(sites[ShopKind.GIFT_CARDS]),
-        ShopKind.NETWORK: network_routes(sites[ShopKind.NETWORK]),
-    }
-    served: list[BaseRoute] = []
-    for kind, site in sites.items():
-        for method, path, endpoint in (*tables[kind], *shared_step_routes(site)):
-            served += _slash_variants(method, site.storefront.root_path + path, endpoint)
-    served += public.of_vouchers()
+    served = [*_step_routes(sites), *public.of_vouchers()]
     any_goods = sites[ShopKind.PRODUCTS]
     of_shops = [
         *served,
@@ -105,6 +95,21 @@ def routes(settings: Settings, pages: PageTemplates) -> FunnelRoutes:
         link_routes=[route for of in LINK_ROUTES for route in of(settings, pages)],
         service_routes=[*onboarding_routes(settings, pages), *provider_return.routes(settings, pages)],
     )
+
+
+def _step_routes(sites: Mapping[ShopKind, CheckoutSite]) -> list[BaseRoute]:
+    """The steps of all storefronts."""
+    tables = {
+        ShopKind.PRODUCTS: product_routes(sites[ShopKind.PRODUCTS]),
+        ShopKind.VOUCHERS: voucher_routes(sites[ShopKind.VOUCHERS]),
+        ShopKind.GIFT_CARDS: gift_card_routes(sites[ShopKind.GIFT_CARDS]),
+        ShopKind.NETWORK: network_routes(sites[ShopKind.NETWORK]),
+    }
+    served: list[BaseRoute] = []
+    for kind, site in sites.items():
+        for method, path, endpoint in (*tables[kind], *shared_step_routes(site)):
+            served += _slash_variants(method, site.storefront.root_path + path, endpoint)
+    return served
 
 
 def _own_prefix(storefront: Storefront) -> str:

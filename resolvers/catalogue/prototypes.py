@@ -147,12 +147,11 @@ async def update_voucher_prototype(call: Call, input: UpdateVoucherPrototype) ->
             depends_on(input.type)
             _default_nights(row, is_explicit=input.nb_nights is not None)
             _check_nights(row)
-        if input.slug is not None and input.slug.value is not None:
-            with findings.collect():
-                await change_slug(call.db, row, input.slug.value)
-        there = await images_of(call.db, row)
-        images = there if input.image_ids is None else input.image_ids.value
         with findings.collect():
+            await _change_slug(call, row, input)
+        there = await images_of(call.db, row)
+        with findings.collect():
+            images = there if input.image_ids is None else input.image_ids.value
             with findings.collect():
                 if images != there:
                     await check_images(call.db, partner.id, images, there)
@@ -200,6 +199,12 @@ async def urls(context: Context, ids: Sequence[int]) -> Mapping[int, Any]:
 
 
 # ---- validation
+
+
+async def _change_slug(call: Call, row: VoucherPrototypeRow, input: UpdateVoucherPrototype) -> None:
+    """Give the prototype the slug of the input, if it has one. Raises AlreadyTaken."""
+    if input.slug is not None and input.slug.value is not None:
+        await change_slug(call.db, row, input.slug.value)
 
 
 def _row(input: CreateVoucherPrototype) -> VoucherPrototypeRow:
