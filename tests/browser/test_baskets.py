@@ -49,17 +49,16 @@ async def _filters_the_catalogue_and_looks_at_pictures(shop: RunningShop, custom
     async with page.expect_navigation():
         await keys.press(page.get_by_role("button", name="Show"))
     await sound(page, "shop window, filtered")
-    await keys.press(page.get_by_role("link", name="A night among the lavender"))
-    await customer.arrive("customization")
-    await sound(page, "pictures")
-    await keys.to(page.locator("#picture-1"))
-    await page.keyboard.press("ArrowRight")
-    await expect(page.get_by_role("img", name="A night among the lavender, picture 2 of 3")).to_be_visible(
-        timeout=TIMEOUT
-    )
-    await expect(page.get_by_role("img", name="A night among the lavender, picture 1 of 3")).to_be_hidden(
-        timeout=TIMEOUT
-    )
+    async with page.expect_navigation():
+        await keys.press(page.get_by_role("link", name="A night among the lavender"))
+    await sound(page, "page of an experience")
+    await keys.press(page.locator("a.zoom").first)
+    await expect(page.locator("#picture-1 img")).to_be_visible(timeout=TIMEOUT)
+    await keys.press(page.locator("#picture-1").get_by_role("link", name="Next picture"))
+    await expect(page.locator("#picture-2 img")).to_be_visible(timeout=TIMEOUT)
+    await expect(page.locator("#picture-1 img")).to_be_hidden(timeout=TIMEOUT)
+    await keys.press(page.locator("#picture-2").get_by_role("link", name="Close"))
+    await expect(page.locator("#picture-2 img")).to_be_hidden(timeout=TIMEOUT)
 
 
 async def _finds_a_long_name_whole(shop: RunningShop, customer: Customer, sold: Experiences) -> None:
@@ -72,7 +71,9 @@ async def _finds_a_long_name_whole(shop: RunningShop, customer: Customer, sold: 
 
 async def _chooses_a_massage_with_options(customer: Customer, sold: Experiences) -> None:
     page, keys = customer.page, Keyboard(customer)
-    await keys.press(page.get_by_role("link", name="Massage by the fire").last)
+    async with page.expect_navigation():
+        await keys.press(page.get_by_role("link", name="Massage by the fire").last)
+    await keys.press(page.get_by_role("button", name="Choose this experience"))
     await customer.arrive("customization")
     await sound(page, "voucher")
     total = page.locator('.panel [data-live="basket"] .sum dd')

@@ -141,6 +141,6 @@ async def test_a_challenge_refused_is_a_payment_declined(shop: RunningShop, cust
     await customer.page.wait_for_url("**/challenge*")
     await customer.page.click("button[value=refuse]")
     await customer.arrive_at_outcome()
-    assert await customer.h1() == "Your payment was declined"
+    assert await customer.h1() == "Your bank could not be sure that it was you"
     assert await shop.orders(cart) == []
     await shop.check_ledger()
