@@ -32,7 +32,7 @@ from tests.fixtures.payment.payout import can_be_paid_out, payouts
 from tests.fixtures.payment.refill import market, opened_wallet, refilled
 from tests.fixtures.shop import Shop
 
-RUNS = 25
+RUNS = 12
 """Of each seed: with eight seeds, 200."""
 WIRES = "SELECT type, tag, count(*) AS made FROM movement WHERE type IN ('PAYOUT', 'TRANSFER') GROUP BY type, tag"
 FAULTS: tuple[dict[str, Any], ...] = (
