@@ -16,6 +16,7 @@ import structlog
 from argon2 import PasswordHasher
 from sqlalchemy import MetaData
 
+from coffret.development.wallet_keys import write_test_keys
 from coffret.sandbox import close
 from store.account import credentials
 from store.core.clock import clock
@@ -194,3 +195,11 @@ def present() -> Iterator[None]:
     before = dict(vars(clock))
     yield
     vars(clock).update(before)
+
+
+@pytest.fixture(scope="module")
+def wallet_dir(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """A folder with keys for wallet passes."""
+    folder = tmp_path_factory.mktemp("wallet")
+    write_test_keys(folder)
+    return folder

@@ -9,6 +9,8 @@ def experience_path(slug: str) -> str:
 
 
 def permanent_redirect(url: str) -> Response:
-    """A permanent redirect."""
-    headers = {"Cache-Control": "public, max-age=3600", "Referrer-Policy": "same-origin"}
+    """A permanent redirect. It is asked for anew each time: a slug that comes back must not lead round in circles. No shared
+    cache keeps it, as it may set the cookie of a session.
+    """
+    headers = {"Cache-Control": "private, max-age=0, must-revalidate", "Referrer-Policy": "same-origin"}
     return RedirectResponse(url, 301, headers)

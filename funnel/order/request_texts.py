@@ -19,7 +19,7 @@ REQUEST_TITLES: Mapping[Kind, str] = {
     Kind.REFUND: N_("Your request of %(date)s, %(time)s"),
 }
 REQUEST_STATES: Mapping[State, str] = {
-    State.PENDING: N_("It has arrived and waits for an answer."),
+    State.PENDING: N_("Received. It waits for an answer."),
     State.APPROVED: N_("It is approved: you get your money back."),
     State.DECLINED: N_("It is declined."),
     State.CANCELLED: N_("You have taken it back."),

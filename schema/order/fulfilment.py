@@ -40,9 +40,7 @@ class FulfilmentState(DescribedEnum):
     ),
 )
 class OrderFulfilment(EmbeddedColumns):
-    fulfilment_state: FulfilmentState | None = enum_column(
-        FulfilmentState, "How far it is.", default=None, nullable=True
-    )
+    fulfilment_state: FulfilmentState | None = enum_column(FulfilmentState, "Its state.", default=None, nullable=True)
     fulfilment_carrier: str | None = Field(
         default=None, max_length=LONGEST_CARRIER, description="Who carries the parcel; null if not given."
     )

@@ -77,7 +77,7 @@ class ApproveRefundRequest(SchemaModel):
     )
     include_used: bool = Field(
         default=False,
-        description="Whether a voucher or gift card is refunded that was used, in part or wholly, or is over.",
+        description="Whether a voucher or gift card is refunded that was used, in part or wholly, or has expired.",
     )
     restock: bool = Field(
         default=False, description="Whether refunded products go back into stock; each piece does so once."

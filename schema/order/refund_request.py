@@ -42,7 +42,7 @@ class RefundRequestLine(SchemaModel):
 class RefundRequest(SchemaModel):
     id: int = id_column("The request's id.")
     kind: RefundRequestKind = enum_column(RefundRequestKind, "What the buyer asks for.")
-    state: RefundRequestState = enum_column(RefundRequestState, "How far it is.", default=RefundRequestState.PENDING)
+    state: RefundRequestState = enum_column(RefundRequestState, "Its state.", default=RefundRequestState.PENDING)
     requested_on: dt.datetime = datetime_column("When the buyer sent it.")
     customer_name: str = Field(max_length=LONGEST_NAME, description="The name under which the buyer has sent it.")
     customer_email: str = Field(

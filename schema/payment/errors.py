@@ -91,7 +91,9 @@ class GoodsUsed(Conflict):
     {option}.
     """
 
-    meaning = "The voucher or gift card was used, in part or wholly, or is over. It is refunded only on explicit wish."
+    meaning = (
+        "The voucher or gift card was used, in part or wholly, or has expired. It is refunded only on explicit wish."
+    )
 
     def __init__(self, *path: str | int) -> None:
         super().__init__(*path, option=FieldName("include_used"))

@@ -122,7 +122,7 @@ class RefundOrder(SchemaModel):
     include_delivery: bool = Field(default=False, description="Whether the price of delivery is refunded too.")
     include_used: bool = Field(
         default=False,
-        description="Whether a voucher or gift card is refunded that was used, in part or wholly, or is over.",
+        description="Whether a voucher or gift card is refunded that was used, in part or wholly, or has expired.",
     )
     restock: bool = Field(
         default=False, description="Whether refunded products go back into stock; each piece does so once."

@@ -34,7 +34,7 @@ async def test_a_buyer_withdraws(shop: RunningShop, new_customer: NewCustomer, w
     await sound(page, f"review at {width}")
     await page.get_by_role("button", name="Confirm withdrawal").click()
     await page.wait_for_url("**#requests")
-    assert "It has arrived." in await page.locator("#requests").inner_text()
+    assert "We have received it." in await page.locator("#requests").inner_text()
     await sound(page, f"order with a withdrawal at {width}")
     await page.get_by_role("button", name="Take it back").click()
     await page.get_by_text("You have taken it back.").wait_for()

@@ -40,13 +40,6 @@ from tests.fixtures.shop import Shop
 VOUCHER, CARD, NETWORK_VOUCHER = DocumentKind.VOUCHER, DocumentKind.GIFT_CARD, DocumentKind.NETWORK_VOUCHER
 
 
-@pytest.fixture(scope="module")
-def wallet_dir(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
-    folder = tmp_path_factory.mktemp("wallet")
-    write_test_keys(folder)
-    return folder
-
-
 @pytest.fixture
 def app_settings(database_url: str, tmp_path: pathlib.Path, wallet_dir: pathlib.Path) -> Settings:
     """Those of an installation with keys."""

@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 import pytest
 
-from coffret.development.wallet_keys import write_test_keys
 from store.core.settings import Settings
 from tests.fixtures.basket import Experiences
 from tests.fixtures.shop import Shop
@@ -15,13 +14,6 @@ from tests.funnel.checkout.test_pages import check_controls
 from tests.servers.production import production_settings
 
 Visitors = Callable[[], Customer]
-
-
-@pytest.fixture(scope="module")
-def wallet_dir(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
-    folder = tmp_path_factory.mktemp("wallet")
-    write_test_keys(folder)
-    return folder
 
 
 @pytest.fixture

@@ -64,8 +64,8 @@ async def test_a_withdrawal_takes_two_steps_and_is_confirmed(shop: Shop, bought:
     twice = fields_of(form, bought.page)
     await bought.post(f"{path}request/confirm/", twice)
     checked(bought)
-    assert "It has arrived. The confirmation" in bought.page.one("main").text
-    assert "It has arrived and waits for an answer." in bought.page.one("main").text
+    assert "We have received it. The confirmation" in bought.page.one("main").text
+    assert "Received. It waits for an answer." in bought.page.one("main").text
     await bought.post(f"{path}request/confirm/", twice)
     assert await states(shop) == ["pending"]
     assert await columns(shop, "refund_request", "customer_name", "reason") == [("Ada Lovelace", "Too late")]

@@ -72,6 +72,24 @@ async def test_an_order_begins_with_the_button_of_the_page_in_its_language(
     assert foreign.status_code == 403
 
 
+async def test_what_shared_caches_may_keep_sets_no_cookie(
+    shop: Shop, sold: Experiences, visitors: Callable[[], Customer]
+) -> None:
+    """A cache would hand the session of one visitor, with the basket and the address in it, to all others."""
+    formerly = "UPDATE voucher_prototype SET former_slugs = '{warm-stones}' WHERE id = :id"
+    await shop.execute(formerly, id=sold.massage.id)
+    form = f"{WINDOW}customization/"
+    for path in (
+        *("/", WINDOW, MASSAGE, MASSAGE.rstrip("/"), "/vouchers/warm-stones/", "/vouchers/nothing/", "/nothing"),
+        *(form, f"{form}?prototype={sold.massage.id}", "/giftcards/shop/", "/orders/", "/balance/"),
+        *("/robots.txt", "/sitemap.xml", "/favicon.ico"),
+    ):
+        answer = await visitors().http.get(path)
+        is_public = "public" in answer.headers.get("cache-control", "")
+        assert not (is_public and "set-cookie" in answer.headers), path
+        assert answer.status_code != 301 or not is_public, "a slug that comes back must not lead round in circles"
+
+
 async def test_a_former_address_leads_to_the_page(shop: Shop, customer: Customer, sold: Experiences) -> None:
     massage = sold.massage.id
     assert await status_of(customer, f"{WINDOW}customization/?prototype={massage}") == (301, MASSAGE)

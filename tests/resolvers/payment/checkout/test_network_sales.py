@@ -1,9 +1,7 @@
 """Selling gift cards and boxes of a network: the order is the seller's, the money is the network's."""
 
 import asyncio
-import datetime as dt
 from decimal import Decimal
-from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -13,7 +11,6 @@ from schema.checkout.checkout import CheckoutNotice, PaymentAttemptStatus
 from schema.core.errors import CheckoutChanged
 from schema.coupon.coupon import ReceptionMode
 from schema.payment.errors import PaymentsNotActive
-from store.core.clock import clock
 from tests.fixtures.basket import GIFTEE, all_at_once, bought, columns, fill_basket, settled
 from tests.fixtures.ledger import broken_rules
 from tests.fixtures.network_sale import NetworkGoods, network_coupon, network_goods, new_box
@@ -21,7 +18,6 @@ from tests.fixtures.payment.api_payment import fee_rule
 from tests.fixtures.payment.dispute import balances
 from tests.fixtures.payment.refill import opened_wallet
 from tests.fixtures.shop import DECLINED_CARD, Shop
-from tests.store.migrations.revisions import at
 
 
 @pytest.fixture
@@ -341,33 +337,6 @@ async def test_what_is_printed_at_home_goes_to_the_buyer(shop: Shop, goods: Netw
     assert await mails(shop) == [("network_gift_card", "ada@example.com"), ("network_voucher", "ada@example.com")]
 
 
-async def test_a_gift_is_mailed_on_the_chosen_day(shop: Shop, goods: NetworkGoods) -> None:
-    await shop.execute("UPDATE marketplace SET time_zone = 'Europe/Paris'")
-    day = clock.now().date() + dt.timedelta(days=10)
-    chosen = goods.cards(giftee=GIFTEE, send_on=day), goods.boxes(giftee=GIFTEE), goods.cards("60.00", giftee=GIFTEE)
-    outcome = await bought(shop, *chosen, reception=ReceptionMode.GIFTEE_EMAIL)
-    morning = dt.datetime.combine(day, dt.time(8), ZoneInfo("Europe/Paris"))
-    assert [line.issued_item.send_on for line in (await shop.order_page(outcome)).lines if line.issued_item] == [
-        morning,
-        None,
-        None,
-    ]
-    due = await columns(
-        shop,
-        "mail",
-        "kind",
-        "recipient",
-        "due_on AT TIME ZONE 'Europe/Paris' - created_on AT TIME ZONE 'Europe/Paris' > interval '1 day'",
-    )
-    later = sorted((kind, to) for kind, to, is_later in due if is_later)
-    assert later == [("network_gift_card", "ada@example.com"), ("network_gift_card", "grace@example.com")]
-    at = await shop.one("SELECT max(due_on) AT TIME ZONE 'Europe/Paris' FROM mail")
-    assert at == dt.datetime.combine(day, dt.time(8))
-    ends = await columns(shop, "gift_card", "value_amount::int", "(expires_on AT TIME ZONE 'Europe/Paris')::date")
-    assert dict(ends)[50] - dict(ends)[60] >= dt.timedelta(days=9), "it is valid from the day on which it is sent"
-    assert len(await mails(shop)) == 6
-
-
 async def test_an_order_is_told_of_in_few_lines(shop: Shop, goods: NetworkGoods) -> None:
     """Cards alike are one line; the network is told only if it has to print and post."""
     await shop.execute("UPDATE marketplace SET email = 'network@example.com'")
@@ -397,21 +366,3 @@ async def test_what_is_posted_is_not_mailed(shop: Shop, goods: NetworkGoods, rec
     is_buyer = reception is ReceptionMode.EXPEDITION
     assert ("1 rue des Lilas" if is_buyer else "2 rue du Lac") in addresses.pop()
     await is_proved(shop)
-
-
-async def test_gifts_that_wait_since_an_older_release_know_their_day(shop: Shop, goods: NetworkGoods) -> None:
-    """Only attempts knew it: as what was sold is downgraded and upgraded again, the days are found there."""
-    await shop.execute("UPDATE marketplace SET time_zone = 'Europe/Paris'")
-    day = clock.now().date() + dt.timedelta(days=10)
-    chosen = (
-        goods.cards(giftee=GIFTEE, send_on=day),
-        goods.boxes(giftee=GIFTEE, send_on=day),
-        goods.cards("60.00", giftee=GIFTEE),
-    )
-    await bought(shop, *chosen, reception=ReceptionMode.GIFTEE_EMAIL)
-    days = [await columns(shop, table, "send_on") for table in ("gift_card", "network_voucher")]
-    morning = dt.datetime.combine(day, dt.time(8), ZoneInfo("Europe/Paris"))
-    assert days == [[(morning,), (None,)], [(morning,)]]
-    await at(shop.services.db, "0058", down=True)
-    await at(shop.services.db, "head")
-    assert [await columns(shop, table, "send_on") for table in ("gift_card", "network_voucher")] == days
