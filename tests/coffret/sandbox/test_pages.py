@@ -52,8 +52,8 @@ async def test_card_form_refused(api: MangopayApi, typed: dict[str, str], proble
 async def test_a_real_number_is_never_shown_again(api: MangopayApi) -> None:
     payin = await api.payin()
     answer = await api.submit(payin, "4111 1111 1111 1111", cvc="987")
-    assert "4111" not in answer.text
-    assert "987" not in answer.text
+    assert not re.search("4111 ?1111", answer.text)
+    assert 'name="cvc" value=""' in answer.text
     assert "Error: Pay by card" in answer.text
 
 
@@ -73,7 +73,7 @@ async def test_picking_a_card_fills_in_the_form(api: MangopayApi) -> None:
     answer = await api.submit(payin, "4970 1051 8181 8183", expiry=match[1])
     assert answer.status_code == 303
     other = await api.http.get(page_path(await api.payin()), params={"card": "4111111111111111"})
-    assert "4111" not in other.text.split('id="cards"')[0]
+    assert not re.search("4111 ?1111", other.text)
 
 
 async def test_only_cards_of_the_payins_kind_are_offered(api: MangopayApi) -> None:

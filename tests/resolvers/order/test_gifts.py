@@ -127,6 +127,7 @@ async def test_only_what_is_mailed_to_a_giftee_waits(shop: Shop, sold: Experienc
 async def test_a_time_that_is_over_or_far_away_is_refused(
     shop: Shop, days: int, time: dt.time | None, place: str
 ) -> None:
+    await shop.execute("UPDATE marketplace SET time_zone = 'UTC'")
     day = clock.now().date() + dt.timedelta(days=days)
     with pytest.raises(InvalidInput) as refused:
         await bought(shop, card_of("50.00", giftee=GIFTEE, send_on=day, send_at=time))
