@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from schema.checkout.brand import Brand
-from store.core.brand_colours import build_brand
+from store.core.brand_colours import build_brand, dark_accent_colours
 
 FOLDER = Path(__file__).parents[1] / "static"
 PREFIX = "/static/funnel/"
@@ -72,7 +72,7 @@ def accepts_gzip(request: Request) -> bool:
 
 
 def brand_sheet(brand: Brand) -> bytes:
-    """A partner's colours as a style sheet. Invalid colours are replaced by the defaults."""
+    """A partner's colours as a style sheet, also for dark pages. Invalid colours are replaced by the defaults."""
     accent, ink, text = (
         colour if COLOUR.fullmatch(colour) else fallback
         for colour, fallback in (
@@ -81,7 +81,13 @@ def brand_sheet(brand: Brand) -> bytes:
             (brand.accent_text, FALLBACK_COLOUR),
         )
     )
-    return f":root{{--accent:{accent};--accent-ink:{ink};--accent-text:{text}}}\n".encode()
+    light = _accent_rule(accent, ink, text)
+    dark = _accent_rule(*dark_accent_colours(accent))
+    return f"{light}\n@media screen and (prefers-color-scheme:dark){{{dark}}}\n".encode()
+
+
+def _accent_rule(accent: str, ink: str, text: str) -> str:
+    return f":root{{--accent:{accent};--accent-ink:{ink};--accent-text:{text}}}"
 
 
 def colours_path(accent: str) -> str:

@@ -1,5 +1,6 @@
 """The colours of a brand: text colours that are readable with its accent colour (WCAG 2.2 AA)."""
 
+import colorsys
 from functools import lru_cache
 
 from schema.checkout.brand import Brand
@@ -9,6 +10,10 @@ MIN_CONTRAST = 4.5
 """The minimum contrast of text in WCAG 2.2 AA."""
 
 
+MIN_SURFACE_CONTRAST = 3.0
+"""The minimum contrast of controls in WCAG 2.2 AA."""
+DARK_PAPER, DARK_PANEL = "#191715", "#262320"
+"""The backgrounds of dark pages: `--paper` and `--tint` of `dark.css`."""
 TEXT_COLOURS = ("#ffffff", "#000000")
 """On any background, black or white is readable. White and a dark grey would not do: on some colours neither is."""
 
@@ -44,6 +49,17 @@ def _text_colours(accent: str) -> tuple[str, str]:
     return max(TEXT_COLOURS, key=lambda ink: contrast(ink, accent)), readable_colour(accent)
 
 
+@lru_cache(maxsize=1024)
+def dark_accent_colours(accent: str) -> tuple[str, str, str]:
+    """The accent on dark pages, the colour of text on it, and of text in the accent.
+
+    The accent is made lighter until it stands out, the text until it is readable on panels too.
+    """
+    shown = _lighter_shade(accent, DARK_PAPER, MIN_SURFACE_CONTRAST)
+    ink = max(TEXT_COLOURS, key=lambda each: contrast(each, shown))
+    return shown, ink, _lighter_shade(accent, DARK_PANEL, MIN_CONTRAST)
+
+
 def _channels(colour: str) -> tuple[int, int, int]:
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
 
@@ -66,3 +82,14 @@ def readable_colour(colour: str, on: str = "#ffffff", at_least: float = MIN_CONT
         if contrast(shade, on) >= at_least:
             return shade
     return "#000000"
+
+
+def _lighter_shade(colour: str, on: str, at_least: float) -> str:
+    """The colour itself if its contrast to a dark background suffices, else the darkest tint of its hue that does."""
+    hue, lightness, saturation = colorsys.rgb_to_hls(*(v / 255 for v in _channels(colour)))
+    for percent in range(0, 101, 2):
+        lighter = lightness + (1 - lightness) * percent / 100
+        tint = "#" + "".join(f"{round(255 * v):02x}" for v in colorsys.hls_to_rgb(hue, lighter, saturation))
+        if contrast(tint, on) >= at_least:
+            return tint
+    return "#ffffff"

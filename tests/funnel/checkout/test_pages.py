@@ -11,6 +11,7 @@ from schema.cart.cart import CartItem
 from schema.checkout.brand import Brand
 from schema.core.text import Text
 from schema.delivery.delivery import DeliveryKind
+from store.core.brand_colours import DARK_PANEL, DARK_PAPER, build_brand, dark_accent_colours
 from store.product.products import AttributeValueRow, ProductAttributeRow
 from tests.fixtures.shop import DECLINED_CARD, GOOD_CARD, Shop
 from tests.funnel.checkout.customer import Customer
@@ -247,6 +248,10 @@ def test_style_and_script_stay_small() -> None:
     assert (FOLDER / "funnel.js").stat().st_size <= 6 * KILOBYTE
 
 
+def test_dark_colours_are_worked_out_for_the_backgrounds_of_dark_pages() -> None:
+    assert f"--tint:{DARK_PANEL};--paper:{DARK_PAPER};" in (FOLDER / "dark.css").read_text()
+
+
 async def test_files_are_named_after_their_content_and_kept(shop: Shop, customer: Customer) -> None:
     cart = await shop.cart()
     await customer.open(step("customization", cart.id))
@@ -255,7 +260,7 @@ async def test_files_are_named_after_their_content_and_kept(shop: Shop, customer
         for e in customer.page.one("head")
         if e.tag in ("link", "script") and e.attributes.get("rel") != "icon"
     ]
-    assert files == [Assets().path("funnel.css"), files[1], Assets().path("funnel.js")]
+    assert files == [Assets().path("funnel.css"), files[1], Assets().path("dark.css"), Assets().path("funnel.js")]
     for path in files:
         assert path is not None
         answer = await customer.http.get(path)
@@ -274,6 +279,9 @@ async def test_the_colours_are_the_partners(shop: Shop, customer: Customer) -> N
     answer = await customer.http.get(link.attributes["href"])
     assert answer.headers["content-type"].startswith("text/css")
     assert f"--accent:{shop.partner.accent_colour}" in answer.text
+    dark, ink, text = dark_accent_colours(shop.partner.accent_colour)
+    of_dark = f"@media screen and (prefers-color-scheme:dark){{:root{{--accent:{dark};--accent-ink:{ink};--accent-text:{text}}}}}"
+    assert of_dark in answer.text
     old = await customer.http.get("/ecommerce/shop/brand.000000000000.css")
     assert old.text == answer.text
     assert old.headers["cache-control"] == "no-store"
@@ -284,5 +292,6 @@ async def test_the_colours_are_the_partners(shop: Shop, customer: Customer) -> N
 @pytest.mark.parametrize("colour", ["red", "#fff", "#123456;}*{display:none", ""])
 def test_a_colour_that_is_none_is_ours(colour: str) -> None:
     brand = Brand("Shop", "", colour, colour, colour, "", "", "")
-    assert brand_sheet(brand) == b":root{--accent:#1f4e5f;--accent-ink:#ffffff;--accent-text:#1f4e5f}\n"
+    assert brand_sheet(brand) == brand_sheet(build_brand("", "#1f4e5f"))
+    assert brand_sheet(brand).startswith(b":root{--accent:#1f4e5f;--accent-ink:#ffffff;--accent-text:#1f4e5f}\n")
     assert brand_path(brand).startswith("/ecommerce/shop/brand.")

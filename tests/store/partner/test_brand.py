@@ -4,7 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from store.core.brand_colours import MIN_CONTRAST, contrast, readable_colour
+from store.core.brand_colours import (
+    DARK_PANEL,
+    DARK_PAPER,
+    MIN_CONTRAST,
+    MIN_SURFACE_CONTRAST,
+    contrast,
+    dark_accent_colours,
+    readable_colour,
+)
 from store.partner.brand import brand_of
 from store.partner.partners import PartnerRow
 
@@ -60,6 +68,16 @@ def test_a_colour_is_darkened_no_more_than_needed(colour: str) -> None:
         assert text == colour
     else:
         assert contrast(text, "#ffffff") < MIN_CONTRAST + 0.6
+
+
+@given(COLOURS)
+def test_dark_pages_have_colours_that_can_be_read(colour: str) -> None:
+    accent, ink, text = dark_accent_colours(colour)
+    assert contrast(accent, DARK_PAPER) >= MIN_SURFACE_CONTRAST
+    assert contrast(ink, accent) >= MIN_CONTRAST
+    assert min(contrast(text, DARK_PAPER), contrast(text, DARK_PANEL)) >= MIN_CONTRAST
+    if contrast(colour, DARK_PANEL) >= MIN_CONTRAST:
+        assert accent == text == colour
 
 
 def test_what_can_be_read_stays_and_white_does_not() -> None:
