@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from funnel.checkout import (
@@ -20,7 +22,7 @@ from funnel.checkout import (
 )
 from funnel.checkout.handler import CheckoutSite
 from funnel.checkout.request import CheckoutRequest
-from funnel.checkout.storefronts import NETWORK, PRODUCTS, STOREFRONTS, Storefront
+from funnel.checkout.storefronts import BASKET, NETWORK, PRODUCTS, STOREFRONTS
 from funnel.core.page_handler import Handler, PageEndpoint
 from funnel.core.pages import PageTemplates
 from funnel.core.static_files import PREFIX, colours, colours_path
@@ -32,13 +34,17 @@ from funnel.order.routes import routes as order_routes
 from funnel.paying.routes import routes as paying_routes
 from funnel.redemption.routes import routes as redeem_routes
 from funnel.shop.routes import ShopPageRoutes
-from schema.checkout.checkout import ShopKind
+from schema.checkout.checkout import SHOP_PATHS, CheckoutKind, ShopKind
 from schema.order.balance import BALANCE_PATH
 from schema.order.page import FIND_PATH
 from store.core.settings import Settings
 
 LINK_ROUTES = (paying_routes, holding_routes, legal_routes, order_routes)
 ShopHandler: TypeAlias = Handler[CheckoutRequest]
+GIFT_CARDS_START = SHOP_PATHS[ShopKind.GIFT_CARDS].rstrip("/")
+OWN_PREFIXES = (BASKET.root_path, "/vouchers", "/giftcards", NETWORK.root_path)
+"""The prefixes of paths that are only of a shop's sections. Beside the network's shop are the pages of holders."""
+FORMER_ROOTS = (SHOP_PATHS[ShopKind.VOUCHERS], SHOP_PATHS[ShopKind.GIFT_CARDS])
 RouteTable = list[tuple[str, str, PageEndpoint]]
 """Method, path below the storefront's root, endpoint."""
 
@@ -71,17 +77,15 @@ def routes(settings: Settings, pages: PageTemplates) -> FunnelRoutes:
     public = ShopPageRoutes(settings, pages)
     sites = {storefront.kind: CheckoutSite(settings, pages, storefront) for storefront in STOREFRONTS.values()}
     served = [*_step_routes(sites), *public.of_vouchers()]
-    any_goods = sites[ShopKind.PRODUCTS]
+    any_goods = sites[CheckoutKind.CART]
     of_shops = [
         *served,
         *form_page_routes(any_goods, FIND_PATH, find_order.show, find_order.submit),
         *form_page_routes(any_goods, BALANCE_PATH, balance.show, balance.submit),
         Route(f"{PRODUCTS.root_path}/brand.{{digest:str}}.css", any_goods.brand),
-        *(
-            Route(f"{_own_prefix(site.storefront)}/{{rest:path}}", public.not_found)
-            for site in sites.values()
-            if site.storefront.has_start_page
-        ),
+        *_slash_variants("GET", BASKET.root_path, sites[CheckoutKind.BASKET].page(basket.begin)),
+        *(Route(f"{path}{{step:path}}", former_step, methods=["GET", "POST"]) for path in FORMER_ROOTS),
+        *(Route(f"{prefix}/{{rest:path}}", public.not_found) for prefix in OWN_PREFIXES),
         *redeem_routes(settings, pages),
     ]
     return FunnelRoutes(
@@ -97,24 +101,26 @@ def routes(settings: Settings, pages: PageTemplates) -> FunnelRoutes:
     )
 
 
-def _step_routes(sites: Mapping[ShopKind, CheckoutSite]) -> list[BaseRoute]:
+def _step_routes(sites: Mapping[CheckoutKind, CheckoutSite]) -> list[BaseRoute]:
     """The steps of all storefronts."""
     tables = {
-        ShopKind.PRODUCTS: product_routes(sites[ShopKind.PRODUCTS]),
-        ShopKind.VOUCHERS: voucher_routes(sites[ShopKind.VOUCHERS]),
-        ShopKind.GIFT_CARDS: gift_card_routes(sites[ShopKind.GIFT_CARDS]),
-        ShopKind.NETWORK: network_routes(sites[ShopKind.NETWORK]),
+        CheckoutKind.CART: product_routes(sites[CheckoutKind.CART]),
+        CheckoutKind.BASKET: basket_routes(sites[CheckoutKind.BASKET]),
+        CheckoutKind.NETWORK: network_routes(sites[CheckoutKind.NETWORK]),
     }
-    served: list[BaseRoute] = []
+    served: list[BaseRoute] = [
+        *_slash_variants("GET", GIFT_CARDS_START, sites[CheckoutKind.BASKET].page(basket.begin_gift_card)),
+    ]
     for kind, site in sites.items():
         for method, path, endpoint in (*tables[kind], *shared_step_routes(site)):
             served += _slash_variants(method, site.storefront.root_path + path, endpoint)
     return served
 
 
-def _own_prefix(storefront: Storefront) -> str:
-    """The prefix of the paths that are only of a storefront. Beside the network's shop are the pages of holders."""
-    return storefront.root_path if storefront is NETWORK else storefront.root_path.removesuffix("/shop")
+async def former_step(request: Request) -> Response:
+    """Redirect from the address that a step of the basket had when vouchers and gift cards had baskets of their own."""
+    path, query = f"{BASKET.root_path}/{request.path_params['step']}", request.url.query
+    return RedirectResponse(f"{path}?{query}" if query else path, 308, {"Cache-Control": "no-store"})
 
 
 def form_page_routes(site: CheckoutSite, path: str, show: ShopHandler, submit: ShopHandler) -> Sequence[Route]:
@@ -130,16 +136,6 @@ def product_routes(site: CheckoutSite) -> RouteTable:
         ("POST", "/customization", site.form(customization.choose)),
         ("POST", "/customization/preview", site.form(customization.preview)),
     ]
-
-
-def voucher_routes(site: CheckoutSite) -> RouteTable:
-    """The first step for vouchers."""
-    return basket_routes(site)
-
-
-def gift_card_routes(site: CheckoutSite) -> RouteTable:
-    """The first step for gift cards, which is also their start page."""
-    return [("GET", "", site.page(basket.begin)), *basket_routes(site)]
 
 
 def network_routes(site: CheckoutSite) -> RouteTable:

@@ -153,7 +153,7 @@ EVENT_DATA_KEYS: Mapping[EventType, Mapping[str, str]] = {
         "id": "The order's id.",
         "uuid": "The order's uuid.",
         "number": "The order's number.",
-        "kind": "What was ordered: `products`, `vouchers`, `gift_cards` or `network`.",
+        "kind": "What was ordered: `products`, `vouchers`, `gift_cards`, `mixed` (vouchers and gift cards) or `network`.",
         "created_on": "When it was created.",
         "language": "The buyer's language.",
         "cart_id": "The cart it was created from; for vouchers and gift cards the basket, which is not a cart "

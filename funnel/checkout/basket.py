@@ -1,4 +1,4 @@
-"""The first step for vouchers, gift cards and network products: the form of one line, or the list of lines."""
+"""The first step of a basket: the form of one line, or the list of lines."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -33,9 +33,9 @@ from schema.checkout.basket import (
     OfferedPrototype,
     VoucherChoice,
 )
-from schema.checkout.checkout import CheckoutStep, ShopKind
+from schema.checkout.checkout import CheckoutKind, CheckoutStep
 from schema.checkout.network_offer import OfferedBox
-from schema.core.errors import CartNotFound, InvalidInput, NotFound
+from schema.core.errors import CartNotFound, GiftCardsNotSold, InvalidInput, NotFound
 from schema.coupon.coupon import ReceptionMode
 from schema.validation.mail_domains import suggested_email
 from store.core.localization.formats import Formats
@@ -94,14 +94,21 @@ async def show(request: CheckoutRequest) -> Response:
 
 async def begin(request: CheckoutRequest) -> Response:
     """Redirect to the current basket of this browser, or to a new one. An experience is begun on its own page."""
-    if request.storefront.kind is ShopKind.VOUCHERS:
-        query = request.http_request.query_params
-        if "prototype" in query:
-            return await _redirect_to_experience(request, query["prototype"])
-        if request.last_cart_id is None:
-            return request.redirect(request.storefront.start_path)
+    query = request.http_request.query_params
+    if "prototype" in query:
+        return await _redirect_to_experience(request, query["prototype"])
+    if request.last_cart_id is None and not BEGINNINGS & query.keys():
+        return request.redirect(request.section_link(request.sections[0]).url)
     view = await current_basket(request)
     return request.redirect(request.storefront_url(STEP, **_form_query(request), cart=view.key.cart_id))
+
+
+async def begin_gift_card(request: CheckoutRequest) -> Response:
+    """Redirect to the form of a gift card, in this browser's basket or a new one."""
+    view = await current_basket(request)
+    if view.gift_cards is None:
+        raise GiftCardsNotSold
+    return request.redirect(request.storefront_url(STEP, new=1, cart=view.key.cart_id))
 
 
 async def _redirect_to_experience(request: CheckoutRequest, prototype_id: str) -> Response:
@@ -143,8 +150,10 @@ async def _leave(request: CheckoutRequest, opened: OpenLineForm | None, button: 
     """Store the reception, and go where the button leads: to another line, to the next step, or to the lines."""
     form = request.form
     view, problems = await _put_reception(request, form)
+    if button == "card" or (button == "another" and opened and isinstance(opened.choice, GiftCardChoice)):
+        return request.redirect(request.storefront_url(STEP, new=1))
     if button == "another":
-        return _redirect_to_add(request)
+        return request.redirect(request.url(request.storefront.start_path))
     if button != "continue":
         return request.redirect_to_step(STEP)
     problems = problems or _missing(view, opened)
@@ -163,7 +172,7 @@ async def _open_form(request: CheckoutRequest, checkout: BasketCheckout, form: F
     query = request.http_request.query_params
     line_id = basket_form.line_id_of(form) or basket_form.line_id_of(query)
     line = next((line for line in checkout.basket_lines if line.id == line_id), None)
-    choice = _opened_choice(request, checkout, line, is_sent="line" in form)
+    choice = _opened_choice(request, checkout, line)
     if choice is None:
         return None
     prototype, box = None, None
@@ -181,20 +190,20 @@ async def _open_form(request: CheckoutRequest, checkout: BasketCheckout, form: F
     return OpenLineForm(line_id or uuid.uuid4(), prototype, choice, problems, box, is_personal)
 
 
-def _opened_choice(
-    request: CheckoutRequest, checkout: BasketCheckout, line: BasketLine | None, *, is_sent: bool
-) -> BasketChoice | None:
+def _opened_choice(request: CheckoutRequest, checkout: BasketCheckout, line: BasketLine | None) -> BasketChoice | None:
     """The choice whose form is open, before what is typed: that of a line, or a new one; None for the list of lines."""
     query = request.http_request.query_params
-    if request.storefront.kind is ShopKind.NETWORK:
+    if request.storefront.kind is CheckoutKind.NETWORK:
         return opened_choice(checkout, line, query)
+    is_card = isinstance(line.choice, GiftCardChoice) if line is not None else "new" in query
+    if is_card and checkout.gift_cards is None:
+        raise GiftCardsNotSold
     if line is not None:
         return line.choice
-    if request.storefront.kind is ShopKind.VOUCHERS:
-        return VoucherChoice(basket_form.parse_id(query["prototype"]) or 0) if "prototype" in query else None
-    if checkout.basket_lines and "new" not in query and not is_sent:
+    if "prototype" in query:
+        return VoucherChoice(basket_form.parse_id(query["prototype"]) or 0)
+    if checkout.gift_cards is None or not is_card:
         return None
-    assert checkout.gift_cards is not None, "open_basket refuses shops that sell no gift cards"
     suggested = checkout.gift_cards.suggested or (checkout.gift_cards.minimum,)
     return GiftCardChoice(suggested[len(suggested) // 2])
 
@@ -276,13 +285,6 @@ def _form_query(request: CheckoutRequest) -> Mapping[str, str]:
     return {
         name: value for name, value in request.http_request.query_params.items() if name in {*BEGINNINGS, "line", PART}
     }
-
-
-def _redirect_to_add(request: CheckoutRequest) -> Response:
-    """Redirect to where another line is added."""
-    if request.storefront.kind is ShopKind.GIFT_CARDS:
-        return request.redirect(request.storefront_url(STEP, new=1))
-    return request.redirect(request.url(request.storefront.start_path))
 
 
 # ---- rendering -------------------------------------------------------------------------------------------------------

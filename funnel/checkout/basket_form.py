@@ -28,7 +28,7 @@ LARGEST_NUMBER = 9999
 NUMBER = re.compile(r"[0-9]{1,4}")
 ID = re.compile(r"[0-9]{1,10}")
 AMOUNT = re.compile(r"[0-9]{1,7}(\.[0-9]{1,2})?")
-BUTTON = re.compile(r"(more|less|remove|update|another|continue)(?:-([0-9a-z-]{1,40}))?")
+BUTTON = re.compile(r"(more|less|remove|update|another|card|continue)(?:-([0-9a-z-]{1,40}))?")
 SELF, OTHER_VALUE = "self", "other"
 LONGEST_TYPED = 4000
 """Maximum number of characters read of a field. The operation validates the real limit."""

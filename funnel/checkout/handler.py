@@ -14,7 +14,7 @@ from funnel.core.static_files import CACHE_FOREVER, CONTENT_TYPES, brand_path, b
 from resolvers.core.services import Services
 from resolvers.partner.sites import shop_at
 from resolvers.payment.checkout import payment
-from schema.checkout.checkout import CheckoutStep, PaymentAttemptStatus, ShopKind
+from schema.checkout.checkout import CheckoutKind, CheckoutStep, PaymentAttemptStatus
 from schema.core.errors import AppError, CartNotFound, GiftCardsNotSold, NotFound, PartnerInactive
 from schema.validation.languages import LANGUAGES
 from store.core.localization.translations import SOURCE_LANGUAGE
@@ -121,5 +121,5 @@ async def render_missing_cart(request: CheckoutRequest) -> Response:
         if await payment.is_ordered(request.context, request.key):
             return request.render_error(ErrorPage.ORDERED, 410)
     return request.render_error(
-        ErrorPage.CART_EXPIRED if request.storefront.kind is ShopKind.PRODUCTS else ErrorPage.BASKET_EXPIRED, 404
+        ErrorPage.CART_EXPIRED if request.storefront.kind is CheckoutKind.CART else ErrorPage.BASKET_EXPIRED, 404
     )

@@ -65,7 +65,7 @@ def _page(request: CheckoutRequest, checkout: Checkout, flash: Flash, layout: st
         flash=flash,
         home=needs_buyer_address(checkout),
         layout=layout,
-        asks_for_message=not request.storefront.has_start_page,
+        asks_for_message=request.storefront.section is None,
         limits=LENGTHS,
         values=shown,
         suggestion=suggested_email(flash.fields.get(EMAIL, ""), request.shop.country),

@@ -1,5 +1,6 @@
 """A checkout request: shop, session, cart and language."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from urllib.parse import urlencode
@@ -7,7 +8,7 @@ from uuid import UUID
 
 from starlette.responses import Response
 
-from funnel.checkout.storefronts import GIFT_CARDS, NETWORK, PRODUCTS, VOUCHERS, Storefront
+from funnel.checkout.storefronts import BASKET, PRODUCTS, Storefront
 from funnel.core.flash import Flash, Flashes
 from funnel.core.messages import BACK, ERROR_PAGES, FIND_ORDER, REOPEN_ORDER, START_LINK_TEXTS, ErrorPage
 from funnel.core.page_request import PageLink, PageRequest
@@ -15,14 +16,17 @@ from funnel.core.static_files import brand_path
 from resolvers.core.caller import Caller, Transport
 from resolvers.core.context import Context
 from resolvers.partner.sites import Shop
-from schema.checkout.checkout import Checkout, CheckoutKey, CheckoutNotice, CheckoutStep
+from schema.checkout.checkout import SHOP_PATHS, Checkout, CheckoutKey, CheckoutNotice, CheckoutStep, ShopKind
 from schema.core.errors import CartNotFound
 from schema.order.balance import BALANCE_PATH
 from schema.order.page import FIND_PATH
 
 STEP_ORDER = tuple(CheckoutStep)
-RETRYABLE_ERRORS = frozenset(
-    {ErrorPage.CSRF_FAILED, ErrorPage.TOO_MANY, ErrorPage.TOO_LARGE, ErrorPage.UNAVAILABLE, ErrorPage.INTERNAL_ERROR}
+REOPENING = frozenset(
+    {
+        *(ErrorPage.CSRF_FAILED, ErrorPage.TOO_MANY, ErrorPage.TOO_LARGE, ErrorPage.UNAVAILABLE),
+        *(ErrorPage.INTERNAL_ERROR, ErrorPage.GIFT_CARDS_NOT_SOLD),
+    }
 )
 """Error pages with a link that opens the order again."""
 
@@ -36,14 +40,15 @@ class CheckoutRequest(PageRequest):
     storefront: Storefront = field(kw_only=True)
 
     @property
-    def start_storefront(self) -> Storefront | None:
-        """The storefront where customers can start: this one, or vouchers while gift cards are not sold.
+    def sections(self) -> Sequence[ShopKind]:
+        """What customers can choose at this storefront; nothing if it requires an existing cart."""
+        if self.storefront is not BASKET or not self.shop.sells_gift_cards:
+            return (self.storefront.section,) if self.storefront.section else ()
+        return (ShopKind.VOUCHERS, ShopKind.GIFT_CARDS) if self.shop.sells_experiences else (ShopKind.GIFT_CARDS,)
 
-        None if this storefront requires an existing cart.
-        """
-        if self.storefront is GIFT_CARDS and not self.shop.sells_gift_cards:
-            return VOUCHERS
-        return self.storefront if self.storefront.has_start_page else None
+    def section_link(self, section: ShopKind) -> PageLink:
+        """The link to where customers choose."""
+        return PageLink(self.page_url(SHOP_PATHS[section]), START_LINK_TEXTS[section])
 
     @property
     def find_order_path(self) -> str:
@@ -174,20 +179,17 @@ class CheckoutRequest(PageRequest):
         """An error page with links to the order and the shop."""
         ways = (
             [PageLink(self.step_url(CheckoutStep.CUSTOMIZATION), REOPEN_ORDER)]
-            if self.cart_id and ending in RETRYABLE_ERRORS
+            if self.cart_id and ending in REOPENING
             else []
         )
         if ending in FINISHED:
             ways.append(PageLink(self.find_order_path, FIND_ORDER))
-        if self.start_storefront is not None and ending is not ErrorPage.SHOP_CLOSED:
-            ways.append(
-                PageLink(self.page_url(self.start_storefront.start_path), START_LINK_TEXTS[self.start_storefront.kind])
-            )
+        if ending is not ErrorPage.SHOP_CLOSED:
+            ways += map(self.section_link, self.sections)
         if self.shop.brand.website:
             ways.append(PageLink(self.shop.brand.website, BACK))
         if not ways and ending is ErrorPage.NOT_FOUND:
-            start = NETWORK if self.shop.is_network_shop else VOUCHERS
-            ways.append(PageLink(self.page_url(start.start_path), START_LINK_TEXTS[start.kind]))
+            ways.append(self.section_link(ShopKind.NETWORK if self.shop.is_network_shop else ShopKind.VOUCHERS))
         return self.render_message(ERROR_PAGES[ending], ways, status)
 
 

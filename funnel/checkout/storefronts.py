@@ -1,35 +1,36 @@
-"""The storefronts of a shop: products, vouchers, gift cards and network products, with their paths and templates."""
+"""The storefronts of a shop: carts of products, the basket, and network products, with their paths and templates."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from schema.checkout.checkout import ShopKind
+from schema.checkout.checkout import SHOP_PATHS, CheckoutKind, ShopKind
 
 
 @dataclass(frozen=True, slots=True)
 class Storefront:
     """One storefront. All storefronts share the steps after the first."""
 
-    kind: ShopKind
+    kind: CheckoutKind
     root_path: str
-    """The prefix of its paths, without a final slash."""
+    """The prefix of its steps, without a final slash."""
     cookie: str
     """The cookie that stores the cart opened last here."""
     lines_template: str
     """The prefix of the templates that show its lines: `products_small.html`."""
-    has_start_page: bool = False
-    """True if customers can start here without an existing cart."""
+    section: ShopKind | None = None
+    """What its start page sells; None if it requires an existing cart."""
 
     @property
     def start_path(self) -> str:
-        return f"{self.root_path}/"
+        """Its start page. Of a storefront that has one."""
+        assert self.section is not None
+        return SHOP_PATHS[self.section]
 
 
-PRODUCTS: Final = Storefront(ShopKind.PRODUCTS, "/ecommerce/shop", "cart", "products")
-VOUCHERS: Final = Storefront(ShopKind.VOUCHERS, "/vouchers/shop", "vouchers", "basket", has_start_page=True)
-GIFT_CARDS: Final = Storefront(ShopKind.GIFT_CARDS, "/giftcards/shop", "giftcards", "basket", has_start_page=True)
-NETWORK: Final = Storefront(ShopKind.NETWORK, "/network/shop", "network", "basket", has_start_page=True)
-STOREFRONTS: Final[Mapping[ShopKind, Storefront]] = {
-    storefront.kind: storefront for storefront in (PRODUCTS, VOUCHERS, GIFT_CARDS, NETWORK)
+PRODUCTS: Final = Storefront(CheckoutKind.CART, "/ecommerce/shop", "cart", "products")
+BASKET: Final = Storefront(CheckoutKind.BASKET, "/shop", "basket", "basket", ShopKind.VOUCHERS)
+NETWORK: Final = Storefront(CheckoutKind.NETWORK, "/network/shop", "network", "basket", ShopKind.NETWORK)
+STOREFRONTS: Final[Mapping[CheckoutKind, Storefront]] = {
+    storefront.kind: storefront for storefront in (PRODUCTS, BASKET, NETWORK)
 }

@@ -5,7 +5,8 @@ from enum import StrEnum
 
 from resolvers.checkout.buyer import LENGTHS
 from schema.catalogue.catalogue_page import CatalogueSort
-from schema.checkout.checkout import CheckoutNotice, CheckoutStep, CodeProblem, DeliveryProblem, LineProblem, ShopKind
+from schema.checkout.checkout import CheckoutNotice, CheckoutStep, DeliveryProblem, LineProblem, ShopKind
+from schema.checkout.codes import CodeProblem
 from schema.order.refund_request import LONGEST_NAME, LONGEST_REASON
 from schema.validation.postal_codes import example_postal_code
 
@@ -49,6 +50,8 @@ COUPON_PROBLEMS = {
     CodeProblem.MINIMUM_PAYMENT: N_("From %(amount)s left to pay for products."),
     CodeProblem.NOTHING_LEFT: N_("There is nothing left for it to take off."),
     CodeProblem.TOO_MUCH: N_("It would raise the value beyond what is possible."),
+    CodeProblem.NOT_COMBINABLE: N_("Not together with another coupon. Remove the other one to use it."),
+    CodeProblem.PAYS_NO_GIFT_CARDS: N_("Gift cards do not pay for gift cards."),
     CodeProblem.USED_WHOLE: N_("This gift card can only be used whole, and more is left on it than there is to pay."),
 }
 """Why a coupon has no effect."""
@@ -228,7 +231,13 @@ START_LINK_TEXTS = {
     ShopKind.GIFT_CARDS: N_("Choose a gift card"),
     ShopKind.NETWORK: N_("See all gifts"),
 }
-"""The link to the start page of a storefront."""
+"""The link to the start page of a section."""
+ADD_LINE_TEXTS = {
+    ShopKind.VOUCHERS: N_("Add an experience"),
+    ShopKind.GIFT_CARDS: N_("Add a gift card"),
+    ShopKind.NETWORK: N_("Add another gift"),
+}
+"""The button in the basket that leads to a section."""
 
 SORT_LABELS = {
     CatalogueSort.FEATURED: N_("Our choice first"),

@@ -14,6 +14,7 @@ from funnel.core.experience_links import experience_path
 from funnel.core.html import rich
 from funnel.core.languages import NAMES, TemplateTexts, translations
 from funnel.core.messages import (
+    ADD_LINE_TEXTS,
     COUPON_PROBLEMS,
     DELIVERY_PROBLEMS,
     LINE_PROBLEMS,
@@ -89,6 +90,7 @@ class PageTemplates:
             _=template_texts.gettext,
             gettext=template_texts.gettext,
             ngettext=template_texts.ngettext,
+            added_named=ADD_LINE_TEXTS,
             asset=self.assets.path,
             basket_problems=BASKET_PROBLEMS,
             coupon_problems=COUPON_PROBLEMS,

@@ -2,7 +2,7 @@
 
 from starlette.routing import BaseRoute, Route
 
-from funnel.checkout.storefronts import PRODUCTS, VOUCHERS
+from funnel.checkout.storefronts import BASKET, PRODUCTS
 from funnel.core.page_handler import PageEndpoint
 from funnel.core.pages import PageTemplates
 from funnel.shop import catalogue_page, experience, sitemap, start
@@ -14,7 +14,7 @@ class ShopPageRoutes:
     """The routes of public pages, by when they are tried."""
 
     def __init__(self, settings: Settings, pages: PageTemplates) -> None:
-        self._vouchers = ShopPageSite(settings, pages, VOUCHERS)
+        self._vouchers = ShopPageSite(settings, pages, BASKET)
         self._shop = ShopPageSite(settings, pages, PRODUCTS)
         self.start: PageEndpoint = self._shop.page(start.start)
         self.not_found: PageEndpoint = self._shop.page(start.not_found)
@@ -24,7 +24,7 @@ class ShopPageRoutes:
         show, begin = self._vouchers.page(experience.show), self._vouchers.form(experience.begin)
         catalogue = self._vouchers.page(catalogue_page.show)
         table = [
-            ("GET", VOUCHERS.root_path, catalogue),
+            ("GET", BASKET.start_path.rstrip("/"), catalogue),
             ("GET", "/vouchers/{slug}", show),
             ("POST", "/vouchers/{slug}", begin),
         ]

@@ -5,7 +5,7 @@ from xml.sax.saxutils import escape
 
 from starlette.responses import PlainTextResponse, Response
 
-from funnel.checkout.storefronts import VOUCHERS
+from funnel.checkout.storefronts import BASKET
 from funnel.core.experience_links import experience_path
 from funnel.core.languages import NAMES
 from funnel.shop.handler import ShopPageRequest
@@ -40,7 +40,7 @@ async def sitemap(request: ShopPageRequest) -> Response:
     entries = await list_experience_entries(request.context)
     pages = [(experience_path(entry.slug), entry.updated_on) for entry in entries]
     if pages:
-        pages.insert(0, (VOUCHERS.start_path, max(entry.updated_on for entry in entries)))
+        pages.insert(0, (BASKET.start_path, max(entry.updated_on for entry in entries)))
     body = START + "".join(_page(request.origin + path, changed) for path, changed in pages) + "</urlset>\n"
     return Response(body, headers=HEADERS, media_type="application/xml")
 

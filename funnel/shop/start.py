@@ -5,11 +5,11 @@ from html import escape
 import orjson
 from starlette.responses import RedirectResponse, Response
 
-from funnel.checkout.storefronts import GIFT_CARDS, NETWORK, VOUCHERS
-from funnel.core.messages import BACK, ERROR_PAGES, FIND_ORDER, START_LINK_TEXTS, ErrorPage
+from funnel.core.messages import BACK, ERROR_PAGES, FIND_ORDER, ErrorPage
 from funnel.core.page_request import PageLink
 from funnel.shop.handler import ShopPageRequest
 from resolvers.catalogue.experience_page import get_shop_sections
+from schema.checkout.checkout import ShopKind
 from schema.core.errors import NotFound
 
 ICON = (
@@ -43,12 +43,12 @@ async def not_found(request: ShopPageRequest) -> Response:
 async def _ways(request: ShopPageRequest) -> list[PageLink]:
     """Links to what the shop sells, and to the partner's own site."""
     sections = await get_shop_sections(request.context)
-    sold = {NETWORK: sections.network, VOUCHERS: sections.experiences, GIFT_CARDS: sections.gift_cards}
-    ways = [
-        PageLink(request.page_url(storefront.start_path), START_LINK_TEXTS[storefront.kind])
-        for storefront, is_sold in sold.items()
-        if is_sold
-    ]
+    sold = {
+        ShopKind.NETWORK: sections.network,
+        ShopKind.VOUCHERS: sections.experiences,
+        ShopKind.GIFT_CARDS: sections.gift_cards,
+    }
+    ways = [request.section_link(section) for section, is_sold in sold.items() if is_sold]
     website = request.shop.brand.website
     return [*ways, PageLink(website, BACK)] if website else ways
 

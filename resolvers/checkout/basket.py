@@ -1,6 +1,6 @@
 """The shops of vouchers, gift cards and network products: show, fill a basket, choose how it is received.
 
-Buyer, codes and payment are the same for every kind of shop: see `resolvers.checkout.steps` and
+Buyer, codes and payment are the same for every kind of checkout: see `resolvers.checkout.steps` and
 `resolvers.payment.checkout.payment`; the `CheckoutKey` has the kind.
 """
 
@@ -26,7 +26,7 @@ from schema.checkout.basket import (
     OfferedPrototype,
     quantity_of,
 )
-from schema.checkout.checkout import CheckoutKey, ShopKind
+from schema.checkout.checkout import CheckoutKey, CheckoutKind
 from schema.core.errors import GiftCardsNotSold, InvalidInput, NotFound, Problem
 from schema.core.permission import AccessRule
 from schema.coupon.coupon import ReceptionMode
@@ -50,8 +50,7 @@ BOX_NOT_SOLD = Problem(("box_id",), NOT_SOLD.code, NOT_SOLD.message)
 async def open_basket(call: Call, key: CheckoutKey) -> BasketCheckout:
     """Show a basket. An id that is not used in this browser is an empty basket.
 
-    Raises CartNotFound for a basket that has become an order, GiftCardsNotSold if the shop sells no gift cards,
-    PartnerInactive if the partner may not sell.
+    Raises CartNotFound for a basket that has become an order, PartnerInactive if the partner may not sell.
     """
     db = call.services.db
     return await (await _load_open_session(call, db, key)).view(call, db)
@@ -102,7 +101,7 @@ async def put_line(call: Call, key: CheckoutKey, line_id: uuid.UUID, choice: Bas
 
     Raises InvalidInput with a problem for each field, by the field names of the choice: `adults`, `nights`, `value`,
     `message`, `(options, <id>)`, `(categories, <id>)` (0 for options without a category), `(giftee, email)`; `items`
-    for a full basket. Raises GiftCardsNotSold if the shop sells no gift cards.
+    for a full basket. Raises GiftCardsNotSold for a gift card if the shop sells none.
     """
     db = call.services.db
     session = await _load_open_session(call, db, key)
@@ -139,7 +138,7 @@ async def choose_reception(
     known.
 
     Raises InvalidInput at `reception` for a mode that the shop does not offer, or not in that country, and at `country`
-    for an unknown country; GiftCardsNotSold like `put_line`.
+    for an unknown country.
     """
 
     db = call.services.db
@@ -158,13 +157,9 @@ async def choose_reception(
 
 
 async def _load_open_session(call: Call, db: DatabaseReader, key: CheckoutKey) -> BasketCheckoutSession:
-    """The basket session. Raises GiftCardsNotSold in a gift card shop that sells none, and NotFound in the shop of a
-    network that sells nothing of it.
-    """
+    """The basket session. Raises NotFound in the shop of a network that sells nothing of it."""
     session = await load_basket_session(call, db, key)
-    if key.kind is ShopKind.GIFT_CARDS and session.gift_cards is None:
-        raise GiftCardsNotSold
-    if key.kind is ShopKind.NETWORK and not session.shop.network.sells_anything:
+    if key.kind is CheckoutKind.NETWORK and not session.shop.network.sells_anything:
         raise NotFound(thing="shop of the network")
     return session
 
@@ -198,18 +193,20 @@ async def _problems(
     call: Call, db: DatabaseReader, session: BasketCheckoutSession, choice: BasketChoice
 ) -> Sequence[Problem]:
     if isinstance(choice, GiftCardChoice):
-        return gift_card_problems(choice, session.gift_cards) if session.gift_cards else [NOT_SOLD]
+        if session.gift_cards is None:
+            raise GiftCardsNotSold
+        return gift_card_problems(choice, session.gift_cards)
     if isinstance(choice, NetworkGiftCardChoice | BoxChoice):
         return await _network_problems(db, session, choice)
     async with db.read_sessions() as reading:
         sold = await _find_sold_prototype(call, reading, session.shop.partner_id, choice.prototype_id)
-    return voucher_problems(choice, sold) if sold and session.key.kind is ShopKind.VOUCHERS else [NOT_SOLD]
+    return voucher_problems(choice, sold) if sold and session.key.kind is CheckoutKind.BASKET else [NOT_SOLD]
 
 
 async def _network_problems(
     db: DatabaseReader, session: BasketCheckoutSession, choice: NetworkChoice
 ) -> Sequence[Problem]:
-    if session.key.kind is not ShopKind.NETWORK:
+    if session.key.kind is not CheckoutKind.NETWORK:
         return [NOT_SOLD]
     async with db.read_sessions() as reading:
         if isinstance(choice, BoxChoice):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from resolvers.checkout.session import CheckoutSession, shared_view
 from resolvers.core.operation import Call
 from schema.checkout.basket import BasketCheckout, BasketChoice, BoxChoice, OfferedGiftCards, VoucherChoice
-from schema.checkout.checkout import ShopKind
+from schema.checkout.checkout import CheckoutKind
 from schema.checkout.network_offer import OfferedBox, OfferedNetworkCards
 from store.catalogue.offers import ShopPrototype, load_prototypes
 from store.checkout.basket_pricing import BasketPricingInput, price_basket
@@ -45,18 +45,18 @@ class BasketCheckoutSession(CheckoutSession):
 
     @property
     def gift_cards(self) -> OfferedGiftCards | None:
-        """The gift card offer; None in other shops, and if the partner sells no gift cards."""
-        return self.shop.gift_cards if self.key.kind is ShopKind.GIFT_CARDS else None
+        """The gift card offer; None in the network's shop, and if the partner sells no gift cards."""
+        return self.shop.gift_cards if self.key.kind is CheckoutKind.BASKET else None
 
     async def find_usable_codes(self, call: Call, db: DatabaseReader, codes: list[str]) -> list[CouponRow | UsableCard]:
         """Coupons on network products are those of the network's own shop: the network bears them."""
-        if self.key.kind is ShopKind.NETWORK and not self.shop.network.is_own:
+        if self.key.kind is CheckoutKind.NETWORK and not self.shop.network.is_own:
             return []
         return await super().find_usable_codes(call, db, codes)
 
     async def prototypes(self, call: Call, db: DatabaseReader) -> dict[int, ShopPrototype]:
-        """The prototypes in the basket, by id; empty in the gift card shop."""
-        if self.key.kind is not ShopKind.VOUCHERS:
+        """The prototypes in the basket, by id; empty in the network's shop."""
+        if self.key.kind is not CheckoutKind.BASKET:
             return {}
         ids = {c.prototype_id for c in self.edits.lines.values() if isinstance(c, VoucherChoice)}
         today = call.services.clock.now().astimezone(self.zone).date()
@@ -64,8 +64,8 @@ class BasketCheckoutSession(CheckoutSession):
             return await load_prototypes(session, self.shop.partner_id, today, sorted(ids))
 
     async def network_offer(self, db: DatabaseReader) -> tuple[OfferedNetworkCards | None, dict[int, OfferedBox]]:
-        """The network's gift cards, and the boxes in the basket by id; nothing in the other shops."""
-        if self.key.kind is not ShopKind.NETWORK:
+        """The network's gift cards, and the boxes in the basket by id; nothing in other checkouts."""
+        if self.key.kind is not CheckoutKind.NETWORK:
             return None, {}
         ids = {c.box_id for c in self.edits.lines.values() if isinstance(c, BoxChoice)}
         async with db.read_sessions() as session:

@@ -1,4 +1,4 @@
-"""The checkout session of a customer, for every kind of shop: its data, its quote, and the furthest step."""
+"""The checkout session of a customer, for every kind of checkout: its data, its quote, and the furthest step."""
 
 import dataclasses
 from abc import ABC, abstractmethod
@@ -9,15 +9,8 @@ from zoneinfo import ZoneInfo
 from resolvers.checkout.buyer import missing_of, needs_address
 from resolvers.core.operation import Call
 from resolvers.partner.selling import may_sell
-from schema.checkout.checkout import (
-    AppliedCode,
-    Checkout,
-    CheckoutKey,
-    CheckoutNotice,
-    CheckoutStep,
-    CodeKind,
-    ShopKind,
-)
+from schema.checkout.checkout import Checkout, CheckoutKey, CheckoutKind, CheckoutNotice, CheckoutStep
+from schema.checkout.codes import AppliedCode, CodeKind
 from store.checkout.baskets import BasketEdits
 from store.checkout.customer_state import CartEdits, CustomerSession
 from store.checkout.placement import CheckoutSource
@@ -93,7 +86,7 @@ class CheckoutSession(ABC):
         attempt = self.attempt
         if attempt is None or attempt.state is not AttemptState.COMPLETED:
             return None
-        is_last = self.key.kind is not ShopKind.PRODUCTS or attempt.has_ordered(self.source.last_modified)
+        is_last = self.key.kind is not CheckoutKind.CART or attempt.has_ordered(self.source.last_modified)
         return attempt if is_last else None
 
     @property
@@ -143,7 +136,7 @@ def notices_of(session: CheckoutSession, quote: Quote, *, sells: bool) -> tuple[
 
 
 def shared_view(call: Call, session: CheckoutSession, quote: Quote) -> dict[str, Any]:
-    """The fields of `Checkout` that are the same for every kind of shop, as keyword arguments."""
+    """The fields of `Checkout` that are the same for every kind of checkout, as keyword arguments."""
     live = session.attempt if session.attempt and session.attempt.state in LIVE else None
     link_lives = (
         live is not None and live.link_expires_on is not None and call.services.clock.now() < live.link_expires_on

@@ -1,6 +1,6 @@
 """The checkout steps: show, choose items, identify the buyer, add codes. Payment: `resolvers.payment.checkout.payment`.
 
-All steps but the choice of items are the same for every kind of shop; the `CheckoutKey` has the kind.
+All steps but the choice of items are the same for every kind of checkout; the `CheckoutKey` has the kind.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -14,7 +14,7 @@ from resolvers.core.brute_force import throttled_lookup
 from resolvers.core.operation import Call, operation
 from resolvers.partner.selling import may_sell
 from schema.checkout.basket import NetworkChoice
-from schema.checkout.checkout import Buyer, Checkout, CheckoutKey, LineProblem, ProductChoice, ShopKind
+from schema.checkout.checkout import Buyer, Checkout, CheckoutKey, CheckoutKind, LineProblem, ProductChoice
 from schema.core.errors import CartNotFound, InvalidInput, NotFound, PartnerInactive, Problem
 from schema.core.permission import AccessRule
 from store.checkout.customer_state import CartEdits, CustomerSession, CustomerSessions
@@ -38,7 +38,7 @@ async def load_session(
 
     A basket that has become an order raises CartNotFound, unless `ordered` is set.
     """
-    if key.kind is ShopKind.PRODUCTS:
+    if key.kind is CheckoutKind.CART:
         return await load_cart_session(call, db, key, customer)
     return await load_basket_session(call, db, key, customer, ordered=ordered)
 
@@ -48,7 +48,7 @@ async def load_cart_session(
 ) -> CartCheckoutSession:
     """The session of a cart. Raises CartNotFound for a cart that is unknown, expired or of another partner."""
     partner_id = call.caller.partner_id
-    known = partner_id is not None and key.kind is ShopKind.PRODUCTS
+    known = partner_id is not None and key.kind is CheckoutKind.CART
     cart = await call.services.carts.get(partner_id, key.cart_id) if partner_id is not None and known else None
     if cart is None:
         raise CartNotFound
@@ -63,7 +63,7 @@ async def load_basket_session(
     call: Call, db: DatabaseReader, key: CheckoutKey, customer: CustomerSession | None = None, *, ordered: bool = False
 ) -> BasketCheckoutSession:
     """The session of a basket. Raises CartNotFound for a basket that has become an order, unless `ordered` is set."""
-    if call.caller.partner_id is None or key.kind is ShopKind.PRODUCTS:
+    if call.caller.partner_id is None or key.kind is CheckoutKind.CART:
         raise CartNotFound
     shop, attempt = await _load_shop(db, call.caller.partner_id, key)
     customer = customer or await _load_customer(call, shop, key)
@@ -79,7 +79,7 @@ async def _new_lines(
     call: Call, shop: CheckoutShop, key: CheckoutKey, customer: CustomerSession
 ) -> Mapping[UUID, NetworkChoice]:
     """The lines of the multi-product cart with the id of a basket that this browser does not have yet."""
-    if key.kind is not ShopKind.NETWORK or key.cart_id in customer.bags:
+    if key.kind is not CheckoutKind.NETWORK or key.cart_id in customer.bags:
         return {}
     cart = await call.services.multi_product_carts.get(shop.partner_id, key.cart_id)
     return {} if cart is None else cart.content.lines(cart.id)

@@ -63,10 +63,13 @@ orders = Listing(Order, OrderFilter, OrderSort, Permission.VIEW_ORDER, "The orde
 order = Lookup(Order, "id", "order", Permission.VIEW_ORDER, "An order by its id or its uuid.")
 order_with_uuid = Lookup(Order, "uuid", "order", Permission.VIEW_ORDER, "An order by its uuid.")
 
+OF_VOUCHERS = frozenset({Permission.VIEW_VOUCHER, Permission.UPDATE_VOUCHER})
+OF_GIFT_CARDS = frozenset({Permission.VIEW_GIFT_CARD, Permission.MANAGE_GIFT_CARD})
 NEEDED: Mapping[ShopKind, frozenset[Permission]] = {
     ShopKind.PRODUCTS: frozenset({Permission.VIEW_ORDER}),
-    ShopKind.VOUCHERS: frozenset({Permission.VIEW_VOUCHER, Permission.UPDATE_VOUCHER}),
-    ShopKind.GIFT_CARDS: frozenset({Permission.VIEW_GIFT_CARD, Permission.MANAGE_GIFT_CARD}),
+    ShopKind.VOUCHERS: OF_VOUCHERS,
+    ShopKind.GIFT_CARDS: OF_GIFT_CARDS,
+    ShopKind.MIXED: OF_VOUCHERS | OF_GIFT_CARDS,
     ShopKind.NETWORK: frozenset(
         {Permission.USE_NETWORK_GIFT_CARD, Permission.VIEW_NETWORK_VOUCHER, Permission.MANAGE_NETWORK_VOUCHER}
     ),

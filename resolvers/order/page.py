@@ -11,7 +11,8 @@ from resolvers.core.services import Services
 from resolvers.order.issued import issued_item, issued_rows
 from resolvers.order.page_fulfilment import page_fulfilment
 from resolvers.order.page_requests import page_requests, request_offer
-from schema.checkout.checkout import AppliedCode, CodeKind, ShopKind, Totals
+from schema.checkout.checkout import ShopKind, Totals
+from schema.checkout.codes import AppliedCode, CodeKind
 from schema.core.errors import NotFound
 from schema.order.page import OrderPage, OrderPageDelivery, OrderPageLine, OrderPageRefund
 from schema.payment.payment import PaymentStatus, PaymentTransactionStatus, RefundState
@@ -71,9 +72,10 @@ async def find_order_page(context: Context, token: str) -> OrderPage:
 
 
 def _shop_kind(order: OrderRow, partner: PartnerRow) -> ShopKind:
-    """The shop where more can be bought."""
-    is_closed = order.kind is ShopKind.GIFT_CARDS and not partner.gift_card_offer_enabled
-    return ShopKind.VOUCHERS if is_closed else order.kind
+    """What more can be bought."""
+    if order.kind is ShopKind.MIXED or (order.kind is ShopKind.GIFT_CARDS and not partner.gift_card_offer_enabled):
+        return ShopKind.VOUCHERS
+    return order.kind
 
 
 async def order_of_link(context: Context, db: AsyncSession, token: str) -> OrderRow:

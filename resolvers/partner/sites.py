@@ -1,13 +1,17 @@
 """Maps a host to the shop whose checkout it serves."""
 
+import datetime as dt
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, Date, DateTime, bindparam, cast, exists, func, select
 from sqlmodel import col
 
 from schema.checkout.brand import Brand
+from store.catalogue.catalogue import VoucherPrototypeRow
+from store.catalogue.offers import on_sale_condition
 from store.core.brand_colours import build_brand
+from store.core.clock import clock
 from store.database.db import Database
 from store.database.loaders import column
 from store.database.statement_cache import Condition, Statement
@@ -26,6 +30,8 @@ class Shop:
     """ISO 3166 code of the partner's country; may be empty."""
     time_zone: str
     sells_gift_cards: bool
+    sells_experiences: bool
+    """True if an experience is on sale today."""
     is_network_shop: bool
     """True for the shop where the network itself sells its gift cards and boxes."""
 
@@ -33,7 +39,7 @@ class Shop:
 async def shop_at(db: Database, host: str) -> Shop | None:
     """The shop whose checkout is served at a host; None for an unknown host."""
     of_host = Condition.equal(column(PartnerRow, "site_domain"), host.lower())
-    rows = await db.statements.rows("shop", _shop_statement, {}, [of_host])
+    rows = await db.statements.rows("shop", _shop_statement, {"now": clock.now()}, [of_host])
     if not rows:
         return None
     (
@@ -42,6 +48,7 @@ async def shop_at(db: Database, host: str) -> Shop | None:
         host,
         country,
         sells_gift_cards,
+        sells_experiences,
         is_network_shop,
         time_zone,
         name,
@@ -52,17 +59,27 @@ async def shop_at(db: Database, host: str) -> Shop | None:
     brand = build_brand(
         name, accent_colour, logo_url=logo_url, website=website, email=email, phone=phone, legal=LEGAL_LINKS.read(legal)
     )
-    return Shop(partner_id, marketplace_id, host, brand, country, time_zone, sells_gift_cards, is_network_shop)
+    sold = sells_gift_cards, sells_experiences
+    return Shop(partner_id, marketplace_id, host, brand, country, time_zone, *sold, is_network_shop)
 
 
 def _shop_statement(of_host: ColumnElement[bool]) -> Statement:
     """The columns of a shop in the order in which `shop_at` reads them."""
     columns: tuple[Any, ...] = (
         *(PartnerRow.id, PartnerRow.marketplace_id, PartnerRow.site_domain, PartnerRow.hq_country_code),
-        *(PartnerRow.gift_card_offer_enabled, PartnerRow.is_network_shop, MarketplaceRow.time_zone),
+        *(PartnerRow.gift_card_offer_enabled, _sells_experiences(), PartnerRow.is_network_shop),
+        MarketplaceRow.time_zone,
         *(PartnerRow.commercial_name, PartnerRow.accent_colour, PartnerRow.logo_url, PartnerRow.website),
         *(PartnerRow.agency_email, PartnerRow.agency_phone, PartnerRow.legal_links),
     )
     return (
         select(*columns).join(MarketplaceRow, col(MarketplaceRow.id) == col(PartnerRow.marketplace_id)).where(of_host)
     )
+
+
+def _sells_experiences() -> ColumnElement[bool]:
+    """Whether a prototype of the partner is on sale `now`, in the time zone of its marketplace."""
+    now = bindparam("now", type_=DateTime(timezone=True))
+    today: ColumnElement[dt.date] = cast(func.timezone(MarketplaceRow.time_zone, now), Date)
+    table = VoucherPrototypeRow
+    return exists().where(col(table.partner_id) == col(PartnerRow.id), on_sale_condition(today))

@@ -130,7 +130,7 @@ async def preview_commission(
     """The commission that a payment would have by the fee rules of today. Nothing is stored."""
     partner = await find_visible(call.db, call.caller, PartnerRow, "partner", uuid=partner_uuid)
     paid = _amount_of(amount)
-    found = await commission_of(call.db, partner.id, card_amount=paid, product=product, origin=origin)
+    found = await commission_of(call.db, partner.id, {product: paid}, origin)
     currency = (await call.db.get_one(MarketplaceRow, partner.marketplace_id)).currency
     return CommissionPreview(
         rule_id=found.rule_id,

@@ -47,9 +47,9 @@ async def open_payment(
         if card_amount
         else await card_wallet_of(db, partner.id)
     )
-    fee, of = Commission(), {name: columns.get(name, "") for name in ("product", "origin")}
+    fee, product, origin = Commission(), columns.get("product", ""), columns.get("origin", "")
     if not for_marketplace:
-        fee = await commission_of(db, partner.id, card_amount=card_amount, **of)
+        fee = await commission_of(db, partner.id, {product: card_amount}, origin)
     currency = select(col(MarketplaceRow.currency)).where(col(MarketplaceRow.id) == partner.marketplace_id)
     payment = PaymentRow(
         partner_id=partner.id,

@@ -4,7 +4,7 @@ decimals.
 
 import datetime as dt
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
@@ -12,7 +12,7 @@ from typing import TypeAlias
 from zoneinfo import ZoneInfo
 
 from schema.catalogue.prototype import VoucherPrototypeType
-from schema.checkout.checkout import Checkout, Contact, DeliveryOption
+from schema.checkout.checkout import Checkout, Contact, DeliveryOption, ShopKind
 from schema.checkout.network_offer import OfferedBox, OfferedDesign, OfferedNetworkCards
 from schema.core.text import Text
 from schema.coupon.coupon import ReceptionMode
@@ -187,6 +187,20 @@ def quantity_of(choice: BasketChoice) -> int:
     return choice.quantity if isinstance(choice, NetworkGiftCardChoice | BoxChoice) else 1
 
 
+def content_of(choices: Iterable[BasketChoice]) -> ShopKind:
+    """What an order of these choices has. Of none, the partner's vouchers."""
+    kinds = {_CONTENTS[type(choice)] for choice in choices} or {ShopKind.VOUCHERS}
+    return kinds.pop() if len(kinds) == 1 else ShopKind.MIXED
+
+
+_CONTENTS: Mapping[type[BasketChoice], ShopKind] = {
+    VoucherChoice: ShopKind.VOUCHERS,
+    GiftCardChoice: ShopKind.GIFT_CARDS,
+    NetworkGiftCardChoice: ShopKind.NETWORK,
+    BoxChoice: ShopKind.NETWORK,
+}
+
+
 class BasketProblem(StrEnum):
     """Why a line of a basket cannot be ordered."""
 
@@ -267,6 +281,10 @@ class BasketCheckout(Checkout):
     reception: ReceptionOption | None = None
     """The chosen reception, as long as it is available."""
     gift_cards: OfferedGiftCards | None = None
-    """The gift cards on sale; None in the other shops, and if none are on sale."""
+    """The gift cards on sale; None in other checkouts, and if none are on sale."""
     network_cards: OfferedNetworkCards | None = None
-    """The network's gift cards on sale; None in the other shops, and if none are on sale."""
+    """The network's gift cards on sale; None in other checkouts, and if none are on sale."""
+
+    @property
+    def content(self) -> ShopKind:
+        return content_of(line.choice for line in self.basket_lines)

@@ -8,6 +8,7 @@ from decimal import Decimal
 from enum import StrEnum
 
 from schema.checkout.brand import Brand
+from schema.checkout.codes import AppliedCode
 from schema.checkout.legal import LegalLink
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.text import Text
@@ -16,24 +17,56 @@ from schema.delivery.delivery import DeliveryKind
 
 @graphql_enum
 class ShopKind(DescribedEnum):
-    """What a checkout sells."""
+    """What an order has."""
 
-    # All kinds have the same steps and the same payment.
     PRODUCTS = "products", "Goods, from a cart that a shop creates over the API."
     VOUCHERS = "vouchers", "Experiences, from a basket that the customer fills in the checkout."
     GIFT_CARDS = "gift_cards", "Prepaid money, from a basket that the customer fills in the checkout."
+    MIXED = "mixed", "Experiences and prepaid money, from one basket."
     NETWORK = "network", "Gift cards and boxes of the network, from a basket or from a multi-product cart."
+
+    @property
+    def checkout(self) -> "CheckoutKind":
+        """Where it is bought."""
+        return {ShopKind.PRODUCTS: CheckoutKind.CART, ShopKind.NETWORK: CheckoutKind.NETWORK}.get(
+            self, CheckoutKind.BASKET
+        )
+
+
+SHOP_PATHS = {
+    ShopKind.VOUCHERS: "/vouchers/shop/",
+    ShopKind.GIFT_CARDS: "/giftcards/shop/",
+    ShopKind.MIXED: "/vouchers/shop/",
+    ShopKind.NETWORK: "/network/shop/",
+}
+"""Where customers choose what they order; products are chosen on the partner's own site."""
+
+
+class CheckoutKind(StrEnum):
+    """Where the lines of a checkout come from. All kinds have the same steps and the same payment."""
+
+    CART = "cart"
+    """A cart of goods that a shop creates over the API."""
+    BASKET = "basket"
+    """The partner's experiences and gift cards, which the customer chooses in the checkout."""
+    NETWORK = "network"
+    """Gift cards and boxes of the network, chosen in the checkout or from a multi-product cart."""
+
+    @property
+    def contents(self) -> tuple[ShopKind, ...]:
+        """What its orders can have."""
+        return tuple(content for content in ShopKind if content.checkout is self)
 
 
 @dataclass(frozen=True, slots=True)
 class CheckoutKey:
-    """The identity of a checkout: the cart or basket, the browser session with the customer's data, and the kind of
-    shop.
+    """The identity of a checkout: the cart or basket, the browser session with the customer's data, and where its lines
+    come from.
     """
 
     cart_id: uuid.UUID
     session_id: str
-    kind: ShopKind = ShopKind.PRODUCTS
+    kind: CheckoutKind = CheckoutKind.CART
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,48 +218,6 @@ class DeliveryOption:
         return self.problem is None
 
 
-class CodeKind(StrEnum):
-    """The kind of a code that the customer entered."""
-
-    COUPON = "coupon"
-    GIFT_CARD = "gift_card"
-
-
-class CodeProblem(StrEnum):
-    """Why a coupon or gift card has no effect on the current choice."""
-
-    NOT_FOR_THESE = "not_for_these"
-    OTHER_DELIVERY = "other_delivery"
-    OTHER_EMAIL = "other_email"
-    MINIMUM_PRICE = "minimum_price"
-    MINIMUM_BASKET = "minimum_basket"
-    MINIMUM_PAYMENT = "minimum_payment"
-    NOTHING_LEFT = "nothing_left"
-    """The coupons before it already pay for what it applies to."""
-    TOO_MUCH = "too_much"
-    """It would increase a value beyond the maximum amount."""
-    USED_WHOLE = "used_whole"
-    """A gift card that cannot be split has more than is left to pay."""
-
-
-@dataclass(frozen=True, slots=True)
-class AppliedCode:
-    """A coupon or gift card in use. `amount` is what it deducts; 0 if it has no effect on the current cart."""
-
-    code: str
-    kind: CodeKind
-    amount: Decimal
-    applies: bool
-    added_value: Decimal = Decimal("0.00")
-    """The value that a coupon adds to the purchase, instead of reducing its price."""
-    free_click_and_collect: bool = False
-    """Whether a coupon makes click and collect free."""
-    problem: CodeProblem | None = None
-    """Why it does not apply."""
-    minimum: Decimal | None = None
-    """The required minimum, for the `problem`s about a minimum."""
-
-
 @dataclass(frozen=True, slots=True)
 class VatAmount:
     """The VAT of one rate, included in the total."""
@@ -363,6 +354,11 @@ class Checkout:
     """Set while something is still to be chosen: shown instead of the deliveries, codes and totals of what can be
     ordered.
     """
+
+    @property
+    def content(self) -> ShopKind:
+        """What is ordered."""
+        return ShopKind.PRODUCTS
 
     @property
     def is_closed(self) -> bool:

@@ -135,6 +135,10 @@ class Coupon(SchemaModel):
         description="Whether it increases the value of every line; otherwise only of the most expensive one.",
     )
     free_click_and_collect: bool = Field(default=False, description="Whether it makes click and collect free.")
+    is_combinable: bool = Field(
+        default=True,
+        description="Whether it can be used with other coupons in one order; if not, the one entered first applies.",
+    )
     discount = embedded(CouponDiscount, "The discount.")
     limited_to = embedded(CouponScope, "What it is limited to.")
     conditions = embedded(CouponConditions, "The conditions for using it.")

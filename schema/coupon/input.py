@@ -96,6 +96,7 @@ class CreateCoupon(SchemaModel):
     increases_value: bool = False
     increases_value_repeatedly: bool = False
     free_click_and_collect: bool = False
+    is_combinable: bool = True
 
 
 @update_input_of(CreateCoupon, without={"partner_uuid", "code", "type"})

@@ -6,7 +6,8 @@ from decimal import Decimal
 from enum import StrEnum
 
 from schema.checkout.brand import Brand
-from schema.checkout.checkout import AppliedCode, ShopKind, Totals
+from schema.checkout.checkout import ShopKind, Totals
+from schema.checkout.codes import AppliedCode
 from schema.checkout.legal import LegalLink
 from schema.core.text import Text
 from schema.delivery.delivery import DeliveryKind

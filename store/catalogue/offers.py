@@ -45,7 +45,7 @@ def is_on_sale(row: VoucherPrototypeRow, today: dt.date) -> bool:
     return row.is_active and (row.last_active_day is None or today <= row.last_active_day)
 
 
-def on_sale_condition(today: dt.date) -> ColumnElement[bool]:
+def on_sale_condition(today: dt.date | ColumnElement[dt.date]) -> ColumnElement[bool]:
     """`is_on_sale` as an SQL condition."""
     table = VoucherPrototypeRow
     return and_(col(table.is_active), or_(col(table.last_active_day).is_(None), col(table.last_active_day) >= today))

@@ -10,13 +10,15 @@ from schema.checkout.basket import (
     BasketLine,
     BasketProblem,
     BoxChoice,
+    GiftCardChoice,
     Giftee,
     NetworkGiftCardChoice,
     OfferedGiftCards,
     ReceptionOption,
     VoucherChoice,
 )
-from schema.checkout.checkout import AppliedCode, DeliveryOption, ShopKind, Totals
+from schema.checkout.checkout import CheckoutKind, DeliveryOption, Totals
+from schema.checkout.codes import AppliedCode
 from schema.checkout.network_offer import OfferedBox, OfferedNetworkCards
 from schema.core.text import Text
 from schema.coupon.coupon import CouponTarget, ReceptionMode
@@ -49,7 +51,12 @@ MODES_BY_DELIVERY_KIND = {
 ADDRESS_FIELDS = ("address_line_1", "address_line_2", "postal_code", "city", "country")
 REQUIRED_ADDRESS_FIELDS = ("first_name", "address_line_1", "postal_code", "city", "country")
 """Fields of a giftee that postal delivery requires."""
-_TARGETS = {NetworkGiftCardChoice: CouponTarget.NETWORK_GIFT_CARDS, BoxChoice: CouponTarget.NETWORK_VOUCHERS}
+_TARGETS: Mapping[type[BasketChoice], CouponTarget] = {
+    VoucherChoice: CouponTarget.VOUCHERS,
+    GiftCardChoice: CouponTarget.GIFT_CARDS,
+    NetworkGiftCardChoice: CouponTarget.NETWORK_GIFT_CARDS,
+    BoxChoice: CouponTarget.NETWORK_VOUCHERS,
+}
 UNPRICED_PROBLEMS = frozenset({BasketProblem.NOT_SOLD, BasketProblem.CHOICE_CHANGED, BasketProblem.TOO_MUCH})
 
 
@@ -57,7 +64,7 @@ UNPRICED_PROBLEMS = frozenset({BasketProblem.NOT_SOLD, BasketProblem.CHOICE_CHAN
 class BasketPricingInput:
     """All inputs of a basket's price."""
 
-    kind: ShopKind
+    kind: CheckoutKind
     choices: Mapping[uuid.UUID, BasketChoice]
     prototypes: Mapping[int, ShopPrototype]
     gift_cards: OfferedGiftCards | None
@@ -104,7 +111,7 @@ def price_basket(pricing_input: BasketPricingInput) -> PricedBasket:
     worth = sum((line.total for line in priced), ZERO) - reduction.total
     receptions = tuple(_receptions(pricing_input, priced, worth, reduction))
     chosen = _chosen_reception(pricing_input, receptions)
-    sold = [PricedLine(line.total, _vat_rate(line, pricing_input)) for line in priced]
+    sold = [_sold_line(line, pricing_input) for line in priced]
     rates = {delivery.id: delivery.vat_rate for delivery in pricing_input.deliveries}
     shipping_cost = ShippingCost(
         chosen.delivery.price if chosen else None, rates.get(chosen.delivery.id, ZERO) if chosen else ZERO
@@ -154,13 +161,15 @@ def _with_reception_problem(line: BasketLine, reception: ReceptionMode | None) -
 
 
 def _discountable_line(line: BasketLine) -> DiscountableLine:
-    target = _TARGETS.get(type(line.choice))
-    unit_price = line.total if target is None else line.base_price
-    return DiscountableLine(line.prototype.id if line.prototype else None, unit_price, line.total, target)
+    is_of_network = isinstance(line.choice, NetworkGiftCardChoice | BoxChoice)
+    unit_price = line.base_price if is_of_network else line.total
+    prototype_id = line.prototype.id if line.prototype else None
+    return DiscountableLine(prototype_id, unit_price, line.total, _TARGETS[type(line.choice)])
 
 
-def _vat_rate(line: BasketLine, pricing_input: BasketPricingInput) -> Decimal | None:
-    return pricing_input.prototypes[line.prototype.id].vat_rate if line.prototype else None
+def _sold_line(line: BasketLine, pricing_input: BasketPricingInput) -> PricedLine:
+    vat_rate = pricing_input.prototypes[line.prototype.id].vat_rate if line.prototype else None
+    return PricedLine(line.total, vat_rate, takes_gift_cards=isinstance(line.choice, VoucherChoice))
 
 
 def _coupon_context(pricing_input: BasketPricingInput) -> CouponContext:

@@ -1,4 +1,4 @@
-"""Baskets of vouchers or gift cards, stored in the customer's session until a payment starts."""
+"""Baskets of vouchers and gift cards, or of network products, stored in the customer's session until a payment starts."""
 
 import uuid
 from dataclasses import dataclass, field
@@ -17,6 +17,7 @@ class BasketEdits:
     last_modified: int
     """Creation time in milliseconds; it never changes. Payments of different contents differ by their fingerprint."""
     kind: ShopKind
+    """One of the contents of its kind of checkout: baskets of older releases had one each."""
     lines: dict[uuid.UUID, BasketChoice] = field(default_factory=dict)
     reception: ReceptionMode | None = None
     delivery_id: int | None = None

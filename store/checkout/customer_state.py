@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from schema.cart.cart import Cart
 from schema.checkout.basket import BasketChoice
-from schema.checkout.checkout import Buyer, CheckoutNotice, ProductChoice, ShopKind
+from schema.checkout.checkout import Buyer, CheckoutKind, CheckoutNotice, ProductChoice
 from store.checkout.baskets import MAX_BASKETS, BasketEdits
 from store.checkout.sessions import NEW_VERSION, Sessions
 
@@ -59,15 +59,15 @@ class CustomerSession:
         return edits
 
     def basket(
-        self, id: uuid.UUID, kind: ShopKind, begun: int, lines: Mapping[uuid.UUID, BasketChoice] | None = None
+        self, id: uuid.UUID, kind: CheckoutKind, begun: int, lines: Mapping[uuid.UUID, BasketChoice] | None = None
     ) -> BasketEdits:
         """The basket; a new one with these lines, created at `begun` (milliseconds), if there is none of this id and
         kind.
         """
         basket = self.bags.get(id)
-        if basket is None or basket.kind is not kind:
+        if basket is None or basket.kind.checkout is not kind:
             country = self.buyer.country if self.buyer else ""
-            basket = BasketEdits(begun, kind, dict(lines or {}), country=country)
+            basket = BasketEdits(begun, kind.contents[0], dict(lines or {}), country=country)
             self.bags[id] = basket
             for old in list(self.bags)[:-MAX_BASKETS]:
                 del self.bags[old]

@@ -13,7 +13,8 @@ from sqlalchemy import update
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.checkout.checkout import Buyer, CheckoutKey, CodeKind, ShopKind
+from schema.checkout.checkout import Buyer, CheckoutKey, ShopKind
+from schema.checkout.codes import CodeKind
 from schema.checkout.legal import LegalLink
 from store.checkout.fulfilment import issue_purchases
 from store.checkout.network_fulfilment import NetworkGood, issue_network_purchases
@@ -39,6 +40,8 @@ from store.payment.recording import ORIGIN
 from store.payment.snapshot import BUYER, CODES, DELIVERY, LINES, AttemptCode, AttemptDelivery, AttemptLine
 from store.voucher.vouchers import VoucherRow
 
+NOTHING = Decimal("0.00")
+
 
 @dataclass(frozen=True, slots=True)
 class CheckoutSource:
@@ -63,7 +66,7 @@ def new_attempt(
     assert delivery is not None
     attempt = AttemptRow(
         partner_id=partner_id,
-        kind=key.kind,
+        kind=quote.content,
         cart_id=source.id,
         cart_last_modified=source.last_modified,
         session_digest=session_digest(key.session_id),
@@ -80,7 +83,7 @@ def new_attempt(
         currency=totals.currency,
         products_amount=totals.products,
         discount_amount=totals.discount,
-        delivery_amount=delivery.price or Decimal("0.00"),
+        delivery_amount=delivery.price or NOTHING,
         total_amount=totals.total,
         gift_card_amount=totals.gift_cards,
         card_amount=totals.by_card,
@@ -94,12 +97,19 @@ async def add_commission(db: AsyncSession, attempt: AttemptRow) -> None:
     """Add the marketplace's commission by its fee rules to a new attempt. What a network sells is its own: there is none."""
     if attempt.kind is ShopKind.NETWORK:
         return
-    commission = await commission_of(
-        db, attempt.partner_id, card_amount=attempt.card_amount, product=attempt.kind.value, origin=ORIGIN
-    )
+    commission = await commission_of(db, attempt.partner_id, _card_amounts(attempt), ORIGIN)
     attempt.commission_amount, attempt.commission_vat_amount = commission.amount, commission.vat
     attempt.commission_vat_rate, attempt.fee_rule_id = commission.vat_rate, commission.rule_id
     attempt.is_reverse_charge = commission.is_reverse_charge
+
+
+def _card_amounts(attempt: AttemptRow) -> Mapping[str, Decimal]:
+    """What comes in by bank card, by product. Of a mixed order, delivery counts as a part of the vouchers."""
+    if attempt.kind is not ShopKind.MIXED:
+        return {attempt.kind.value: attempt.card_amount}
+    cards = sum((line.total - (line.discount or NOTHING) for line in attempt.lines if line.gift_card), NOTHING)
+    by_card = min(cards, attempt.card_amount)
+    return {ShopKind.GIFT_CARDS.value: by_card, ShopKind.VOUCHERS.value: attempt.card_amount - by_card}
 
 
 def _applied_codes(quote: Quote, kind: CodeKind) -> tuple[AttemptCode, ...]:

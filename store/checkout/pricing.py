@@ -6,11 +6,8 @@ from decimal import Decimal
 
 from schema.checkout.checkout import (
     FIXABLE_PROBLEMS,
-    AppliedCode,
     CheckoutEstimate,
     CheckoutLine,
-    CodeKind,
-    CodeProblem,
     DeliveryOption,
     DeliveryProblem,
     LineProblem,
@@ -20,6 +17,7 @@ from schema.checkout.checkout import (
     Totals,
     VatAmount,
 )
+from schema.checkout.codes import AppliedCode, CodeKind, CodeProblem
 from schema.delivery.delivery import DeliveryKind
 from schema.validation.numbers import LARGEST_AMOUNT
 from store.checkout.offers import ShopDelivery, ShopProduct
@@ -114,6 +112,8 @@ class PricedLine:
 
     total: Decimal
     vat_rate: Decimal | None
+    takes_gift_cards: bool = True
+    """False for prepaid money: a gift card that pays for it would restart its own validity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +134,16 @@ def compute_totals(
     """The totals, and the effect of each code. It serves carts and baskets alike."""
     worth = sum((line.total for line in sold), ZERO)
     total = worth - reduction.total + (shipping.price or ZERO)
-    cards, by_card = _split_payment(total, [code for code in codes if isinstance(code, UsableCard)])
-    applied = tuple(_applied_code(code, reduction, cards) for code in codes)
+    takes_gift_cards = not sold or any(line.takes_gift_cards for line in sold)
+    payable = _payable_by_gift_cards(total, sold, reduction) if takes_gift_cards else ZERO
+    paid = _gift_card_amounts(payable, [code for code in codes if isinstance(code, UsableCard)])
+    by_card = total - sum(paid.values(), ZERO)
+    applied = tuple(
+        _applied_card(code, paid[code.id], takes_gift_cards=takes_gift_cards)
+        if isinstance(code, UsableCard)
+        else _applied_coupon(code, reduction)
+        for code in codes
+    )
     totals = Totals(
         currency=currency,
         products=worth,
@@ -333,22 +341,34 @@ def _contained_vat(rate: Decimal, gross: Decimal) -> VatAmount:
     return VatAmount(rate, gross - vat, vat, gross)
 
 
-def _split_payment(total: Decimal, cards: Sequence[UsableCard]) -> tuple[dict[int, Decimal], Decimal]:
-    """The amount paid by each gift card, and the rest for the bank card: first those of the partner, then those of its
-    network, each in the order of the codes. A card that is used whole pays nothing of less than it has.
+def _payable_by_gift_cards(total: Decimal, sold: Sequence[PricedLine], reduction: Reduction) -> Decimal:
+    """What gift cards can pay: the total without the lines that do not take them."""
+    barred = (line.total - off for line, off in zip(sold, reduction.by_line, strict=True) if not line.takes_gift_cards)
+    return total - sum(barred, ZERO)
+
+
+def _gift_card_amounts(payable: Decimal, cards: Sequence[UsableCard]) -> dict[int, Decimal]:
+    """The amount paid by each gift card: first those of the partner, then those of its network, each in the order of the
+    codes. A card that is used whole pays nothing of less than it has.
     """
     taken: dict[int, Decimal] = {}
     for card in sorted(cards, key=lambda each: each.is_of_network):
-        taken[card.id] = ZERO if card.is_whole and card.remaining > total else min(card.remaining, total)
-        total -= taken[card.id]
-    return taken, total
+        taken[card.id] = ZERO if card.is_whole and card.remaining > payable else min(card.remaining, payable)
+        payable -= taken[card.id]
+    return taken
 
 
-def _applied_code(code: CouponRow | UsableCard, reduction: Reduction, cards: Mapping[int, Decimal]) -> AppliedCode:
-    if isinstance(code, UsableCard):
-        is_left_whole = code.is_whole and not cards[code.id]
-        problem = CodeProblem.USED_WHOLE if is_left_whole else None
-        return AppliedCode(code.code, CodeKind.GIFT_CARD, cards[code.id], not is_left_whole, problem=problem)
+def _applied_card(card: UsableCard, amount: Decimal, *, takes_gift_cards: bool) -> AppliedCode:
+    """`takes_gift_cards` is True if the order has something that gift cards can pay for."""
+    problem = None
+    if not takes_gift_cards:
+        problem = CodeProblem.PAYS_NO_GIFT_CARDS
+    elif card.is_whole and not amount:
+        problem = CodeProblem.USED_WHOLE
+    return AppliedCode(card.code, CodeKind.GIFT_CARD, amount, problem is None, problem=problem)
+
+
+def _applied_coupon(code: CouponRow, reduction: Reduction) -> AppliedCode:
     amount, missed = reduction.by_coupon.get(code.id), reduction.unmet.get(code.id)
     return AppliedCode(
         code=code.code,

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from schema.checkout.checkout import AppliedCode, CheckoutLine, DeliveryOption, ShopKind, Totals
+from schema.checkout.basket import content_of
+from schema.checkout.checkout import CheckoutKind, CheckoutLine, DeliveryOption, ShopKind, Totals
+from schema.checkout.codes import AppliedCode
 from schema.core.text import Text
 from schema.coupon.coupon import ReceptionMode
 from schema.validation.languages import LANGUAGES
@@ -36,6 +38,11 @@ class Quote(ABC):
     def reception(self) -> ReceptionMode | None:
         """How vouchers and gift cards are delivered; None for goods."""
         return None
+
+    @property
+    def content(self) -> ShopKind:
+        """What is ordered."""
+        return ShopKind.PRODUCTS
 
     @abstractmethod
     def attempt_lines(self) -> tuple[AttemptLine, ...]:
@@ -77,12 +84,16 @@ class BasketQuote(Quote):
     def reception(self) -> ReceptionMode | None:
         return self.priced.reception.mode if self.priced.reception else None
 
+    @property
+    def content(self) -> ShopKind:
+        return content_of(self.pricing_input.choices.values())
+
     def attempt_lines(self) -> tuple[AttemptLine, ...]:
         reduction = self.priced.reduction
         rates = {id: sold.vat_rate for id, sold in self.pricing_input.prototypes.items()}
         lines: list[AttemptLine] = []
         for line, off, coupons in zip(self.priced.lines, reduction.by_line, reduction.coupons, strict=True):
-            if self.pricing_input.kind is ShopKind.NETWORK:
+            if self.pricing_input.kind is CheckoutKind.NETWORK:
                 lines += network_attempt_lines(line, off, coupons, self.pricing_input.network_cards)
             else:
                 lines.append(attempt_line(line, off, coupons, rates, self.pricing_input.gift_cards))

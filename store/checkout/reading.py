@@ -12,11 +12,12 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 from sqlmodel.sql.expression import SelectOfScalar
 
-from schema.checkout.checkout import CheckoutKey, OfferedProduct, ProductChoice, ShopKind
+from schema.checkout.checkout import CheckoutKey, CheckoutKind, OfferedProduct, ProductChoice
 from store.checkout.offers import ShopProduct
 from store.core.codes import normalize
 from store.coupon.coupons import CouponRow
 from store.coupon.rules import is_running
+from store.database.loaders import is_any_of
 from store.database.transaction_reader import DatabaseReader
 from store.gift_card.acceptance import is_accepted_at
 from store.gift_card.gift_cards import GiftCardRow, UsableCard
@@ -25,7 +26,7 @@ from store.network.card_payments import is_of_network, usable_card
 from store.partner.partners import PartnerRow
 from store.payment.attempts import LIVE, AttemptRow, AttemptState
 
-PAID_BY_GIFT_CARD = frozenset({ShopKind.PRODUCTS, ShopKind.VOUCHERS})
+PAID_BY_GIFT_CARD = frozenset({CheckoutKind.CART, CheckoutKind.BASKET})
 """What can be paid for with gift cards."""
 
 
@@ -70,7 +71,7 @@ def latest_attempt_query() -> SelectOfScalar[AttemptRow]:
         select(AttemptRow)
         .where(
             col(AttemptRow.partner_id) == bindparam("partner_id"),
-            col(AttemptRow.kind) == bindparam("kind"),
+            is_any_of(col(AttemptRow.kind), name="kinds"),
             col(AttemptRow.cart_id) == bindparam("cart_id"),
             col(AttemptRow.session_digest) == bindparam("session_digest"),
         )
@@ -82,7 +83,7 @@ def latest_attempt_query() -> SelectOfScalar[AttemptRow]:
 def latest_attempt_values(partner_id: int, key: CheckoutKey) -> dict[str, object]:
     return {
         "partner_id": partner_id,
-        "kind": key.kind,
+        "kinds": list(key.kind.contents),
         "cart_id": key.cart_id,
         "session_digest": session_digest(key.session_id),
         "completed": AttemptState.COMPLETED,
@@ -145,7 +146,7 @@ async def reservations_elsewhere(
     table = AttemptRow
     query = select(table).where(
         col(table.partner_id) == partner_id,
-        col(table.kind) == key.kind,
+        is_any_of(col(table.kind), key.kind.contents),
         col(table.cart_id) == key.cart_id,
         col(table.session_digest) != session_digest(key.session_id),
         col(table.state).in_(LIVE),
@@ -156,12 +157,17 @@ async def reservations_elsewhere(
 
 
 async def usable_codes(
-    db: DatabaseReader, partner_id: int, codes: Sequence[str], now: dt.datetime, own: OwnReservations, kind: ShopKind
+    db: DatabaseReader,
+    partner_id: int,
+    codes: Sequence[str],
+    now: dt.datetime,
+    own: OwnReservations,
+    kind: CheckoutKind,
 ) -> list[CouponRow | UsableCard]:
     """The usable coupons and gift cards for these codes, in the order of the codes: gift cards of the partner, and of its
     network if the partner takes part in them.
 
-    Gift cards cannot pay for gift cards, nor for boxes: each purchase would restart the validity of the money.
+    Gift cards pay nothing of the network: each purchase would restart the validity of the money.
     """
     normal_codes = [normalize(code) for code in codes]
     if not normal_codes:

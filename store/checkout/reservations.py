@@ -96,7 +96,7 @@ async def reserve(db: AsyncSession, attempt: AttemptRow, now: dt.datetime) -> No
         raise CheckoutChanged
     for use in attempt.coupons:
         coupon = locked.coupons.get(use.id)
-        if coupon is None or not is_running(coupon, now, kind=attempt.kind):
+        if coupon is None or not is_running(coupon, now, kind=attempt.kind.checkout):
             raise CheckoutChanged
         coupon.usage_count += 1
     await _check_modes(db, attempt)

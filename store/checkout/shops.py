@@ -10,7 +10,7 @@ from sqlmodel import col
 
 from schema.checkout.basket import OfferedGiftCards
 from schema.checkout.brand import Brand
-from schema.checkout.checkout import CheckoutKey, ShopKind
+from schema.checkout.checkout import SHOP_PATHS, CheckoutKey, CheckoutKind, ShopKind
 from schema.checkout.legal import LegalLink
 from schema.partner.partner import PartnerStatus
 from schema.wallet import WalletKind
@@ -23,12 +23,6 @@ from store.ledger.wallets import WalletRow
 from store.partner.brand import brand_of
 from store.partner.partners import LEGAL_LINKS, MarketplaceRow, PartnerRow
 from store.payment.attempts import AttemptRow
-
-SHOP_PATHS = {
-    ShopKind.VOUCHERS: "/vouchers/shop/",
-    ShopKind.GIFT_CARDS: "/giftcards/shop/",
-    ShopKind.NETWORK: "/network/shop/",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +81,7 @@ async def load_shop(
     row = _PartnerColumns(*columns)
     row = row._replace(legal_links=LEGAL_LINKS.read(row.legal_links))
     shop = _checkout_shop(row, currency, time_zone, network_months)
-    if key.kind is ShopKind.NETWORK:
+    if key.kind is CheckoutKind.NETWORK:
         shop = replace(shop, takes_cards=own_wallet)
     return shop, None if attempt_id is None else await load_attempt(db, attempt_id)
 

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
 
-from schema.checkout.checkout import CheckoutLine, CodeProblem, ShopKind
+from schema.checkout.checkout import CheckoutKind, CheckoutLine
+from schema.checkout.codes import CodeProblem
 from schema.coupon.coupon import CouponTarget, ReceptionMode
 from schema.delivery.delivery import DeliveryKind
 from schema.validation.numbers import LARGEST_AMOUNT
@@ -21,12 +22,11 @@ RECEPTION_MODES = {
 
 
 TARGETS = {
-    ShopKind.PRODUCTS: frozenset({CouponTarget.ECOMMERCE, CouponTarget.CLICK_AND_COLLECT}),
-    ShopKind.VOUCHERS: frozenset({CouponTarget.VOUCHERS}),
-    ShopKind.GIFT_CARDS: frozenset({CouponTarget.GIFT_CARDS}),
-    ShopKind.NETWORK: frozenset({CouponTarget.NETWORK_GIFT_CARDS, CouponTarget.NETWORK_VOUCHERS}),
+    CheckoutKind.CART: frozenset({CouponTarget.ECOMMERCE, CouponTarget.CLICK_AND_COLLECT}),
+    CheckoutKind.BASKET: frozenset({CouponTarget.VOUCHERS, CouponTarget.GIFT_CARDS}),
+    CheckoutKind.NETWORK: frozenset({CouponTarget.NETWORK_GIFT_CARDS, CouponTarget.NETWORK_VOUCHERS}),
 }
-"""A coupon is usable in a kind of shop if it has at least one of these targets."""
+"""A coupon is usable in a kind of checkout if it has at least one of these targets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +40,14 @@ class DiscountableLine:
     unit_price: Decimal
     total: Decimal
     target: CouponTarget | None = None
-    """What a coupon must be for; None if all of the shop's lines are alike."""
+    """What a coupon must be for; None for goods."""
 
 
 @dataclass(frozen=True, slots=True)
 class CouponContext:
     """What is known about the purchase. None means unknown yet, which rejects no coupon."""
 
-    kind: ShopKind
+    kind: CheckoutKind
     email: str
     targets: frozenset[CouponTarget] | None
     receptions: frozenset[ReceptionMode] | None
@@ -86,8 +86,10 @@ def cents(value: Decimal) -> Decimal:
     return value.quantize(CENT, ROUND_HALF_UP)
 
 
-def is_running(coupon: CouponRow, now: dt.datetime, *, own_uses: int = 0, kind: ShopKind = ShopKind.PRODUCTS) -> bool:
-    """True if the coupon is active, within its period, not used up, and has a target for this kind of shop.
+def is_running(
+    coupon: CouponRow, now: dt.datetime, *, own_uses: int = 0, kind: CheckoutKind = CheckoutKind.CART
+) -> bool:
+    """True if the coupon is active, within its period, not used up, and has a target for this kind of checkout.
 
     `own_uses` are uses that the caller has already taken; they do not count as used.
     """
@@ -125,7 +127,7 @@ def apply_coupons_to_cart(
     collected = None if kind is None else kind is DeliveryKind.CLICK_AND_COLLECT
     target = CouponTarget.CLICK_AND_COLLECT if collected else CouponTarget.ECOMMERCE
     context = CouponContext(
-        kind=ShopKind.PRODUCTS,
+        kind=CheckoutKind.CART,
         email=email,
         targets=None if kind is None else frozenset({target, CouponTarget.ECOMMERCE}),
         receptions=None if kind is None else RECEPTION_MODES[kind],
@@ -142,8 +144,9 @@ def apply_coupons(lines: Sequence[DiscountableLine], coupons: Sequence[CouponRow
     by_coupon, added_by_coupon = dict[int, Decimal](), dict[int, Decimal]()
     unmet, freeing = dict[int, UnmetCondition](), set[int]()
     for coupon in coupons:
-        eligible = _eligible(coupon, lines, context)
-        if (missed := _unmet_condition(coupon, lines, sum(left, ZERO), context)) is not None:
+        eligible = _eligible(coupon, lines)
+        others = [other for other in coupons if other.id in by_coupon]
+        if (missed := _unmet_condition(coupon, others, lines, left, context)) is not None:
             unmet[coupon.id] = missed
             continue
         shares, raised = _effect(coupon, [lines[i].total for i in eligible], [left[i] for i in eligible])
@@ -177,26 +180,34 @@ def apply_coupons(lines: Sequence[DiscountableLine], coupons: Sequence[CouponRow
 
 
 def _unmet_condition(
-    coupon: CouponRow, lines: Sequence[DiscountableLine], left: Decimal, context: CouponContext
+    coupon: CouponRow,
+    others: Sequence[CouponRow],
+    lines: Sequence[DiscountableLine],
+    left: Sequence[Decimal],
+    context: CouponContext,
 ) -> UnmetCondition | None:
     """The first unmet condition of the coupon. Conditions on unknown data (delivery, e-mail) count as met.
 
-    `left` is the amount left for all lines after the previous coupons.
+    `others` are the coupons that apply already, `left` is the amount that they leave for each line. Minimums of a basket
+    or a payment count all lines of what the coupon is for, within its scope or not.
     """
     if not lines:
         return UnmetCondition(CodeProblem.NOTHING_LEFT)
-    within = [line for line in lines if _in_scope(coupon, line, context)]
-    if not within or (coupon.increases_value and context.kind is ShopKind.PRODUCTS):
+    within = [line for line in lines if _in_scope(coupon, line)]
+    if not within or (coupon.increases_value and context.kind is CheckoutKind.CART):
         return UnmetCondition(CodeProblem.NOT_FOR_THESE)
     if not _fits_reception(coupon, context):
         return UnmetCondition(CodeProblem.OTHER_DELIVERY)
     if not _fits_buyer(coupon, context.email):
         return UnmetCondition(CodeProblem.OTHER_EMAIL)
-    worth = sum((line.total for line in lines), ZERO)
+    if others and not all(each.is_combinable for each in (coupon, *others)):
+        return UnmetCondition(CodeProblem.NOT_COMBINABLE)
+    aimed_at = [i for i, line in enumerate(lines) if _is_target(coupon, line)]
+    worth, to_pay = sum((lines[i].total for i in aimed_at), ZERO), sum((left[i] for i in aimed_at), ZERO)
     minimums = (
         (CodeProblem.MINIMUM_PRICE, coupon.minimum_product_price_amount, max(line.unit_price for line in within)),
         (CodeProblem.MINIMUM_BASKET, coupon.minimum_basket_amount, worth),
-        (CodeProblem.MINIMUM_PAYMENT, coupon.minimum_payment_amount, left),
+        (CodeProblem.MINIMUM_PAYMENT, coupon.minimum_payment_amount, to_pay),
     )
     return next(
         (UnmetCondition(problem, least) for problem, least, there_is in minimums if there_is < (least or ZERO)), None
@@ -219,19 +230,23 @@ def _fits_buyer(coupon: CouponRow, email: str) -> bool:
     )
 
 
-def _in_scope(coupon: CouponRow, line: DiscountableLine, context: CouponContext) -> bool:
-    if line.target is not None and line.target not in coupon.targets:
+def _is_target(coupon: CouponRow, line: DiscountableLine) -> bool:
+    return line.target is None or line.target in coupon.targets
+
+
+def _in_scope(coupon: CouponRow, line: DiscountableLine) -> bool:
+    if not _is_target(coupon, line):
         return False
     if line.target is CouponTarget.NETWORK_VOUCHERS and coupon.increases_value:
         return False  # the value of a box is its content
-    scope = {ShopKind.PRODUCTS: coupon.product_ids, ShopKind.VOUCHERS: coupon.voucher_prototype_ids}.get(context.kind)
+    scope = {None: coupon.product_ids, CouponTarget.VOUCHERS: coupon.voucher_prototype_ids}.get(line.target)
     return not scope or line.id in scope
 
 
-def _eligible(coupon: CouponRow, lines: Sequence[DiscountableLine], context: CouponContext) -> list[int]:
+def _eligible(coupon: CouponRow, lines: Sequence[DiscountableLine]) -> list[int]:
     """The indexes of the lines that the coupon applies to."""
     least = coupon.minimum_product_price_amount or ZERO
-    return [i for i, line in enumerate(lines) if _in_scope(coupon, line, context) and line.unit_price >= least]
+    return [i for i, line in enumerate(lines) if _in_scope(coupon, line) and line.unit_price >= least]
 
 
 def _effect(

@@ -16,6 +16,7 @@ from schema.order.order import RefundLine
 from store.core.row import InCurrency, PartnerIndexed
 from store.order.orders import OrderProductRow, OrderRow
 from store.payment.payments import RefundRow
+from store.payment.refund_amounts import BankCardPart
 from store.providers.money import smallest_unit
 
 NOTHING = Decimal("0.00")
@@ -73,10 +74,18 @@ class OrderRefund:
     delivery: Decimal
     answers: RequestAnswer | None = None
     """The request that it approves; None if nobody has asked for it."""
+    gift_cards_left: Decimal = NOTHING
+    """What was paid for the order's gift cards and is not refunded yet, with those of this refund."""
 
     @property
     def amount(self) -> Decimal:
         return sum((each.amount for each in self.lines), self.delivery)
+
+    @property
+    def only_by_bank(self) -> BankCardPart:
+        """The part of it that gift cards have not paid for: they do not pay for gift cards."""
+        cards = sum((each.amount for each in self.lines if each.line.gift_card_id is not None), NOTHING)
+        return BankCardPart(cards, self.gift_cards_left - cards)
 
 
 def left_of_line(line: OrderProductRow) -> int:

@@ -74,7 +74,7 @@ class AttemptRow(PartnerOwned, CreatedOn, CheckedRow, AcceptedDocuments, table=T
         Index(
             "checkout_attempt_one_live_key",
             "partner_id",
-            "kind",
+            text("(CASE WHEN kind IN ('products', 'network') THEN kind ELSE 'basket' END)"),
             "cart_id",
             "session_digest",
             unique=True,

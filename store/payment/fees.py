@@ -1,8 +1,8 @@
 """Fee rules, and the commission of a payment by them."""
 
 import functools
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
 from sqlalchemy import CheckConstraint, Index, Integer, String, and_, bindparam, case, or_
@@ -73,16 +73,16 @@ class FeeTerms:
 
 
 async def commission_of(
-    db: AsyncSession, partner_id: int, *, card_amount: Decimal, product: str, origin: str
+    db: AsyncSession, partner_id: int, card_amounts: Mapping[str, Decimal], origin: str
 ) -> Commission:
-    """The commission of a payment of which `card_amount` comes in by bank card."""
-    if card_amount <= 0:
+    """The commission of a payment: `card_amounts` is what comes in by bank card for each product."""
+    paid = {product: amount for product, amount in card_amounts.items() if amount > 0}
+    terms = {product: await find_terms(db, partner_id, product, origin) for product in paid}
+    shares = [(each.rule, paid[product]) for product, each in terms.items() if each.rule is not None]
+    if not shares:
         return Commission()
-    terms = await find_terms(db, partner_id, product, origin)
-    if terms.rule is None:
-        return Commission()
-    commission = commission_by(terms.rule, card_amount, terms.vat_rate(terms.rule.vat_rate))
-    return replace(commission, is_reverse_charge=terms.is_reverse_charge)
+    is_reverse_charge = any(each.is_reverse_charge for each in terms.values())
+    return commission_by(shares, sum(paid.values(), NOTHING), is_reverse_charge=is_reverse_charge)
 
 
 async def find_terms(
@@ -124,13 +124,23 @@ def _fitting(*, is_named: bool) -> Select[FeeRuleRow | None, str, str]:
     )
 
 
-def commission_by(rule: FeeRuleRow, card_amount: Decimal, vat_rate: Decimal) -> Commission:
-    """The commission by one rule, with VAT at `vat_rate` percent. At least the smallest unit of `card_amount` is the partner's: the provider refunds nothing
-    that is commission alone.
+def commission_by(
+    shares: Sequence[tuple[FeeRuleRow, Decimal]], card_amount: Decimal, *, is_reverse_charge: bool = False
+) -> Commission:
+    """The commission by the rules of the parts of `card_amount`, each with its part.
+
+    The percentage of each rule counts for its part. Of the fixed amounts the largest counts, once. Rules of one seller
+    have one VAT rate; if they differ, that of the rule which takes most counts. At least the smallest unit of `card_amount` is the partner's: the provider refunds
+    nothing that is commission alone. `rule_id` is None if there are several rules.
     """
-    unit = smallest_unit(rule.currency)
-    net = card_amount * rule.percentage / 100 + rule.fixed_amount
-    return Commission(*fee_with_vat(net, vat_rate, unit, most=card_amount - unit), vat_rate, rule.id)
+    leading, _ = max(
+        shares, key=lambda share: (share[0].percentage * share[1] / 100 + share[0].fixed_amount, share[0].vat_rate)
+    )
+    vat_rate, unit = NOTHING if is_reverse_charge else leading.vat_rate, smallest_unit(leading.currency)
+    fixed = max(rule.fixed_amount for rule, _ in shares)
+    net = sum((amount * rule.percentage / 100 for rule, amount in shares), fixed)
+    rule_id = leading.id if all(rule.id == leading.id for rule, _ in shares) else None
+    return Commission(*fee_with_vat(net, vat_rate, unit, most=card_amount - unit), vat_rate, rule_id, is_reverse_charge)
 
 
 def fee_with_vat(

@@ -1,6 +1,7 @@
 """How a refund is divided over the sources of a payment, and how much commission goes back with it."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
 
 from schema.core.errors import InvalidInput
@@ -17,24 +18,48 @@ def left_of(source: PaymentSourceRow) -> Decimal:
     return source.source_amount - source.refunded_amount
 
 
-def divide(sources: Sequence[PaymentSourceRow], amount: Decimal) -> Mapping[int, Decimal]:
+@dataclass(frozen=True, slots=True)
+class BankCardPart:
+    """What only the bank card has paid for: the gift cards of an order."""
+
+    amount: Decimal = NOTHING
+    """What is refunded of it."""
+    left: Decimal = NOTHING
+    """What remains of it after this refund, for later ones."""
+
+
+def divide(
+    sources: Sequence[PaymentSourceRow], amount: Decimal, only_by_bank: BankCardPart = BankCardPart()
+) -> Mapping[int, Decimal]:
     """The amounts by source id, in proportion to what is left of each. The last cent goes to the bank card.
 
-    `amount` must not exceed what is left of all together.
+    `amount` must not exceed what is left of all together. What only the bank card has paid for goes back to it, as long
+    as so much is left of it.
     """
-    total = sum(map(left_of, sources), NOTHING)
-    parts = {
-        source.id: (amount * left_of(source) / total).quantize(smallest_unit(source.currency), ROUND_DOWN)
-        if total
-        else NOTHING
-        for source in sources
-    }
-    rest = amount - sum(parts.values(), NOTHING)
-    for source in sorted(sources, key=lambda each: each.kind is not PaymentSourceKind.CREDIT_CARD):
-        more = min(rest, left_of(source) - parts[source.id])
-        parts[source.id] += more
-        rest -= more
+    left = {source.id: left_of(source) for source in sources}
+    parts, free = dict.fromkeys(left, NOTHING), dict(left)
+    bank = next((source.id for source in sources if source.kind is PaymentSourceKind.CREDIT_CARD), None)
+    if bank is not None:
+        parts[bank] = min(only_by_bank.amount, left[bank])
+        free[bank] = max(left[bank] - parts[bank] - only_by_bank.left, NOTHING)
+    rest, total = amount - sum(parts.values(), NOTHING), sum(free.values(), NOTHING)
+    for source in sources if total else ():
+        share = (min(rest, total) * free[source.id] / total).quantize(smallest_unit(source.currency), ROUND_DOWN)
+        parts[source.id] += share
+        free[source.id] -= share
+    bank_first = sorted(left, key=lambda each: each != bank)
+    _distribute(amount - sum(parts.values(), NOTHING), bank_first, free, parts)
+    beyond = {id: left[id] - parts[id] for id in left}
+    _distribute(amount - sum(parts.values(), NOTHING), bank_first, beyond, parts)
     return {id: part for id, part in parts.items() if part}
+
+
+def _distribute(rest: Decimal, ids: Sequence[int], most: Mapping[int, Decimal], parts: dict[int, Decimal]) -> None:
+    """Add the rest to the parts, at most so much to each, in this order."""
+    for id in ids:
+        more = min(rest, most[id])
+        parts[id] += more
+        rest -= more
 
 
 def divide_as_told(sources: Sequence[PaymentSourceRow], extra: Decimal, by_card: Decimal) -> Mapping[int, Decimal]:

@@ -35,6 +35,7 @@ FULL = {
     "new_validity_period": "P1Y6M",
     "increases_value": True,
     "increases_value_repeatedly": True,
+    "is_combinable": False,
     "conditions": {
         "email": "@example.com",
         "minimum_payment": "1.00",
@@ -58,7 +59,7 @@ async def test_a_coupon_is_made_with_what_is_sent(tenants: Tenants, ask: Transpo
     assert (moment(made["starts_on"]), moment(made["ends_on"])) == (moment(START), moment(END))
     assert (made["targets"], made["reception_modes"]) == (["clickandcollect"], ["on_site"])
     kept = {"type", "is_active", "max_usages", "free_click_and_collect"}
-    kept |= {"new_validity_period", "increases_value", "increases_value_repeatedly"}
+    kept |= {"new_validity_period", "increases_value", "increases_value_repeatedly", "is_combinable"}
     assert {name: made[name] for name in kept} == {name: FULL[name] for name in kept}
     assert made["voucher_prototype_ids"] == [7]
     assert (made["product_ids"], made["email_condition"]) == ([1, 2**31 - 1], "@example.com")

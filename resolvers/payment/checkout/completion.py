@@ -31,6 +31,7 @@ from store.checkout.reservations import (
 )
 from store.checkout.shops import shop_url
 from store.core.provider_process import CheckIntervals
+from store.database.loaders import is_any_of
 from store.job.jobs import JobKind, enqueue_job
 from store.order import events
 from store.partner.partners import PartnerRow
@@ -294,7 +295,7 @@ async def _is_superseded(db: AsyncSession, attempt: AttemptRow) -> bool:
     """True if the customer has started or completed a newer payment for the same cart or basket."""
     others = select(AttemptRow.id).where(
         col(AttemptRow.partner_id) == attempt.partner_id,
-        col(AttemptRow.kind) == attempt.kind,
+        is_any_of(col(AttemptRow.kind), attempt.kind.checkout.contents),
         col(AttemptRow.cart_id) == attempt.cart_id,
         col(AttemptRow.session_digest) == attempt.session_digest,
         col(AttemptRow.id) != attempt.id,

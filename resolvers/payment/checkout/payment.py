@@ -38,6 +38,7 @@ from schema.payment.errors import PaymentsNotActive
 from store.checkout.placement import add_commission, new_attempt
 from store.checkout.reading import latest_attempt, lock_attempt, lock_checkout, session_digest
 from store.checkout.reservations import lock_rows, reserve
+from store.database.loaders import is_any_of
 from store.database.transaction_reader import TransactionReader
 from store.partner.partners import PartnerRow
 from store.payment.attempts import LIVE, AttemptRow, AttemptState
@@ -194,7 +195,7 @@ async def is_ordered(call: Call, key: CheckoutKey) -> bool:
     table = AttemptRow
     query = select(table.id).where(
         col(table.partner_id) == partner_of(call),
-        col(table.kind) == key.kind,
+        is_any_of(col(table.kind), key.kind.contents),
         col(table.cart_id) == key.cart_id,
         col(table.state) == AttemptState.COMPLETED,
     )

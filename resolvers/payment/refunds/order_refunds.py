@@ -163,7 +163,8 @@ def _order_refund(order: OrderRow, lines: Sequence[OrderProductRow], input: Refu
         if line.id in wanted:
             raise InvalidInput.at(("lines", position, "id"), "Send each line once.")
         wanted[line.id] = _line_refund(line, asked, position)
-    return OrderRefund(order, list(wanted.values()), delivery)
+    cards = (amount_of(line, left_of_line(line)) for line in lines if line.gift_card_id is not None)
+    return OrderRefund(order, list(wanted.values()), delivery, gift_cards_left=sum(cards, NOTHING))
 
 
 def _line_refund(line: OrderProductRow, asked: RefundOrderLine, position: int) -> LineRefund:

@@ -40,7 +40,7 @@ from store.order.refunds import OrderRefund
 from store.payment.disputes import disputes_of
 from store.payment.payments import REFUND_STATES, PaymentRow, RefundRow
 from store.payment.recording import lock_payment
-from store.payment.refund_amounts import divide, divide_as_told
+from store.payment.refund_amounts import BankCardPart, divide, divide_as_told
 
 LONGEST_AGE = dt.timedelta(days=330)
 """The provider refunds a bank card for eleven months."""
@@ -180,7 +180,7 @@ async def refund_by_source(
     refunded so.
     """
     if wish.split is None:
-        amounts = divide(locked.sources, amount)
+        amounts = divide(locked.sources, amount, of_order.only_by_bank if of_order else BankCardPart())
     else:
         told = wish.split
         amounts = divide_as_told(locked.sources, told.extra_source_amount, told.additional_payin_amount)

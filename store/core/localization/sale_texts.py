@@ -1,6 +1,7 @@
 """Names of gift cards, shops and reception modes in every language, for pages, for mail and for storage with orders."""
 
 from collections.abc import Mapping
+from typing import Final
 
 from schema.checkout.checkout import ShopKind
 from schema.core.text import Text
@@ -16,6 +17,17 @@ GIFT_CARD_NAME = Text(
     nl="Cadeaukaart",
     ca="Targeta regal",
     pt="Cartão-presente",
+)
+
+GIFTS: Final = Text(
+    en="Gifts",
+    fr="Cadeaux",
+    es="Regalos",
+    it="Regali",
+    de="Geschenke",
+    nl="Cadeaus",
+    ca="Regals",
+    pt="Presentes",
 )
 
 SHOP_KIND_NAMES: Mapping[ShopKind, Text] = {
@@ -49,18 +61,10 @@ SHOP_KIND_NAMES: Mapping[ShopKind, Text] = {
         ca="Targetes regal",
         pt="Cartões-presente",
     ),
-    ShopKind.NETWORK: Text(
-        en="Gifts",
-        fr="Cadeaux",
-        es="Regalos",
-        it="Regali",
-        de="Geschenke",
-        nl="Cadeaus",
-        ca="Regals",
-        pt="Presentes",
-    ),
+    ShopKind.MIXED: GIFTS,
+    ShopKind.NETWORK: GIFTS,
 }
-"""The heading of the list of what a storefront of this kind sells."""
+"""The heading of the list of what is ordered."""
 
 RECEPTION_NAMES: Mapping[ReceptionMode, Text] = {
     ReceptionMode.PRINT_AT_HOME: Text(

@@ -7,8 +7,8 @@ from tests.fixtures.shop import GOOD_CARD, Shop
 from tests.funnel.checkout.customer import Customer
 from tests.funnel.checkout.page import Element
 
-WINDOW, GIFT_CARDS = "/vouchers/shop/", "/giftcards/shop/"
-FORM, CARD_FORM = f"{WINDOW}customization/?", f"{GIFT_CARDS}customization/?"
+WINDOW, GIFT_CARDS, STEPS = "/vouchers/shop/", "/giftcards/shop/", "/shop/"
+FORM = f"{STEPS}customization/?"
 PERSONAL = {"for", "from", "message", "send_on", "send_at", "reception", "country"}
 """The fields of the second part of a line's form, beside those of the giftee."""
 CONTINUE, UPDATE, ANOTHER = ("do", "continue"), ("do", "update"), ("do", "another")
@@ -22,7 +22,7 @@ async def open_form(customer: Customer, prototype_id: int) -> Customer:
 
 async def open_page(customer: Customer, prototype_id: int) -> Customer:
     """The page of an experience, by its former address."""
-    return await customer.open(f"{WINDOW}customization/?prototype={prototype_id}")
+    return await customer.open(f"{STEPS}customization/?prototype={prototype_id}")
 
 
 def language_link(customer: Customer, language: str) -> str:

@@ -76,7 +76,7 @@ class Customer:
     async def _follow(self, answer: httpx.Response) -> Self:
         seen = 0
         while answer.has_redirect_location:
-            assert answer.status_code == 303 or (answer.status_code, answer.request.method) == (301, "GET"), (
+            assert answer.status_code == 303 or (answer.status_code in {301, 308} and answer.request.method == "GET"), (
                 answer.status_code
             )
             target = answer.url.join(answer.headers["location"])

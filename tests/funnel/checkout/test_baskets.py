@@ -10,11 +10,11 @@ from tests.fixtures.basket import Experiences, sale_coupon
 from tests.fixtures.shop import Shop
 from tests.funnel.checkout.basket_pages import (
     ANOTHER,
-    CARD_FORM,
     CONTINUE,
     FORM,
     GIFT_CARDS,
     PERSONAL,
+    STEPS,
     UPDATE,
     WINDOW,
     chosen_massage,
@@ -139,7 +139,7 @@ async def test_a_basket_is_changed_and_emptied(customer: Customer, sold: Experie
     assert customer.page.one("input", id="reception-print_at_home").attributes.get("checked") is not None
     await filled(customer, FORM, {"for": "self"}, ANOTHER)
     assert customer.path.startswith(WINDOW)
-    await customer.open(f"{WINDOW}customization/")
+    await customer.open(f"{STEPS}customization/")
     rows = customer.page.one("ul", class_="lines").all("li")
     assert [row.one("h3").text for row in rows] == ["Massage by the fire", "Table for two"]
     assert "for Marie Curie" in rows[0].text
@@ -150,13 +150,14 @@ async def test_a_basket_is_changed_and_emptied(customer: Customer, sold: Experie
     await customer.send(FORM, None, CONTINUE)
     assert customer.step == "information"
     assert customer.amounts["Vouchers"] == "€360.00"
-    await customer.open(f"{WINDOW}customization/")
+    await customer.open(f"{STEPS}customization/")
     assert (await customer.send(FORM, None, ("do", "remove-nothing"))).response.status_code == 200
     for button in customer.page.all("button", class_="remove"):
         await customer.send(FORM, None, ("do", button.attributes["value"]))
     assert customer.h1 == "Your order is empty"
-    assert customer.page.one("p", class_="actions").one("a").attributes["href"] == WINDOW
-    await customer.send(f"{WINDOW}language/", None, ("language", "en"))
+    ways = [way.attributes["href"] for way in customer.page.one("p", class_="actions").all("a")]
+    assert ways == [WINDOW, GIFT_CARDS]
+    await customer.send(f"{STEPS}language/", None, ("language", "en"))
     await customer.open(customer.path.replace("customization", "payment"))
     assert customer.h1 == "Your order is empty", "there is nothing to pay"
 
@@ -164,7 +165,7 @@ async def test_a_basket_is_changed_and_emptied(customer: Customer, sold: Experie
 async def test_what_is_no_longer_sold_stands_in_the_way(shop: Shop, customer: Customer, sold: Experiences) -> None:
     await chosen_massage(customer, sold)
     await shop.execute("UPDATE voucher_prototype SET is_active = false")
-    await customer.open(f"{WINDOW}customization/")
+    await customer.open(f"{STEPS}customization/")
     assert "This is no longer on sale. Remove it to continue." in customer.page.one("ul", class_="lines").text
     await filled(customer, FORM, None)
     assert customer.errors == ["Massage by the fire: This is no longer on sale. Remove it to continue."]
@@ -192,9 +193,9 @@ async def test_a_gift_card_has_a_value_proposed_or_typed(customer: Customer) -> 
     assert customer.h1 == "Give a gift card"
     assert [label.text for label in customer.page.one(id="value").all("label")][-2] == "Another value"
     assert total(customer) == "€100.00"
-    await customer.send(CARD_FORM, {"value": "25.00"}, UPDATE)
+    await customer.send(FORM, {"value": "25.00"}, UPDATE)
     assert total(customer) == "€25.00"
-    await customer.send(CARD_FORM, {"value": "other", "other": "1 000,00"}, UPDATE)
+    await customer.send(FORM, {"value": "other", "other": "1 000,00"}, UPDATE)
     assert total(customer) == "€1,000.00"
     for typed, said in (
         ("", "Enter a value."),
@@ -202,10 +203,10 @@ async def test_a_gift_card_has_a_value_proposed_or_typed(customer: Customer) -> 
         ("5", "Choose a value from €10.00 to €1,000.00."),
         ("1000.01", "Choose a value from €10.00 to €1,000.00."),
     ):
-        await filled(customer, CARD_FORM, {"value": "other", "other": typed})
+        await filled(customer, FORM, {"value": "other", "other": typed})
         assert customer.errors == [said]
         assert customer.page.one("input", id="other").attributes["value"] == typed
-    await filled(customer, CARD_FORM, {"value": "other", "other": "42,5", "reception": "print_at_home"})
+    await filled(customer, FORM, {"value": "other", "other": "42,5", "reception": "print_at_home"})
     assert customer.step == "information"
     assert customer.amounts["Gift cards"] == "€42.50"
 
@@ -219,7 +220,7 @@ async def test_a_voucher_is_bought_for_somebody(shop: Shop, customer: Customer, 
     assert customer.step == "information"
     assert not customer.page.all("input", id="city"), "nothing is sent to the buyer's address"
     assert not customer.page.all("textarea"), "the message is written already"
-    await identified(customer, WINDOW)
+    await identified(customer, STEPS)
     assert customer.step == "payment"
     assert "2 adults · Lavender · for Marie Curie" in customer.page.one("ul", class_="small-lines").text
     change = [link for link in customer.page.all("a") if link.text == "Change : Delivery"]
@@ -238,7 +239,7 @@ async def test_a_voucher_is_bought_for_somebody(shop: Shop, customer: Customer, 
     assert await shop.one("SELECT count(*) FROM voucher") == 1
     await customer.open(customer.path)
     assert code in customer.page.text, "a reload shows it again"
-    await customer.open(f"{WINDOW}customization/")
+    await customer.open(f"{STEPS}customization/")
     assert customer.h1 == "Your order is empty", "what was opened last has become an order"
     await open_form(customer, sold.meal.id)
     assert customer.h1 == "Table for two", "another experience begins anew"
@@ -251,10 +252,10 @@ async def test_what_is_taken_off_sale_while_its_price_is_read_is_told(
     shop: Shop, customer: Customer, sold: Experiences
 ) -> None:
     await chosen_massage(customer, sold)
-    await identified(customer, WINDOW)
+    await identified(customer, STEPS)
     assert customer.step == "payment"
     await shop.execute("UPDATE voucher_prototype SET is_active = false")
-    await customer.send(f"{WINDOW}payment/?")
+    await customer.send(f"{STEPS}payment/?")
     assert customer.step == "customization"
     (error,) = customer.page.one(id="errors").all("a")
     assert (error.text, error.attributes["href"]) == ("Your order has changed since you saw it", "#main")
@@ -265,11 +266,9 @@ async def test_what_is_taken_off_sale_while_its_price_is_read_is_told(
 async def test_a_gift_card_is_sent_by_post_to_the_buyer(shop: Shop, customer: Customer) -> None:
     await customer.open(GIFT_CARDS)
     home = shop.modes[DeliveryKind.HOME_DELIVERY]
-    await filled(customer, CARD_FORM, {"value": "50.00", "reception": f"expedition-{home}", "country": "FR"})
+    await filled(customer, FORM, {"value": "50.00", "reception": f"expedition-{home}", "country": "FR"})
     assert customer.page.all("input", id="city"), "where it is sent to"
-    await identified(
-        customer, GIFT_CARDS, address_line_1="1 rue des Lilas", postal_code="75011", city="Paris", country="FR"
-    )
+    await identified(customer, STEPS, address_line_1="1 rue des Lilas", postal_code="75011", city="Paris", country="FR")
     assert customer.amounts["Total"] == "€55.00"
     await paid(shop, customer)
     assert customer.step == "order"
@@ -291,7 +290,7 @@ async def test_a_coupon_that_raises_the_value_says_by_how_much(
 ) -> None:
     await sale_coupon(shop, "PLUS10", increases_value=True)
     await chosen_massage(customer, sold)
-    await identified(customer, WINDOW)
+    await identified(customer, STEPS)
     before = customer.amounts
     await customer.use_code("PLUS10")
     applied = customer.page.one(class_="applied").one("li")
@@ -328,17 +327,17 @@ def check_sound(customer: Customer) -> None:
 
 async def test_every_page_is_sound(shop: Shop, customer: Customer, sold: Experiences) -> None:
     await renamed_nastily(shop)
-    for address in (WINDOW, f"{WINDOW}customization/?prototype={sold.massage.id}"):
+    for address in (WINDOW, f"{STEPS}customization/?prototype={sold.massage.id}"):
         check_sound(await customer.open(address))
     check_sound(await open_form(customer, sold.massage.id))
     wrong_fields = {"adults": "0", "giftee-email": NASTY, "message": NASTY}
     check_sound(await filled(customer, FORM, wrong_fields))
     good_fields = {"adults": "1", "giftee-email": "", "giftee-name": NASTY, "reception": "print_at_home"}
     await filled(customer, FORM, good_fields)
-    for address in (f"{WINDOW}information/", f"{WINDOW}customization/"):
+    for address in (f"{STEPS}information/", f"{STEPS}customization/"):
         check_sound(await customer.open(address))
-    await customer.open(f"{WINDOW}information/")
-    await identified(customer, WINDOW)
+    await customer.open(f"{STEPS}information/")
+    await identified(customer, STEPS)
     check_sound(customer)
     await paid(shop, customer)
     check_sound(customer)

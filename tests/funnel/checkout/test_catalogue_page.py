@@ -17,7 +17,7 @@ from store.catalogue.catalogue_page import PAGE_SIZE
 from store.media.media import MediaRow
 from tests.fixtures.basket import Experiences
 from tests.fixtures.shop import Shop
-from tests.funnel.checkout.basket_pages import GIFT_CARDS, WINDOW, language_link, open_form, open_page
+from tests.funnel.checkout.basket_pages import GIFT_CARDS, STEPS, WINDOW, language_link, open_form, open_page
 from tests.funnel.checkout.customer import Customer
 from tests.funnel.checkout.page import fields_of
 from tests.funnel.checkout.test_pages import check_controls, check_headers, check_headings
@@ -51,7 +51,7 @@ async def test_a_window_of_nothing_leads_to_gift_cards(shop: Shop, customer: Cus
 async def test_what_is_not_sold_is_told_with_a_way_back(
     shop: Shop, customer: Customer, sold: Experiences, prototype: str
 ) -> None:
-    await customer.open(f"{WINDOW}customization/?prototype={prototype}")
+    await customer.open(f"{STEPS}customization/?prototype={prototype}")
     assert customer.response.status_code == 404
     assert customer.h1 == "This experience is no longer on sale"
     assert customer.page.one("div", class_="actions").all("a")[0].attributes["href"] == WINDOW
@@ -70,7 +70,7 @@ async def test_every_page_speaks_every_language(shop: Shop, customer: Customer, 
         await customer.open(card, **{"Accept-Language": language})
         assert customer.h1 == said("Give a gift card")
         assert customer.page.one("html").attributes["lang"] == language
-    await customer.send(f"{GIFT_CARDS}language/", None, ("language", "de"))
+    await customer.send(f"{STEPS}language/", None, ("language", "de"))
     assert customer.h1 == translations("de").gettext("Give a gift card"), "the same page, in German"
 
 

@@ -11,8 +11,9 @@ from schema.validation.languages import LANGUAGES
 from tests.fixtures.basket import Experiences
 from tests.fixtures.shop import Shop
 from tests.funnel.checkout.basket_pages import (
-    CARD_FORM,
+    FORM,
     GIFT_CARDS,
+    STEPS,
     WINDOW,
     chosen_massage,
     filled,
@@ -49,14 +50,14 @@ async def test_nothing_is_sold_at_any_step(shop: Shop, visitors: Visitors, sold:
     await at_payment(shop, goods)
     await chosen_massage(vouchers, sold, **{f"option-{sold.rose.id}": "1"})
     await cards.open(GIFT_CARDS)
-    await filled(cards, CARD_FORM, {"value": "50.00", "reception": "print_at_home"})
-    await identified(cards, GIFT_CARDS)
+    await filled(cards, FORM, {"value": "50.00", "reception": "print_at_home"})
+    await identified(cards, STEPS)
     await close(shop, status)
     for customer, root in ((goods, PRODUCTS), (vouchers, WINDOW), (cards, GIFT_CARDS)):
         query = customer.path.partition("?")[2]
         for step in ("customization", "information", "payment"):
             await is_closed(customer, f"{root}{step}/?{query}")
-    for path in (WINDOW, GIFT_CARDS, f"{WINDOW}customization/?prototype={sold.massage.id}"):
+    for path in (WINDOW, GIFT_CARDS, f"{STEPS}customization/?prototype={sold.massage.id}"):
         await is_closed(visitors(), path)
     await close(shop, "a")
     await goods.open(f"{PRODUCTS}payment/?{goods.path.partition('?')[2]}")

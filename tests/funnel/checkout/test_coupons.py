@@ -5,14 +5,14 @@ from decimal import Decimal
 
 from funnel.core.languages import translations
 from funnel.core.messages import COUPON_PROBLEMS
-from schema.checkout.checkout import CodeProblem
+from schema.checkout.codes import CodeProblem
 from schema.coupon.coupon import CouponTarget
 from schema.delivery.delivery import DeliveryKind
 from schema.validation.languages import LANGUAGES
 from store.core.localization.formats import Formats
 from tests.fixtures.basket import Experiences
 from tests.fixtures.shop import Shop
-from tests.funnel.checkout.basket_pages import CARD_FORM, CONTINUE, GIFT_CARDS, chosen_massage, filled, identified
+from tests.funnel.checkout.basket_pages import CONTINUE, FORM, GIFT_CARDS, STEPS, chosen_massage, filled, identified
 from tests.funnel.checkout.customer import Customer
 from tests.funnel.checkout.test_pages import check_controls, check_headings
 from tests.funnel.checkout.test_payment import at_payment, pay
@@ -49,6 +49,18 @@ async def test_a_coupon_with_a_minimum_says_from_how_much_it_works(shop: Shop, c
     await customer.identify()
     assert "Coupon SPRING15 −€12.00" in sums(customer)
     assert "Takes nothing off" not in said_of_codes(customer)
+
+
+async def test_of_coupons_that_do_not_combine_the_first_is_used(shop: Shop, customer: Customer) -> None:
+    await shop.coupon("TEN", "10.00")
+    await shop.coupon("ALONE", "50.00", is_combinable=False)
+    await at_payment(shop, customer, "20.00")
+    await customer.use_code("TEN")
+    await customer.use_code("ALONE")
+    assert "Takes nothing off this order. Not together with another coupon." in said_of_codes(customer)
+    assert "Coupon TEN −€4.00" in sums(customer)
+    assert customer.page.one(class_="pay").one("button").text == "Pay €36.00"
+    assert await shop.one("SELECT sum(usage_count) FROM coupon") == 0
 
 
 async def test_the_reason_is_told_in_every_language(shop: Shop, visitors: Visitors) -> None:
@@ -117,15 +129,15 @@ async def test_the_shops_of_vouchers_and_gift_cards_tell_it_too(
     await shop.coupon("MEAL", voucher_prototype_ids=[sold.meal.id], targets=both)
     other = visitors()
     await chosen_massage(other, sold, **{f"option-{sold.rose.id}": "1"})
-    await identified(other, "/vouchers/shop/")
+    await identified(other, STEPS)
     await other.use_code("BIG")
     await other.use_code("MEAL")
     assert "Coupon BIG From €1,000.00 of products. €0.00" in sums(other)
     assert "Coupon MEAL Not for what is in this order. €0.00" in sums(other)
     giver = visitors()
     await giver.open(GIFT_CARDS)
-    await filled(giver, CARD_FORM, {"value": "50.00", "reception": "print_at_home"})
-    await identified(giver, GIFT_CARDS)
+    await filled(giver, FORM, {"value": "50.00", "reception": "print_at_home"})
+    await identified(giver, STEPS)
     await giver.use_code("BIG")
     assert "Takes nothing off this order. From €1,000.00 of products." in said_of_codes(giver)
 
@@ -151,5 +163,5 @@ async def test_nor_is_it_taken_for_a_gift_card_by_post(shop: Shop, customer: Cus
     home = shop.modes[DeliveryKind.HOME_DELIVERY]
     await customer.open(GIFT_CARDS)
     by_post = {"value": "50.00", "reception": f"expedition-{home}", "country": "ZZ"}
-    await filled(customer, CARD_FORM, by_post)
+    await filled(customer, FORM, by_post)
     assert (customer.step, customer.errors) == ("customization", ["Choose a country."])

@@ -2,7 +2,7 @@
 
 from tests.fixtures.basket import Experiences
 from tests.fixtures.shop import Shop
-from tests.funnel.checkout.basket_pages import GIFT_CARDS, WINDOW, chosen_massage, filled
+from tests.funnel.checkout.basket_pages import GIFT_CARDS, STEPS, chosen_massage, filled
 from tests.funnel.checkout.customer import Customer
 from tests.funnel.checkout.page import fields_of
 from tests.funnel.checkout.test_pages import check_controls, check_headings
@@ -10,7 +10,7 @@ from tests.funnel.checkout.test_pages import check_controls, check_headings
 TYPED, MEANT = "ann@gmial.com", "ann@gmail.com"
 HINT = f"Did you mean {MEANT}?"
 FIND = "/orders/"
-INFORMATION = f"{WINDOW}information/"
+INFORMATION = f"{STEPS}information/"
 PERSON = {"first_name": "Ann", "last_name": "Bell", "email": TYPED}
 
 
@@ -75,7 +75,7 @@ async def test_the_preview_has_the_hint_for_scripts(customer: Customer, sold: Ex
 
 async def test_the_giftee_is_asked_about_too(shop: Shop, customer: Customer, sold: Experiences) -> None:
     await customer.open(GIFT_CARDS)
-    action = f"{GIFT_CARDS}customization/"
+    action = f"{STEPS}customization/"
     typed = {"value": "50.00", "for": "gift", "giftee-email": TYPED, "reception": "giftee_email"}
     await filled(customer, action, typed)
     assert hints(customer) == [HINT]

@@ -9,7 +9,7 @@ from resolvers.gift_card.offers import update_gift_card_offer
 from schema.gift_card.input import UpdateGiftCardOffer
 from schema.validation.languages import LANGUAGES
 from tests.fixtures.shop import Shop
-from tests.funnel.checkout.basket_pages import CARD_FORM, GIFT_CARDS, WINDOW, filled, identified, paid, wrong
+from tests.funnel.checkout.basket_pages import FORM, GIFT_CARDS, STEPS, WINDOW, filled, identified, paid, wrong
 from tests.funnel.checkout.customer import Customer
 from tests.funnel.checkout.test_pages import check_controls, check_headers, check_headings
 
@@ -34,7 +34,7 @@ async def test_the_form_proposes_what_the_partner_offers(shop: Shop, customer: C
     proposed = [label.text for label in labels]
     assert proposed == ["€60", "€15.50", "€90", "Another value"]
     assert "It is valid for 1 month." in customer.page.one(id="value").text
-    await filled(customer, CARD_FORM, {"value": "other", "other": "90.01", "reception": "print_at_home"})
+    await filled(customer, FORM, {"value": "other", "other": "90.01", "reception": "print_at_home"})
     assert (customer.step, wrong(customer, "value")) == ("customization", "Choose a value from €15.50 to €90.00.")
     await change(shop, suggested=[])
     await customer.open(GIFT_CARDS)
@@ -68,25 +68,31 @@ async def test_a_closed_shop_says_so_and_nothing_leads_to_it(
     other = visitors()
     for buyer in (customer, other):
         await buyer.open(GIFT_CARDS)
-        await filled(buyer, CARD_FORM, {"value": "50.00", "reception": "print_at_home"})
-        await identified(buyer, "/giftcards/shop/")
+        await filled(buyer, FORM, {"value": "50.00", "reception": "print_at_home"})
+        await identified(buyer, STEPS)
         assert buyer.step == "payment"
-    opened, form = customer.path, customer.form("/giftcards/shop/payment/?")
+    opened, form = customer.path, customer.form("/shop/payment/?")
     assert GIFT_CARDS in links(await visitors().open(WINDOW))
     await paid(shop, other)
     assert GIFT_CARDS in links(other)
     summary = other.path
     await shop.execute("UPDATE partner SET website = ''")
     await change(shop, enabled=False)
-    for path in (GIFT_CARDS, opened, *(opened.replace("payment", step) for step in ("information", "customization"))):
-        await is_closed(customer, path)
+    await is_closed(customer, GIFT_CARDS)
+    for step in ("payment", "information", "customization"):
+        await customer.open(opened.replace("payment", step))
+        assert customer.step == "customization"
+        assert "This is no longer on sale. Remove it to continue." in customer.page.one("ul", class_="lines").text
+    await is_closed(customer, f"{customer.path}&new=1")
     await customer.open("/giftcards/x")
     assert (customer.response.status_code, links(customer) & {GIFT_CARDS, WINDOW, "/orders/"}) == (404, {"/orders/"})
     await said_in_every_language(customer, visitors)
     before = await shop.count("checkout_attempt")
     token = form.one("input", name="csrf").attributes["value"]
     await customer.post(form.attributes["action"], {"csrf": token, "total": "50.00", "by_card": "50.00"})
-    assert (customer.h1, await shop.count("checkout_attempt")) == (CLOSED, before), "a page that was open does not pay"
+    assert (customer.step, await shop.count("checkout_attempt")) == ("customization", before), (
+        "an old page does not pay"
+    )
     await other.open(summary)
     assert other.response.status_code == 200
     assert (WINDOW in links(other), GIFT_CARDS in links(other)) == (True, False)

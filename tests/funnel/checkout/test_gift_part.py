@@ -4,7 +4,16 @@ import datetime as dt
 
 from tests.fixtures.basket import Experiences
 from tests.fixtures.shop import Shop
-from tests.funnel.checkout.basket_pages import CONTINUE, FORM, WINDOW, chosen_massage, filled, open_form, total, wrong
+from tests.funnel.checkout.basket_pages import (
+    CONTINUE,
+    FORM,
+    STEPS,
+    chosen_massage,
+    filled,
+    open_form,
+    total,
+    wrong,
+)
 from tests.funnel.checkout.customer import Customer
 
 
@@ -38,7 +47,7 @@ async def test_a_line_whose_time_is_over_can_be_changed(shop: Shop, customer: Cu
     day = (shop.services.clock.now() + dt.timedelta(days=2)).date().isoformat()
     by_mail = {"reception": "giftee_email", "giftee-email": "marie@example.com", "send_on": day}
     await chosen_massage(customer, sold, **by_mail)
-    await customer.open(f"{WINDOW}customization/")
+    await customer.open(f"{STEPS}customization/")
     assert "sent on" in customer.page.one("ul", class_="lines").text
     change = customer.page.one("ul", class_="lines").one("a").attributes["href"]
     for _ in range(4):  # a basket is kept for a day after each visit
@@ -54,7 +63,7 @@ async def test_a_long_name_is_shared_between_first_and_last_name(customer: Custo
     name = "The whole family of the house by the river, and all of its many friends, near and far, old and new"
     await chosen_massage(customer, sold, **{"giftee-name": name})
     assert customer.step == "information", customer.errors
-    await customer.open(f"{WINDOW}customization/")
+    await customer.open(f"{STEPS}customization/")
     assert f"for {name}" in customer.page.one("ul", class_="lines").text
     await open_form(customer, sold.massage.id)
     await filled(customer, FORM, {"giftee-name": "x" * 90})

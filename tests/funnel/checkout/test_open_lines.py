@@ -13,7 +13,7 @@ from schema.validation.languages import LANGUAGES
 from store.core.localization.formats import Formats
 from store.delivery import DeliveryRateRow
 from tests.fixtures.shop import Shop
-from tests.funnel.checkout.basket_pages import CARD_FORM, GIFT_CARDS
+from tests.funnel.checkout.basket_pages import FORM, GIFT_CARDS
 from tests.funnel.checkout.customer import Customer
 from tests.funnel.checkout.test_pages import check_controls, check_headings
 from tests.funnel.checkout.test_payment import at_payment
@@ -197,8 +197,8 @@ async def test_another_country_can_be_chosen_for_a_delivery_that_does_not_go_the
 async def test_a_way_to_receive_a_gift_card_is_disabled_too(shop: Shop, customer: Customer) -> None:
     home = shop.modes[HOME]
     await customer.open(GIFT_CARDS)
-    await customer.send(CARD_FORM, {"value": "50.00"}, CONTINUE)
-    await customer.send(CARD_FORM, {"reception": "print_at_home", "country": "JP"}, UPDATE)
+    await customer.send(FORM, {"value": "50.00"}, CONTINUE)
+    await customer.send(FORM, {"reception": "print_at_home", "country": "JP"}, UPDATE)
     by_post = radio(customer, f"reception-expedition-{home}")
     assert "disabled" in by_post
     assert "cannot be delivered to this country" in customer.page.one(id=by_post["aria-describedby"].split()[-1]).text

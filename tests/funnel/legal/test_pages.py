@@ -16,7 +16,7 @@ from schema.legal.legal_document import LegalDocument, LegalDocumentKind
 from schema.validation.languages import LANGUAGES
 from store.core.localization.legal_texts import LEGAL_NAMES
 from tests.fixtures.shop import RETURN, Shop, open_shop
-from tests.funnel.checkout.basket_pages import CARD_FORM, GIFT_CARDS, filled, identified, paid
+from tests.funnel.checkout.basket_pages import FORM, GIFT_CARDS, STEPS, filled, identified, paid
 from tests.funnel.checkout.customer import Customer
 from tests.funnel.checkout.test_pages import check_controls, check_headers, check_headings
 from tests.servers.production import SERVICE_URL
@@ -43,8 +43,8 @@ def links_of(customer: Customer, within: str) -> dict[str, str]:
 async def at_payment(customer: Customer) -> Customer:
     """A customer who has only to pay, for a gift card of 50.00."""
     await customer.open(GIFT_CARDS)
-    await filled(customer, CARD_FORM, {"value": "50.00", "reception": "print_at_home"})
-    return await identified(customer, GIFT_CARDS)
+    await filled(customer, FORM, {"value": "50.00", "reception": "print_at_home"})
+    return await identified(customer, STEPS)
 
 
 # ---- the page
@@ -128,10 +128,10 @@ async def test_what_changes_meanwhile_is_shown_before_it_is_paid(shop: Shop, cus
     await publish(shop, content={"en": "Ours"})
     await at_payment(customer)
     await publish(shop, content={"en": "Others"})
-    await customer.send(f"{GIFT_CARDS}payment/?")
+    await customer.send(f"{STEPS}payment/?")
     assert customer.step == "payment"
     assert await shop.one("SELECT count(*) FROM checkout_attempt") == 0
-    await customer.send(f"{GIFT_CARDS}payment/?")
+    await customer.send(f"{STEPS}payment/?")
     assert await shop.one("SELECT count(*) FROM checkout_attempt") == 1
 
 

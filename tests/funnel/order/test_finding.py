@@ -8,7 +8,7 @@ import pytest
 from store.core.clock import clock
 from tests.fixtures.basket import Experiences
 from tests.fixtures.shop import Shop
-from tests.funnel.checkout.basket_pages import WINDOW, chosen_massage, identified, paid
+from tests.funnel.checkout.basket_pages import STEPS, WINDOW, chosen_massage, identified, paid
 from tests.funnel.checkout.customer import Customer
 from tests.funnel.checkout.test_pages import check_controls, check_headers, check_headings
 from tests.servers.production import SERVICE_URL
@@ -23,7 +23,7 @@ async def order(shop: Shop, visitors: Visitors, sold: Experiences) -> str:
     """The path of the page of an order of ada@example.com, number 1."""
     buyer = visitors()
     await chosen_massage(buyer, sold)
-    await identified(buyer, WINDOW)
+    await identified(buyer, STEPS)
     return (await paid(shop, buyer)).path
 
 

@@ -17,9 +17,9 @@ from store.order.links import PURPOSE, order_path
 from tests.fixtures.basket import Experiences
 from tests.fixtures.shop import GOOD_CARD, Shop
 from tests.funnel.checkout.basket_pages import (
-    CARD_FORM,
+    FORM,
     GIFT_CARDS,
-    WINDOW,
+    STEPS,
     chosen_massage,
     filled,
     identified,
@@ -39,15 +39,15 @@ Visitors = Callable[[], Customer]
 async def bought(shop: Shop, customer: Customer, sold: Experiences) -> Customer:
     """A customer who has bought a voucher for somebody, at the page of the order."""
     await chosen_massage(customer, sold, reception="giftee_email", **{"giftee-email": "marie@example.com"})
-    await identified(customer, WINDOW)
+    await identified(customer, STEPS)
     return await paid(shop, customer)
 
 
 async def bought_card(shop: Shop, customer: Customer) -> Customer:
     """A gift card of 50.00 that its buyer prints."""
     await customer.open(GIFT_CARDS)
-    await filled(customer, CARD_FORM, {"value": "50.00", "reception": "print_at_home"})
-    await identified(customer, GIFT_CARDS)
+    await filled(customer, FORM, {"value": "50.00", "reception": "print_at_home"})
+    await identified(customer, STEPS)
     return await paid(shop, customer)
 
 

@@ -8,7 +8,7 @@ import pytest
 from store.core.settings import Settings
 from tests.fixtures.basket import Experiences
 from tests.fixtures.shop import Shop
-from tests.funnel.checkout.basket_pages import WINDOW, chosen_massage, identified, paid
+from tests.funnel.checkout.basket_pages import STEPS, chosen_massage, identified, paid
 from tests.funnel.checkout.customer import Customer
 from tests.funnel.checkout.test_pages import check_controls
 from tests.servers.production import production_settings
@@ -26,7 +26,7 @@ def installation(request: pytest.FixtureRequest, wallet_dir: pathlib.Path) -> Se
 async def bought(shop: Shop, customer: Customer, sold: Experiences) -> Customer:
     """A customer who has bought a voucher, at the page of the order."""
     await chosen_massage(customer, sold)
-    await identified(customer, WINDOW)
+    await identified(customer, STEPS)
     return await paid(shop, customer)
 
 

@@ -11,7 +11,7 @@ from store.core.clock import clock
 from tests.fixtures.basket import Experiences, columns
 from tests.fixtures.payment.refund_request import approve_by_rule, approved, declined, mails_of
 from tests.fixtures.shop import Shop
-from tests.funnel.checkout.basket_pages import WINDOW, chosen_massage, identified, paid
+from tests.funnel.checkout.basket_pages import STEPS, chosen_massage, identified, paid
 from tests.funnel.checkout.customer import Customer
 from tests.funnel.checkout.page import fields_of
 from tests.funnel.checkout.test_pages import check_controls, check_headers, check_headings
@@ -24,7 +24,7 @@ WRONG = "Choose what it is about."
 async def bought(shop: Shop, customer: Customer, sold: Experiences) -> Customer:
     """A customer who has bought a voucher, at the page of the order."""
     await chosen_massage(customer, sold)
-    await identified(customer, WINDOW)
+    await identified(customer, STEPS)
     return await paid(shop, customer)
 
 

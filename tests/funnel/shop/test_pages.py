@@ -9,7 +9,7 @@ import pytest
 from schema.validation.languages import LANGUAGES
 from tests.fixtures.basket import Experiences
 from tests.fixtures.shop import Shop
-from tests.funnel.checkout.basket_pages import CONTINUE, FORM, WINDOW, open_form
+from tests.funnel.checkout.basket_pages import CONTINUE, FORM, STEPS, WINDOW, open_form
 from tests.funnel.checkout.customer import Customer
 from tests.funnel.checkout.test_pages import check_controls, check_headers, check_headings
 from tests.servers.production import SHOP_URL
@@ -64,7 +64,7 @@ async def test_an_order_begins_with_the_button_of_the_page_in_its_language(
     await customer.open(f"{MASSAGE}?lang=fr")
     assert not customer.http.cookies
     await customer.send("/vouchers/", None, ("do", "begin"))
-    assert customer.path.startswith(f"{WINDOW}customization/?prototype={sold.massage.id}&cart=")
+    assert customer.path.startswith(f"{STEPS}customization/?prototype={sold.massage.id}&cart=")
     assert customer.response.headers["content-language"] == "fr"
     foreign = await customer.http.post(
         MASSAGE, data={"do": "begin"}, headers={"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}
@@ -78,7 +78,7 @@ async def test_what_shared_caches_may_keep_sets_no_cookie(
     """A cache would hand the session of one visitor, with the basket and the address in it, to all others."""
     formerly = "UPDATE voucher_prototype SET former_slugs = '{warm-stones}' WHERE id = :id"
     await shop.execute(formerly, id=sold.massage.id)
-    form = f"{WINDOW}customization/"
+    form = f"{STEPS}customization/"
     for path in (
         *("/", WINDOW, MASSAGE, MASSAGE.rstrip("/"), "/vouchers/warm-stones/", "/vouchers/nothing/", "/nothing"),
         *(form, f"{form}?prototype={sold.massage.id}", "/giftcards/shop/", "/orders/", "/balance/"),
@@ -92,7 +92,7 @@ async def test_what_shared_caches_may_keep_sets_no_cookie(
 
 async def test_a_former_address_leads_to_the_page(shop: Shop, customer: Customer, sold: Experiences) -> None:
     massage = sold.massage.id
-    assert await status_of(customer, f"{WINDOW}customization/?prototype={massage}") == (301, MASSAGE)
+    assert await status_of(customer, f"{STEPS}customization/?prototype={massage}") == (301, MASSAGE)
     await shop.execute(
         "UPDATE voucher_prototype SET slug = 'hot-stones', former_slugs = '{massage-by-the-fire}' WHERE id = :id",
         id=massage,

@@ -12,7 +12,7 @@ import pytest
 from resolvers.checkout import basket, steps
 from resolvers.payment.checkout import payment, polling
 from schema.checkout.basket import BasketChoice, BasketProblem, Giftee, VoucherChoice
-from schema.checkout.checkout import Buyer, CheckoutStep, PaymentAttemptStatus, ShopKind
+from schema.checkout.checkout import Buyer, CheckoutKind, CheckoutStep, PaymentAttemptStatus, ShopKind
 from schema.core.errors import CartNotFound, CheckoutChanged, InvalidInput, NotFound
 from schema.coupon.coupon import ReceptionMode
 from store.core.clock import clock
@@ -119,7 +119,7 @@ async def test_a_basket_that_is_an_order_is_gone_and_nothing_orders_it_again(sho
 
 
 async def test_the_same_form_sent_twice_is_one_line_and_lines_go_again(shop: Shop, sold: Experiences) -> None:
-    key, line_id = new_key(ShopKind.VOUCHERS), uuid.uuid4()
+    key, line_id = new_key(), uuid.uuid4()
     await asyncio.gather(*(basket.put_line(shop.context, key, line_id, for_two(sold)) for _ in range(5)))
     await asyncio.gather(*(basket.put_line(shop.context, key, uuid.uuid4(), for_two(sold)) for _ in range(5)))
     opened = await basket.open_basket(shop.context, key)
@@ -191,16 +191,14 @@ async def test_what_cannot_be_had_is_refused_by_its_field(shop: Shop, sold: Expe
         (card_of("10.001"), {("value", "NOT_CENTS")}),
     ]  # fmt: skip
     for choice, wrong in cases:
-        key = new_key(ShopKind.VOUCHERS if isinstance(choice, VoucherChoice) else ShopKind.GIFT_CARDS)
+        key = new_key()
         with pytest.raises(InvalidInput) as refused:
             await basket.put_line(shop.context, key, uuid.uuid4(), choice)
         assert {(p.path[0], p.code) for p in refused.value.problems} == wrong, choice
         assert (await basket.open_basket(shop.context, key)).basket_lines == ()
-    with pytest.raises(InvalidInput):
-        await basket.put_line(shop.context, new_key(ShopKind.VOUCHERS), uuid.uuid4(), card_of("50.00"))
     with pytest.raises(CartNotFound):
-        await basket.open_basket(shop.context, new_key(ShopKind.PRODUCTS))
-    key = new_key(ShopKind.GIFT_CARDS)
+        await basket.open_basket(shop.context, new_key(CheckoutKind.CART))
+    key = new_key()
     for _ in range(basket.MOST_LINES):
         await basket.put_line(shop.context, key, uuid.uuid4(), card_of("10.00"))
     with pytest.raises(InvalidInput):
@@ -218,9 +216,7 @@ async def test_another_shops_experience_is_not_sold(shop: Shop, sold: Experience
     with pytest.raises(NotFound):
         await basket.open_prototype(shop.context, sold.meal.id)
     with pytest.raises(InvalidInput):
-        await basket.put_line(
-            shop.context, new_key(ShopKind.VOUCHERS), uuid.uuid4(), VoucherChoice(sold.meal.id, adults=2)
-        )
+        await basket.put_line(shop.context, new_key(), uuid.uuid4(), VoucherChoice(sold.meal.id, adults=2))
     await untouched(shop)
 
 
@@ -248,7 +244,7 @@ async def test_what_the_customer_has_not_seen_is_not_charged(shop: Shop, sold: E
 
 
 async def test_ways_of_reception_need_and_cost_what_they_must(shop: Shop, sold: Experiences) -> None:
-    key = new_key(ShopKind.VOUCHERS)
+    key = new_key()
     nobody = for_two(sold, giftee=Giftee())
     first = uuid.uuid4()
     await basket.put_line(shop.context, key, first, nobody)

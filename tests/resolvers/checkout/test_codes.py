@@ -6,7 +6,8 @@ from decimal import Decimal
 from resolvers.checkout import steps
 from resolvers.checkout.steps import MOST_CODES
 from schema.cart.cart import CartItem
-from schema.checkout.checkout import CheckoutNotice, CodeKind, ProductChoice
+from schema.checkout.checkout import CheckoutNotice, ProductChoice
+from schema.checkout.codes import CodeKind
 from schema.gift_card.gift_card import GiftCardStatus
 from store.core.clock import clock
 from store.core.codes import format_code, normalize

@@ -9,7 +9,7 @@ import pytest
 from resolvers.checkout import basket
 from resolvers.checkout.preview import keep_gift_draft, preview_gift
 from schema.checkout.basket import BasketChoice, BoxChoice, Giftee, NetworkGiftCardChoice, VoucherChoice
-from schema.checkout.checkout import CheckoutKey, ShopKind
+from schema.checkout.checkout import CheckoutKey, CheckoutKind
 from schema.core.errors import NotFound, TooManyRequests
 from store.core.rates import Rate
 from store.limits.rate_limits import RateLimit
@@ -32,7 +32,7 @@ async def drafted(shop: Shop, key: CheckoutKey, choice: BasketChoice, language: 
 
 
 async def test_a_voucher_as_it_is_typed(shop: Shop, sold: Experiences) -> None:
-    key = new_key(ShopKind.VOUCHERS)
+    key = new_key()
     first = await drafted(shop, key, for_two(sold, **GIFT))
     assert first.startswith(PNG)
     assert await drafted(shop, key, for_two(sold, **GIFT)) == first
@@ -44,7 +44,7 @@ async def test_a_voucher_as_it_is_typed(shop: Shop, sold: Experiences) -> None:
 
 
 async def test_a_gift_card_that_stands_in_the_basket(shop: Shop) -> None:
-    key, line_id = new_key(ShopKind.GIFT_CARDS), uuid.uuid4()
+    key, line_id = new_key(), uuid.uuid4()
     await basket.put_line(shop.context, key, line_id, card_of("50.00", **GIFT))
     kept = await preview_gift(shop.context, key, line_id, "", "en")
     assert kept == await drafted(shop, key, card_of("50.00", **GIFT))
@@ -53,7 +53,7 @@ async def test_a_gift_card_that_stands_in_the_basket(shop: Shop) -> None:
 
 
 async def test_network_products(shop: Shop) -> None:
-    goods, key = await network_goods(shop), new_key(ShopKind.NETWORK)
+    goods, key = await network_goods(shop), new_key(CheckoutKind.NETWORK)
     for choice in (goods.cards("50.00", **GIFT), goods.boxes(**GIFT)):
         assert (await drafted(shop, key, choice)).startswith(PNG)
     for unknown in (NetworkGiftCardChoice(Decimal(50), 4711), BoxChoice(4711)):
@@ -62,7 +62,7 @@ async def test_network_products(shop: Shop) -> None:
 
 
 async def test_only_what_can_be_ordered_and_only_in_its_own_session(shop: Shop, sold: Experiences) -> None:
-    key, other = new_key(ShopKind.VOUCHERS), new_key(ShopKind.VOUCHERS)
+    key, other = new_key(), new_key()
     draft = await keep_gift_draft(shop.context, key, for_two(sold, **GIFT))
     for of, name in ((other, draft), (key, "0" * 64), (key, "../x"), (key, "")):
         with pytest.raises(NotFound):
@@ -75,7 +75,7 @@ async def test_only_what_can_be_ordered_and_only_in_its_own_session(shop: Shop, 
 
 
 async def test_previews_are_limited(shop: Shop, sold: Experiences) -> None:
-    key = new_key(ShopKind.VOUCHERS)
+    key = new_key()
     shop.services.limits.previews = RateLimit(
         "preview", Rate(3, 3600), shop.services.limits.counters, shop.services.clock
     )

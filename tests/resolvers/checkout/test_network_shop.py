@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from resolvers.checkout import basket
 from resolvers.checkout.basket import open_basket, put_line
 from resolvers.checkout.network_shop import open_box, open_network_shop
 from schema.checkout.basket import BoxChoice, GiftCardChoice, NetworkGiftCardChoice, VoucherChoice
-from schema.checkout.checkout import CheckoutKey, ShopKind
-from schema.core.errors import InvalidInput, NotFound, PartnerInactive
+from schema.checkout.checkout import CheckoutKey, CheckoutKind
+from schema.core.errors import GiftCardsNotSold, InvalidInput, NotFound, PartnerInactive
 from schema.partner.partner import PartnerStatus
 from store.core.session_ids import new_session_id
 from tests.fixtures.network_sale import NetworkGoods, network_goods, new_box
@@ -25,11 +26,11 @@ async def goods(shop: Shop) -> NetworkGoods:
     return await network_goods(shop)
 
 
-def new_key(kind: ShopKind = ShopKind.NETWORK) -> CheckoutKey:
+def new_key(kind: CheckoutKind = CheckoutKind.NETWORK) -> CheckoutKey:
     return CheckoutKey(uuid.uuid4(), new_session_id(), kind)
 
 
-async def problems(shop: Shop, choice: Any, kind: ShopKind = ShopKind.NETWORK) -> set[str]:
+async def problems(shop: Shop, choice: Any, kind: CheckoutKind = CheckoutKind.NETWORK) -> set[str]:
     """The places where a choice cannot be put into a basket; nothing of it is kept."""
     key = new_key(kind)
     with pytest.raises(InvalidInput) as refused:
@@ -101,9 +102,10 @@ async def test_what_cannot_be_put_into_a_basket(shop: Shop, goods: NetworkGoods)
 
 
 async def test_each_shop_sells_its_own_kind(shop: Shop, goods: NetworkGoods) -> None:
-    assert await problems(shop, goods.cards(), ShopKind.GIFT_CARDS) == {"prototype_id"}
-    assert await problems(shop, goods.boxes(), ShopKind.VOUCHERS) == {"prototype_id"}
-    assert await problems(shop, GiftCardChoice(Decimal("50.00"))) == {"prototype_id"}
+    assert await problems(shop, goods.cards(), CheckoutKind.BASKET) == {"prototype_id"}
+    assert await problems(shop, goods.boxes(), CheckoutKind.BASKET) == {"prototype_id"}
+    with pytest.raises(GiftCardsNotSold):
+        await basket.put_line(shop.context, new_key(), uuid.uuid4(), GiftCardChoice(Decimal("50.00")))
     assert await problems(shop, VoucherChoice(4711)) == {"prototype_id"}
 
 

@@ -19,11 +19,11 @@ from schema.checkout.checkout import (
     CheckoutKey,
     CheckoutNotice,
     CheckoutStep,
-    CodeKind,
     LineProblem,
     PaymentAttemptStatus,
     ProductChoice,
 )
+from schema.checkout.codes import CodeKind
 from schema.core.errors import CartNotFound, CheckoutChanged, Forbidden, Unauthenticated
 from schema.core.text import Text
 from store.core.clock import clock

@@ -23,6 +23,7 @@ NEEDED = {
     ShopKind.VOUCHERS: [Permission.VIEW_ORDER, Permission.VIEW_VOUCHER, Permission.UPDATE_VOUCHER],
     ShopKind.GIFT_CARDS: [Permission.VIEW_ORDER, Permission.VIEW_GIFT_CARD, Permission.MANAGE_GIFT_CARD],
 }
+NEEDED[ShopKind.MIXED] = [*NEEDED[ShopKind.VOUCHERS], *NEEDED[ShopKind.GIFT_CARDS][1:]]
 NEEDED_OF_NETWORK = [
     Permission.VIEW_ORDER,
     Permission.USE_NETWORK_GIFT_CARD,

@@ -2,23 +2,18 @@
 
 import asyncio
 import datetime as dt
+import uuid
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from resolvers.checkout import steps
+from resolvers.checkout import basket, steps
 from resolvers.network.gift_card_usages import cancel_network_gift_card_usage, use_network_gift_card
 from resolvers.payment.checkout import payment, polling
 from schema.cart.cart import CartItem
-from schema.checkout.checkout import (
-    AgreedTotals,
-    CodeKind,
-    CodeProblem,
-    PaymentAttemptStatus,
-    ProductChoice,
-    StartedPayment,
-)
+from schema.checkout.checkout import AgreedTotals, PaymentAttemptStatus, ProductChoice, StartedPayment
+from schema.checkout.codes import CodeKind, CodeProblem
 from schema.core.errors import CheckoutChanged, InsufficientBalance
 from schema.delivery.delivery import DeliveryKind
 from schema.gift_card.gift_card import GiftCardStatus
@@ -28,6 +23,7 @@ from store.core.clock import clock
 from store.core.codes import format_code
 from store.gift_card.gift_cards import GiftCardRow
 from store.network.issuing import network_gift_cards
+from tests.fixtures.basket import card_of, new_key
 from tests.fixtures.payment.api_payment import balances, books_balance, fee_rule, wallets_agree
 from tests.fixtures.payment.network_payment import card_of_network, shown, take_fees, take_part, usages
 from tests.fixtures.shop import DECLINED_CARD, Shop, open_shop
@@ -174,10 +170,10 @@ async def test_a_test_card_that_was_held_pays_no_live_order(shop: Shop) -> None:
 
 
 async def test_it_pays_for_no_gift_card(shop: Shop) -> None:
-    card = await card_of_network(shop)
-    key, _ = await shop.ready(ProductChoice((await shop.product()).id, 1))
-    as_gift_card = type(key)(key.cart_id, key.session_id, kind=type(key.kind).GIFT_CARDS)
-    await catch_refusal("CODE_NOT_USABLE", steps.apply_code(shop.context, as_gift_card, card.code))
+    card, key = await card_of_network(shop), new_key()
+    await basket.put_line(shop.context, key, uuid.uuid4(), card_of("50.00"))
+    (code,) = (await steps.apply_code(shop.context, key, card.code)).codes
+    assert (code.amount, code.applies, code.problem) == (Decimal(0), False, CodeProblem.PAYS_NO_GIFT_CARDS)
 
 
 async def test_a_card_that_cannot_be_split_pays_all_of_it_or_nothing(shop: Shop) -> None:

@@ -6,7 +6,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schema.checkout.checkout import CodeKind, ProductChoice
+from schema.checkout.checkout import ProductChoice
+from schema.checkout.codes import CodeKind
 from schema.delivery.delivery import DeliveryKind
 from store.checkout.pricing import CartPricingInput, price_cart
 from store.coupon.coupons import CouponRow

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schema.checkout.checkout import CodeProblem
+from schema.checkout.codes import CodeProblem
 from schema.coupon.coupon import CouponTarget, ReceptionMode
 from schema.delivery.delivery import DeliveryKind
 from store.coupon.coupons import CouponRow
@@ -28,6 +28,16 @@ def reduced(
 
 def off(*coupons: CouponRow, **more: Any) -> Decimal:
     return reduced(*coupons, **more).total
+
+
+@pytest.mark.parametrize("alone", [1, 2])
+def test_a_coupon_that_is_not_to_be_combined_applies_alone(alone: int) -> None:
+    first, second = (coupon(id, amount="2.00", is_combinable=id != alone) for id in (1, 2))
+    assert off(first) == off(second) == Decimal("2.00")
+    both = reduced(first, second)
+    assert (both.by_coupon, both.unmet) == ({1: Decimal("2.00")}, {2: UnmetCondition(CodeProblem.NOT_COMBINABLE)})
+    idle = coupon(3, amount="2.00", minimum_basket_amount=Decimal(100))
+    assert off(idle, coupon(4, amount="2.00", is_combinable=False)) == Decimal("2.00"), "beside one without effect"
 
 
 # ---- whether it can be used at all

@@ -23,7 +23,7 @@ def test_commission_is_rounded_to_what_the_currency_has(currency: str, paid: str
     rule = FeeRuleRow(
         marketplace_id=1, percentage=Decimal("3.5"), vat_rate=Decimal(20), fixed_amount=Decimal(0), currency=currency
     )
-    fee = commission_by(rule, Decimal(paid), rule.vat_rate)
+    fee = commission_by([(rule, Decimal(paid))], Decimal(paid))
     assert (fee.amount - fee.vat, fee.vat) == (Decimal(net), Decimal(vat))
 
 
@@ -51,7 +51,7 @@ def test_every_refund_takes_something_from_the_partner(cents: bool, data: st.Dat
         marketplace_id=1, percentage=Decimal(data.draw(st.integers(0, 100))), vat_rate=Decimal(20),
         fixed_amount=Decimal(data.draw(st.integers(0, 50))) / 100, currency="EUR",
     )  # fmt: skip
-    fee = commission_by(fee_rule, amount * CENT, fee_rule.vat_rate)
+    fee = commission_by([(fee_rule, amount * CENT)], amount * CENT)
     assert 0 <= fee.vat <= fee.amount <= (amount - 1) * CENT
     payment = PaymentRow(
         partner_id=1, book_id=1, currency="EUR", payment_amount=amount * CENT, commission_amount=fee.amount,

@@ -11,7 +11,7 @@ from sqlalchemy import text
 from resolvers.checkout import steps
 from resolvers.payment.checkout import payment, polling
 from resolvers.payment.checkout.completion import sync_attempt
-from schema.checkout.checkout import AgreedTotals, CheckoutNotice, PaymentAttemptStatus, ProductChoice, ShopKind
+from schema.checkout.checkout import AgreedTotals, CheckoutKind, CheckoutNotice, PaymentAttemptStatus, ProductChoice
 from schema.core.errors import CartNotFound, CheckoutChanged, NotFound
 from schema.delivery.delivery import DeliveryKind
 from schema.payment.errors import PaymentsNotActive
@@ -44,7 +44,7 @@ async def test_a_card_with_a_challenge_makes_one_order(shop: Shop) -> None:
     elsewhere = shop.key(await shop.cart(), "another browser")
     assert await payment.is_ordered(shop.context, dataclasses.replace(key, session_id="another browser"))
     assert not await payment.is_ordered(shop.context, elsewhere)
-    assert not await payment.is_ordered(shop.context, dataclasses.replace(key, kind=ShopKind.VOUCHERS))
+    assert not await payment.is_ordered(shop.context, dataclasses.replace(key, kind=CheckoutKind.BASKET))
 
 
 async def test_only_the_browser_that_paid_is_told(shop: Shop) -> None:
