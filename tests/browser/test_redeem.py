@@ -2,20 +2,24 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Page
+from playwright.async_api import Page, async_playwright
 
 from coffret.demo.users import MASTER_USER, PASSWORD
 from funnel.core.languages import translations
+from funnel.core.static_files import PREFIX
 from schema.core.text import Text
-from tests.browser.conftest import NewCustomer
+from tests.browser.camera import film_of
+from tests.browser.conftest import NewCustomer, customers
 from tests.browser.customer import Customer
 from tests.browser.running_shop import RunningShop
 from tests.funnel.redemption.fixtures import LOG_IN, ROOT
 from tests.funnel.redemption.network import box_of, link, network_card, network_voucher, offer_of
-from tests.servers.chromium import needs_chromium, sound
+from tests.servers.chromium import launched, needs_chromium, sound
 
 pytestmark = [*needs_chromium, pytest.mark.asyncio(loop_scope="session")]
 
@@ -197,3 +201,42 @@ async def test_a_shift_at_the_venue(shop: RunningShop, new_customer: NewCustomer
         await shift.takes_from_the_card_and_puts_it_back()
         await shift.logs_out()
     assert not [url for url in staff.watch.requested if not url.startswith(origin)]
+
+
+async def test_a_phone_that_cannot_read_codes_gets_a_decoder(shop: RunningShop, tmp_path: Path) -> None:
+    """Of Safari and Firefox, which have no `BarcodeDetector`: it comes from the shop's own host, once the camera is asked for."""
+    code, origin = await some_code(shop, "voucher", "state"), f"http://{shop.domain}"
+    camera = film_of(f"https://shop.example{ROOT}?code={code}", tmp_path / "camera.y4m")
+    async with (
+        async_playwright() as playwright,
+        await launched(playwright, *camera) as browser,
+        customers(shop, browser) as new,
+    ):
+        staff = await new(PHONE)
+        await staff.page.add_init_script("delete globalThis.BarcodeDetector")
+        shift = Shift(staff, "en-GB", scripts=True, origin=origin)
+        await shift.logs_in(code)
+        await shift.press("a", "Another code")
+
+        def decoders() -> list[str]:
+            return [url for url in staff.watch.requested if urlsplit(url).path.startswith(f"{PREFIX}qr-decoder.")]
+
+        assert decoders() == []
+        await staff.page.locator("#scan").click()
+        await staff.page.wait_for_url(f"{origin}{ROOT}?code={code}")
+        assert await staff.page.locator(".verdict.good").is_visible()
+        assert len(decoders()) == 1
+        assert not [url for url in staff.watch.requested if not url.startswith(origin)]
+
+
+async def test_a_phone_without_a_camera_is_told_to_type(shop: RunningShop, new_customer: NewCustomer) -> None:
+    """The message is read out, and the button is there again."""
+    staff = await new_customer(PHONE)
+    shift = Shift(staff, "en-GB", scripts=True, origin=f"http://{shop.domain}")
+    await shift.logs_in(await some_code(shop, "voucher", "state"))
+    await shift.press("a", "Another code")
+    await staff.page.locator("#scan").click()
+    await staff.page.locator("#no-camera:visible").wait_for()
+    assert await staff.page.locator("#scan").is_enabled()
+    assert await staff.page.locator("#camera").is_hidden()
+    await shift.looked_at("redeem without a camera")
