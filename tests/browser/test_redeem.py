@@ -64,9 +64,12 @@ class Shift:
         return translations(self.language[:2]).gettext(text)
 
     async def looked_at(self, name: str) -> None:
-        """The page is sound."""
+        """The page is sound, by day and by night."""
         if self.scripts:
             await sound(self.page, name)
+            await self.page.emulate_media(color_scheme="dark")
+            await sound(self.page, f"{name} dark", desktop=False)
+            await self.page.emulate_media(color_scheme="light")
 
     async def press(self, what: str, text: str) -> None:
         """Press something in the middle of the page by its text."""
@@ -116,14 +119,21 @@ class Shift:
             await self.staff.press(self.page.locator("main button.main"))
 
     async def takes_from_the_card_and_puts_it_back(self) -> None:
-        """Take an amount, put it back."""
+        """Take an amount, put it back; ask for all of it, and do not take that."""
         await self.looked_at("redeem gift card")
+        await self.staff.press(self.page.locator("main button[name=ask]"))
+        await self.looked_at("redeem all of a gift card")
+        await self.press("a", "No, go back")
         await self.page.fill("#amount", "1.50")
         await self.staff.press(self.page.locator("main button.main"))
         assert len(await self.staff.notes()) == 1
         await self.looked_at("redeem gift card taken")
-        await self.press("button", "Put back")
-        assert await self.page.locator(".taken button").count() == 0
+        await self.press("a", "Another code")
+        await self.looked_at("redeem uses of today")
+        assert self.translate("Gift card") in await self.page.locator(".taken li").first.inner_text()
+        await self.press(".taken button", "Put back")
+        assert await self.staff.notes() == [self.translate("The use is undone.")]
+        assert self.translate("put back") in await self.page.locator(".taken li").first.inner_text()
 
     async def takes_from_a_card_of_the_network(self, code: str) -> None:
         """Take an amount typed with a comma, put it back."""
