@@ -1,6 +1,5 @@
 """What was used of a page of uses, as it stands now."""
 
-import datetime as dt
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -49,15 +48,16 @@ class UsedItem:
 
 
 Items = Mapping[int, UsedItem]
-"""What was used, by the id of the entry of the use."""
+"""What was used, by the id of the entry of the use. The log outlives its subjects: what is gone is left out."""
 
 
-async def used_vouchers(db: AsyncSession, context: Context, entries: Sequence[UseEntry], since: dt.datetime) -> Items:
-    """The vouchers of uses since a moment."""
-    rows = await _rows_by_id(db, VoucherRow, {entry.subject_id for entry in entries}, context)
-    moves = await voucher_moves(db, rows, _partner_id(context), since=since)
+async def used_vouchers(db: AsyncSession, context: Context, entries: Sequence[UseEntry]) -> Items:
+    """The vouchers of uses."""
+    rows = await _rows_by_id(db, VoucherRow, entries, context)
+    first = min(entry.occurred_on for entry in entries)
+    moves = await voucher_moves(db, rows, _partner_id(context), since=first)
     now, items = context.services.clock.now(), dict[int, UsedItem]()
-    for entry in entries:
+    for entry in _with_rows(entries, rows):
         row, use = rows[entry.subject_id], next(move for move in moves if move.id == entry.id)
         later = moves[: moves.index(use)]
         is_undone = any(_undoes(move, use) for move in later if move.voucher_id == row.id)
@@ -78,10 +78,10 @@ def _undoes(move: VoucherMove, use: VoucherMove) -> bool:
 
 async def used_gift_cards(db: AsyncSession, context: Context, entries: Sequence[UseEntry]) -> Items:
     """The partner's own gift cards of uses."""
-    holds = await _rows_by_id(db, GiftCardHoldRow, {entry.subject_id for entry in entries}, context)
+    holds = await _rows_by_id(db, GiftCardHoldRow, entries, context)
     cards = await _by_id(db, GiftCardRow, {hold.gift_card_id for hold in holds.values()})
     items = dict[int, UsedItem]()
-    for entry in entries:
+    for entry in _with_rows(entries, holds):
         hold = holds[entry.subject_id]
         card = cards[hold.gift_card_id]
         items[entry.id] = UsedItem(
@@ -96,12 +96,12 @@ async def used_gift_cards(db: AsyncSession, context: Context, entries: Sequence[
 
 async def used_network_cards(db: AsyncSession, context: Context, entries: Sequence[UseEntry]) -> Items:
     """The network gift cards of uses."""
-    usages = await _rows_by_id(db, NetworkGiftCardUsageRow, {entry.subject_id for entry in entries}, context)
+    usages = await _rows_by_id(db, NetworkGiftCardUsageRow, entries, context)
     cards = await _by_id(db, NetworkGiftCardRow, {usage.gift_card_id for usage in usages.values()})
     partner = await db.get_one(PartnerRow, _partner_id(context))
     cancellable = await cancellable_usages(db, list(usages.values()))
     items = dict[int, UsedItem]()
-    for entry in entries:
+    for entry in _with_rows(entries, usages):
         usage = usages[entry.subject_id]
         card = cards[usage.gift_card_id]
         items[entry.id] = UsedItem(
@@ -117,7 +117,7 @@ async def used_network_cards(db: AsyncSession, context: Context, entries: Sequen
 
 async def used_network_vouchers(db: AsyncSession, context: Context, entries: Sequence[UseEntry]) -> Items:
     """The network vouchers of uses."""
-    usages = await _rows_by_id(db, NetworkVoucherUsageRow, {entry.subject_id for entry in entries}, context)
+    usages = await _rows_by_id(db, NetworkVoucherUsageRow, entries, context)
     vouchers = await _by_id(db, NetworkVoucherRow, {usage.network_voucher_id for usage in usages.values()})
     boxes = await _by_id(db, BoxRow, {voucher.box_id for voucher in vouchers.values()})
     offers = await names_of_offers(db, [usage.offer_id for usage in usages.values() if usage.offer_id is not None])
@@ -125,7 +125,7 @@ async def used_network_vouchers(db: AsyncSession, context: Context, entries: Seq
     may_use = context.required_caller.may(Permission.USE_NETWORK_VOUCHER)
     cancellable = await cancellable_usages(db, list(usages.values())) if may_use else frozenset()
     items = dict[int, UsedItem]()
-    for entry in entries:
+    for entry in _with_rows(entries, usages):
         usage = usages[entry.subject_id]
         voucher = vouchers[usage.network_voucher_id]
         items[entry.id] = UsedItem(
@@ -138,11 +138,17 @@ async def used_network_vouchers(db: AsyncSession, context: Context, entries: Seq
     return items
 
 
-async def _rows_by_id(db: AsyncSession, table: type[R], ids: Collection[int], context: Context) -> Mapping[int, R]:
-    """Rows of the caller's partner."""
+def _with_rows(entries: Sequence[UseEntry], rows: Collection[int]) -> Sequence[UseEntry]:
+    return [entry for entry in entries if entry.subject_id in rows]
+
+
+async def _rows_by_id(
+    db: AsyncSession, table: type[R], entries: Sequence[UseEntry], context: Context
+) -> Mapping[int, R]:
+    """The subjects of entries, of the caller's partner."""
     columns: Any = table
-    of_partner = columns.id.in_(ids), columns.partner_id == _partner_id(context)
-    rows: Sequence[Any] = (await db.exec(select(table).where(*of_partner))).all() if ids else ()
+    of_partner = columns.id.in_({entry.subject_id for entry in entries}), columns.partner_id == _partner_id(context)
+    rows: Sequence[Any] = (await db.exec(select(table).where(*of_partner))).all()
     return {row.id: row for row in rows}
 
 

@@ -48,6 +48,12 @@ VIEWS: Mapping[UseKind, Permission] = {
     UseKind.NETWORK_VOUCHER: Permission.VIEW_NETWORK_VOUCHER,
 }
 """The permission to look each up by its code."""
+LOADERS = {
+    UseKind.VOUCHER: used_vouchers,
+    UseKind.GIFT_CARD: used_gift_cards,
+    UseKind.NETWORK_GIFT_CARD: used_network_cards,
+    UseKind.NETWORK_VOUCHER: used_network_vouchers,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,19 +85,16 @@ async def todays_uses(context: Context, zone: ZoneInfo, before_id: int | None = 
     async with context.services.db.sessions() as db:
         found = await uses_since(db, caller.partner_id, operations, midnight, before_id=before_id, limit=PAGE + 1)
         entries = found[:PAGE]
-        items = await _items(db, context, entries, midnight)
-    uses = [RecordedUse(entry, KINDS[entry.operation], items[entry.id]) for entry in entries]
+        items = await _items(db, context, entries)
+    uses = [RecordedUse(entry, KINDS[entry.operation], items[entry.id]) for entry in entries if entry.id in items]
     return TodaysUses(uses, has_earlier=len(found) > PAGE)
 
 
-async def _items(db: AsyncSession, context: Context, entries: Sequence[UseEntry], since: dt.datetime) -> Items:
+async def _items(db: AsyncSession, context: Context, entries: Sequence[UseEntry]) -> Items:
     """What was used, by the id of the entry."""
-    by_kind: dict[UseKind, list[UseEntry]] = {kind: [] for kind in UseKind}
-    for entry in entries:
-        by_kind[KINDS[entry.operation]].append(entry)
-    return {
-        **await used_vouchers(db, context, by_kind[UseKind.VOUCHER], since),
-        **await used_gift_cards(db, context, by_kind[UseKind.GIFT_CARD]),
-        **await used_network_cards(db, context, by_kind[UseKind.NETWORK_GIFT_CARD]),
-        **await used_network_vouchers(db, context, by_kind[UseKind.NETWORK_VOUCHER]),
-    }
+    items = dict[int, UsedItem]()
+    for kind, load in LOADERS.items():
+        of_kind = [entry for entry in entries if KINDS[entry.operation] is kind]
+        if of_kind:
+            items |= await load(db, context, of_kind)
+    return items

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 from urllib.parse import urlsplit
 
 import pytest
@@ -24,6 +25,7 @@ from tests.servers.chromium import launched, needs_chromium, sound
 pytestmark = [*needs_chromium, pytest.mark.asyncio(loop_scope="session")]
 
 PHONE, DESKTOP = 390, 1280
+COLOUR_SCHEMES: tuple[Literal["dark", "light"], ...] = ("dark", "light")
 SCANNER = """
 globalThis.BarcodeDetector = class {
   static async getSupportedFormats() { return ["qr_code"]; }
@@ -65,11 +67,11 @@ class Shift:
 
     async def looked_at(self, name: str) -> None:
         """The page is sound, by day and by night."""
-        if self.scripts:
-            await sound(self.page, name)
-            await self.page.emulate_media(color_scheme="dark")
-            await sound(self.page, f"{name} dark", desktop=False)
-            await self.page.emulate_media(color_scheme="light")
+        if not self.scripts:
+            return
+        for scheme in COLOUR_SCHEMES:  # without motion, or colours are looked at that are on their way
+            await self.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            await sound(self.page, f"{name} {scheme}", desktop=scheme == "light")
 
     async def press(self, what: str, text: str) -> None:
         """Press something in the middle of the page by its text."""
