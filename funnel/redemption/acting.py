@@ -69,6 +69,15 @@ def typed_reference(request: RedemptionRequest) -> str:
     return " ".join(request.form.get("reference", "").split())[:LONGEST_REFERENCE]
 
 
+ALL = "all"
+"""The answer to how much of a gift card is taken, before it is asked once more."""
+
+
+def asks_for_all(request: RedemptionRequest) -> bool:
+    """True if the page asks whether all that is left is taken."""
+    return request.http_request.query_params.get("to") == ALL
+
+
 def typed_amount(request: RedemptionRequest) -> tuple[dict[str, str], Decimal | None]:
     """The typed amount and reference, and the amount; None if it cannot be read."""
     typed = {

@@ -4,7 +4,7 @@ from starlette.responses import Response
 
 from funnel.core.flash import Flash
 from funnel.redemption import bookings
-from funnel.redemption.acting import NOT_OURS, act, require_code, typed_amount, typed_id, wrong_amount
+from funnel.redemption.acting import ALL, NOT_OURS, act, require_code, typed_amount, typed_id, wrong_amount
 from funnel.redemption.request import RedemptionRequest
 from resolvers.gift_card.spending import reverse_gift_card_capture, spend_gift_card
 from resolvers.voucher.updates import update_voucher
@@ -66,6 +66,8 @@ async def spend(request: RedemptionRequest) -> Response:
     """Debit an amount from a gift card."""
     require_code(request)
     typed, amount = typed_amount(request)
+    if request.form.get("ask") == ALL:
+        return await request.redirect_with_flash(Flash(fields={"reference": typed["reference"]}), to=ALL)
     if amount is None:
         return await request.redirect_with_flash(wrong_amount(typed))
     spent = SpendGiftCard(code=request.code, amount=amount, reference=typed["reference"])

@@ -6,9 +6,11 @@ from starlette.responses import Response
 from funnel.checkout.basket_form import parse_id
 from funnel.core.flash import Flash
 from funnel.redemption.acting import (
+    ALL,
     DONE,
     Refusals,
     act,
+    asks_for_all,
     require_code,
     typed_amount,
     typed_id,
@@ -69,6 +71,7 @@ def show_card(request: RedemptionRequest, redeemable: RedeemableNetworkCard, fla
         verdict=verdict_of_network_card(redeemable),
         states=NETWORK_CARD_STATES,
         flash=flash,
+        asks_for_all=asks_for_all(request) and redeemable.card.is_splittable,
         last=_last(redeemable, flash),
     )
 
@@ -90,6 +93,8 @@ async def use_card(request: RedemptionRequest) -> Response:
     """Take an amount of a network gift card for this partner."""
     require_code(request)
     typed, amount = typed_amount(request)
+    if request.form.get("ask") == ALL:
+        return await request.redirect_with_flash(Flash(fields={"reference": typed["reference"]}), to=ALL)
     if amount is None:
         return await request.redirect_with_flash(wrong_amount(typed))
     try:
@@ -107,7 +112,6 @@ async def use_card(request: RedemptionRequest) -> Response:
 
 async def cancel_card_usage(request: RedemptionRequest) -> Response:
     """Put back what a usage took of a network gift card."""
-    require_code(request)
     cancelled = CancelNetworkGiftCardUsage(id=typed_id(request, "usage"))
     return await act(
         request,
@@ -138,7 +142,6 @@ async def use_voucher(request: RedemptionRequest) -> Response:
 
 async def cancel_voucher_usage(request: RedemptionRequest) -> Response:
     """Undo a usage of a network voucher."""
-    require_code(request)
     cancelled = CancelNetworkVoucherUsage(id=typed_id(request, "usage"))
     return await act(
         request,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from funnel.core import messages
 from funnel.core.messages import ERRORS, N_, PUBLIC_ERROR_PAGES, ErrorPage, PageMessage
-from resolvers.redemption import RedeemableCard, RedeemableVoucher
+from resolvers.redemption.codes import RedeemableCard, RedeemableVoucher
 from schema.gift_card.gift_card import GiftCardStatus
 from schema.voucher.voucher import VoucherState
 
@@ -93,6 +93,10 @@ class Verdict:
     text: str
     moment: dt.datetime | None = None
     """The value of `%(date)s` in the text."""
+    is_exact: bool = False
+    """True if the hour is told, too."""
+    user: str = ""
+    """Who recorded it; empty if that is not told."""
 
 
 def verdict_of_voucher(subject: RedeemableVoucher) -> Verdict:
@@ -104,7 +108,11 @@ def verdict_of_voucher(subject: RedeemableVoucher) -> Verdict:
             else N_("Nothing of it has been used.")
         )
         return Verdict(True, N_("Can be used"), text)
-    return Verdict(False, N_("Cannot be used"), *_why_not(subject))
+    text, moment = _why_not(subject)
+    if moment is None or moment != voucher.used_on:
+        return Verdict(False, N_("Cannot be used"), text, moment)
+    last = next((move for move in subject.history if move.after is VoucherState.USED), None)
+    return Verdict(False, N_("Cannot be used"), text, moment, is_exact=True, user=last.user if last else "")
 
 
 def _why_not(subject: RedeemableVoucher) -> tuple[str, dt.datetime | None]:

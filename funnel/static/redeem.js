@@ -1,4 +1,5 @@
-// Scans QR codes on the venue page where the browser can; everywhere else the field and the phone's own camera do it.
+// Scans QR codes on the venue page. Safari and Firefox cannot read them: there our own decoder does, which is loaded when
+// the camera is asked for.
 
 const at = (id) => document.getElementById(id);
 const [scan, stop, camera, picture, problem] = ["scan", "stop", "camera", "picture", "no-camera"].map(at);
@@ -16,6 +17,7 @@ function codeIn(text) {
 function show(running) {
   camera.hidden = !running;
   scan.hidden = running;
+  scan.disabled = false;
 }
 
 function end() {
@@ -24,36 +26,42 @@ function end() {
   show(false);
 }
 
-async function look(detector) {
-  if (!picture.srcObject) return;
+async function look(detector, stream) {
+  if (picture.srcObject !== stream) return;
   const [found] = await detector.detect(picture).catch(() => []);
-  if (!picture.srcObject) return;
-  if (!found) return setTimeout(look, EVERY, detector);
+  if (picture.srcObject !== stream) return;
+  if (!found) return setTimeout(look, EVERY, detector, stream);
   end();
   at("code").value = codeIn(found.rawValue);
   at("look-up").submit();
 }
 
-async function begin(detector) {
-  problem.hidden = true;
+async function newDetector() {
+  const formats = (await globalThis.BarcodeDetector?.getSupportedFormats?.().catch(() => [])) ?? [];
+  const { BarcodeDetector: Detector } = formats.includes("qr_code") ? globalThis : await import(scan.dataset.decoder);
+  return new Detector({ formats: ["qr_code"] });
+}
+
+async function begin() {
+  let stream;
+  problem.hidden = scan.disabled = true;
   try {
-    const video = { facingMode: "environment" };
-    picture.srcObject = await navigator.mediaDevices.getUserMedia({ video, audio: false });
+    const video = { facingMode: "environment", width: { ideal: 1280 } };
+    picture.srcObject = stream = await navigator.mediaDevices.getUserMedia({ video, audio: false });
     show(true);
     stop.focus();
     await picture.play();
-    look(detector);
+    look(await newDetector(), stream);
   } catch {
+    if (stream && picture.srcObject !== stream) return; // stopped meanwhile
     end();
     problem.hidden = false;
   }
 }
 
-const kinds = (await globalThis.BarcodeDetector?.getSupportedFormats?.().catch(() => [])) ?? [];
-if (kinds.includes("qr_code") && navigator.mediaDevices?.getUserMedia) {
-  const detector = new BarcodeDetector({ formats: ["qr_code"] });
+if (navigator.mediaDevices?.getUserMedia) {
   scan.hidden = false;
-  scan.addEventListener("click", () => begin(detector));
+  scan.addEventListener("click", begin);
   stop.addEventListener("click", () => {
     end();
     scan.focus();

@@ -14,6 +14,7 @@ from schema.core.permission import Permission
 from schema.core.text import Text
 from schema.network.gift_card import NetworkGiftCardStatus
 from schema.network.voucher import NetworkVoucherStatus
+from store.audit.uses import users_of
 from store.network.boxes import BoxRow, OfferRow
 from store.network.gift_cards import NetworkGiftCardRow, NetworkGiftCardUsageRow
 from store.network.offers import accepted_offers
@@ -42,6 +43,8 @@ class RedeemableNetworkCard:
     """Recent usages at this partner, newest first."""
     cancellable: frozenset[int]
     """Ids of the usages that the caller can cancel."""
+    users: Mapping[int, str]
+    """Who recorded the usages, by their ids."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,8 @@ class RedeemableNetworkVoucher:
     """The names of the offers of these usages, by id."""
     cancellable: frozenset[int]
     """Ids of the usages that the caller can cancel."""
+    users: Mapping[int, str]
+    """Who recorded the usages, by their ids."""
 
 
 async def redeemable_network_card(context: Context, card: NetworkGiftCardRow) -> RedeemableNetworkCard:
@@ -70,7 +75,8 @@ async def redeemable_network_card(context: Context, card: NetworkGiftCardRow) ->
     async with context.services.db.sessions() as db:
         partner, network = await _partner_and_network(db, context, card.marketplace_id)
         usages = await _usages_here(db, NetworkGiftCardUsageRow, "gift_card_id", card.id, partner)
-        cancellable = await _cancellable(db, usages)
+        users = await users_of(db, "NetworkGiftCardUsage", [usage.id for usage in usages], partner.id)
+        cancellable = await cancellable_usages(db, usages)
     return RedeemableNetworkCard(
         card,
         network.name,
@@ -78,6 +84,7 @@ async def redeemable_network_card(context: Context, card: NetworkGiftCardRow) ->
         may_use,
         usages,
         cancellable if may_use and card.status is not NetworkGiftCardStatus.CANCELLED else frozenset(),
+        users,
     )
 
 
@@ -88,8 +95,8 @@ async def redeemable_network_voucher(context: Context, voucher: NetworkVoucherRo
         partner, network = await _partner_and_network(db, context, voucher.marketplace_id)
         offers = await accepted_offers(db, voucher.box_id, partner.id)
         usages = await _usages_here(db, NetworkVoucherUsageRow, "network_voucher_id", voucher.id, partner)
-        cancellable = await _cancellable(db, usages)
-        used_offers = await _names_of_offers(db, [usage.offer_id for usage in usages if usage.offer_id is not None])
+        cancellable = await cancellable_usages(db, usages)
+        used_offers = await names_of_offers(db, [usage.offer_id for usage in usages if usage.offer_id is not None])
         return RedeemableNetworkVoucher(
             voucher,
             await db.get_one(BoxRow, voucher.box_id),
@@ -100,6 +107,7 @@ async def redeemable_network_voucher(context: Context, voucher: NetworkVoucherRo
             usages,
             used_offers,
             cancellable if may_use and voucher.status is not NetworkVoucherStatus.CANCELLED else frozenset(),
+            await users_of(db, "NetworkVoucherUsage", [usage.id for usage in usages], partner.id),
         )
 
 
@@ -142,12 +150,13 @@ async def _usages_here(db: AsyncSession, table: type[U], by: str, id: int, partn
     return (await db.exec(select(table).where(*here).order_by(columns.id.desc()).limit(RECENT_LIMIT))).all()
 
 
-async def _names_of_offers(db: AsyncSession, ids: Sequence[int]) -> Mapping[int, Text]:
+async def names_of_offers(db: AsyncSession, ids: Sequence[int]) -> Mapping[int, Text]:
+    """The names of offers, by id."""
     rows = (await db.exec(select(OfferRow).where(col(OfferRow.id).in_(ids)))).all()
     return {row.id: row.name for row in rows}
 
 
-async def _cancellable(db: AsyncSession, usages: Sequence[U]) -> frozenset[int]:
+async def cancellable_usages(db: AsyncSession, usages: Sequence[U]) -> frozenset[int]:
     """Ids of the usages that count, are in no validated payout, and are no parts of payments: those are refunded."""
     ids = [usage.id for usage in usages if usage.is_active and getattr(usage, "payment_id", None) is None]
     return frozenset(set(ids) - await ids_in_payouts(db, usages[0].__tablename__, ids)) if ids else frozenset()

@@ -53,6 +53,18 @@ INSERT = text(f"""
 """)  # noqa: S608 - of names in this file
 """Inserts any number of entries in one statement, which also reads their users, tokens and marketplaces."""
 
+VOUCHER_OPERATION = "update_voucher"
+USE_OPERATIONS = (
+    "capture_gift_card",
+    "spend_gift_card",
+    VOUCHER_OPERATION,
+    "use_network_gift_card",
+    "use_network_voucher",
+)
+"""The operations that use a voucher or a gift card, or undo the use of a voucher."""
+IS_USE = f"operation IN ({', '.join(map(repr, USE_OPERATIONS))}) AND refused IS NULL"
+"""As text in statements, so that every plan may use the index of uses."""
+
 
 class AuditEntryRow(AuditEntry, table=True):
     """An entry. It refers to users, tokens and tenants without foreign keys, so that it does not change with them.
@@ -66,6 +78,7 @@ class AuditEntryRow(AuditEntry, table=True):
         Index("audit_entry_of_marketplace_idx", "marketplace_id", "occurred_on", "id"),
         Index("audit_entry_of_all_idx", "occurred_on", "id"),
         Index("audit_entry_subject_idx", "subject_type", "subject_id"),
+        Index("audit_entry_use_idx", "partner_id", "occurred_on", "id", postgresql_where=text(IS_USE)),
     )
 
 

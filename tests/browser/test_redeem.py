@@ -2,24 +2,30 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Page
+from playwright.async_api import Page, async_playwright
 
 from coffret.demo.users import MASTER_USER, PASSWORD
 from funnel.core.languages import translations
+from funnel.core.static_files import PREFIX
 from schema.core.text import Text
-from tests.browser.conftest import NewCustomer
+from tests.browser.camera import film_of
+from tests.browser.conftest import NewCustomer, customers
 from tests.browser.customer import Customer
 from tests.browser.running_shop import RunningShop
 from tests.funnel.redemption.fixtures import LOG_IN, ROOT
 from tests.funnel.redemption.network import box_of, link, network_card, network_voucher, offer_of
-from tests.servers.chromium import needs_chromium, sound
+from tests.servers.chromium import launched, needs_chromium, sound
 
 pytestmark = [*needs_chromium, pytest.mark.asyncio(loop_scope="session")]
 
 PHONE, DESKTOP = 390, 1280
+COLOUR_SCHEMES: tuple[Literal["dark", "light"], ...] = ("dark", "light")
 SCANNER = """
 globalThis.BarcodeDetector = class {
   static async getSupportedFormats() { return ["qr_code"]; }
@@ -60,9 +66,12 @@ class Shift:
         return translations(self.language[:2]).gettext(text)
 
     async def looked_at(self, name: str) -> None:
-        """The page is sound."""
-        if self.scripts:
-            await sound(self.page, name)
+        """The page is sound, by day and by night."""
+        if not self.scripts:
+            return
+        for scheme in COLOUR_SCHEMES:  # without motion, or colours are looked at that are on their way
+            await self.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            await sound(self.page, f"{name} {scheme}", desktop=scheme == "light")
 
     async def press(self, what: str, text: str) -> None:
         """Press something in the middle of the page by its text."""
@@ -112,14 +121,21 @@ class Shift:
             await self.staff.press(self.page.locator("main button.main"))
 
     async def takes_from_the_card_and_puts_it_back(self) -> None:
-        """Take an amount, put it back."""
+        """Take an amount, put it back; ask for all of it, and do not take that."""
         await self.looked_at("redeem gift card")
+        await self.staff.press(self.page.locator("main button[name=ask]"))
+        await self.looked_at("redeem all of a gift card")
+        await self.press("a", "No, go back")
         await self.page.fill("#amount", "1.50")
         await self.staff.press(self.page.locator("main button.main"))
         assert len(await self.staff.notes()) == 1
         await self.looked_at("redeem gift card taken")
-        await self.press("button", "Put back")
-        assert await self.page.locator(".taken button").count() == 0
+        await self.press("a", "Another code")
+        await self.looked_at("redeem uses of today")
+        assert self.translate("Gift card") in await self.page.locator(".taken li").first.inner_text()
+        await self.press(".taken button", "Put back")
+        assert await self.staff.notes() == [self.translate("The use is undone.")]
+        assert self.translate("put back") in await self.page.locator(".taken li").first.inner_text()
 
     async def takes_from_a_card_of_the_network(self, code: str) -> None:
         """Take an amount typed with a comma, put it back."""
@@ -197,3 +213,42 @@ async def test_a_shift_at_the_venue(shop: RunningShop, new_customer: NewCustomer
         await shift.takes_from_the_card_and_puts_it_back()
         await shift.logs_out()
     assert not [url for url in staff.watch.requested if not url.startswith(origin)]
+
+
+async def test_a_phone_that_cannot_read_codes_gets_a_decoder(shop: RunningShop, tmp_path: Path) -> None:
+    """Of Safari and Firefox, which have no `BarcodeDetector`: it comes from the shop's own host, once the camera is asked for."""
+    code, origin = await some_code(shop, "voucher", "state"), f"http://{shop.domain}"
+    camera = film_of(f"https://shop.example{ROOT}?code={code}", tmp_path / "camera.y4m")
+    async with (
+        async_playwright() as playwright,
+        await launched(playwright, *camera) as browser,
+        customers(shop, browser) as new,
+    ):
+        staff = await new(PHONE)
+        await staff.page.add_init_script("delete globalThis.BarcodeDetector")
+        shift = Shift(staff, "en-GB", scripts=True, origin=origin)
+        await shift.logs_in(code)
+        await shift.press("a", "Another code")
+
+        def decoders() -> list[str]:
+            return [url for url in staff.watch.requested if urlsplit(url).path.startswith(f"{PREFIX}qr-decoder.")]
+
+        assert decoders() == []
+        await staff.page.locator("#scan").click()
+        await staff.page.wait_for_url(f"{origin}{ROOT}?code={code}")
+        assert await staff.page.locator(".verdict.good").is_visible()
+        assert len(decoders()) == 1
+        assert not [url for url in staff.watch.requested if not url.startswith(origin)]
+
+
+async def test_a_phone_without_a_camera_is_told_to_type(shop: RunningShop, new_customer: NewCustomer) -> None:
+    """The message is read out, and the button is there again."""
+    staff = await new_customer(PHONE)
+    shift = Shift(staff, "en-GB", scripts=True, origin=f"http://{shop.domain}")
+    await shift.logs_in(await some_code(shop, "voucher", "state"))
+    await shift.press("a", "Another code")
+    await staff.page.locator("#scan").click()
+    await staff.page.locator("#no-camera:visible").wait_for()
+    assert await staff.page.locator("#scan").is_enabled()
+    assert await staff.page.locator("#camera").is_hidden()
+    await shift.looked_at("redeem without a camera")

@@ -43,9 +43,9 @@ def chromium() -> str:
     return needed(CHROMIUM, "chromium")
 
 
-async def launched(playwright: Playwright) -> Browser:
+async def launched(playwright: Playwright, *arguments: str) -> Browser:
     """A running Chromium."""
-    return await playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+    return await playwright.chromium.launch(executable_path=CHROMIUM, args=(*ARGUMENTS, *arguments))
 
 
 async def reached(page: Page, url: str) -> None:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 from babel import Locale
-from babel.dates import format_date, format_interval, format_time
+from babel.dates import format_date, format_interval, format_time, get_datetime_format
 from babel.numbers import format_currency, format_decimal, format_percent
 
 from schema.core.text import Text
@@ -63,6 +63,11 @@ class Formats:
     def time(self, moment: dt.datetime, time_zone: str) -> str:
         """`14:35`, in a time zone by its IANA name."""
         return format_time(moment.astimezone(ZoneInfo(time_zone)), "short", locale=self.locale)
+
+    def moment(self, moment: dt.datetime, time_zone: str) -> str:
+        """`23 août 2026, 14:35`, in a time zone by its IANA name."""
+        pattern = str(get_datetime_format("medium", self.locale))
+        return pattern.format(self.time(moment, time_zone), self.date(moment, time_zone))
 
     def days(self, first: dt.date, last: dt.date | None = None) -> str:
         """The first and last day of a stay as a range; a single date if they are equal."""

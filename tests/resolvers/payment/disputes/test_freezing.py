@@ -12,7 +12,7 @@ from resolvers.gift_card.holds import capture_gift_card, hold_gift_card, release
 from resolvers.gift_card.spending import reverse_gift_card_capture, spend_gift_card
 from resolvers.payment.checkout import payment
 from resolvers.payment.creation import create_payment
-from resolvers.redemption import RedeemableCard, RedeemableVoucher, find_redeemable
+from resolvers.redemption.codes import RedeemableCard, RedeemableVoucher, find_redeemable
 from resolvers.voucher.updates import update_voucher
 from schema.checkout.checkout import PaymentAttemptStatus, ProductChoice
 from schema.core.errors import CheckoutChanged, FrozenByDispute, GiftCardNotSpendable, InvalidInput

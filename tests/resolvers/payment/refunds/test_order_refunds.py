@@ -13,7 +13,7 @@ from resolvers.gift_card.issuing import cancel_gift_card
 from resolvers.gift_card.spending import reverse_gift_card_capture, spend_gift_card
 from resolvers.payment.refunds.order_refunds import preview_order_refund, refund_order
 from resolvers.payment.refunds.refunds import refund_payment
-from resolvers.redemption import RedeemableVoucher, find_redeemable
+from resolvers.redemption.codes import RedeemableVoucher, find_redeemable
 from resolvers.voucher.updates import extend_voucher, update_voucher
 from schema.checkout.basket import VoucherChoice
 from schema.checkout.checkout import ProductChoice

@@ -2,7 +2,8 @@
 actions.
 """
 
-from collections.abc import Sequence
+import datetime as dt
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +27,7 @@ from schema.core.permission import Permission
 from schema.core.text import Text
 from schema.gift_card.gift_card import GiftCardHoldState
 from schema.voucher.voucher import VoucherState
+from store.audit.uses import VoucherMove, users_of, voucher_moves
 from store.gift_card.gift_cards import GiftCardHoldRow, GiftCardRow
 from store.gift_card.modes import are_in_mode
 from store.gift_card.reversals import is_reversible
@@ -61,6 +63,8 @@ class RedeemableVoucher:
     """The bookings that use the voucher, earliest first."""
     takes_booking: bool
     """True if the voucher is for nights, so that a booking can be recorded with its use."""
+    history: Sequence[VoucherMove]
+    """Its last changes by users, newest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,8 @@ class RedeemableCard:
     """Recent payments with the card, newest first."""
     reversible: frozenset[int]
     """Ids of the payments that the caller can reverse."""
+    users: Mapping[int, str]
+    """Who took the payments, by their ids."""
 
 
 Redeemable = RedeemableVoucher | RedeemableCard | RedeemableNetworkCard | RedeemableNetworkVoucher
@@ -116,17 +122,34 @@ async def find_redeemable(context: Context, code: str) -> Redeemable:
 async def _voucher(context: Context, row: VoucherRow) -> RedeemableVoucher:
     now = context.services.clock.now()
     usable = is_usable(row, now)
-    moves = [state for state in STAFF_STATES if _may_move(context, row.state, state)]
     return RedeemableVoucher(
         row,
         await _options(context, row),
         usable,
         is_over(row, now),
-        moves if usable or (row.state is VoucherState.USED and row.refunded_on is None) else [],
+        _moves(context, row, now),
         [state for state in STAFF_STATES if _may_move(context, VoucherState.USED, state)],
         await _rentals(context, row),
         row.prototype_type in WITH_NIGHTS,
+        await _history(context, row),
     )
+
+
+def _moves(context: Context, row: VoucherRow, now: dt.datetime) -> Sequence[VoucherState]:
+    """Target states that the caller may choose."""
+    if is_usable(row, now) or (row.state is VoucherState.USED and row.refunded_on is None):
+        return [state for state in STAFF_STATES if _may_move(context, row.state, state)]
+    return []
+
+
+def undo_states(context: Context, row: VoucherRow, now: dt.datetime) -> Sequence[VoucherState]:
+    """Target states that the caller may choose to undo the use of a voucher."""
+    return [state for state in _moves(context, row, now) if state is not VoucherState.USED and state is not row.state]
+
+
+async def _history(context: Context, row: VoucherRow) -> Sequence[VoucherMove]:
+    async with context.services.db.sessions() as db:
+        return (await voucher_moves(db, [row.id], row.partner_id))[:RECENT_LIMIT]
 
 
 def _may_move(context: Context, old: VoucherState, new: VoucherState) -> bool:
@@ -153,16 +176,24 @@ async def _options(context: Context, row: VoucherRow) -> list[tuple[Text, int]]:
 
 async def _card(context: Context, card: GiftCardRow) -> RedeemableCard:
     now, table = context.services.clock.now(), GiftCardHoldRow
-    may_take = context.required_caller.may(Permission.MANAGE_GIFT_CARD)
     lately = select(table).where(col(table.gift_card_id) == card.id, col(table.state).in_(SPENT_STATES))
     async with context.services.db.sessions() as db:
         taken = (await db.exec(lately.order_by(col(table.id).desc()).limit(RECENT_LIMIT))).all()
         in_mode = await are_in_mode(db, [card.id], card.issuing_partner_id)
+        users = await users_of(db, "GiftCardHold", [hold.id for hold in taken], card.issuing_partner_id)
     return RedeemableCard(
         card,
         is_spendable(card, now) and card.remaining_amount > 0 and in_mode,
         is_card_over(card, now),
-        may_take,
+        context.required_caller.may(Permission.MANAGE_GIFT_CARD),
         taken,
-        frozenset(hold.id for hold in taken if may_take and takes_money_back(card) and is_reversible(hold, now)),
+        reversible_holds(context, card, taken),
+        users,
     )
+
+
+def reversible_holds(context: Context, card: GiftCardRow, holds: Sequence[GiftCardHoldRow]) -> frozenset[int]:
+    """Ids of the payments with a card that the caller can reverse."""
+    now = context.services.clock.now()
+    may_reverse = context.required_caller.may(Permission.MANAGE_GIFT_CARD) and takes_money_back(card)
+    return frozenset(hold.id for hold in holds if may_reverse and is_reversible(hold, now))
