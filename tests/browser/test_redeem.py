@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 from urllib.parse import urlsplit
 
 import pytest
@@ -25,7 +24,6 @@ from tests.servers.chromium import launched, needs_chromium, sound
 pytestmark = [*needs_chromium, pytest.mark.asyncio(loop_scope="session")]
 
 PHONE, DESKTOP = 390, 1280
-COLOUR_SCHEMES: tuple[Literal["dark", "light"], ...] = ("dark", "light")
 SCANNER = """
 globalThis.BarcodeDetector = class {
   static async getSupportedFormats() { return ["qr_code"]; }
@@ -69,9 +67,7 @@ class Shift:
         """The page is sound, by day and by night."""
         if not self.scripts:
             return
-        for scheme in COLOUR_SCHEMES:  # without motion, or colours are looked at that are on their way
-            await self.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-            await sound(self.page, f"{name} {scheme}", desktop=scheme == "light")
+        await sound(self.page, name)
 
     async def press(self, what: str, text: str) -> None:
         """Press something in the middle of the page by its text."""
