@@ -63,9 +63,13 @@ class IssuedItem:
     recipient_email: str
     """The e-mail address it is sent to; empty if it is posted or collected."""
     send_on: dt.datetime | None = None
-    """When it will be e-mailed to its recipient; None once that is over, and if it is not left for later."""
+    """When it will be e-mailed to its recipient, in the time zone of the marketplace; None once that is over, and if it is
+    not left for later.
+    """
     is_sendable: bool = False
     """True if it was e-mailed to its recipient and is untouched, so that it can be sent again, or elsewhere."""
+    is_waiting: bool = False
+    """True if it waits for its day and is untouched, so that it can be sent now, on another day, or elsewhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
