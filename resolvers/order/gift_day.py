@@ -87,7 +87,7 @@ def _moment_of(gift: LockedGift, chosen: Gift) -> tuple[dt.datetime | None, Sequ
 async def _lock_waiting(call: Call, token: str, position: int) -> LockedGift:
     gift = await lock_gift(call, token, position)
     if not gift.item.recipient_email:
-        raise NotFound(thing="gift")
+        raise NotFound("position", thing="gift")
     if not gift.item.is_waiting:
         raise GiftNotWaiting
     return gift

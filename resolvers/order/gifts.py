@@ -54,7 +54,7 @@ async def send_gift(call: Call, token: str, position: int, email: str) -> None:
     """
     gift = await lock_gift(call, token, position)
     if not gift.item.is_sendable:
-        raise NotFound(thing="gift")
+        raise NotFound("position", thing="gift")
     address = read_email(email)
     if address is None:
         raise InvalidInput(NO_EMAIL)
@@ -71,9 +71,9 @@ async def lock_gift(call: Call, token: str, position: int) -> LockedGift:
     await lock_issued(db, order)
     attempt = await db.get_one(AttemptRow, order.attempt_id)
     issued = await issued_rows(db, order, attempt.lines)
-    row = issued[position] if position < len(issued) else None
+    row = issued[position] if 0 <= position < len(issued) else None
     if row is None:
-        raise NotFound(thing="gift")
+        raise NotFound("position", thing="gift")
     _, time_zone = await partner_with_time_zone(db, order.partner_id)
     now = call.services.clock.now().astimezone(ZoneInfo(time_zone))
     item = issued_item(call.services, row, attempt, now)

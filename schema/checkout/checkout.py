@@ -185,11 +185,12 @@ class DeliveryOption:
         return self.problem is None
 
 
-class CodeKind(StrEnum):
-    """The kind of a code that the customer entered."""
+@graphql_enum
+class CodeKind(DescribedEnum):
+    """The kind of a code that a customer has entered."""
 
-    COUPON = "coupon"
-    GIFT_CARD = "gift_card"
+    COUPON = "coupon", "A coupon."
+    GIFT_CARD = "gift_card", "A gift card."
 
 
 class CodeProblem(StrEnum):

@@ -3,11 +3,11 @@
 import datetime as dt
 from dataclasses import dataclass
 from decimal import Decimal
-from enum import StrEnum
 
 from schema.checkout.brand import Brand
 from schema.checkout.checkout import AppliedCode, ShopKind, Totals
 from schema.checkout.legal import LegalLink
+from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.text import Text
 from schema.delivery.delivery import DeliveryKind
 from schema.order.order import OrderStatus
@@ -19,18 +19,16 @@ FIND_PATH = "/orders/"
 """The page of a shop where customers ask for the link to their order. Below it are the pages of orders."""
 
 
-class IssuedState(StrEnum):
+@graphql_enum
+class IssuedState(DescribedEnum):
     """What can be done with a voucher or gift card."""
 
-    USABLE = "usable"
-    NOT_BEGUN = "not_begun"
-    """It can be used from a later day."""
-    PAUSED = "paused"
-    """A dispute, or its issuer, keeps it from being used for now."""
-    USED = "used"
-    EXPIRED = "expired"
-    WITHDRAWN = "withdrawn"
-    """It was refunded or cancelled."""
+    USABLE = "usable", "It can be used."
+    NOT_BEGUN = "not_begun", "It can be used from a later day."
+    PAUSED = "paused", "A dispute, or its issuer, keeps it from being used for now."
+    USED = "used", "It was used."
+    EXPIRED = "expired", "It has expired."
+    WITHDRAWN = "withdrawn", "It was refunded or cancelled."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
