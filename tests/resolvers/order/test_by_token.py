@@ -8,9 +8,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from strawberry.utils.str_converters import to_camel_case
 
 from resolvers.core.caller import Transport
 from resolvers.core.context import Context
+from resolvers.core.operation import Operation
+from resolvers.order import by_token
 from schema.core.errors import TooManyRequests
 from schema.coupon.coupon import ReceptionMode
 from schema.root import schema
@@ -120,24 +123,28 @@ async def test_callers_with_a_token_of_the_api_are_the_buyer_too(shop: Shop) -> 
 # ---- tokens that are none
 
 
-MUTATIONS: list[tuple[str, Mapping[str, Any]]] = [
-    ("resendGiftByToken", {"position": 0, "email": NEW}),
-    ("sendGiftNowByToken", {"position": 0, "email": NEW}),
-    ("rescheduleGiftByToken", {"position": 0, "email": NEW, "sendOn": "2030-01-01"}),
-    ("cancelRefundRequestByToken", {"id": 1}),
+MUTATIONS: list[tuple[Operation[Any, Any], Mapping[str, Any]]] = [
+    (by_token.resend_gift_by_token, {"position": 0, "email": NEW}),
+    (by_token.send_gift_now_by_token, {"position": 0, "email": NEW}),
+    (by_token.reschedule_gift_by_token, {"position": 0, "email": NEW, "sendOn": "2030-01-01"}),
+    (by_token.cancel_refund_request_by_token, {"id": 1}),
     (
-        "requestRefundByToken",
+        by_token.request_refund_by_token,
         {"key": str(uuid.uuid4()), "kind": "WITHDRAWAL", "lines": [], "name": "Ada", "email": "ada@example.com"},
     ),
 ]
 
 
 @pytest.mark.parametrize(("mutation", "input"), MUTATIONS)
-async def test_a_forged_token_changes_nothing(shop: Shop, mutation: str, input: Mapping[str, Any]) -> None:
+async def test_a_forged_token_changes_nothing(
+    shop: Shop, mutation: Operation[Any, Any], input: Mapping[str, Any]
+) -> None:
     token = await waits(shop)
     before = await columns(shop, "mail", "id", "due_on")
     for forged in (f"{token}x", token[:-1], "", "\N{PILE OF POO}", str(await shop.one("SELECT uuid FROM shop_order"))):
-        assert await change(nobody(shop), mutation, {**input, "token": forged}) == [("token", "NOT_FOUND")]
+        assert await change(nobody(shop), to_camel_case(mutation.name), {**input, "token": forged}) == [
+            ("token", "NOT_FOUND")
+        ]
         assert await answer(nobody(shop), READ, token=forged) == {"orderByToken": None}
     assert await columns(shop, "mail", "id", "due_on") == before
 
@@ -200,7 +207,7 @@ async def test_ten_at_once_send_one(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "problems"),
     [
         ({"email": "x"}, [("email", "INVALID")]),
         ({"email": "x", "sendOn": "2020-01-01"}, [("email", "INVALID"), ("sendOn", "OUT_OF_RANGE")]),
@@ -211,12 +218,12 @@ async def test_ten_at_once_send_one(shop: Shop) -> None:
     ],
 )
 async def test_what_is_wrong_is_told_at_its_field(
-    shop: Shop, wrong: Mapping[str, Any], told: list[tuple[str, str]]
+    shop: Shop, wrong: Mapping[str, Any], problems: list[tuple[str, str]]
 ) -> None:
     token = await waits(shop)
     before = await columns(shop, "mail", "id", "due_on")
     input = {"token": token, "position": 0, "email": NEW, "sendOn": days_ahead(60).isoformat(), **wrong}
-    assert await change(nobody(shop), "rescheduleGiftByToken", input) == told
+    assert await change(nobody(shop), "rescheduleGiftByToken", input) == problems
     assert await columns(shop, "mail", "id", "due_on") == before
 
 
@@ -264,7 +271,7 @@ async def test_nobody_takes_back_a_request_about_another_order(shop: Shop) -> No
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "problems"),
     [
         ({"name": " ", "email": "x"}, [("name", "REQUIRED"), ("email", "INVALID")]),
         ({"lines": []}, [("lines", "REQUIRED")]),
@@ -276,10 +283,10 @@ async def test_nobody_takes_back_a_request_about_another_order(shop: Shop) -> No
     ],
 )
 async def test_what_cannot_be_asked_for_is_told(
-    shop: Shop, wrong: Mapping[str, Any], told: list[tuple[str, str]]
+    shop: Shop, wrong: Mapping[str, Any], problems: list[tuple[str, str]]
 ) -> None:
     token = await printed(shop)
-    assert await change(nobody(shop), "requestRefundByToken", asking(token, **wrong), REQUESTS) == told
+    assert await change(nobody(shop), "requestRefundByToken", asking(token, **wrong), REQUESTS) == problems
     assert await shop.count("refund_request") == 0
 
 
