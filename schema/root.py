@@ -35,9 +35,9 @@ from resolvers.network import voucher_issuing as network_voucher_issuing
 from resolvers.network import voucher_usages as network_voucher_usages
 from resolvers.network import vouchers as network_vouchers
 from resolvers.onboarding import page as onboarding
+from resolvers.order import by_token, orders, refund_requests
 from resolvers.order import fulfilment as order_fulfilment
 from resolvers.order import mailing as order_mailing
-from resolvers.order import orders, refund_requests
 from resolvers.order import packing_slip as packing_slips  # noqa: F401 - registers the addresses of packing slips
 from resolvers.partner import marketplaces, network_partners, partners, return_secrets
 from resolvers.payment import creation as payment_creation
@@ -115,6 +115,7 @@ class Query:
     offer = query_field(network_offers.offer)
     offers = query_field(network_offers.offers)
     order = query_field(orders.order, orders.order_with_uuid)
+    order_by_token = query_field(by_token.order_by_token)
     orders = query_field(orders.orders)
     payment = query_field(payments.payment)
     payment_request = query_field(payment_requests.payment_request)
@@ -180,6 +181,7 @@ class Mutation:
     cancel_payment = mutation_field(payment_creation.cancel_payment)
     cancel_payment_request = mutation_field(payment_requests.cancel_payment_request)
     cancel_payout_request = mutation_field(payouts.cancel_payout_request)
+    cancel_refund_request_by_token = mutation_field(by_token.cancel_refund_request_by_token)
     cancel_gift_card = mutation_field(gift_card_issuing.cancel_gift_card)
     capture_gift_card = mutation_field(holds.capture_gift_card)
     change_password = mutation_field(users.change_password)
@@ -256,6 +258,9 @@ class Mutation:
     remove_voucher_rental = mutation_field(updates.remove_voucher_rental)
     renew_voucher_document = mutation_field(document.renew_voucher_document)
     replay_webhooks = mutation_field(webhooks.replay_webhooks, result="count")
+    request_refund_by_token = mutation_field(by_token.request_refund_by_token)
+    reschedule_gift_by_token = mutation_field(by_token.reschedule_gift_by_token)
+    resend_gift_by_token = mutation_field(by_token.resend_gift_by_token)
     resend_mail = mutation_field(mails.resend_mail)
     resend_payment_request = mutation_field(payment_requests.resend_payment_request)
     retire_legal_document = mutation_field(legal.retire_legal_document)
@@ -266,6 +271,7 @@ class Mutation:
     rotate_webhook_secret = mutation_field(webhooks.rotate_webhook_secret)
     save_ecommerce_cart = mutation_field(carts.save_ecommerce_cart)
     create_multi_product_cart = mutation_field(multi_product_carts.create_multi_product_cart)
+    send_gift_now_by_token = mutation_field(by_token.send_gift_now_by_token)
     send_onboarding_link = mutation_field(onboarding.send_onboarding_link)
     send_order_link = mutation_field(order_mailing.send_order_link)
     settle_activation = mutation_field(resolution.settle_activation)

@@ -400,6 +400,7 @@ def _of_webhooks(tenants: Tenants) -> Iterator[Case]:
 ONE = "One field besides the row that it is about can be wrong, or none."
 SHAPES = "Only the shapes of its fields are checked, which are told together anyway."
 STATE = "What its shapes leave is refused for the state of things, which is told when the fields are right."
+BY_TOKEN = "Its problems are told together, for an order: see tests/resolvers/order/test_by_token.py."
 NOT_COVERED: Mapping[str, str] = {
     **dict.fromkeys(("activate_marketplace_payments", "activate_payments", "open_identity_verification"), ONE),
     **dict.fromkeys(("activate_gift_card", "cancel_gift_card", "extend_gift_card", "extend_voucher"), ONE),
@@ -427,6 +428,8 @@ NOT_COVERED: Mapping[str, str] = {
     **dict.fromkeys(("mark_order_ready", "mark_order_collected", "mark_order_delivered"), STATE),
     **dict.fromkeys(("cancel_order_fulfilment", "reopen_order_fulfilment"), STATE),
     "mark_order_sent": SHAPES,
+    **dict.fromkeys(("resend_gift_by_token", "send_gift_now_by_token", "cancel_refund_request_by_token"), ONE),
+    **dict.fromkeys(("reschedule_gift_by_token", "request_refund_by_token"), BY_TOKEN),
     **dict.fromkeys(("remove_voucher_rental", "rotate_return_secret", "rotate_webhook_secret"), ONE),
     **dict.fromkeys(("test_webhook_endpoint", "update_fee_rule", "update_voucher_details"), SHAPES),
     **dict.fromkeys(("update_network_partner", "settle_activation"), STATE),

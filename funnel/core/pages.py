@@ -1,7 +1,7 @@
 """Renders templates as HTTP responses: translations, security headers and compression."""
 
 import gzip
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
 from functools import partial
 from typing import Any
 
@@ -49,6 +49,26 @@ is therefore reached from a page that redirects by itself.
 SMALLEST_COMPRESSED = 1000
 
 
+NAMES_IN_TEMPLATES: Mapping[str, Any] = {
+    "added_named": ADD_LINE_TEXTS,
+    "basket_problems": BASKET_PROBLEMS,
+    "coupon_problems": COUPON_PROBLEMS,
+    "delivery_problems": DELIVERY_PROBLEMS,
+    "experience_path": experience_path,
+    "gift_card_named": GIFT_CARD_NAME,
+    "goods_named": SHOP_KIND_NAMES,
+    "language_names": NAMES,
+    "legal_named": LEGAL_NAMES,
+    "line_problems": LINE_PROBLEMS,
+    "notices_told": NOTICES,
+    "offered_named": START_LINK_TEXTS,
+    "receptions_named": RECEPTION_NAMES,
+    "steps_named": STEPS,
+    "ways": RECEPTION_TEXTS,
+}
+"""What templates know in every language."""
+
+
 class PageEnvironment(Environment):
     """An environment whose templates have no globals of their own."""
 
@@ -87,30 +107,16 @@ class PageTemplates:
         template_texts, formats = TemplateTexts(texts), Formats(language)
         environment.filters.update(plain=plain_text, rich=rich, said=formats.translate)
         environment.globals.update(
+            NAMES_IN_TEMPLATES,
             _=template_texts.gettext,
             gettext=template_texts.gettext,
             ngettext=template_texts.ngettext,
-            added_named=ADD_LINE_TEXTS,
             asset=self.assets.path,
-            basket_problems=BASKET_PROBLEMS,
-            coupon_problems=COUPON_PROBLEMS,
-            delivery_problems=DELIVERY_PROBLEMS,
-            experience_path=experience_path,
             formats=formats,
-            gift_card_named=GIFT_CARD_NAME,
-            goods_named=SHOP_KIND_NAMES,
             language=language,
-            legal_named=LEGAL_NAMES,
             less=formats.negative_money,
-            language_names=NAMES,
-            line_problems=LINE_PROBLEMS,
             money=formats.money,
-            notices_told=NOTICES,
-            offered_named=START_LINK_TEXTS,
-            receptions_named=RECEPTION_NAMES,
             rule_of=partial(rule_of, texts),
-            steps_named=STEPS,
-            ways=RECEPTION_TEXTS,
             whole_money=formats.whole_money,
         )
         return environment

@@ -8,24 +8,25 @@ from funnel.core.messages import PageMessage
 from funnel.core.pages import HEADERS
 from funnel.order.calendar import REMINDER, calendar_file
 from funnel.order.fulfilment_texts import CANCELLED_NOTE, FULFILMENT_STEPS, FULFILMENT_TITLES
+from funnel.order.gifts import GIFTS, NOTES, SENT, gift_error
 from funnel.order.request import OrderRequest
 from funnel.order.request_texts import REQUEST_STATES, REQUEST_TITLES
 from funnel.order.requests import REQUESTS
 from funnel.order.texts import ISSUED_NOTES, STATUS_NOTES
-from resolvers.order.gifts import send_gift
 from resolvers.order.mailing import resend_order_link
-from schema.core.errors import InvalidInput, NotFound
+from schema.core.errors import NotFound
 from schema.order.fulfilment import FulfilmentState
 from schema.order.page import FIND_PATH, IssuedState, OrderPage
 from store.core.localization.formats import Formats
 
-AGAIN, SENT, EMAIL = "again", "SENT", "email"
-"""The place of the link's button, the code of what was sent, and the field of a gift, with its position."""
+AGAIN = "again"
+"""The place of the link's button."""
 
 
 async def show(request: OrderRequest) -> Response:
     """The page. It changes nothing, so link scanners may open it."""
-    told, arrived = await request.take_flash(AGAIN), await request.take_flash(REQUESTS)
+    again, gifts = await request.take_flash(AGAIN), await request.take_flash(GIFTS)
+    arrived = await request.take_flash(REQUESTS)
     return request.render(
         "order/page.html",
         page=request.page,
@@ -36,9 +37,10 @@ async def show(request: OrderRequest) -> Response:
         request_states=REQUEST_STATES,
         has_arrived=bool(arrived.problems),
         status_note=_note_of(request.page),
-        sent={place for place, code in told.problems if code == SENT},
-        errors=[request.field_error(place, code) for place, code in told.problems if code != SENT],
-        typed=told.fields,
+        is_link_sent=bool(again.problems),
+        gift_notes={place: code for place, code in gifts.problems if code in NOTES},
+        errors=[gift_error(request, place, code) for place, code in gifts.problems if code not in NOTES],
+        typed=gifts.fields,
     )
 
 
@@ -52,21 +54,6 @@ async def send_again(request: OrderRequest) -> Response:
     await resend_order_link(request.context, request.token)
     await request.put_flash(AGAIN, Flash(((AGAIN, SENT),)))
     return request.redirect_to_start()
-
-
-async def send_gift_again(request: OrderRequest) -> Response:
-    """The form that sends a gift to its recipient again, at the same address or at another one."""
-    position = int(request.http_request.path_params["position"])
-    place, code = f"{EMAIL}-{position}", SENT
-    typed = request.form.get(place, "")
-    try:
-        await send_gift(request.context, request.token, position, typed)
-    except NotFound:  # it was used or refunded meanwhile: the page shows it
-        return request.redirect_to_start()
-    except InvalidInput as error:
-        code = error.problems[0].code
-    await request.put_flash(AGAIN, Flash(((place, code),), {place: typed}))
-    return request.redirect(f"{request.start}#{place}")
 
 
 async def calendar(request: OrderRequest) -> Response:

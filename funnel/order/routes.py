@@ -6,8 +6,8 @@ from funnel.core import public_language
 from funnel.core.page_handler import PageEndpoint
 from funnel.core.pages import PageTemplates
 from funnel.core.public_language import LanguageSite
+from funnel.order import gifts, requests
 from funnel.order import pages as orders
-from funnel.order import requests
 from funnel.order.handler import OrderSite
 from funnel.order.request import LANGUAGE_PATH
 from schema.order.page import FIND_PATH
@@ -28,7 +28,8 @@ def routes(settings: Settings, pages: PageTemplates) -> list[BaseRoute]:
         ("POST", f"{ROOT}/request/confirm", site.form(requests.confirm)),
         ("POST", f"{ROOT}/request/{{id}}/cancel", site.form(requests.cancel)),
         ("GET", f"{ROOT}/model-form", site.page(requests.model_form)),
-        ("POST", f"{ROOT}/{{position:int}}", site.form(orders.send_gift_again)),
+        ("POST", f"{ROOT}/{{position:int}}", site.form(gifts.send_again)),
+        ("POST", f"{ROOT}/{{position:int}}/day", site.form(gifts.change_day)),
     ]
     served: list[BaseRoute] = [
         Route(f"{path}{end}", endpoint, methods=[method]) for method, path, endpoint in table for end in ("", "/")

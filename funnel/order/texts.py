@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from funnel.core.basket_messages import BASKET_ERRORS, BASKET_FIELD_ERRORS
 from funnel.core.messages import N_, PageMessage, Tone
 from schema.order.order import OrderStatus
 from schema.order.page import IssuedState as State
@@ -28,3 +29,10 @@ ISSUED_NOTES: Mapping[State, str] = {
     State.WITHDRAWN: N_("It was refunded or cancelled, and can no longer be used"),
 }
 """What is said about a voucher or gift card that cannot be used now."""
+GIFT_FIELD_ERRORS: Mapping[tuple[str, str], str] = {
+    ("day", "REQUIRED"): BASKET_ERRORS["DATE"],
+    ("day", "OUT_OF_RANGE"): BASKET_FIELD_ERRORS["send_on", "OUT_OF_RANGE"],
+    ("time", "INVALID"): BASKET_ERRORS["TIME"],
+    ("time", "OUT_OF_RANGE"): BASKET_FIELD_ERRORS["send_at", "OUT_OF_RANGE"],
+}
+"""The texts of errors of a gift that waits for its day, by the field and the code."""

@@ -59,8 +59,9 @@ def _issued_by(line: AttemptLine) -> tuple[type[Issued], int]:
 def issued_item(services: Services, row: Issued, attempt: AttemptRow, now: dt.datetime) -> IssuedItem:
     """The view of what was issued. `now` is in the time zone of the marketplace."""
     by_mail = attempt.delivery.reception is ReceptionMode.GIFTEE_EMAIL
-    send_on = row.send_on if row.send_on is not None and row.send_on > now else None
+    send_on = row.send_on.astimezone(now.tzinfo) if row.send_on is not None and row.send_on > now else None
     state, kind, has_document = issued_state(row, now), DOCUMENTS[type(row)], is_printable(row)
+    is_whole = by_mail and state in {State.USABLE, State.NOT_BEGUN} and not _is_touched(row)
     passes = NO_PASSES
     if has_document:
         passes = pass_paths(services.wallet_keys, kind, owner_of_pass(row), row.document_token, now)
@@ -80,7 +81,8 @@ def issued_item(services: Services, row: Issued, attempt: AttemptRow, now: dt.da
         giftee=giftee_name(row),
         recipient_email=_sent_to(row, attempt),
         send_on=send_on,
-        is_sendable=by_mail and state in {State.USABLE, State.NOT_BEGUN} and not _is_touched(row) and send_on is None,
+        is_sendable=is_whole and send_on is None,
+        is_waiting=is_whole and send_on is not None,
     )
 
 

@@ -118,7 +118,7 @@ async def cancel_refund_request(call: Call, token: str, id: int) -> None:
     of_order = col(RefundRequestRow.id) == id, col(RefundRequestRow.order_id) == order.id
     request = (await call.db.exec(select(RefundRequestRow).where(*of_order))).one_or_none()
     if request is None:
-        raise NotFound(thing="request")
+        raise NotFound("id", thing="request")
     if request.answered_on is None:
         await answer_request(call.db, request, CANCELLED, call.services.clock.now())
 
@@ -168,7 +168,7 @@ async def _review(db: AsyncSession, order: OrderRow, wish: BuyerWish, now: dt.da
     wish = checked_wish(wish)
     asked = {at: quantity for at, quantity in wish.quantities.items() if quantity}
     for at, quantity in asked.items():
-        line = form.lines[at] if at < len(form.lines) else None
+        line = form.lines[at] if 0 <= at < len(form.lines) else None
         if line is not None and line.obstacle is Obstacle.REQUESTED:
             raise RefundRequested
         if line is None or quantity > line.quantity:

@@ -4,12 +4,15 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 
+from schema.core.columns import DescribedEnum, graphql_enum
 
-class CodeKind(StrEnum):
-    """The kind of a code that the customer entered."""
 
-    COUPON = "coupon"
-    GIFT_CARD = "gift_card"
+@graphql_enum
+class CodeKind(DescribedEnum):
+    """The kind of a code that a customer has entered."""
+
+    COUPON = "coupon", "A coupon."
+    GIFT_CARD = "gift_card", "A gift card."
 
 
 class CodeProblem(StrEnum):

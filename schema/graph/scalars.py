@@ -22,12 +22,14 @@ SPECIFICATIONS: Mapping[str, str] = {
     "UUID": "https://www.rfc-editor.org/rfc/rfc9562",
     "DateTime": "https://www.rfc-editor.org/rfc/rfc3339",
     "Date": "https://www.rfc-editor.org/rfc/rfc3339",
+    "LocalTime": "https://www.rfc-editor.org/rfc/rfc3339",
     "Decimal": "https://speleotrove.com/decimal/daconvs.html",
 }
 UPLOAD_SPECIFICATION = "https://github.com/jaydenseric/graphql-multipart-request-spec"
 """Specification of `Upload`, a scalar of Strawberry."""
 _UUID = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+_TIME = re.compile(r"\d\d:\d\d(:\d\d)?", re.ASCII)
 
 
 def format_datetime(value: dt.datetime) -> str:
@@ -66,6 +68,15 @@ def _parse_date(value: object) -> dt.date:
     raise _coercion_error("Date", "a date, such as 2026-11-21")
 
 
+def _parse_time(value: object) -> dt.time:
+    if isinstance(value, str) and _TIME.fullmatch(value):
+        try:
+            return dt.time.fromisoformat(value)
+        except ValueError:
+            pass
+    raise _coercion_error("LocalTime", "a time of a day without an offset, such as 18:30")
+
+
 def _parse_uuid(value: object) -> uuid.UUID:
     if isinstance(value, str) and _UUID.fullmatch(value):
         return uuid.UUID(value)
@@ -102,6 +113,9 @@ SCALARS: Mapping[object, ScalarDefinition] = {
         dt.datetime,
     ),
     dt.date: _scalar("Date", "A date: `2026-11-21`.", dt.date.isoformat, _parse_date, dt.date),
+    dt.time: _scalar(
+        "LocalTime", "A time of a day, without an offset: `18:30`.", dt.time.isoformat, _parse_time, dt.time
+    ),
     decimal.Decimal: _scalar(
         "Decimal",
         'An exact decimal number. Output is a string: `"12.50"`. Input may be a string or a number.',

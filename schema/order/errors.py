@@ -1,4 +1,4 @@
-"""What keeps an order from being fulfilled, and a request about one from being made."""
+"""What keeps an order from being fulfilled, a request about one from being made, and a present from being changed."""
 
 from schema.core.errors import Conflict
 
@@ -7,6 +7,10 @@ class NothingToFulfil(Conflict):
     """Nothing of this order is handed over or sent: it is delivered by e-mail, or from before this was recorded, or all of
     it is refunded.
     """
+
+
+class GiftNotWaiting(Conflict):
+    """This present does not wait for its day: it is sent, or being sent, or can no longer be used."""
 
 
 class RefundRequested(Conflict):

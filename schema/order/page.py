@@ -3,12 +3,12 @@
 import datetime as dt
 from dataclasses import dataclass
 from decimal import Decimal
-from enum import StrEnum
 
 from schema.checkout.brand import Brand
 from schema.checkout.checkout import ShopKind, Totals
 from schema.checkout.codes import AppliedCode
 from schema.checkout.legal import LegalLink
+from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.text import Text
 from schema.delivery.delivery import DeliveryKind
 from schema.order.order import OrderStatus
@@ -20,18 +20,16 @@ FIND_PATH = "/orders/"
 """The page of a shop where customers ask for the link to their order. Below it are the pages of orders."""
 
 
-class IssuedState(StrEnum):
+@graphql_enum
+class IssuedState(DescribedEnum):
     """What can be done with a voucher or gift card."""
 
-    USABLE = "usable"
-    NOT_BEGUN = "not_begun"
-    """It can be used from a later day."""
-    PAUSED = "paused"
-    """A dispute, or its issuer, keeps it from being used for now."""
-    USED = "used"
-    EXPIRED = "expired"
-    WITHDRAWN = "withdrawn"
-    """It was refunded or cancelled."""
+    USABLE = "usable", "It can be used."
+    NOT_BEGUN = "not_begun", "It can be used from a later day."
+    PAUSED = "paused", "A dispute, or its issuer, keeps it from being used for now."
+    USED = "used", "It was used."
+    EXPIRED = "expired", "It has expired."
+    WITHDRAWN = "withdrawn", "It was refunded or cancelled."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,9 +62,13 @@ class IssuedItem:
     recipient_email: str
     """The e-mail address it is sent to; empty if it is posted or collected."""
     send_on: dt.datetime | None = None
-    """When it will be e-mailed to its recipient; None once that is over, and if it is not left for later."""
+    """When it will be e-mailed to its recipient, in the time zone of the marketplace; None once that is over, and if it is
+    not left for later.
+    """
     is_sendable: bool = False
     """True if it was e-mailed to its recipient and is untouched, so that it can be sent again, or elsewhere."""
+    is_waiting: bool = False
+    """True if it waits for its day and is untouched, so that it can be sent now, on another day, or elsewhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,21 +4,21 @@ import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from enum import StrEnum
 from uuid import UUID
 
+from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.text import Text
 from schema.order.refund_request import RefundRequestKind, RefundRequestState
 
 
-class Obstacle(StrEnum):
-    """Why nothing of a line can be asked for."""
+@graphql_enum
+class Obstacle(DescribedEnum):
+    """Why nothing of a line of an order can be asked for."""
 
-    USED = "used"
-    EXPIRED = "expired"
-    REFUNDED = "refunded"
-    REQUESTED = "requested"
-    """All that is left of it waits for an answer already."""
+    USED = "used", "It was used, or a part of it."
+    EXPIRED = "expired", "It has expired."
+    REFUNDED = "refunded", "It was refunded or cancelled."
+    REQUESTED = "requested", "All that is left of it waits for an answer already."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,7 @@
 """What a user got wrong, what a program got wrong, and what nobody expected."""
 
+import importlib
+import pathlib
 import uuid
 from typing import Any
 
@@ -14,6 +16,7 @@ from store.database.db import Database
 from tests.schema.graph.clients import Client
 from tests.schema.graph.example_schema import greeting
 
+ROOT = pathlib.Path(__file__).parents[3]
 ISSUE = """
 mutation($input: IssueCardInput!) { issueCard(input: $input) { card { code } userErrors { field code message } } }
 """
@@ -221,3 +224,15 @@ async def test_a_crash_before_the_request_is_read_is_masked(client: Client) -> N
     assert response.json()["errors"][0]["extensions"]["code"] == "INTERNAL_ERROR"
     assert "hunter2" not in response.text
     assert [line["log_level"] for line in logs] == ["error"]
+
+
+def test_the_errors_of_every_domain_have_codes_of_their_own() -> None:
+    """Those of a module that `ERROR_MODULES` lacks would be told as `INVALID`."""
+    unpublished = {
+        kind.code()
+        for path in sorted((ROOT / "schema").glob("*/*errors.py"))
+        for kind in vars(importlib.import_module(f"schema.{path.parent.name}.{path.stem}")).values()
+        if isinstance(kind, type) and issubclass(kind, AppError) and kind is not AppError
+        if kind.is_user_error and kind.code() not in ERROR_CODES
+    }
+    assert unpublished == set()
