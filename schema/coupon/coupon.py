@@ -90,12 +90,12 @@ class CouponConditions(EmbeddedColumns):
     minimum_payment_amount: Decimal | None = money_column(default=None, nullable=True)
     minimum_payment = money(
         "minimum_payment_amount",
-        description="The minimum amount left to pay, without delivery, after the coupons before it; null for any.",
+        description="The minimum amount left to pay for all that it is for, after the coupons before it; null for any.",
         nullable=True,
     )
     minimum_basket_amount: Decimal | None = money_column(default=None, nullable=True)
     minimum_basket = money(
-        "minimum_basket_amount", description="The minimum total of all products; null for any.", nullable=True
+        "minimum_basket_amount", description="The minimum total of all that it is for; null for any.", nullable=True
     )
     minimum_product_price_amount: Decimal | None = money_column(default=None, nullable=True)
     minimum_product_price = money(
