@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from typing import Any, TypeVar
 
-from funnel.core.forms import Form
+from funnel.core.forms import Form, local_time
 from resolvers.checkout.buyer import CONTACT_LENGTHS
 from schema.checkout.basket import (
     BasketChoice,
@@ -264,7 +264,7 @@ def _read_sending(form: Form) -> tuple[dt.date | None, dt.time | None, Problems]
     if reception is not None and reception[0] is not ReceptionMode.GIFTEE_EMAIL:
         return None, None, ()
     day, wrong_day = _read_moment(form, "send_on", "DATE", dt.date.fromisoformat)
-    time, wrong_time = _read_moment(form, "send_at", "TIME", dt.time.fromisoformat)
+    time, wrong_time = _read_moment(form, "send_at", "TIME", local_time)
     if time is not None and day is None and not wrong_day:
         wrong_day = (("send_on", "DATE"),)
     return day, time, (*wrong_day, *wrong_time)

@@ -1,5 +1,6 @@
 """Reads forms, and protects them against cross-site request forgery."""
 
+import datetime as dt
 import hmac
 import secrets
 from collections.abc import Mapping
@@ -83,3 +84,8 @@ class CsrfTokens:
 
     def _sign(self, salt: str, session_id: str) -> str:
         return hmac.digest(self._key, f"{salt}.{session_id}".encode(), "sha256").hex()
+
+
+def local_time(typed: str) -> dt.time:
+    """A time of the day in the time zone of the shop, whatever offset it has. Raises ValueError for what is none."""
+    return dt.time.fromisoformat(typed).replace(tzinfo=None)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from starlette.responses import Response
 
 from funnel.core.flash import Flash
+from funnel.core.forms import local_time
 from funnel.core.page_request import FieldError
 from funnel.order.request import OrderRequest
 from funnel.order.texts import GIFT_FIELD_ERRORS
@@ -74,7 +75,7 @@ def _moment_of(request: OrderRequest, position: int) -> tuple[dt.date | None, dt
     except ValueError:
         problems.append(Problem(("send_on",), "REQUIRED", "Choose a day."))
     try:
-        chosen_time = dt.time.fromisoformat(time).replace(tzinfo=None) if time else None
+        chosen_time = local_time(time) if time else None
     except ValueError:
         problems.append(Problem(("send_at",), "INVALID", "Choose a time."))
     if problems:

@@ -8,7 +8,15 @@ from zoneinfo import ZoneInfo
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.operation import Call, operation
-from resolvers.order.gifts import NO_EMAIL, LockedGift, change_recipient, lock_gift, mail_gifts, read_email
+from resolvers.order.gifts import (
+    NO_EMAIL,
+    LockedGift,
+    change_recipient,
+    check_gift_limit,
+    lock_gift,
+    mail_gifts,
+    read_email,
+)
 from resolvers.order.issued import Issued, issued_item
 from schema.checkout.basket import Gift
 from schema.core.errors import InvalidInput, NotFound, Problem
@@ -16,7 +24,7 @@ from schema.core.permission import AccessRule
 from schema.event import EventType
 from schema.mail import MailKind
 from schema.order.errors import GiftNotWaiting
-from store.checkout.basket_lines import sending_problems
+from store.checkout.basket_lines import LATEST_SENDING, sending_problems
 from store.coupon.gift_validity import end_from
 from store.event.data import datetime_data
 from store.event.events import emit
@@ -29,6 +37,7 @@ from store.network.vouchers import NetworkVoucherRow
 from store.voucher.events import emit_voucher_extended
 from store.voucher.vouchers import VoucherRow
 
+TOO_LATE = Problem(("send_on",), "OUT_OF_RANGE", f"Choose a day within {LATEST_SENDING.days} days of the order.")
 NO_DAY = Problem(("send_on",), "REQUIRED", "Choose a day.")
 
 
@@ -52,7 +61,7 @@ async def reschedule_gift(
     call: Call, token: str, position: int, email: str, day: dt.date | None, time: dt.time | None
 ) -> None:
     """Send what waits for its day, for a line of the order of a link, on this day, to this address. Day and time are in the
-    time zone of the marketplace, under the rules of the checkout: within a year, and in the morning without a time. If
+    time zone of the marketplace: within a year of the order, and in the morning without a time. If
     that morning is over, it is sent now.
 
     Raises NotFound for a forged link and for a line without a voucher or gift card; GiftNotWaiting for what is sent
@@ -79,7 +88,8 @@ def _moment_of(gift: LockedGift, chosen: Gift) -> tuple[dt.datetime | None, Sequ
         return None, [NO_DAY]
     if local.replace(tzinfo=None) == before.replace(tzinfo=None):
         return gift.row.send_on, []
-    if problems := sending_problems(chosen, gift.now):
+    last = gift.attempt.created_on.astimezone(gift.now.tzinfo).date() + LATEST_SENDING
+    if problems := sending_problems(chosen, gift.now) or ([TOO_LATE] if local.date() > last else []):
         return None, problems
     return max(local.astimezone(dt.UTC), gift.now.astimezone(dt.UTC)), []
 
@@ -98,6 +108,7 @@ async def _move(call: Call, gift: LockedGift, email: str, moment: dt.datetime) -
     goes to the same address at that moment.
     """
     db, row = call.db, gift.row
+    await check_gift_limit(call, gift)
     if not await _take_out(db, gift, row):
         raise GiftNotWaiting
     await change_recipient(db, row, email)
@@ -136,7 +147,7 @@ async def _others_at(call: Call, gift: LockedGift) -> Sequence[Issued]:
 
 
 async def _change_day(db: AsyncSession, gift: LockedGift, moment: dt.datetime) -> None:
-    """Set when a present is sent. Its validity counts from that day."""
+    """Set when a present is sent. Its validity counts from that day, if that is later."""
     row, old, bought = gift.row, gift.row.expires_on, gift.line.purchase
     assert bought is not None, "a present was bought"
     row.expires_on = await end_from(db, row, bought, moment, ZoneInfo(str(gift.now.tzinfo)))

@@ -36,6 +36,7 @@ class LockedGift:
     row: Issued
     item: IssuedItem
     line: AttemptLine
+    order: OrderRow
     attempt: AttemptRow
     issued: tuple[Issued | None, ...]
     """What was issued for each line."""
@@ -58,16 +59,16 @@ async def send_gift(call: Call, token: str, position: int, email: str) -> None:
     address = read_email(email)
     if address is None:
         raise InvalidInput(NO_EMAIL)
+    await check_gift_limit(call, gift)
     await change_recipient(call.db, gift.row, address)
     await mail_gifts(call.db, [gift.row], again=f"{address}:{mail_window(call)}")
 
 
 async def lock_gift(call: Call, token: str, position: int) -> LockedGift:
     """Lock what was issued for a line of the order of a link, to send it. Raises NotFound for a forged link and for a
-    line without a voucher or gift card; TooManyRequests if presents of this order are sent too often.
+    line without a voucher or gift card.
     """
     db, order = call.db, await order_of_link(call.context, call.db, token)
-    await call.services.limits.gifts.check(str(order.uuid))
     await lock_issued(db, order)
     attempt = await db.get_one(AttemptRow, order.attempt_id)
     issued = await issued_rows(db, order, attempt.lines)
@@ -77,7 +78,12 @@ async def lock_gift(call: Call, token: str, position: int) -> LockedGift:
     _, time_zone = await partner_with_time_zone(db, order.partner_id)
     now = call.services.clock.now().astimezone(ZoneInfo(time_zone))
     item = issued_item(call.services, row, attempt, now)
-    return LockedGift(row, item, attempt.lines[position], attempt, tuple(issued), now)
+    return LockedGift(row, item, attempt.lines[position], order, attempt, tuple(issued), now)
+
+
+async def check_gift_limit(call: Call, gift: LockedGift) -> None:
+    """Count a change of what was issued for an order. Raises TooManyRequests if there are too many."""
+    await call.services.limits.gifts.check(str(gift.order.uuid))
 
 
 async def lock_issued(db: AsyncSession, order: OrderRow) -> None:

@@ -58,7 +58,9 @@ async def used_vouchers(db: AsyncSession, context: Context, entries: Sequence[Us
     moves = await voucher_moves(db, rows, _partner_id(context), since=first)
     now, items = context.services.clock.now(), dict[int, UsedItem]()
     for entry in _with_rows(entries, rows):
-        row, use = rows[entry.subject_id], next(move for move in moves if move.id == entry.id)
+        row, use = rows[entry.subject_id], next((move for move in moves if move.id == entry.id), None)
+        if use is None:
+            continue
         later = moves[: moves.index(use)]
         is_undone = any(_undoes(move, use) for move in later if move.voucher_id == row.id)
         items[entry.id] = UsedItem(

@@ -70,8 +70,8 @@ class TodaysUses:
     """A page of the uses of today, newest first."""
 
     uses: Sequence[RecordedUse]
-    has_earlier: bool
-    """True if there are more, before the last one."""
+    earlier_than: int | None
+    """The entry before which there are more; None if there are none."""
 
 
 async def todays_uses(context: Context, zone: ZoneInfo, before_id: int | None = None) -> TodaysUses:
@@ -87,7 +87,7 @@ async def todays_uses(context: Context, zone: ZoneInfo, before_id: int | None = 
         entries = found[:PAGE]
         items = await _items(db, context, entries)
     uses = [RecordedUse(entry, KINDS[entry.operation], items[entry.id]) for entry in entries if entry.id in items]
-    return TodaysUses(uses, has_earlier=len(found) > PAGE)
+    return TodaysUses(uses, earlier_than=entries[-1].id if len(found) > PAGE else None)
 
 
 async def _items(db: AsyncSession, context: Context, entries: Sequence[UseEntry]) -> Items:

@@ -55,7 +55,7 @@ def dark_accent_colours(accent: str) -> tuple[str, str, str]:
 
     The accent is made lighter until it stands out, the text until it is readable on panels too.
     """
-    shown = _lighter_shade(accent, DARK_PAPER, MIN_SURFACE_CONTRAST)
+    shown = _lighter_shade(accent, DARK_PANEL, MIN_SURFACE_CONTRAST)
     ink = max(TEXT_COLOURS, key=lambda each: contrast(each, shown))
     return shown, ink, _lighter_shade(accent, DARK_PANEL, MIN_CONTRAST)
 

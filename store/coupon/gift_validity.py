@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from store.catalogue.catalogue import VoucherPrototypeRow
-from store.coupon.validity import validity_end
+from store.coupon.validity import DAY_PATTERN, validity_end
 from store.gift_card.gift_cards import GiftCardRow
 from store.network.vouchers import NetworkVoucherRow
 from store.partner.partners import MarketplaceRow
@@ -22,27 +22,16 @@ async def end_from(
     begins: dt.datetime,
     zone: ZoneInfo,
 ) -> dt.datetime | None:
-    """The end of the validity of a present, counted from another day of sending, as the checkout counts it; None for no
-    limit.
+    """The end of the validity of a present whose day of sending is changed, as the checkout counts it from the new day, and
+    never earlier than before; None for no limit. A last day that a coupon has set stays.
 
-    If the present does not end as the checkout would have it today, staff have extended it, or its seller sells another
-    period by now: it then keeps its end, or the period that it has had, if that is longer.
+    It depends on nothing that earlier changes have left, but for the end itself: however often the day is moved, the end
+    is that of the latest day.
     """
-    if sold.expires_on is None or sold.send_on is None:
+    if sold.expires_on is None or DAY_PATTERN.fullmatch(bought.validity):
         return sold.expires_on
-    months = await _months_of(db, sold, bought)
-
-    def by_rule(start: dt.datetime) -> dt.datetime:
-        return validity_end(bought.validity, start, zone) or end_of_validity(start, months, zone)
-
-    if sold.expires_on == by_rule(sold.send_on):
-        return by_rule(begins)
-    first, last = sold.send_on.astimezone(zone), sold.expires_on.astimezone(zone)
-    had = 12 * (last.year - first.year) + last.month - first.month
-    ends = [sold.expires_on, by_rule(begins)]
-    if had > 0 and end_of_validity(sold.send_on, had, zone) == sold.expires_on:
-        ends.append(end_of_validity(begins, had, zone))
-    return max(ends)
+    end = validity_end(bought.validity, begins, zone)
+    return max(sold.expires_on, end or end_of_validity(begins, await _months_of(db, sold, bought), zone))
 
 
 async def _months_of(db: AsyncSession, sold: VoucherRow | GiftCardRow | NetworkVoucherRow, bought: Purchase) -> int:

@@ -10,7 +10,7 @@ from store.core.clock import clock
 from store.core.localization.formats import Formats
 from tests.fixtures.basket import Experiences, columns
 from tests.fixtures.shop import Shop
-from tests.funnel.checkout.basket_pages import WINDOW, chosen_massage, identified, paid
+from tests.funnel.checkout.basket_pages import STEPS, chosen_massage, identified, paid
 from tests.funnel.checkout.customer import Customer
 from tests.funnel.checkout.test_pages import check_controls, check_headings
 from tests.funnel.order.test_pages import mails, main_text
@@ -29,7 +29,7 @@ async def waiting(shop: Shop, customer: Customer, sold: Experiences) -> Customer
     await shop.execute("UPDATE marketplace SET time_zone = 'Europe/Paris'")
     sent = {"giftee-email": "marie@example.com", "send_on": day_in(30).isoformat(), "send_at": "18:30"}
     await chosen_massage(customer, sold, reception="giftee_email", **sent)
-    await identified(customer, WINDOW)
+    await identified(customer, STEPS)
     return await paid(shop, customer)
 
 

@@ -1,6 +1,7 @@
 """The decoder of QR codes for browsers that have none: small, from a known package, and only where it is needed."""
 
 import gzip
+import hashlib
 import re
 
 from funnel.core.static_files import FOLDER, Assets
@@ -25,6 +26,7 @@ def test_the_decoder_stays_small_and_tells_where_it_is_from() -> None:
     assert version is not None
     assert f"npm install qr@{version[1]}" in licence
     assert banner in licence
+    assert hashlib.sha256(script.encode()).hexdigest() in licence
     assert "The MIT License" in licence
     assert "WebAssembly" not in script
     assert re.findall(r"\beval\b|\bFunction\(|https?://", script) == []

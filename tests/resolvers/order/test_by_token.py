@@ -4,7 +4,6 @@ import asyncio
 import datetime as dt
 import uuid
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,7 +13,6 @@ from resolvers.core.caller import Transport
 from resolvers.core.context import Context
 from resolvers.core.operation import Operation
 from resolvers.order import by_token
-from schema.core.errors import TooManyRequests
 from schema.coupon.coupon import ReceptionMode
 from schema.root import schema
 from store.core.clock import clock
@@ -149,16 +147,12 @@ async def test_a_forged_token_changes_nothing(
     assert await columns(shop, "mail", "id", "due_on") == before
 
 
-async def test_guesses_are_limited(shop: Shop) -> None:
+async def test_unknown_tokens_are_not_counted(shop: Shop) -> None:
+    """Nobody guesses a signature, and a front end asks for all its customers."""
     token = await waits(shop)
-    guesser = nobody(shop)
-    for number in range(20):
-        assert await answer(guesser, READ, token=f"{token}{number}") == {"orderByToken": None}
-    blocked = await schema.execute(READ, {"token": token}, context_value=guesser)
-    assert blocked.errors is not None
-    assert isinstance(blocked.errors[0].original_error, TooManyRequests)
-    other = replace(guesser, address="198.51.100.9")
-    assert (await answer(other, READ, token=token))["orderByToken"]["number"] == 1
+    for number in range(25):
+        assert await answer(nobody(shop), READ, token=f"{token}{number}") == {"orderByToken": None}
+    assert (await answer(nobody(shop), READ, token=token))["orderByToken"]["number"] == 1
 
 
 async def test_the_audit_log_has_the_change_without_the_token(shop: Shop) -> None:
