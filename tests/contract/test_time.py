@@ -13,8 +13,10 @@ CLOCKS = re.compile(
     r"|^time\.(time|time_ns|localtime|gmtime|ctime|strftime)$"
 )
 SQL = re.compile(
-    r"\b(now\(\)|(clock|statement|transaction)_timestamp\(\)|(current|local)_?(date|time|timestamp)\b)", re.IGNORECASE
+    r"\b(now\(\)|(clock|statement|transaction)_timestamp\(\)|(?!(?-i:LocalTime)\b)(current|local)_?(date|time|timestamp)\b)",
+    re.IGNORECASE,
 )
+"""`LocalTime` is a scalar of GraphQL."""
 ALLOWED: Mapping[str, str] = {
     "store/core/clock.py": "is the clock",
     "store/job/queue.py": "the queue lives by the database, and is brought nearer when time is moved",

@@ -102,7 +102,7 @@ async def test_a_shop_is_open_at_its_own_domain_in_production(production: Settin
                 )  # with an empty basket, at an address of its own
                 assert answer.status_code == (303 if begins else status), (host, path)
                 if begins:
-                    assert answer.headers["location"].startswith("/giftcards/shop/customization/?cart=")
+                    assert answer.headers["location"].startswith("/shop/customization/?new=1&cart=")
                 else:
                     assert answer.headers["content-type"] == "text/html; charset=utf-8", (host, path)
                     assert ("The Shop" in answer.text) is (status == 200), (host, path)
