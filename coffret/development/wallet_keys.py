@@ -11,6 +11,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 from store.core.clock import clock
+from store.core.private_files import write_once
 from store.document.wallet.keys import APPLE_FILE, GOOGLE_FILE
 
 PASS_TYPE, TEAM, ISSUER = "pass.test.coffret", "TEST000000", "3388000000000000000"
@@ -22,9 +23,9 @@ def write_test_keys(folder: Path, pass_type: str = PASS_TYPE, life: dt.timedelta
     if (folder / APPLE_FILE).exists() and (folder / GOOGLE_FILE).exists():
         return
     folder.mkdir(parents=True, exist_ok=True)
-    _write(folder / APPLE_FILE, _apple_file(pass_type, life))
+    write_once(folder / APPLE_FILE, _apple_file(pass_type, life))
     key = {"client_email": "test@coffret.invalid", "private_key": _pem(_new_key()).decode(), "issuer_id": ISSUER}
-    _write(folder / GOOGLE_FILE, orjson.dumps(key))
+    write_once(folder / GOOGLE_FILE, orjson.dumps(key))
 
 
 def _apple_file(pass_type: str, life: dt.timedelta) -> bytes:
@@ -66,9 +67,3 @@ def _new_key() -> RSAPrivateKey:
 
 def _pem(key: RSAPrivateKey) -> bytes:
     return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-
-
-def _write(file: Path, content: bytes) -> None:
-    """Write a file that only its owner reads."""
-    file.touch(mode=0o600)
-    file.write_bytes(content)

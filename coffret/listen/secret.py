@@ -1,13 +1,13 @@
 """The secret that signs forwarded events: one per user of a machine, created on first use."""
 
 import base64
-import contextlib
 import pathlib
 import secrets
 
 import typer
 
 from coffret.command_error import CommandError
+from store.core.private_files import write_once
 from store.webhook.signing import WEBHOOK_SECRET
 
 SECRET_BYTES = 32
@@ -23,25 +23,14 @@ def listening_secret(file: pathlib.Path | None = None) -> str:
     file = file or secret_path()
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with contextlib.suppress(FileExistsError):
-            _write(file, WEBHOOK_SECRET.prefix + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode())
+        secret = WEBHOOK_SECRET.prefix + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
+        write_once(file, f"{secret}\n".encode())
         secret = file.read_text().strip()
     except (OSError, UnicodeError) as error:
         raise CommandError(f"The signing secret cannot be stored in {file}: {error}.") from None
     if not _is_secret(secret):
         raise CommandError(f"{file} holds no signing secret. Remove it, and a new one is created.")
     return secret
-
-
-def _write(file: pathlib.Path, secret: str) -> None:
-    """Create the file atomically, readable only by its owner. Raises FileExistsError if it exists."""
-    draft = file.with_name(f"{file.name}.{secrets.token_hex(8)}")
-    draft.touch(mode=0o600, exist_ok=False)
-    try:
-        draft.write_text(f"{secret}\n")
-        file.hardlink_to(draft)
-    finally:
-        draft.unlink()
 
 
 def _is_secret(text: str) -> bool:

@@ -37,6 +37,9 @@ class ForkedProcess:
         self._lock = threading.Lock()
         self.pid = pid
 
+    def __del__(self) -> None:
+        self._status.close()
+
     def poll(self) -> int | None:
         """The exit code, if it has ended."""
         return self._read_status(0)
