@@ -1,4 +1,4 @@
-"""One live payment attempt per cart or basket and session, whatever is in the basket."""
+"""One live payment attempt per basket and session, whatever is in the basket."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,9 +8,8 @@ down_revision = '0059'
 branch_labels = None
 depends_on = None
 
-NAME, TABLE = 'checkout_attempt_one_live_key', 'checkout_attempt'
+NAME, TABLE = 'checkout_attempt_one_live_basket_key', 'checkout_attempt'
 LIVE = "state IN ('starting', 'open')"
-SOURCE = "(CASE WHEN kind IN ('products', 'network') THEN kind ELSE 'basket' END)"
 APART = f"""
     UPDATE checkout_attempt a SET cart_id = gen_random_uuid() FROM checkout_attempt b
     WHERE a.kind = 'gift_cards' AND b.kind = 'vouchers' AND a.{LIVE} AND b.{LIVE}
@@ -21,12 +20,10 @@ APART = f"""
 
 def upgrade() -> None:
     op.execute(APART)
-    op.drop_index(NAME, TABLE)
-    columns = ['partner_id', sa.text(SOURCE), 'cart_id', 'session_digest']
-    op.create_index(NAME, TABLE, columns, unique=True, postgresql_where=sa.text(LIVE))
+    of_baskets = sa.text(f"{LIVE} AND kind IN ('vouchers', 'gift_cards', 'mixed')")
+    columns = ['partner_id', 'cart_id', 'session_digest']
+    op.create_index(NAME, TABLE, columns, unique=True, postgresql_where=of_baskets)
 
 
 def downgrade() -> None:
     op.drop_index(NAME, TABLE)
-    columns = ['partner_id', 'kind', 'cart_id', 'session_digest']
-    op.create_index(NAME, TABLE, columns, unique=True, postgresql_where=sa.text(LIVE))

@@ -107,7 +107,9 @@ class Planner:
 
     async def scans(self, sql: str, *arguments: object) -> Sequence[Scan]:
         """How a statement reads the tables that grow."""
+        await self.connection.execute("SET enable_mergejoin = off; SET enable_hashjoin = off")  # they walk small tables
         plan = json.loads(await self.plan(f"(FORMAT JSON) {sql}", *arguments, sort=True))
+        await self.connection.execute("RESET enable_mergejoin; RESET enable_hashjoin")
         return [scan for scan in scans_of(plan[0]["Plan"]) if scan.table in TABLES]
 
     async def plans(
