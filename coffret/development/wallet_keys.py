@@ -10,8 +10,8 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
+from coffret.private_files import write_once
 from store.core.clock import clock
-from store.core.private_files import write_once
 from store.document.wallet.keys import APPLE_FILE, GOOGLE_FILE
 
 PASS_TYPE, TEAM, ISSUER = "pass.test.coffret", "TEST000000", "3388000000000000000"

@@ -7,7 +7,7 @@ import secrets
 import typer
 
 from coffret.command_error import CommandError
-from store.core.private_files import write_once
+from coffret.private_files import write_once
 from store.webhook.signing import WEBHOOK_SECRET
 
 SECRET_BYTES = 32

@@ -186,7 +186,7 @@ class CustomerOrderDocument:
 class CustomerOrder:
     number: int = strawberry.field(description="The order's number.")
     status: OrderStatus = strawberry.field(description="The state of its payment.")
-    kind: ShopKind = strawberry.field(description="What the shop sells that it was ordered in.")
+    kind: ShopKind = strawberry.field(description="What was ordered.")
     created_on: dt.datetime = strawberry.field(description="When it was ordered.")
     time_zone: str = strawberry.field(description="IANA time zone of the marketplace, in which days are counted.")
     language: str = strawberry.field(description="The language of the order.")

@@ -19,32 +19,29 @@ MOST_LINES = 1000
 Line = Annotated[str, ONE_LINE]
 
 
+class GiftByToken(SchemaModel):
+    """A present of an order, and where it is sent."""
+
+    token: Line = Field(description=LINK_END)
+    position: int = Field(description=POSITION)
+    email: Line = Field(description="The e-mail address of the recipient.")
+
+
 @graphql_input
-class ResendGiftByToken(SchemaModel):
+class ResendGiftByToken(GiftByToken):
     """Send a present of an order to its recipient again, or to another address."""
 
-    token: Line = Field(description=LINK_END)
-    position: int = Field(description=POSITION)
-    email: Line = Field(description="The e-mail address of the recipient.")
-
 
 @graphql_input
-class SendGiftNowByToken(SchemaModel):
+class SendGiftNowByToken(GiftByToken):
     """Send a present of an order now that waits for its day."""
 
-    token: Line = Field(description=LINK_END)
-    position: int = Field(description=POSITION)
-    email: Line = Field(description="The e-mail address of the recipient.")
-
 
 @graphql_input
-class RescheduleGiftByToken(SchemaModel):
+class RescheduleGiftByToken(GiftByToken):
     """Send a present of an order that waits for its day on another day, or to another address."""
 
-    token: Line = Field(description=LINK_END)
-    position: int = Field(description=POSITION)
-    email: Line = Field(description="The e-mail address of the recipient.")
-    send_on: dt.date = Field(description="The day, in the time zone of the marketplace: within a year.")
+    send_on: dt.date = Field(description="The day, in the time zone of the marketplace: within a year of the order.")
     send_at: dt.time | None = Field(default=None, description="The time of that day; null for the morning.")
 
 

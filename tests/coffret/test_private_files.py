@@ -3,7 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from store.core.private_files import write_once
+from coffret.private_files import write_once
 
 
 def test_the_first_of_many_writers_counts(tmp_path: Path) -> None:
