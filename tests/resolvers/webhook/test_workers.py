@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 import pytest
 from prometheus_client import REGISTRY
 
+from resolvers.job import worker
 from resolvers.webhook import delivery
 from store.core.clock import clock
 from store.webhook import queue, sender
@@ -18,8 +19,9 @@ from tests.servers.receivers import Receiver, answers, hangs, receiving
 
 
 @pytest.fixture
-async def workers(hooks: Hooks, database_url: str) -> AsyncIterator[None]:
-    """Two workers on one database."""
+async def workers(hooks: Hooks, database_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
+    """Two workers on one database. Nothing is on a schedule: sweeps emit events of their own."""
+    monkeypatch.setattr(worker, "SCHEDULES", {})
     async with working(hooks.services, database_url, 2):
         yield
 
