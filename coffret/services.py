@@ -21,7 +21,8 @@ from store.cart.carts import Carts
 from store.checkout.sessions import Sessions
 from store.core.clock import clock
 from store.core.files import open_store
-from store.core.settings import ProviderName, Settings
+from store.core.settings import Settings
+from store.core.settings.provider import ProviderName
 from store.core.telemetry import tracing
 from store.database.db import Database, dsn
 from store.database.shared_clock import keep_following, try_to_follow

@@ -27,7 +27,7 @@ from schema.partner.marketplace_input import ActivateMarketplacePayments
 from schema.payment.errors import PlatformUserUnknown
 from schema.wallet import Wallet, WalletKind
 from store.core.provider_process import OUTCOME_LIFE
-from store.core.settings import ProviderName
+from store.core.settings.provider import ProviderName
 from store.ledger.balances import wallet_balances
 from store.ledger.books import book_of_marketplace
 from store.ledger.wallet_openings import WalletOpeningRow, begin_opening, opening_of_book

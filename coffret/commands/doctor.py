@@ -22,7 +22,8 @@ from schema.core.errors import Unavailable
 from store.core.clock import clock
 from store.core.files import UnusableStore, open_store
 from store.core.return_paths import excess_length
-from store.core.settings import DEVELOPMENT_SECRET, ProviderName, Settings
+from store.core.settings import DEVELOPMENT_SECRET, Settings
+from store.core.settings.provider import ProviderName
 from store.core.telemetry import tracing
 from store.database.db import Database
 from store.database.shared_clock import stored_offset

@@ -5,7 +5,8 @@ from coffret.commands.installation import connect_database
 from coffret.commands.welcome import DemoSummary
 from coffret.demo.public import public_users
 from store.core.clock import clock
-from store.core.settings import ProviderName, Settings
+from store.core.settings import Settings
+from store.core.settings.provider import ProviderName
 from store.database.db import Database
 from store.database.shared_clock import follow_clock
 from store.document.wallet.keys import UnusableWalletKey, WalletKeys

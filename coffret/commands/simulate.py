@@ -19,7 +19,8 @@ from coffret.simulation.chart import as_svg
 from coffret.simulation.figures import DayFigures, as_csv
 from coffret.simulation.nights import LedgerBroken
 from coffret.simulation.run import Simulation, SimulationOptions, open_simulation
-from store.core.settings import ProviderName, Settings
+from store.core.settings import Settings
+from store.core.settings.provider import ProviderName
 from store.core.telemetry.logs import set_up_logging
 from store.migrations.migrate import migrate
 from store.partner.partners import MarketplaceRow

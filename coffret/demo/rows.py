@@ -17,6 +17,7 @@ from coffret.demo.content import (
 from schema.core.text import Text
 from schema.gift_card.gift_card import GiftCardStatus
 from schema.partner.partner import PartnerStatus
+from schema.payment.method import PaymentMethod
 from store.core.codes import normalize
 from store.coupon.coupons import CouponRow
 from store.database.unique_codes import add_with_unique_codes
@@ -61,6 +62,7 @@ async def _partner(db: AsyncSession, marketplace: MarketplaceRow, site_domain: s
         agency_phone=content.phone,
         language=content.language,
         accent_colour=content.accent_colour,
+        payment_methods=list(PaymentMethod),
         **_gift_card_offer(content.gift_card_offer),
         hq_address_line_1=content.address.line,
         hq_postal_code=content.address.postal_code,

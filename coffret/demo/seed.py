@@ -28,7 +28,8 @@ from store.checkout.offers import ShopProduct, load_products
 from store.checkout.pricing import price_lines
 from store.core.clock import Clock
 from store.core.files import open_store
-from store.core.settings import ProviderName, Settings
+from store.core.settings import Settings
+from store.core.settings.provider import ProviderName
 from store.database.db import Database
 from store.database.transaction_reader import DatabaseReader, TransactionReader
 from store.partner.creation import with_port_of

@@ -33,7 +33,8 @@ from schema.core.errors import AppError, NotFound
 from schema.core.text import Text
 from store.checkout.offers import ShopProduct, load_products
 from store.core.localization.formats import Formats
-from store.core.settings import ProviderName, Settings
+from store.core.settings import Settings
+from store.core.settings.provider import ProviderName
 from store.partner.brand import brand_of
 from store.partner.partners import MarketplaceRow, PartnerRow
 

@@ -24,7 +24,8 @@ from funnel.core.static_files import CONTENT_TYPES, Asset
 from resolvers.core.services import Services
 from store.core.compiled_templates import compiled_templates
 from store.core.localization.formats import Formats
-from store.core.settings import ProviderName, Settings
+from store.core.settings import Settings
+from store.core.settings.provider import ProviderName
 from store.coupon.coupons import CouponRow
 from store.partner.brand import brand_of
 from store.partner.partners import PartnerRow

@@ -9,6 +9,7 @@ from funnel.checkout.information import chosen_delivery, needs_buyer_address
 from funnel.checkout.request import CheckoutRequest
 from funnel.core.flash import Flash
 from funnel.core.messages import NOTICES, REFUSALS, ErrorPage
+from funnel.core.payment_methods import chosen_method
 from funnel.core.polling_page import schedule_poll, should_poll
 from resolvers.checkout import steps as operations
 from resolvers.payment.checkout import payment
@@ -52,7 +53,9 @@ async def start(request: CheckoutRequest) -> Response:
     agreed = _agreed(request)
     base = request.origin + request.return_base
     try:
-        started = await payment.start_payment(request.context, request.key, agreed, request.language, base)
+        started = await payment.start_payment(
+            request.context, request.key, agreed, request.language, base, chosen_method(request.form)
+        )
     except PartnerInactive:  # show the step: a payment that was already started can be finished there
         return request.redirect_to_step(STEP)
     except AppError as error:

@@ -140,7 +140,7 @@ NOTICES = {
         N_("Your payment is being refunded"),
         N_(
             "Part of your order was no longer available when your payment arrived. No order was made, and the whole "
-            "amount goes back to your card, usually within a few days."
+            "amount goes back to you, usually within a few days."
         ),
     ),
 }

@@ -23,6 +23,7 @@ from funnel.core.messages import (
     STEPS,
     PageMessage,
 )
+from funnel.core.payment_methods import METHOD_TEXTS
 from funnel.core.static_files import Assets, accepts_gzip
 from schema.validation.html import plain_text
 from store.core.compiled_templates import compiled_templates
@@ -60,6 +61,7 @@ NAMES_IN_TEMPLATES: Mapping[str, Any] = {
     "language_names": NAMES,
     "legal_named": LEGAL_NAMES,
     "line_problems": LINE_PROBLEMS,
+    "methods_told": METHOD_TEXTS,
     "notices_told": NOTICES,
     "offered_named": START_LINK_TEXTS,
     "receptions_named": RECEPTION_NAMES,

@@ -2,6 +2,7 @@
 
 from starlette.responses import Response
 
+from funnel.core.payment_methods import chosen_method
 from funnel.core.polling_page import schedule_poll, should_poll
 from funnel.paying.request import PayingRequest
 from funnel.paying.texts import DECLINED, FAILURES, MESSAGES, START_FAILURES
@@ -36,6 +37,7 @@ async def pay(request: PayingRequest) -> Response:
             request.token,
             request.context.services.settings.public_url + request.path(RETURN),
             request.language,
+            chosen_method(request.form),
         )
     except PaymentEnded:  # it was paid, or has ended meanwhile: the page shows it
         return request.redirect_to_start()

@@ -19,7 +19,7 @@ from schema.partner.partner import PartnerStatus
 from store.activation.account_requests import account_digest, account_request_of, is_person, missing_fields
 from store.activation.activations import ActivationRow, activation_of_account, is_still_refused, locked_activation
 from store.core.provider_process import OUTCOME_LIFE
-from store.core.settings import ProviderName
+from store.core.settings.provider import ProviderName
 from store.onboarding.links import provider_return_url_for
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.providers.accounts import Account, AccountStatus

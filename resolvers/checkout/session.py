@@ -8,9 +8,11 @@ from zoneinfo import ZoneInfo
 
 from resolvers.checkout.buyer import missing_of, needs_address
 from resolvers.core.operation import Call
+from resolvers.partner.payment_methods import methods_for
 from resolvers.partner.selling import may_sell
 from schema.checkout.checkout import Checkout, CheckoutKey, CheckoutKind, CheckoutNotice, CheckoutStep
 from schema.checkout.codes import AppliedCode, CodeKind
+from schema.payment.method import PaymentMethod
 from store.checkout.baskets import BasketEdits
 from store.checkout.customer_state import CartEdits, CustomerSession
 from store.checkout.placement import CheckoutSource
@@ -18,6 +20,7 @@ from store.checkout.quotes import Quote
 from store.checkout.reading import OwnReservations, usable_codes
 from store.checkout.shops import CheckoutShop
 from store.core.codes import format_code, normalize
+from store.core.settings import Settings
 from store.coupon.coupons import CouponRow
 from store.database.transaction_reader import DatabaseReader
 from store.gift_card.gift_cards import UsableCard
@@ -99,6 +102,10 @@ class CheckoutSession(ABC):
         """The country that the customer wants delivery to: the one chosen last, else the buyer's; empty while unknown."""
         return self.edits.country or (self.customer.buyer.country if self.customer.buyer else "")
 
+    def payment_methods(self, settings: Settings) -> tuple[PaymentMethod, ...]:
+        """What the customer can pay with, who is presumed to live where the shop is."""
+        return methods_for(settings, self.shop.payment_methods, self.currency, self.country or self.shop.country)
+
     async def codes(self, call: Call, db: DatabaseReader) -> list[CouponRow | UsableCard]:
         """The usable coupons and gift cards among the codes that the customer added."""
         return await self.find_usable_codes(call, db, self.edits.codes)
@@ -141,6 +148,8 @@ def shared_view(call: Call, session: CheckoutSession, quote: Quote) -> dict[str,
     link_lives = (
         live is not None and live.link_expires_on is not None and call.services.clock.now() < live.link_expires_on
     )
+    methods = session.payment_methods(call.services.settings)
+    last = session.attempt.payment_method if session.attempt else None
     return {
         "key": session.key,
         "brand": session.shop.brand,
@@ -152,6 +161,8 @@ def shared_view(call: Call, session: CheckoutSession, quote: Quote) -> dict[str,
         "furthest_step": furthest_step(session, quote),
         "notices": notices_of(session, quote, sells=may_sell(call.services, session.shop.status)),
         "has_return_url": bool(session.source.return_url),
+        "payment_methods": methods,
+        "payment_method": last if last in methods else methods[0],
         "pending_payment_id": live.id if live else None,
         "pending_payment_url": live.redirect_url if live and link_lives else None,
     }

@@ -14,6 +14,7 @@ from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible
 from resolvers.media.media import path_of_picture
 from resolvers.partner.lookup import find_named_partner
+from resolvers.partner.payment_methods import check_methods
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.errors import InvalidInput
 from schema.core.input_errors import ProblemCollector
@@ -132,6 +133,8 @@ async def update_partner(call: Call, input: UpdatePartner) -> Partner:
         with findings.collect():
             depends_on(input.head_office, input.status)  # the check of the numbers reads both
             check_partner(row, call.services.clock.now().date())
+        with findings.collect():
+            check_methods(call.services.settings, row)
         with findings.collect():
             if input.logo_url is not None:
                 row.logo_url = await path_of_picture(call, row.id, row.logo_url, "logo_url")

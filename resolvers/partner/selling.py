@@ -5,7 +5,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from resolvers.core.services import Services
 from schema.core.errors import PartnerInactive
 from schema.partner.partner import PartnerStatus
-from store.core.settings import ProviderName
+from store.core.settings.provider import ProviderName
 from store.partner.partners import partner_status
 
 

@@ -1,4 +1,4 @@
-"""Creation of card payments at the provider, for whatever is paid by them."""
+"""Creation of payments at the provider, for whatever is paid by them."""
 
 import datetime as dt
 import uuid
@@ -11,6 +11,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.provider.process import ProviderCall, Recording, RefusedCall
 from resolvers.core.services import Services
+from schema.payment.method import PaymentMethod
 from store.customer import Person
 from store.partner.partners import PartnerRow
 from store.payment.payers import PayerRow, claim_payer, email_digest, forget_payer, lock_payer
@@ -24,7 +25,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PayinOrder:
-    """A card payment to create. A row with its key must be stored, and committed, before."""
+    """A payment to create. A row with its key must be stored, and committed, before."""
 
     reference: str
     payer: Payer
@@ -34,6 +35,7 @@ class PayinOrder:
     return_url: str
     language: str
     statement: str
+    method: PaymentMethod
     key: uuid.UUID
     sent_at: dt.datetime
     """When the first key was stored."""
@@ -50,7 +52,7 @@ LockRow: TypeAlias = Callable[[AsyncSession], Awaitable[PayinRow]]
 
 
 async def create_payin(services: Services, order: PayinOrder, lock_row: LockRow) -> Transaction:
-    """Create a card payment; a declined one is returned too. Repeating the call with the stored key is safe.
+    """Create a payment; a declined one is returned too. Repeating the call with the stored key is safe.
 
     The payer is the one that the provider has for this e-mail address. If the provider refuses that payer, because it
     is closed or unknown, another one is created, once, and the row gets another key, since the refusal has used up its
@@ -87,6 +89,7 @@ async def _submit(services: Services, order: PayinOrder, payer: PayerRow) -> Tra
         return_url=order.return_url,
         language=order.language,
         statement=order.statement,
+        method=order.method,
     )
     try:
         return await services.provider.create_payment(

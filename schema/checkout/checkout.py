@@ -13,6 +13,7 @@ from schema.checkout.legal import LegalLink
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.text import Text
 from schema.delivery.delivery import DeliveryKind
+from schema.payment.method import PaymentMethod
 
 
 @graphql_enum
@@ -346,6 +347,10 @@ class Checkout:
     furthest_step: CheckoutStep
     notices: tuple[CheckoutNotice, ...]
     has_return_url: bool
+    payment_methods: tuple[PaymentMethod, ...]
+    """What the rest can be paid with; the first is that of most customers in the buyer's country."""
+    payment_method: PaymentMethod
+    """That of the last try, else the first."""
     pending_payment_id: uuid.UUID | None
     """A payment of this session that is still open at the provider."""
     pending_payment_url: str | None

@@ -40,8 +40,12 @@ def id_column(description: str, **options: Any) -> Any:
 
 def enum_column(kind: type[enum.Enum], description: str, *, length: int = 20, **options: Any) -> Any:
     """An enum, stored as its values (`a`) in a text column. SQLModel's default is a native enum of names."""
-    stored = Enum(kind, native_enum=False, length=length, values_callable=lambda e: [m.value for m in e])
-    return Field(sa_type=stored, description=description, **options)
+    return Field(sa_type=enum_type(kind, length), description=description, **options)
+
+
+def enum_type(kind: type[enum.Enum], length: int = 20) -> Enum:
+    """The type of such a column, also for the elements of an array."""
+    return Enum(kind, native_enum=False, length=length, values_callable=lambda e: [m.value for m in e])
 
 
 def amount_column(description: str = "", **options: Any) -> Any:

@@ -27,6 +27,7 @@ from schema.partner.parts import (
     RefundPolicy,
     Registration,
 )
+from schema.payment.method import PaymentMethod
 from schema.product.input import PicturePath
 from schema.validation.characters import line_up_to
 from schema.validation.contact import (
@@ -121,6 +122,7 @@ Tag = Annotated[str, line_up_to(60), NotBlank]
 Tags = Annotated[list[Tag], Field(max_length=100)]
 SortedTags = Annotated[Tags, AfterValidator(_sort_tags)]
 Hosts = Annotated[list[Annotated[str, line_up_to(260, to_lower=True), NotBlank]], Field(max_length=50)]
+PaymentMethods = Annotated[list[PaymentMethod], Field(min_length=1), AfterValidator(lambda found: sorted(set(found)))]
 TAGS_DESCRIPTION = (
     "The tags by which the network sorts partners: at most 100 of 60 characters; sorted "
     "alphabetically, duplicates removed."
@@ -266,6 +268,9 @@ class UpdatePartner(SchemaModel):
     referrer: strawberry.Maybe[OptionalReferrer]
     accent_colour: strawberry.Maybe[Colour]
     language: strawberry.Maybe[Language]
+    payment_methods: strawberry.Maybe[PaymentMethods] = Field(
+        description="What its customers can pay with, of what the account at the payment provider accepts."
+    )
     logo_url: strawberry.Maybe[PicturePath] = Field(
         description="The logo: the URL of one of the partner's own pictures (`Media.cardUrl`), with or without "
         "scheme and host; empty for none."

@@ -7,7 +7,7 @@ import strawberry
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, VARCHAR
 from sqlmodel import Field
 
-from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
+from schema.core.columns import DescribedEnum, datetime_column, enum_column, enum_type, graphql_enum, id_column
 from schema.core.field_permission import FieldPermission
 from schema.core.permission import Permission
 from schema.core.resource import Argument, SchemaModel, computed, embedded, relation, restricted
@@ -27,6 +27,7 @@ from schema.partner.parts import (
     RefundPolicy,
     Registration,
 )
+from schema.payment.method import PaymentMethod
 
 STATEMENT_PERMISSION = FieldPermission(Permission.VIEW_WALLET, owner_columns=("id", "marketplace_id"))
 """Limits a field to callers who may see wallets, and this partner, whichever relation leads to it."""
@@ -68,6 +69,11 @@ class Partner(SchemaModel):
     )
     language: str = Field(default="en", max_length=2, description="The language of messages to the partner.")
     payments_active: bool = Field(default=False, description="Whether it can receive card payments.")
+    payment_methods: list[PaymentMethod] = Field(
+        default_factory=lambda: [PaymentMethod.CARD],
+        sa_type=ARRAY(enum_type(PaymentMethod)),
+        description="What its customers can pay with.",
+    )
     company_type: CompanyType | None = enum_column(
         CompanyType, "Legal form; null if unknown.", default=None, nullable=True
     )

@@ -6,6 +6,7 @@ from decimal import Decimal
 from enum import StrEnum
 
 from schema.checkout.brand import Brand
+from schema.payment.method import PaymentMethod
 
 
 class PaymentPageState(StrEnum):
@@ -47,6 +48,8 @@ class PaymentPage:
     reference: str
     expires_on: dt.datetime | None
     time_zone: str
+    methods: tuple[PaymentMethod, ...]
+    """What the customer can pay with."""
     failure_reason: str
     """Why the last try failed, independent of the payment provider; empty if none did."""
     provider_url: str

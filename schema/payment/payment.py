@@ -16,6 +16,7 @@ from schema.core.ownership import partner_relation
 from schema.core.permission import Permission
 from schema.core.resource import EmbeddedColumns, SchemaModel, computed, embedded, embedded_type, relation, relations
 from schema.ledger import LedgerJournal
+from schema.payment.method import PaymentMethod
 from schema.wallet import Wallet
 
 
@@ -121,6 +122,12 @@ class PaymentTransaction(SchemaModel):
         PaymentTransactionStatus, "Its status.", default=PaymentTransactionStatus.IN_PROGRESS
     )
     payment_method: PaymentSourceKind = enum_column(PaymentSourceKind, "The kind of source.")
+    method: PaymentMethod | None = enum_column(
+        PaymentMethod,
+        "What the customer paid with at the payment provider; null for gift cards, and for refunds.",
+        default=None,
+        nullable=True,
+    )
     transaction_amount: Decimal = money_column()
     amount = money("transaction_amount", description="The amount, positive in both directions.")
     commission_amount: Decimal = money_column(default=Decimal("0.00"))

@@ -4,11 +4,10 @@ import datetime as dt
 from typing import Annotated
 
 import strawberry
-from sqlalchemy import Enum
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlmodel import Field
 
-from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
+from schema.core.columns import DescribedEnum, datetime_column, enum_column, enum_type, graphql_enum, id_column
 from schema.core.ownership import marketplace_relation, partner_relation
 from schema.core.resource import SchemaModel, relation, relations
 from schema.event import LONGEST_TYPE, Event, EventType
@@ -51,9 +50,7 @@ class WebhookEndpoint(SchemaModel):
     description: str = Field(default="", max_length=200, description="What it is for; empty if not given.")
     event_types: list[EventType] = Field(
         default_factory=list,
-        sa_type=ARRAY(
-            Enum(EventType, native_enum=False, length=LONGEST_TYPE, values_callable=lambda e: [m.value for m in e])
-        ),
+        sa_type=ARRAY(enum_type(EventType, LONGEST_TYPE)),
         description="The event types it receives; empty for all, including types added later.",
     )
     is_active: bool = Field(

@@ -16,6 +16,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from schema.checkout.checkout import Buyer, CheckoutKey, ShopKind
 from schema.checkout.codes import CodeKind
 from schema.checkout.legal import LegalLink
+from schema.payment.method import PaymentMethod
 from store.checkout.fulfilment import issue_purchases
 from store.checkout.network_fulfilment import NetworkGood, issue_network_purchases
 from store.checkout.quotes import Quote
@@ -37,7 +38,7 @@ from store.payment.attempts import AttemptRow
 from store.payment.fees import commission_of
 from store.payment.payments import PaymentRow
 from store.payment.recording import ORIGIN
-from store.payment.snapshot import BUYER, CODES, DELIVERY, LINES, AttemptCode, AttemptDelivery, AttemptLine
+from store.payment.snapshot import BUYER, CODES, DELIVERY, LINES, AttemptCode, AttemptLine, attempt_delivery
 from store.voucher.vouchers import VoucherRow
 
 NOTHING = Decimal("0.00")
@@ -60,6 +61,7 @@ def new_attempt(
     buyer: Buyer,
     language: str,
     legal: Sequence[LegalLink] = (),
+    method: PaymentMethod = PaymentMethod.CARD,
 ) -> AttemptRow:
     """A payment attempt with a snapshot of all data that the order needs. The quote must have a delivery."""
     totals, delivery = quote.totals, quote.delivery
@@ -74,9 +76,7 @@ def new_attempt(
         return_url=source.return_url,
         lines=quote.attempt_lines(),
         buyer=buyer,
-        delivery=AttemptDelivery(
-            delivery.id, delivery.kind, delivery.name, delivery.description, delivery.to_giftees, quote.reception
-        ),
+        delivery=attempt_delivery(delivery, quote.reception),
         vat=totals.vat,
         coupons=_applied_codes(quote, CodeKind.COUPON),
         cards=_applied_codes(quote, CodeKind.GIFT_CARD),
@@ -87,6 +87,7 @@ def new_attempt(
         total_amount=totals.total,
         gift_card_amount=totals.gift_cards,
         card_amount=totals.by_card,
+        payment_method=method,
     )
     attempt.set_documents(legal)
     attempt.fingerprint = fingerprint_of(attempt)
@@ -132,6 +133,7 @@ def fingerprint_of(attempt: AttemptRow) -> str:
         CODES.dump(attempt.cards),
         str(attempt.total_amount),
         *(id for id in attempt.document_ids if id is not None),
+        *([] if attempt.payment_method is PaymentMethod.CARD else [attempt.payment_method]),
     )
     return hashlib.sha256(orjson.dumps(said, option=orjson.OPT_SORT_KEYS)).hexdigest()
 

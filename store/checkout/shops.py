@@ -13,6 +13,7 @@ from schema.checkout.brand import Brand
 from schema.checkout.checkout import SHOP_PATHS, CheckoutKey, CheckoutKind, ShopKind
 from schema.checkout.legal import LegalLink
 from schema.partner.partner import PartnerStatus
+from schema.payment.method import PaymentMethod
 from schema.wallet import WalletKind
 from store.checkout.network_offers import NetworkShop, network_shop_of
 from store.checkout.reading import latest_attempt_query, latest_attempt_values, load_attempt
@@ -39,6 +40,8 @@ class CheckoutShop:
     network: NetworkShop
     takes_cards: bool
     """True if it can receive card payments; for what it sells of its network, if the marketplace's own wallet can."""
+    payment_methods: Sequence[PaymentMethod]
+    """What the partner accepts."""
     currency: str
     time_zone: str
 
@@ -50,6 +53,7 @@ class _PartnerColumns(NamedTuple):
     status: str
     hq_country_code: str
     payments_active: bool
+    payment_methods: Sequence[PaymentMethod]
     provider_wallet_id: str
     commercial_name: str
     accent_colour: str
@@ -125,6 +129,7 @@ def _checkout_shop(row: _PartnerColumns, currency: str, time_zone: str, network_
         else None,
         network=network_shop_of(row, network_months, currency),
         takes_cards=row.payments_active and bool(row.provider_wallet_id),
+        payment_methods=row.payment_methods,
         currency=currency,
         time_zone=time_zone,
     )

@@ -8,7 +8,8 @@ from decimal import Decimal
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.payment.payment import PaymentTransactionType, RefundState
+from schema.payment.method import PaymentMethod
+from schema.payment.payment import PaymentTransactionStatus, PaymentTransactionType, RefundState
 from store.core.localization.formats import Formats
 from store.document import receipt_words as words
 from store.document.contact import reached_at
@@ -156,18 +157,26 @@ class ReceiptReader:
 
     async def _source_rows(self) -> list[ReceiptRow]:
         query = (
-            select(PaymentSourceRow, col(GiftCardRow.code))
+            select(PaymentSourceRow, col(GiftCardRow.code), col(PaymentTransactionRow.method))
             .outerjoin(GiftCardRow, col(GiftCardRow.id) == col(PaymentSourceRow.gift_card_id))
+            .outerjoin(
+                PaymentTransactionRow,
+                (col(PaymentTransactionRow.source_id) == col(PaymentSourceRow.id))
+                & (col(PaymentTransactionRow.type) == PaymentTransactionType.PAYIN)
+                & (col(PaymentTransactionRow.status) == PaymentTransactionStatus.OK),
+            )
             .where(col(PaymentSourceRow.payment_id) == self.payment.id)
             .order_by(col(PaymentSourceRow.id))
         )
         say = self.words.say
         return [
             ReceiptRow(
-                say(words.GIFT_CARD_ENDING, end=code[-4:]) if code else say(words.BANK_CARD),
+                say(words.GIFT_CARD_ENDING, end=code[-4:])
+                if code
+                else say(words.METHODS[method or PaymentMethod.CARD]),
                 self.money(source.source_amount),
             )
-            for source, code in (await self.db.exec(query)).all()
+            for source, code, method in (await self.db.exec(query)).all()
         ]
 
     async def _refund_rows(self) -> list[ReceiptRow]:

@@ -1,8 +1,10 @@
 """The texts of receipts that we write, in eight languages."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
+from schema.payment.method import PaymentMethod
 from store.core.localization.formats import Formats
 from store.document.receipt import ReceiptLabels
 from store.document.words import TEXTS
@@ -50,7 +52,12 @@ DISCOUNT = N_("Discount")
 COUPON = N_("Coupon %(code)s")
 DELIVERY = N_("Delivery")
 TOTAL = N_("Total")
-BANK_CARD = N_("Bank card")
+METHODS: Mapping[PaymentMethod, str] = {
+    PaymentMethod.CARD: N_("Bank card"),
+    PaymentMethod.AMERICAN_EXPRESS: "American Express",
+    PaymentMethod.BANCONTACT: "Bancontact",
+    PaymentMethod.IDEAL: "iDEAL | Wero",
+}
 GIFT_CARD_ENDING = N_("Gift card ending in %(end)s")
 REFUNDED = N_("Refunded")
 REFUND_MADE = N_("Refunded on %(date)s")

@@ -10,6 +10,7 @@ from sqlmodel import Field
 
 from schema.checkout.checkout import Buyer, ShopKind, VatAmount
 from schema.core.columns import amount_column, datetime_column, enum_column
+from schema.payment.method import PaymentMethod
 from store.core.provider_process import CheckedRow
 from store.core.row import CreatedOn, PartnerOwned
 from store.core.state_machine import StateMachine
@@ -111,6 +112,9 @@ class AttemptRow(PartnerOwned, CreatedOn, CheckedRow, AcceptedDocuments, table=T
     coupons: tuple[AttemptCode, ...] = typed_json_column(CODES, "The coupons with their discounts.", default=())
     cards: tuple[AttemptCode, ...] = typed_json_column(CODES, "The gift cards that pay a part of it.", default=())
     held: bool = Field(default=False, description="True while reservations are held, and after they were spent.")
+    payment_method: PaymentMethod = enum_column(
+        PaymentMethod, "What the customer pays with.", default=PaymentMethod.CARD
+    )
     round: int = Field(default=0, description="How often reservations were taken.")
     currency: str = Field(max_length=3)
     products_amount: Decimal = amount_column()

@@ -10,6 +10,7 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.checkout.checkout import ShopKind
+from schema.payment.method import PaymentMethod
 from schema.payment.payment import (
     PaymentSourceKind,
     PaymentStatus,
@@ -187,8 +188,10 @@ async def transfer_of(
     )
 
 
-def new_payin(payment: PaymentRow, source: PaymentSourceRow, now: dt.datetime) -> PaymentTransactionRow:
-    """A pay-in of a source, not stored yet. The commission comes out of the bank card's."""
+def new_payin(
+    payment: PaymentRow, source: PaymentSourceRow, now: dt.datetime, method: PaymentMethod | None = None
+) -> PaymentTransactionRow:
+    """A pay-in of a source, not stored yet; `method` is None for a gift card's. The commission comes out of the other."""
     by_card = source.kind is CARD
     commission = payment.commission_amount if by_card else NOTHING
     return PaymentTransactionRow(
@@ -198,6 +201,7 @@ def new_payin(payment: PaymentRow, source: PaymentSourceRow, now: dt.datetime) -
         source_id=source.id,
         type=PaymentTransactionType.PAYIN,
         payment_method=source.kind,
+        method=method,
         transaction_amount=source.source_amount,
         commission_amount=commission,
         commission_vat_amount=payment.commission_vat_amount if by_card else NOTHING,
@@ -236,7 +240,7 @@ async def record_checkout_payment(
     sources = await add_sources(db, payment, gift_cards)
     await record_gift_card_payins(db, payment, sources, now)
     if payin is not None:
-        row = new_payin(payment, sources[-1], now)
+        row = new_payin(payment, sources[-1], now, attempt.payment_method)
         row.key, row.sent_at = attempt.payin_key, attempt.created_on
         db.add(row)
         await db.flush()

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Annotated
 
 from schema.checkout.basket import Gift
-from schema.checkout.checkout import Buyer, VatAmount
+from schema.checkout.checkout import Buyer, DeliveryOption, VatAmount
 from schema.core.text import Text
 from schema.coupon.coupon import ReceptionMode
 from schema.delivery.delivery import DeliveryKind
@@ -159,6 +159,11 @@ class AttemptDelivery:
     def is_posted_to_buyer(self) -> bool:
         """True if goods are sent to the buyer's address."""
         return self.kind is DeliveryKind.HOME_DELIVERY and not self.to_giftees
+
+
+def attempt_delivery(chosen: DeliveryOption, reception: ReceptionMode | None) -> AttemptDelivery:
+    """The chosen delivery as stored with a payment attempt."""
+    return AttemptDelivery(chosen.id, chosen.kind, chosen.name, chosen.description, chosen.to_giftees, reception)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ import datetime as dt
 from dataclasses import dataclass
 from enum import StrEnum
 
+from schema.payment.method import PaymentMethod
 from store.providers.actions import UserAction
 from store.providers.money import MinorAmount
 
@@ -80,15 +81,6 @@ class Failure:
     reason: FailureReason
 
 
-class CardType(StrEnum):
-    """The schemes of the provider's payment page."""
-
-    CB_VISA_MASTERCARD = "cb_visa_mastercard"
-    AMEX = "amex"
-    MAESTRO = "maestro"
-    BANCONTACT = "bancontact"
-
-
 @dataclass(frozen=True, slots=True)
 class Payer:
     first_name: str
@@ -98,12 +90,12 @@ class Payer:
 
 @dataclass(frozen=True, slots=True)
 class PayinRequest:
-    """A card payment on the provider's page.
+    """A payment on the provider's page, or on that of the method.
 
     The buyer pays `amount`; `fee` of it is ours and the rest is credited to the wallet. `reference` is our name for the
     payment, and the transaction returns it. The buyer returns to `return_url` whatever the outcome. `language` is one
     of ours (`en`, `fr`, …). `statement` appears on the bank statement, shortened to the provider's limit. The page takes
-    only cards of `card_type`.
+    nothing but `method`.
     """
 
     reference: str
@@ -114,7 +106,7 @@ class PayinRequest:
     return_url: str
     language: str = "en"
     statement: str = ""
-    card_type: CardType = CardType.CB_VISA_MASTERCARD
+    method: PaymentMethod = PaymentMethod.CARD
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,10 @@
 import datetime as dt
 from uuid import UUID, uuid4
 
-from sqlalchemy import BigInteger, CheckConstraint, Enum, Index, UniqueConstraint, text
+from sqlalchemy import BigInteger, CheckConstraint, Index, UniqueConstraint, text
 from sqlmodel import Field
 
-from schema.core.columns import datetime_column
+from schema.core.columns import datetime_column, enum_type
 from schema.event import LONGEST_TYPE, EventType
 from schema.webhook.webhook import WebhookAttempt, WebhookDelivery, WebhookEndpoint
 from store.core.row import CreatedOn
@@ -54,9 +54,7 @@ class WebhookDeliveryRow(CreatedOn, WebhookDelivery, table=True):
     id: int = Field(default=None, sa_type=BigInteger, primary_key=True)
     endpoint_id: int = Field(foreign_key="webhook_endpoint.id", ondelete="CASCADE")
     event_id: int = Field(foreign_key="event.id", ondelete="CASCADE", index=True, sa_type=BigInteger)
-    event_type: EventType = Field(
-        sa_type=Enum(EventType, native_enum=False, length=LONGEST_TYPE, values_callable=lambda e: [m.value for m in e])
-    )
+    event_type: EventType = Field(sa_type=enum_type(EventType, LONGEST_TYPE))
 
 
 class WebhookAttemptRow(WebhookAttempt, table=True):

@@ -16,7 +16,8 @@ from coffret.demo.users import PARTNER_USERS
 from coffret.services import dsn_of
 from resolvers.account.administration import create_token
 from store.core.clock import clock
-from store.core.settings import DeploymentEnvironment, ProviderName, Settings
+from store.core.settings import DeploymentEnvironment, Settings
+from store.core.settings.provider import ProviderName
 from store.database.db import Database
 from store.migrations.migrate import migrate
 from tests.bench import connection

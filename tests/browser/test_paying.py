@@ -68,7 +68,7 @@ async def test_wholly_by_gift_card_and_thanked(shop: RunningShop, customer: Cust
     charged = await shop.charges()
     await customer.come_to_pay(cart)
     await customer.use(card.code.lower())
-    assert "Left to pay by card €0.00" in await customer.read_text("aside")
+    assert "Left to pay €0.00" in await customer.read_text("aside")
     assert card.code[:4] not in await customer.read_text(), "a gift card is told by its end"
     await customer.pay_button.click()
     await customer.arrive("order")
@@ -90,7 +90,7 @@ async def test_a_coupon_then_a_gift_card_then_the_rest_by_card(shop: RunningShop
     cart = await shop.hand_over({"product_id": product.id, "quantity": 1})
     await customer.come_to_pay(cart)
     await customer.use(card.code, "mixed10")
-    assert "Left to pay by card €60.00" in await customer.read_text("aside")
+    assert "Left to pay €60.00" in await customer.read_text("aside")
     await customer.page.locator(".applied li", has_text=card.code[-4:]).locator("button").click()
     await customer.page.locator(".applied li", has_text=card.code[-4:]).wait_for(state="detached")
     assert "Total €90.00" in await customer.read_text("aside")

@@ -7,7 +7,8 @@ import pytest
 from pydantic import SecretStr
 
 from coffret.services import make_provider
-from store.core.settings import ProviderName, Settings
+from store.core.settings import Settings
+from store.core.settings.provider import ProviderName
 
 
 def settings(**more: Any) -> Settings:

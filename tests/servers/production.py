@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from store.core.settings import DeploymentEnvironment, ProviderName, Settings
+from store.core.settings import DeploymentEnvironment, Settings
+from store.core.settings.provider import ProviderName
 
 SERVICE_HOST = "pay.example-network.com"
 SERVICE_URL = f"https://{SERVICE_HOST}"

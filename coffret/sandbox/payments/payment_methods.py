@@ -37,6 +37,8 @@ METHODS: Mapping[str, str] = {
 """The `PaymentType` of each method."""
 OLDER: Mapping[str, str] = {"paypal": "PAYPAL", "payconiq": "PAYCONIQ", "directdebit": "DIRECT_DEBIT"}
 """The methods that older integrations use at `/payins/{method}/web`, with their `PaymentType`."""
+OPEN_FOR: Mapping[str, int] = {"BCMC": 3600, "IDEAL": 1800}
+"""Lifetimes of pages in seconds, by type, if they differ from that of the card's page."""
 BY_CODE = ("PAYCONIQ",)
 """Types whose application opens by a code or a link."""
 TOLD_ALWAYS: Mapping[str, tuple[str, ...]] = {
@@ -160,7 +162,8 @@ def open_page(session: SandboxSession, call: HttpCall, payment_type: str, body: 
     """Create a pay-in and the page that its buyer confirms it on."""
     token = session.secret()
     id = payins.create(session, body, {**part(session, payment_type, body, token), **more})
-    checkout.open_page(session, id, token, HostedPaymentStage.CHALLENGE)
+    lifetime = OPEN_FOR.get(payment_type, checkout.OPEN_FOR)
+    checkout.open_page(session, id, token, HostedPaymentStage.CHALLENGE, lifetime)
     payins.refuse(session, id, body, call.fail_with)
     return movements.read(session, id)
 

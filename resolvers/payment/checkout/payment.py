@@ -6,7 +6,7 @@ import uuid
 import structlog
 from sqlmodel import col, select
 
-from resolvers.checkout.session import furthest_step
+from resolvers.checkout.session import CheckoutSession, furthest_step
 from resolvers.checkout.steps import load_session, partner_of
 from resolvers.core.operation import Call, operation
 from resolvers.core.services import Services
@@ -35,9 +35,11 @@ from schema.checkout.outcome import PaymentResult
 from schema.core.errors import CheckoutChanged, NotFound, ProviderFailed, ProviderTimedOut
 from schema.core.permission import AccessRule
 from schema.payment.errors import PaymentsNotActive
+from schema.payment.method import PaymentMethod
 from store.checkout.placement import add_commission, new_attempt
 from store.checkout.reading import latest_attempt, lock_attempt, lock_checkout, session_digest
 from store.checkout.reservations import lock_rows, reserve
+from store.core.settings import Settings
 from store.database.loaders import is_any_of
 from store.database.transaction_reader import TransactionReader
 from store.partner.partners import PartnerRow
@@ -54,18 +56,24 @@ PROVIDER_TIMEOUT = dt.timedelta(seconds=10)
 
 @operation(AccessRule.CUSTOMER, transaction=False)
 async def start_payment(
-    call: Call, key: CheckoutKey, agreed: AgreedTotals, language: str, return_base: str
+    call: Call,
+    key: CheckoutKey,
+    agreed: AgreedTotals,
+    language: str,
+    return_base: str,
+    method: PaymentMethod | None = None,
 ) -> StartedPayment:
     """Start a payment of exactly the `agreed` totals, under the legal texts that the customer has seen. Pressing the button
-    twice, or in two tabs, starts one payment.
+    twice, or in two tabs, starts one payment; with another `method` it takes the place of the first. By default the method
+    is the first that the checkout offers.
 
     The attempt is saved before the provider is called. The customer returns to `return_base` followed by the attempt's
     id.
 
     Raises CheckoutChanged if the amounts or legal texts differ from what the customer saw, or if something is no longer
-    available; PartnerInactive if the partner may not sell, unless the payment is already in progress.
+    available, such as the method; PartnerInactive if the partner may not sell, unless the payment is already in progress.
     """
-    attempt = await _begin_attempt(call, key, agreed, language)
+    attempt = await _begin_attempt(call, key, agreed, language, method)
     if attempt.state is AttemptState.STARTING:
         if attempt.card_amount == 0:
             attempt = await sync_attempt(call.services, attempt.id)
@@ -75,7 +83,9 @@ async def start_payment(
     return StartedPayment(attempt.id, status, attempt.redirect_url or None)
 
 
-async def _begin_attempt(call: Call, key: CheckoutKey, agreed: AgreedTotals, language: str) -> AttemptRow:
+async def _begin_attempt(
+    call: Call, key: CheckoutKey, agreed: AgreedTotals, language: str, method: PaymentMethod | None
+) -> AttemptRow:
     """The attempt of this customer for exactly this checkout: the live one, the ordered one, or a new one."""
     async with call.services.db.sessions() as db, db.begin():
         await lock_checkout(db, key.cart_id, session_digest(key.session_id))
@@ -92,7 +102,8 @@ async def _begin_attempt(call: Call, key: CheckoutKey, agreed: AgreedTotals, lan
         legal = session.shop.brand.order_documents
         if buyer is None or AgreedTotals.of(quote.totals, legal) != agreed:
             raise CheckoutChanged
-        attempt = new_attempt(session.shop.partner_id, key, session.source, quote, buyer, language, legal)
+        pays_with = _method(session, call.services.settings, method)
+        attempt = new_attempt(session.shop.partner_id, key, session.source, quote, buyer, language, legal, pays_with)
         await add_commission(db, attempt)
         live = await latest_attempt(db, session.shop.partner_id, key, live=True, lock=True)
         now = call.services.clock.now()
@@ -111,6 +122,14 @@ async def _begin_attempt(call: Call, key: CheckoutKey, agreed: AgreedTotals, lan
         await require_selling(call.services, db, attempt.partner_id, lock=True)
         await reserve(db, attempt, now)
         return attempt
+
+
+def _method(session: CheckoutSession, settings: Settings, wanted: PaymentMethod | None) -> PaymentMethod:
+    """The method that the customer wants; by default the first that is offered. Raises CheckoutChanged if it is not."""
+    offered = session.payment_methods(settings)
+    if wanted is not None and wanted not in offered:
+        raise CheckoutChanged
+    return wanted or offered[0]
 
 
 async def _submit_payment(services: Services, attempt: AttemptRow, return_url: str) -> AttemptRow:
@@ -150,6 +169,7 @@ async def _create_payin(services: Services, attempt: AttemptRow, return_url: str
         return_url=return_url,
         language=attempt.language,
         statement=statement_of(partner),
+        method=attempt.payment_method,
         key=attempt.payin_key,
         sent_at=attempt.created_on,
     )

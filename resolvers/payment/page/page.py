@@ -14,11 +14,12 @@ from resolvers.core.operation import Call, operation
 from resolvers.partner.selling import require_selling
 from resolvers.payment.opening import open_payment
 from resolvers.payment.page.process import PROVIDER_TIMEOUT, start_payin, sync_payin
-from resolvers.payment.page.view import PaymentLink, find_link, last_payin, view_page
+from resolvers.payment.page.view import PaymentLink, find_link, last_payin, methods_of, view_page
 from resolvers.payment.requests.states import live_payment_of
 from schema.core.errors import NotFound
 from schema.core.permission import AccessRule
 from schema.payment.errors import PaymentEnded
+from schema.payment.method import PaymentMethod
 from schema.payment.page import PaymentPage
 from schema.payment.payment import PaymentTransactionStatus
 from schema.payment.request import PaymentRequestStatus
@@ -79,10 +80,13 @@ async def return_to_payment_page(call: Call, token: str) -> PaymentPage:
 
 
 @operation(AccessRule.CUSTOMER, transaction=False)
-async def pay_by_link(call: Call, token: str, return_url: str, language: str) -> str:
+async def pay_by_link(
+    call: Call, token: str, return_url: str, language: str, method: PaymentMethod | None = None
+) -> str:
     """Begin to pay, or continue: the URL at the provider, empty if the outcome is known already.
 
-    `language` is that of the page, and becomes that of a payment that has none.
+    `language` is that of the page, and becomes that of a payment that has none. `method` is by default the first that the
+    page offers; one that it does not offer is that too.
     Any number of presses, at once or one after the other, begin one try. Raises PaymentEnded, PaymentsNotActive,
     MarketplacePaymentsNotActive, PartnerInactive, ProviderFailed and ProviderTimedOut.
     """
@@ -92,7 +96,10 @@ async def pay_by_link(call: Call, token: str, return_url: str, language: str) ->
         if payment is None or payment.status not in PAYABLE:
             raise PaymentEnded
         payment.language = payment.language or language
-    payin = await start_payin(call.services, payment, return_url)
+        offered = await methods_of(call, db, payment)
+    payin = await start_payin(
+        call.services, payment, return_url, method if method is not None and method in offered else offered[0]
+    )
     payable = payin.link_expires_on is None or call.services.clock.now() < payin.link_expires_on
     return payin.redirect_url if payable and payin.status is PaymentTransactionStatus.IN_PROGRESS else ""
 

@@ -20,6 +20,7 @@ from resolvers.payment.payins import PayinOrder, create_payin, statement_of
 from schema.core.errors import NotFound, ProviderFailed, ProviderTimedOut
 from schema.event import EventType
 from schema.payment.errors import PaymentEnded, PaymentsNotActive
+from schema.payment.method import PaymentMethod
 from schema.payment.payment import (
     PaymentSourceKind,
     PaymentStatus,
@@ -66,13 +67,15 @@ OPEN_PAYIN = (
 )
 
 
-async def start_payin(services: Services, payment: PaymentRow, return_url: str) -> TABLE:
-    """Begin the pay-in of a payment, or continue the one that is open. Pressing twice begins one.
+async def start_payin(
+    services: Services, payment: PaymentRow, return_url: str, method: PaymentMethod = PaymentMethod.CARD
+) -> TABLE:
+    """Begin the pay-in of a payment, or continue the one that is open, with its method. Pressing twice begins one.
 
     The customer pays at the row's `redirect_url`, which is empty if the outcome is final already. Raises PaymentEnded
     if the payment cannot be paid any more, PaymentsNotActive, ProviderFailed and ProviderTimedOut.
     """
-    payin = await _open_payin(services, payment)
+    payin = await _open_payin(services, payment, method)
     if payin.redirect_url and payin.link_expires_on and services.clock.now() < payin.link_expires_on:
         return payin
     if payin.provider_id:
@@ -89,7 +92,7 @@ async def start_payin(services: Services, payment: PaymentRow, return_url: str) 
         raise ProviderTimedOut from error
 
 
-async def _open_payin(services: Services, payment: PaymentRow) -> TABLE:
+async def _open_payin(services: Services, payment: PaymentRow, method: PaymentMethod) -> TABLE:
     """The open pay-in of a payment; a new one, stored with its key, if there is none."""
     now = services.clock.now()
     async with services.db.sessions() as db, db.begin():
@@ -101,7 +104,7 @@ async def _open_payin(services: Services, payment: PaymentRow) -> TABLE:
             raise PaymentEnded
         await require_selling(services, db, payment.partner_id, lock=True)
         source = next(row for row in await sources_of(db, payment) if row.kind is PaymentSourceKind.CREDIT_CARD)
-        payin = new_payin(payment, source, now)
+        payin = new_payin(payment, source, now, method)
         payin.check_on = INTERVALS.after(now, now)
         if payment.status is PaymentStatus.ERROR:
             payment.status = PAYMENT_STATES.require(payment.status, PaymentStatus.IN_PROGRESS)
@@ -124,6 +127,7 @@ async def _create(services: Services, payment: PaymentRow, payin: TABLE, return_
         return_url=return_url,
         language=payment.language or partner.language,
         statement=statement_of(partner),
+        method=payin.method or PaymentMethod.CARD,
         key=payin.key,
         sent_at=payin.sent_at,
     )

@@ -9,7 +9,9 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.operation import Call
+from resolvers.partner.payment_methods import methods_for
 from resolvers.partner.selling import may_sell
+from schema.payment.method import PaymentMethod
 from schema.payment.page import PaymentPage
 from schema.payment.page import PaymentPageState as State
 from schema.payment.payment import (
@@ -76,6 +78,13 @@ async def last_payin(db: AsyncSession, payment: PaymentRow | None) -> PaymentTra
     return (await db.exec(query.order_by(col(table.id).desc()))).first()
 
 
+async def methods_of(call: Call, db: AsyncSession, payment: PaymentRow) -> tuple[PaymentMethod, ...]:
+    """What the customer of a payment can pay with."""
+    partner = await db.get_one(PartnerRow, payment.partner_id)
+    settings = call.services.settings
+    return methods_for(settings, partner.payment_methods, payment.currency, partner.hq_country_code)
+
+
 async def view_page(call: Call, db: AsyncSession, link: PaymentLink) -> PaymentPage:
     """The view of the page."""
     owner, payment, request = link.owner, link.payment, link.request
@@ -103,6 +112,7 @@ async def view_page(call: Call, db: AsyncSession, link: PaymentLink) -> PaymentP
         reference=request.reference if request else "",
         expires_on=owner.expires_on,
         time_zone=marketplace.time_zone,
+        methods=methods_for(call.services.settings, partner.payment_methods, owner.currency, partner.hq_country_code),
         failure_reason=payin.failure_reason if payin else "",
         provider_url=payin.redirect_url if payin and state is State.AT_PROVIDER else "",
         receipt_url=document_path(DocumentKind.RECEIPT, payment.document_token) if is_paid and payment else "",

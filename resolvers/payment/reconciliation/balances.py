@@ -8,7 +8,7 @@ import structlog
 
 from resolvers.core.provider.calls import REFUSALS
 from resolvers.core.services import Services
-from store.core.settings import ProviderName
+from store.core.settings.provider import ProviderName
 from store.providers.errors import ProviderNotFound
 from store.providers.money import MinorAmount
 from store.providers.transactions import PlatformWallet

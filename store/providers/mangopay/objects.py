@@ -32,6 +32,8 @@ Id = Annotated[str, StringConstraints(min_length=1, max_length=128)]
 
 PAYMENT_PAGE_LASTS = dt.timedelta(minutes=15)
 """Lifetime of a hosted payment page, from the creation of its payment."""
+_METHOD_PAGES_LAST = {"BCMC": dt.timedelta(hours=1), "IDEAL": dt.timedelta(minutes=30)}
+"""The same of methods other than cards, by their type."""
 
 _REGULAR = {
     "PAYIN": TransactionKind.PAYIN,
@@ -151,6 +153,7 @@ class MangopayTransaction(Created):
     result_message: str | None = None
     type: Literal["PAYIN", "TRANSFER", "PAYOUT"]
     nature: Literal["REGULAR", "REFUND", "REPUDIATION", "SETTLEMENT"]
+    payment_type: str | None = None
     initial_transaction_id: str | None = None
     initial_transaction_type: str | None = None
     initial_transaction_nature: str | None = None
@@ -214,7 +217,8 @@ class MangopayTransaction(Created):
     def _page(self) -> UserAction | None:
         if not self.redirect_url:
             return None
-        return UserAction(ActionKind.HOSTED_PAYMENT, self.redirect_url, self.creation_date + PAYMENT_PAGE_LASTS)
+        lasts = _METHOD_PAGES_LAST.get(self.payment_type or "", PAYMENT_PAGE_LASTS)
+        return UserAction(ActionKind.HOSTED_PAYMENT, self.redirect_url, self.creation_date + lasts)
 
 
 class IdempotencyResponse(MangopayObject):

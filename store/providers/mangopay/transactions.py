@@ -2,8 +2,9 @@
 
 import datetime as dt
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from schema.payment.method import PaymentMethod
 from store.providers.actions import UserAction
 from store.providers.errors import Declined, InvalidRequest
 from store.providers.keys import IdempotencyKey
@@ -15,7 +16,6 @@ from store.providers.mangopay.payers import PayersMixin
 from store.providers.money import MinorAmount
 from store.providers.transactions import (
     CardRefundRequest,
-    CardType,
     PayinRequest,
     PayoutInstruction,
     PlatformBalance,
@@ -37,12 +37,13 @@ _COLLECTIONS = {
 _REFUNDABLE = frozenset(
     {TransactionKind.PAYIN, TransactionKind.TRANSFER, TransactionKind.PAYOUT, TransactionKind.REPUDIATION}
 )
-_CARD_TYPES = {
-    CardType.CB_VISA_MASTERCARD: "CB_VISA_MASTERCARD",
-    CardType.AMEX: "AMEX",
-    CardType.MAESTRO: "MAESTRO",
-    CardType.BANCONTACT: "BCMC",
+_PAGES: Mapping[PaymentMethod, tuple[str, Json]] = {
+    PaymentMethod.CARD: ("/payins/card/web", {"CardType": "CB_VISA_MASTERCARD", "SecureMode": "DEFAULT"}),
+    PaymentMethod.AMERICAN_EXPRESS: ("/payins/card/web", {"CardType": "AMEX", "SecureMode": "DEFAULT"}),
+    PaymentMethod.BANCONTACT: ("/payins/payment-methods/bancontact", {}),
+    PaymentMethod.IDEAL: ("/payins/payment-methods/ideal", {}),
 }
+"""Where a payment is created, and what only its method needs."""
 _CULTURES = {"ca": "ES"}
 """Our languages that the provider's pages lack -> the nearest one that they have."""
 _STATEMENT_LENGTH = 10
@@ -53,21 +54,22 @@ _BANK_WIRE_LENGTH = 12
 class TransactionsMixin(PayersMixin):
     async def create_payment(self, request: PayinRequest, *, key: IdempotencyKey, sent_at: dt.datetime) -> Transaction:
         """See `PaymentProvider`."""
+        path, own = _PAGES[request.method]
+        culture = _CULTURES.get(request.language, request.language.upper())
         body: Json = {
             "AuthorId": request.payer_id,
             "CreditedWalletId": request.wallet_id,
             "DebitedFunds": money(request.amount),
             "Fees": money(request.fee),
             "ReturnURL": request.return_url,
-            "CardType": _CARD_TYPES[request.card_type],
-            "Culture": _CULTURES.get(request.language, request.language.upper()),
-            "SecureMode": "DEFAULT",
             "Tag": tag(request.reference),
+            **own,
+            **({} if request.method is PaymentMethod.IDEAL else {"Culture": culture}),
         }
         if statement := _statement(request.statement, _STATEMENT_LENGTH):
             body["StatementDescriptor"] = statement
         try:
-            result = await self._client.create("/payins/card/web", body, MangopayTransaction, key, sent_at)
+            result = await self._client.create(path, body, MangopayTransaction, key, sent_at)
         except InvalidRequest as error:
             raise await self._payer_refusal(request.payer_id, error) from error
         return await self._transaction_of(TransactionKind.PAYIN, result)

@@ -9,7 +9,7 @@ import pytest
 
 from resolvers.core.services import Services
 from schema.partner.partner import PartnerStatus
-from store.core.settings import ProviderName
+from store.core.settings.provider import ProviderName
 from tests.fixtures.tenants import Tenants
 from tests.transports import Transport
 

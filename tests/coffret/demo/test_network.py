@@ -21,7 +21,8 @@ from schema.network.voucher import NetworkVoucherStatus
 from store.core.brand_colours import MIN_CONTRAST, contrast
 from store.core.clock import clock
 from store.core.codes import looks_valid
-from store.core.settings import SANDBOX_PLATFORM_USER, Settings
+from store.core.settings import Settings
+from store.core.settings.provider import SANDBOX_PLATFORM_USER
 from store.database.db import Database
 from tests.fixtures.ledger import broken_rules
 

@@ -24,7 +24,8 @@ from store.checkout.offers import load_products
 from store.checkout.pricing import price_lines
 from store.core.clock import clock
 from store.core.codes import looks_valid
-from store.core.settings import DeploymentEnvironment, ProviderName, Settings
+from store.core.settings import DeploymentEnvironment, Settings
+from store.core.settings.provider import ProviderName
 from store.database.db import Database
 from store.gift_card.offer import check_gift_card_offer
 from store.media.pictures import PictureRow, store_picture

@@ -17,7 +17,8 @@ from coffret.app import routes_of
 from coffret.http.hosts import HostScope, all_routes
 from resolvers.core.services import Services
 from schema.validation.languages import LANGUAGES
-from store.core.settings import DeploymentEnvironment, ProviderName, Settings
+from store.core.settings import DeploymentEnvironment, Settings
+from store.core.settings.provider import ProviderName
 from tests.coffret.conftest import running
 from tests.funnel.checkout.page import Element, parsed
 

@@ -73,6 +73,16 @@ async def test_it_says_who_has_paid_what_to_whom(app_shop: Shop, client: httpx.A
     assert "Refund" not in said
 
 
+@pytest.mark.parametrize(
+    ("method", "name"),
+    [("card", "Bank card"), ("american_express", "American Express"), ("bancontact", "Bancontact"), ("ideal", "iDEAL")],
+)
+async def test_it_names_what_was_paid_with(app_shop: Shop, client: httpx.AsyncClient, method: str, name: str) -> None:
+    row = await stored_payment(app_shop, status=OK)
+    await app_shop.execute("UPDATE payment_transaction SET method = :method", method=method)
+    assert f"Paid with {name}" in await read(client, row.document_token)
+
+
 async def test_it_tells_what_was_refunded_so_far(app_shop: Shop, client: httpx.AsyncClient) -> None:
     row = await stored_payment(app_shop, status=OK)
     assert "Refunds" not in await read(client, row.document_token)

@@ -16,7 +16,8 @@ from coffret.simulation.figures import DayFigures, as_csv
 from coffret.simulation.nights import LedgerBroken
 from coffret.simulation.run import Simulation, SimulationOptions, open_simulation
 from resolvers.payment.payouts import sending
-from store.core.settings import ProviderName, Settings
+from store.core.settings import Settings
+from store.core.settings.provider import ProviderName
 
 CENT = Decimal("0.01")
 DEEDS = {

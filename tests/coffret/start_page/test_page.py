@@ -14,7 +14,8 @@ from starlette.applications import Starlette
 from coffret.demo.users import PASSWORD, USERNAMES
 from coffret.sandbox.payments.cards import CARDS
 from resolvers.core.services import Services
-from store.core.settings import ProviderName, Settings
+from store.core.settings import Settings
+from store.core.settings.provider import ProviderName
 from tests.coffret.conftest import running
 from tests.funnel.checkout.page import Element, parsed
 from tests.servers.chromium import launched, sound

@@ -33,12 +33,12 @@ async def test_it_pays_beside_a_coupon_an_own_card_and_the_bank_card(shop: Shop,
         f"Gift card ending in {network.code[-4:]}": "−€20.00",
         f"Gift card ending in {own.code[-4:]}": "−€10.00",
     }
-    assert customer.amounts == {**expected, "Left to pay by card": "€60.00"}
+    assert customer.amounts == {**expected, "Left to pay": "€60.00"}
     assert network.code not in customer.page.text
     await customer.press_pay()
     await pay(shop, customer)
     assert customer.h1 == "Thank you for your order"
-    assert customer.amounts == {**expected, "Paid by card": "€60.00"}
+    assert customer.amounts == {**expected, "Paid online": "€60.00"}
     (usage,) = await usages(shop)
     assert (str(usage.value_amount), await shown(shop, network)) == ("20.00", ("used", "0.00"))
     told = await shop.one("SELECT content::text FROM mail WHERE kind = 'order_confirmation'")

@@ -11,7 +11,8 @@ from funnel.core.languages import translations
 from schema.checkout.basket import BoxChoice, NetworkGiftCardChoice
 from schema.validation.languages import LANGUAGES
 from store.cart.multi_product_carts import MultiProductContent
-from store.core.settings import SANDBOX_PLATFORM_USER, Settings
+from store.core.settings import Settings
+from store.core.settings.provider import SANDBOX_PLATFORM_USER
 from tests.fixtures.network_sale import NetworkGoods, network_coupon, network_goods, new_box
 from tests.fixtures.shop import Shop
 from tests.funnel.checkout.basket_pages import ANOTHER, PERSONAL, UPDATE, filled, identified, line, total, wrong

@@ -14,7 +14,7 @@ from funnel.onboarding.texts import ACTIVE
 from schema.partner.partner import PartnerStatus
 from schema.validation.languages import LANGUAGES
 from store.core.clock import clock
-from store.core.settings import ProviderName
+from store.core.settings.provider import ProviderName
 from store.onboarding.links import onboarding_url_for
 from tests.fixtures.activation import Newcomer
 from tests.funnel.checkout.customer import Customer

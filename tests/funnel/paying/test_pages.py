@@ -10,9 +10,11 @@ from sqlalchemy import text
 from resolvers.job.expiry import expire_payment_requests
 from resolvers.payment.requests import payment_requests
 from schema.core.errors import Unavailable
+from schema.payment.method import PaymentMethod
 from schema.payment.payment import PaymentStatus
 from schema.payment.request_input import CancelPaymentRequest
 from schema.validation.languages import LANGUAGES
+from store.core.settings import Settings
 from store.core.telemetry.logs import mask_secrets
 from store.payment.payments import link_token
 from tests.fixtures.payment import api_payment
@@ -84,7 +86,7 @@ async def test_a_payment_of_the_api_is_paid_on_the_same_page(shop: Shop, custome
     row = await api_payment.created(shop, "80.00", discount="20.00", description="Spa")
     await customer.open(path(row))
     assert customer.amounts == {
-        "Price": "€100.00", "Discount": "−€20.00", "Total": "€80.00", "Left to pay by card": "€80.00",
+        "Price": "€100.00", "Discount": "−€20.00", "Total": "€80.00", "Left to pay": "€80.00",
     }  # fmt: skip
     await press(customer)
     await pay_at_provider(shop)
@@ -366,3 +368,32 @@ async def test_opening_it_changes_nothing(shop: Shop, customer: Customer) -> Non
         await customer.open(path(row))
     assert await shop.services.db.rows(text("SELECT * FROM payment_request")) == before
     assert await shop.count("payment") == 0
+
+
+# ---- with what
+
+
+async def test_a_request_is_paid_with_what_the_customer_chooses(
+    shop: Shop, customer: Customer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Settings, "available_payment_methods", list(PaymentMethod))
+    row = await asked(shop)
+    await customer.open(path(row))
+    assert customer.page.all("input", name="method") == [], "cards alone are no choice"
+    await shop.execute("UPDATE partner SET payment_methods = '{card,ideal}'")
+    await customer.open(path(row))
+    found = customer.page.all("input", name="method")
+    assert [each.attributes["value"] for each in found] == ["card", "ideal"]
+    await customer.send("/pay/", method="bancontact")
+    assert (await last_try(shop)).method is PaymentMethod.CARD, "what is not offered counts as the first"
+    await pay_at_provider(shop, None)
+    await come_back(customer, row)
+    assert notes(customer) == ["You left before paying"]
+    await customer.send("/pay/", method="ideal")
+    tried = await last_try(shop)
+    assert tried.method is PaymentMethod.IDEAL
+    answer = await shop.control("POST", f"/payins/{tried.provider_id}/pay", {"challenge": "confirm"})
+    assert answer.status_code == 200, answer.text
+    await come_back(customer, row)
+    assert customer.h1 == "Thank you, it is paid"
+    assert await charges(shop) == 1

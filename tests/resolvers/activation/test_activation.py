@@ -17,7 +17,7 @@ from schema.core.errors import Forbidden, NotFound, OnlyInSandbox
 from schema.core.permission import GRANTABLE_PERMISSIONS, Permission
 from schema.partner.partner import PartnerStatus
 from store.core.clock import clock
-from store.core.settings import ProviderName
+from store.core.settings.provider import ProviderName
 from store.database.db import Database
 from store.providers.base import Subject
 from tests.fixtures.activation import COMPLETE, Newcomer

@@ -18,7 +18,8 @@ from schema.partner.partner import PartnerStatus
 from store.core.clock import clock
 from store.core.provider_process import KEY_LIFE
 from store.core.return_paths import MAX_LENGTH, provider_return_url
-from store.core.settings import ProviderName, Settings
+from store.core.settings import Settings
+from store.core.settings.provider import ProviderName
 from store.kyc import IdentityCheckRow
 from tests.fixtures.activation import Newcomer
 from tests.fixtures.kyc import Payee

@@ -24,7 +24,7 @@ from schema.kyc.capability import RequirementCode
 from schema.onboarding import OnboardingDetails, OnboardingField, OnboardingStep, SendOnboardingLink
 from schema.partner.partner import PartnerStatus
 from store.core.clock import clock
-from store.core.settings import ProviderName
+from store.core.settings.provider import ProviderName
 from store.onboarding.links import onboarding_path_for, onboarding_url_for
 from tests.fixtures.activation import COMPLETE, Newcomer
 

@@ -33,7 +33,7 @@ from schema.coupon.coupon import ReceptionMode
 from schema.kyc.capability import DisabledCapabilityReason
 from schema.partner.input import UpdatePartner
 from schema.partner.partner import PartnerStatus
-from store.core.settings import ProviderName
+from store.core.settings.provider import ProviderName
 from store.partner.partners import PartnerRow
 from tests.fixtures.basket import Experiences, card_of, fill_basket, for_two, new_key
 from tests.fixtures.shop import BUYER, DECLINED_CARD, Shop

@@ -13,6 +13,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.payment.payins import PayinOrder, create_payin
 from schema.checkout.checkout import PaymentAttemptStatus, ProductChoice
+from schema.payment.method import PaymentMethod
 from store.core.clock import clock
 from store.core.settings import Settings
 from store.payment.payers import PayerRow
@@ -55,6 +56,7 @@ def order_of(shop: Shop, email: str = "ada@example.com") -> PayinOrder:
         return_url=RETURN,
         language="en",
         statement="shop",
+        method=PaymentMethod.CARD,
         key=uuid.uuid4(),
         sent_at=clock.now(),
     )

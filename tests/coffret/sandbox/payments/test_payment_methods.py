@@ -47,9 +47,13 @@ async def test_the_buyer_answers_on_the_phone(api: MangopayApi, decision: Json, 
     assert paid["ResultCode"] == code
 
 
-async def test_a_page_that_nobody_answers_expires(api: MangopayApi) -> None:
-    payin = await api.create("/payins/payment-methods/ideal", await body(api))
-    await api.advance(901)
+@pytest.mark.parametrize(("method", "seconds"), [("bancontact", 3600), ("ideal", 1800), ("twint", 900)])
+async def test_a_page_that_nobody_answers_expires(api: MangopayApi, method: str, seconds: int) -> None:
+    payin = await api.create(f"/payins/payment-methods/{method}", await body(api))
+    await api.advance(seconds - 60)
+    await api.log_in()
+    assert (await api.read(f"/payins/{payin['Id']}"))["Status"] == "CREATED"
+    await api.advance(61)
     assert (await api.read(f"/payins/{payin['Id']}"))["Status"] == "FAILED"
 
 

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from schema.payment.method import PaymentMethod
 from store.providers.accounts import CheckStatus, KycLevel, OwnerCheckStatus
 from store.providers.base import Subject
 from store.providers.disputes import (
@@ -20,14 +21,13 @@ from store.providers.mangopay import Mangopay
 from store.providers.money import MinorAmount
 from store.providers.transactions import (
     CardRefundRequest,
-    CardType,
     FailureReason,
     PayinRequest,
     TransactionKind,
     TransactionStatus,
 )
 from tests.coffret.sandbox.disputes.disputed import decided, open_dispute
-from tests.coffret.sandbox.mangopay_api import MangopayApi, running
+from tests.coffret.sandbox.mangopay_api import Json, MangopayApi, running
 from tests.coffret.sandbox.owners import owner
 from tests.store.providers.mangopay.connected_provider import adapter_of
 from tests.store.providers.mangopay.wire.answered_by_table import content
@@ -181,14 +181,17 @@ async def test_until_when_an_identification_is_good(api: MangopayApi, adapter: M
 
 
 @pytest.mark.parametrize(
-    ("type", "card"),
+    ("method", "decision", "minutes"),
     [
-        (CardType.AMEX, "375989111111119"),
-        (CardType.MAESTRO, "5033951000000004"),
-        (CardType.BANCONTACT, "5033951000000004"),
+        (PaymentMethod.CARD, {"card": "4970107111111119"}, 15),
+        (PaymentMethod.AMERICAN_EXPRESS, {"card": "375989111111119"}, 15),
+        (PaymentMethod.BANCONTACT, {"challenge": "confirm"}, 60),
+        (PaymentMethod.IDEAL, {"challenge": "confirm"}, 30),
     ],
 )
-async def test_cards_of_other_schemes(api: MangopayApi, adapter: Mangopay, type: CardType, card: str) -> None:
+async def test_every_method_to_pay_with(
+    api: MangopayApi, adapter: Mangopay, method: PaymentMethod, decision: Json, minutes: int
+) -> None:
     await api.seed()
     request = PayinRequest(
         reference="order-7",
@@ -197,8 +200,11 @@ async def test_cards_of_other_schemes(api: MangopayApi, adapter: Mangopay, type:
         amount=eur(2500),
         fee=eur(250),
         return_url="https://shop.example/back/7",
-        card_type=type,
+        method=method,
     )
     started = await adapter.create_payment(request, key=new_idempotency_key(), sent_at=api.clock.now())
-    paid = await api.control("POST", f"/payins/{started.id}/pay", {"card": card})
+    assert started.action is not None
+    assert started.action.expires_at is not None
+    assert started.action.expires_at - started.created_at == dt.timedelta(minutes=minutes)
+    paid = await api.control("POST", f"/payins/{started.id}/pay", decision)
     assert paid["Status"] == "SUCCEEDED"

@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import orjson
 
+from schema.payment.method import PaymentMethod
 from store.providers.accounts import (
     AccountRequest,
     Address,
@@ -22,7 +23,6 @@ from store.providers.keys import IdempotencyKey
 from store.providers.money import MinorAmount
 from store.providers.reports import ReportKind, ReportRequest
 from store.providers.transactions import (
-    CardType,
     Payer,
     PayoutInstruction,
     TransactionKind,
@@ -185,9 +185,23 @@ OPERATIONS: Mapping[str, tuple[Operation, Sequence[str]]] = {
     ),
     "create_payment by American Express": (
         lambda account: account.adapter.create_payment(
-            dataclasses.replace(PAYMENT, card_type=CardType.AMEX), key=KEY, sent_at=account.clock.now()
+            dataclasses.replace(PAYMENT, method=PaymentMethod.AMERICAN_EXPRESS), key=KEY, sent_at=account.clock.now()
         ),
         ["create_hosted_payin"],
+    ),
+    "create_payment by Bancontact": (
+        lambda account: account.adapter.create_payment(
+            dataclasses.replace(PAYMENT, method=PaymentMethod.BANCONTACT, statement="Étoile"),
+            key=KEY,
+            sent_at=account.clock.now(),
+        ),
+        ["create_bancontact_payin"],
+    ),
+    "create_payment by iDEAL": (
+        lambda account: account.adapter.create_payment(
+            dataclasses.replace(PAYMENT, method=PaymentMethod.IDEAL), key=KEY, sent_at=account.clock.now()
+        ),
+        ["create_ideal_payin"],
     ),
     "refund": (creating(lambda account, once: account.adapter.refund(REFUND, **once)), ["refund_part_of_payin"]),
     "transfer": (

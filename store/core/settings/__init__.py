@@ -6,19 +6,17 @@ import re
 import secrets
 from enum import StrEnum
 from typing import Annotated, Self
-from urllib.parse import urlsplit
 
-from email_validator import validate_email
 from pydantic import AfterValidator, Field, SecretStr, field_validator, model_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import NoDecode
 
 from store.core.mail_server import MailServer, parse_sender, parse_server
 from store.core.rates import rate_of
+from store.core.settings.provider import ProviderName, ProviderSettings
+from store.core.settings.values import existing_file, split_list
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 DEVELOPMENT_SECRET = "development-only-" + "0" * 32
-SANDBOX_PLATFORM_USER = "platform"
-"""The sandbox's user of the platform itself, which is there from the beginning."""
 
 
 _ORIGIN = re.compile(r"https?://(\[[0-9a-f:]+\]|[a-z0-9.-]+)(:[0-9]{1,5})?")
@@ -40,22 +38,11 @@ class DeploymentEnvironment(StrEnum):
     PRODUCTION = "production"
 
 
-class ProviderName(StrEnum):
-    """The payment provider."""
-
-    SANDBOX = "sandbox"
-    MANGOPAY = "mangopay"
-
-
-class Settings(BaseSettings):
+class Settings(ProviderSettings):
     """Each setting is read from `COFFRET_<NAME>`.
 
     Those that hosting platforms set under a bare name are read from that too.
     """
-
-    model_config = SettingsConfigDict(
-        env_prefix="COFFRET_", env_ignore_empty=True, extra="ignore", populate_by_name=True
-    )
 
     environment: DeploymentEnvironment = Field(
         default=DeploymentEnvironment.DEVELOPMENT, validation_alias="ENVIRONMENT"
@@ -135,23 +122,6 @@ class Settings(BaseSettings):
     funnel_scheme: str = Field(default="https", validation_alias="FUNNEL_SCHEME", pattern="^https?$")
     funnel_domain: str = Field(default="localhost", validation_alias="FUNNEL_DOMAIN")
     service_name: str = Field(default="coffret", validation_alias="SERVICE_NAME", pattern="^[a-z][a-z0-9_]*$")
-    provider: ProviderName = ProviderName.SANDBOX
-    mangopay_base_url: str = "https://api.mangopay.com"
-    mangopay_client_id: str = ""
-    mangopay_api_key: SecretStr = SecretStr("")
-    mangopay_cert_file: pathlib.Path | None = Field(
-        default=None, description="The client certificate for Mangopay (PEM); needs mangopay_key_file."
-    )
-    mangopay_key_file: pathlib.Path | None = Field(default=None, description="The key of that certificate (PEM).")
-    mangopay_alert_email: str = Field(
-        default="",
-        description="Where Mangopay sends alerts when its notifications fail; applies to hooks created from now on.",
-    )
-    mangopay_platform_user_id: str = Field(
-        default="",
-        max_length=128,
-        description="The id of the platform's own user at Mangopay, which owns the wallets of marketplaces.",
-    )
     wallet_dir: pathlib.Path | None = Field(
         default=None,
         description="The folder of the keys that sign passes for Apple Wallet and Google Wallet; by default no passes.",
@@ -239,8 +209,7 @@ class Settings(BaseSettings):
     @field_validator("allowed_hosts", "cors_origins", "trusted_proxies", "webhook_networks_allowed", mode="before")
     @classmethod
     def split(cls, value: object) -> object:
-        """Split lists, which are written with commas."""
-        return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+        return split_list(value)
 
     @field_validator("mail_from")
     @classmethod
@@ -248,21 +217,10 @@ class Settings(BaseSettings):
         parse_sender(value)
         return value
 
-    @field_validator("mangopay_alert_email")
-    @classmethod
-    def check_alert_email(cls, value: str) -> str:
-        """An e-mail address without a name."""
-        if value:
-            validate_email(value, check_deliverability=False)
-        return value
-
-    @field_validator("graphql_documents", "mangopay_cert_file", "mangopay_key_file", "smtp_ca_file")
+    @field_validator("graphql_documents", "smtp_ca_file")
     @classmethod
     def check_file_exists(cls, value: pathlib.Path | None) -> pathlib.Path | None:
-        """The file must exist."""
-        if value is not None and not value.is_file():
-            raise ValueError(f"{value} is no file.")
-        return value
+        return existing_file(value)
 
     @field_validator("wallet_dir")
     @classmethod
@@ -314,21 +272,10 @@ class Settings(BaseSettings):
         """Refuse settings that contradict each other, and say how to correct them."""
         if self.workers > 1 and not self.redis_url:
             raise ValueError("More than one worker needs a shared cart store: set REDIS_URL, or start with one worker.")
-        if self.provider is ProviderName.MANGOPAY and not (
-            self.mangopay_client_id and self.mangopay_api_key.get_secret_value()
-        ):
-            raise ValueError("Mangopay needs COFFRET_MANGOPAY_CLIENT_ID and COFFRET_MANGOPAY_API_KEY.")
         if self.graphql_trusted_only and self.graphql_documents is None:
             raise ValueError("Trusted documents come from a file: set COFFRET_GRAPHQL_DOCUMENTS.")
         if self.mail_server is not None and "mail_from" not in self.model_fields_set:
             raise ValueError("Mail needs a sender: set COFFRET_MAIL_FROM to an address that the mail server sends for.")
-        return self
-
-    @model_validator(mode="after")
-    def check_certificate_pair(self) -> Self:
-        """A certificate and its key must be set together."""
-        if (self.mangopay_cert_file is None) != (self.mangopay_key_file is None):
-            raise ValueError("Set both COFFRET_MANGOPAY_CERT_FILE and COFFRET_MANGOPAY_KEY_FILE, or neither.")
         return self
 
     @property
@@ -340,25 +287,6 @@ class Settings(BaseSettings):
         """The folder of the keys of passes; None if there are none. In development `coffret serve` fills one."""
         test_keys = self.data_dir / "wallet"
         return self.wallet_dir or (test_keys if self.development and test_keys.is_dir() else None)
-
-    @property
-    def provider_account(self) -> str:
-        """The account at the payment provider: ids of its objects mean nothing in another one, such as a sandbox's."""
-        if self.provider is ProviderName.SANDBOX:
-            return self.provider
-        return f"{self.provider}:{urlsplit(self.mangopay_base_url).netloc}:{self.mangopay_client_id}"
-
-    @property
-    def platform_user_id(self) -> str:
-        """The provider's id of the platform's own user; empty if it is not set."""
-        return SANDBOX_PLATFORM_USER if self.provider is ProviderName.SANDBOX else self.mangopay_platform_user_id
-
-    @property
-    def mangopay_certificate(self) -> tuple[pathlib.Path, pathlib.Path] | None:
-        """The paths of Mangopay's client certificate and of its key; None if they are not set."""
-        if self.mangopay_cert_file is None or self.mangopay_key_file is None:
-            return None
-        return self.mangopay_cert_file, self.mangopay_key_file
 
     @property
     def mail_server(self) -> MailServer | None:

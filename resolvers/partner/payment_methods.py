@@ -1,0 +1,36 @@
+"""The methods that the customers of a partner can pay with."""
+
+from collections.abc import Sequence
+
+from schema.core.errors import InvalidInput
+from schema.core.message_names import TemplatedMessage
+from schema.payment.method import EURO_ONLY, HOME_COUNTRIES, PaymentMethod
+from store.core.settings import Settings
+from store.partner.partners import PartnerRow
+
+EURO = "EUR"
+
+
+def check_methods(settings: Settings, partner: PartnerRow) -> None:
+    """Raise InvalidInput for a method that the account at the payment provider does not accept."""
+    available = settings.available_payment_methods
+    if not set(partner.payment_methods) <= set(available):
+        message = TemplatedMessage("The account at the payment provider accepts {choices}.", choices=available)
+        raise InvalidInput.at("payment_methods", message)
+
+
+def methods_for(
+    settings: Settings, accepted: Sequence[PaymentMethod], currency: str, country: str
+) -> tuple[PaymentMethod, ...]:
+    """What a customer can pay with, of what a partner has `accepted`; that of the customer's country comes first.
+
+    `country` is an ISO 3166 code; empty if unknown. There is always a method: cards, if no other is left.
+    """
+    suits = currency == EURO
+    offered = [
+        method
+        for method in PaymentMethod
+        if method in accepted and method in settings.available_payment_methods and (suits or method not in EURO_ONLY)
+    ]
+    offered.sort(key=lambda method: HOME_COUNTRIES.get(method) != country)
+    return tuple(offered) or (PaymentMethod.CARD,)
