@@ -11,6 +11,7 @@ from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
 from coffret.demo.content import FOLDER, Amount, Count, Key, Percent, read_bytes, read_toml
+from coffret.demo.order_content import DemoOrder, load_orders
 from schema.partner.parts import CompanyType
 from schema.payment.dispute import DisputeState
 from schema.payment.payment import RefundState
@@ -139,12 +140,12 @@ class DemoAdjustment:
     reason: str
 
 
-DemoStory: TypeAlias = DemoPayment | DemoRequest | DemoAdjustment | DemoPayout
+DemoStory: TypeAlias = DemoPayment | DemoRequest | DemoOrder | DemoAdjustment | DemoPayout
 
 
 @dataclass(frozen=True, config=_CONFIG)
 class DemoPayments:
-    """A partner's payments, payment requests and payouts."""
+    """A partner's payments, payment requests, orders and payouts."""
 
     gift_card: PositiveAmount
     """The value of the gift card that pays for some of them."""
@@ -154,6 +155,7 @@ class DemoPayments:
     customers: dict[Key, DemoCustomer]
     payments: tuple[DemoPayment, ...]
     requests: tuple[DemoRequest, ...]
+    orders: tuple[DemoOrder, ...]
     adjustments: tuple[DemoAdjustment, ...]
     approval_from: PositiveAmount
     """From which amount a second user has to approve an adjustment."""
@@ -163,7 +165,7 @@ class DemoPayments:
     @property
     def stories(self) -> list[DemoStory]:
         """All of them, the oldest first, payouts after what is of the same day."""
-        stories: list[DemoStory] = [*self.payments, *self.requests, *self.adjustments, *self.payouts]
+        stories: list[DemoStory] = [*self.payments, *self.requests, *self.orders, *self.adjustments, *self.payouts]
         return sorted(stories, key=lambda story: -story.days_ago)
 
 
@@ -186,7 +188,9 @@ def load_payments(partner: str) -> DemoPayments:
     path = FOLDER / partner / "payments.toml"
     read = read_toml(_PaymentsFile, path)
     customers = {customer.key: customer for customer in read.customers}
+    orders = load_orders(partner)
     named = {payment.customer for payment in read.payments} | {request.customer for request in read.requests}
+    named |= {order.customer for order in orders}
     if unknown := named - customers.keys():
         raise ValueError(f"{path}: it has no customer {', '.join(sorted(unknown))}.")
     return DemoPayments(
@@ -200,4 +204,5 @@ def load_payments(partner: str) -> DemoPayments:
         payouts=read.payouts,
         payee=read.payee,
         requests=read.requests,
+        orders=orders,
     )

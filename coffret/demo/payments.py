@@ -16,6 +16,8 @@ from starlette.types import ASGIApp
 
 from coffret.demo.content import PARTNERS
 from coffret.demo.invoices import add_invoices
+from coffret.demo.order_content import DemoOrder
+from coffret.demo.orders import OrderSeeder
 from coffret.demo.payment_content import (
     DemoAdjustment,
     DemoFeeRule,
@@ -112,6 +114,8 @@ async def _open_seeder(
     of_value = col(GiftCardRow.partner_id) == partner.id, col(GiftCardRow.value_amount) == content.gift_card
     at = partner.marketplace_id
     manager = Context(services, Caller(Role.MARKETPLACE, GRANTABLE_PERMISSIONS, marketplace, None, None, at))
+    clerk = Context(services, Caller(Role.PARTNER, GRANTABLE_PERMISSIONS, staff, None, partner.id, at))
+    customer = Context(services, Caller.customer(partner.id, at))
     payouts = PayoutSeeder(
         services=services, control=control, partner=partner, marketplace=manager, payee=content.payee
     )
@@ -121,10 +125,18 @@ async def _open_seeder(
         partner=partner,
         content=content,
         gift_card_wallet=(await db.exec(wallet.where(*of_value))).one(),
-        staff=Context(services, Caller(Role.PARTNER, GRANTABLE_PERMISSIONS, staff, None, partner.id, at)),
+        staff=clerk,
         marketplace=manager,
-        customer=Context(services, Caller.customer(partner.id, at)),
+        customer=customer,
         payouts=payouts,
+        orders=OrderSeeder(
+            services=services,
+            control=control,
+            partner=partner,
+            customers=content.customers,
+            customer=customer,
+            staff=clerk,
+        ),
     )
 
 
@@ -142,6 +154,7 @@ class PaymentSeeder:
     marketplace: Context
     customer: Context
     payouts: PayoutSeeder
+    orders: OrderSeeder
 
     async def run(self) -> None:
         """Make all of them, the oldest first."""
@@ -157,6 +170,8 @@ class PaymentSeeder:
                 await self._add_payment(story)
             elif isinstance(story, DemoRequest):
                 await self._add_request(story)
+            elif isinstance(story, DemoOrder):
+                await self.orders.add(story)
             elif isinstance(story, DemoAdjustment):
                 await self.payouts.adjust(story)
             else:

@@ -124,12 +124,12 @@ async def _begin_attempt(
         return attempt
 
 
-def _method(session: CheckoutSession, settings: Settings, wanted: PaymentMethod | None) -> PaymentMethod:
+def _method(session: CheckoutSession, settings: Settings, chosen: PaymentMethod | None) -> PaymentMethod:
     """The method that the customer wants; by default the first that is offered. Raises CheckoutChanged if it is not."""
     offered = session.payment_methods(settings)
-    if wanted is not None and wanted not in offered:
+    if chosen is not None and chosen not in offered:
         raise CheckoutChanged
-    return wanted or offered[0]
+    return chosen or offered[0]
 
 
 async def _submit_payment(services: Services, attempt: AttemptRow, return_url: str) -> AttemptRow:

@@ -70,6 +70,7 @@ async def test_every_state_is_there_and_the_books_agree_with_the_provider(
     by_gift_card = "SELECT card_amount = 0 FROM payment WHERE extra_amount > 0 ORDER BY 1"
     assert await values(services, by_gift_card) == [False, True]
     assert await values(services, "SELECT count(*) FROM payment WHERE commission_amount > 0") != [0]
+    await orders_are_there(services)
     async with services.db.sessions() as db:
         shop = Shop(services, application[0].state.container.sandbox, await db.get_one(PartnerRow, 1))
     await books_balance(shop)
@@ -78,6 +79,19 @@ async def test_every_state_is_there_and_the_books_agree_with_the_provider(
     left = await values(services, "SELECT kind FROM job")
     assert "send_refund" not in left  # it would send the refund that needs a person
     assert "send_mail" in left
+
+
+async def orders_are_there(services: Services) -> None:
+    """Orders to prepare, to collect, on their way and handed over; presents, one of which waits; one asked back."""
+    states = "SELECT fulfilment_state FROM shop_order WHERE fulfilment_state IS NOT NULL ORDER BY 1"
+    assert await values(services, states) == ["delivered", "ready_to_collect", "sent", "to_prepare"]
+    kinds = "SELECT kind FROM shop_order WHERE fulfilment_state IS NULL ORDER BY 1"
+    assert await values(services, kinds) == ["mixed", "vouchers"]
+    assert await values(services, "SELECT state FROM refund_request") == ["pending"]
+    methods = "SELECT DISTINCT method FROM payment_transaction WHERE method IS NOT NULL ORDER BY 1"
+    assert await values(services, methods) == ["card", "ideal"]
+    waiting = "SELECT count(DISTINCT due_on) FROM mail WHERE state = 'queued' AND kind = 'gift_card' AND due_on > now() + interval '20 days'"
+    assert await values(services, waiting) == [1], "a present of the next month"
 
 
 async def nothing_is_out_of_time(services: Services) -> None:
@@ -95,7 +109,9 @@ async def test_it_is_made_once(application: tuple[Starlette, httpx.AsyncClient],
     await asyncio.gather(load(application), load(application))
     assert await values(services, "SELECT count(*) FROM payment_request") == [len(CONTENT.requests) + 1], "and a refill"
     paid_requests = sum(request.end is DemoRequestEnd.PAID for request in CONTENT.requests)
-    assert await values(services, "SELECT count(*) FROM payment") == [len(CONTENT.payments) + paid_requests + 1]
+    assert await values(services, "SELECT count(*) FROM payment") == [
+        len(CONTENT.payments) + paid_requests + len(CONTENT.orders) + 1
+    ]
 
 
 def test_the_content_has_every_end() -> None:
