@@ -1,0 +1,127 @@
+"""What is left of each row when the data of a person are erased: the values to write."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from schema.checkout.basket import Giftee
+from schema.checkout.checkout import Buyer
+from store.core.telemetry.logs import MASK
+from store.order.orders import OrderRow
+from store.order.refund_requests import RefundRequestRow
+from store.payment.attempts import AttemptRow
+from store.payment.snapshot import AttemptLine
+from store.personal_data.rows import GIFTEE, GIFTER, GiftRow, PersonRows, Roles
+
+ORDER = (
+    *("buyer_first_name", "buyer_last_name", "buyer_email", "buyer_phone", "recipient_name", "message"),
+    *("address_line_1", "address_line_2", "postal_code", "city"),
+    *("fulfilment_tracking_number", "fulfilment_tracking_url"),
+)
+"""The country stays: the VAT depends on it."""
+CUSTOMER_OF_PAYMENT = ("customer_first_name", "customer_last_name", "customer_email")
+CUSTOMER = ("first_name", "last_name", "email", "normal_email")
+OF_GIFTER = (
+    *("gifter_civility", "gifter_first_name", "gifter_last_name", "gifter_email", "gifter_address"),
+    *(
+        "gifter_postal_code",
+        "gifter_city",
+        "gifter_country",
+        "gifter_wired_phone",
+        "gifter_mobile_phone",
+        "from_gifter",
+    ),
+)
+OF_GIFTEE = (
+    *("giftee_first_name", "giftee_last_name", "giftee_email", "giftee_phone_number", "recipient_address"),
+    "to_giftee",
+)
+MESSAGE = "message"
+
+
+def emptied(row: Any, names: Iterable[str]) -> Mapping[str, Any]:
+    """The columns of a row with nothing in them, those that have something: null where that may be, else empty."""
+    columns = row.__table__.c
+    return {
+        name: None if columns[name].nullable and name not in _WHOLE else ""
+        for name in names
+        if name in columns and getattr(row, name)
+    }
+
+
+_WHOLE = frozenset({"address_line_1", "address_line_2", "postal_code", "city"})
+"""All or none of them are null."""
+
+
+def emptied_order(order: OrderRow) -> Mapping[str, Any]:
+    """An order without its buyer."""
+    return emptied(order, ORDER)
+
+
+def emptied_refund_request(request: RefundRequestRow) -> Mapping[str, Any]:
+    """A request without its buyer. One that was declined must have an answer: its words go, not that there were some."""
+    left = dict(emptied(request, ("customer_name", "customer_email", "reason")))
+    if request.answer not in {"", MASK}:
+        left["answer"] = MASK
+    return left
+
+
+def emptied_gift(gift: GiftRow, roles: Roles) -> Mapping[str, Any]:
+    """A gift card or voucher without a person. The giftee of a buyer stays if others can reach it: by an address of its
+    own.
+    """
+    names: set[str] = set()
+    if GIFTER in roles:
+        names |= {*OF_GIFTER, MESSAGE}
+    if GIFTEE in roles or (GIFTER in roles and not gift.giftee_email):
+        names |= {*OF_GIFTEE, MESSAGE}
+    return emptied(gift, sorted(names))
+
+
+def emptied_attempt(found: PersonRows, attempt: AttemptRow) -> Mapping[str, Any]:
+    """A checkout without a person."""
+    is_buyer = found.is_buyer(attempt)
+    left: dict[str, Any] = {}
+    lines = tuple(_emptied_line(found, line, is_buyer=is_buyer) for line in attempt.lines)
+    if lines != attempt.lines:
+        left["lines"] = lines
+    if is_buyer and attempt.buyer != (buyer := Buyer(country=attempt.buyer.country)):
+        left["buyer"] = buyer
+    return left
+
+
+def _emptied_line(found: PersonRows, line: AttemptLine, *, is_buyer: bool) -> AttemptLine:
+    for name in ("voucher", "gift_card", "network_gift_card", "network_voucher"):
+        purchase = getattr(line, name)
+        if purchase is None:
+            continue
+        email = purchase.giftee.email.lower()
+        changes: dict[str, Any] = {}
+        is_giftee = found.person is None or email == found.person.email
+        if is_buyer or is_giftee:
+            changes = {"message": ""}
+        if is_buyer:
+            changes |= {"from_gifter": ""}
+        if is_giftee or (is_buyer and not email):
+            changes |= {"giftee": Giftee()} | ({"to_giftee": ""} if name == "voucher" else {})
+        line = replace(line, **{name: replace(purchase, **changes)})
+    return line
+
+
+def personal_values(row: Any, changed: Iterable[str]) -> Iterable[str]:
+    """The texts that are about to be erased from a row."""
+    for name in changed:
+        value = getattr(row, name)
+        if name == "buyer":
+            yield from _texts_of(value, without="country")
+        elif name == "lines":
+            for line in value:
+                if line.purchase is not None:
+                    yield from (line.purchase.message, line.purchase.from_gifter)
+                    yield from _texts_of(line.purchase.giftee, without="country")
+        elif isinstance(value, str):
+            yield value
+
+
+def _texts_of(contact: Any, *, without: str) -> Iterable[str]:
+    return (getattr(contact, name) for name in contact.__dataclass_fields__ if name != without)

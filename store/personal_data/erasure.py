@@ -1,0 +1,108 @@
+"""Erases the data of a person, or of an order: rows are locked, checked, and emptied of what the law does not ask for."""
+
+import datetime as dt
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import update
+from sqlmodel import col
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from schema.personal_data.errors import PersonalDataInUse
+from schema.personal_data.export import PersonalDataErasure
+from store.customer import CustomerRow
+from store.database.loaders import is_any_of
+from store.network.gift_cards import NetworkGiftCardUsageRow
+from store.network.vouchers import NetworkVoucherRow, NetworkVoucherUsageRow
+from store.personal_data.audit_log import erase_from_log
+from store.personal_data.emptied import (
+    CUSTOMER,
+    CUSTOMER_OF_PAYMENT,
+    emptied,
+    emptied_attempt,
+    emptied_gift,
+    emptied_order,
+    emptied_refund_request,
+    personal_values,
+)
+from store.personal_data.obstacles import BEING_CHANGED, find_obstacles
+from store.personal_data.rows import PersonKey, PersonRows, lock_rows, rows_of_person
+from store.personal_data.scrubbing import PersonalTexts
+from store.personal_data.traces import erase_traces
+from store.voucher.vouchers import VoucherRentalRow, VoucherRow
+
+
+async def erase_person(db: AsyncSession, person: PersonKey, now: dt.datetime) -> PersonalDataErasure:
+    """Erase what a partner keeps about a person, in the open transaction. Repeating it changes nothing.
+
+    Raises PersonalDataInUse, before anything is changed, while something is not paid, delivered or decided.
+    """
+    found = await rows_of_person(db, person)
+    if not await lock_rows(db, found):
+        raise PersonalDataInUse(reasons=BEING_CHANGED)
+    reasons = await find_obstacles(db, found)
+    if reasons:
+        raise PersonalDataInUse(reasons="; ".join(reasons))
+    counts, texts = await erase_rows(db, found, now)
+    personal = PersonalTexts(person.email, texts)
+    audit_entries = await erase_from_log(db, person, personal, found)
+    traces = await erase_traces(db, person, personal)
+    return PersonalDataErasure(
+        partner_id=person.partner_id,
+        erased_on=now,
+        **counts,
+        mails=traces.mails,
+        events=traces.events,
+        audit_entries=audit_entries,
+        stored_responses=traces.stored_responses,
+    )
+
+
+async def erase_rows(db: AsyncSession, found: PersonRows, now: dt.datetime) -> tuple[Mapping[str, int], Sequence[str]]:
+    """Empty locked rows. Returns how many of each kind had something to erase, and the erased texts."""
+    texts: list[str] = []
+    marked = {"personal_data_erased_on": now}
+    empty: Sequence[tuple[str, Sequence[Any], Callable[[Any], Mapping[str, Any]], Mapping[str, Any]]] = (
+        ("customers", found.customers, lambda row: emptied(row, CUSTOMER), {}),
+        ("orders", found.orders, emptied_order, marked),
+        ("checkouts", found.attempts, lambda row: emptied_attempt(found, row), {}),
+        ("payments", found.payments, lambda row: emptied(row, CUSTOMER_OF_PAYMENT), {}),
+        ("payment_requests", found.payment_requests, lambda row: emptied(row, CUSTOMER_OF_PAYMENT), {}),
+        ("refund_requests", found.refund_requests, emptied_refund_request, {}),
+        ("gifts", found.gifts, lambda row: emptied_gift(row, found.roles(row)), {}),
+    )
+    counts = {
+        kind: sum([await _empty(db, row, emptied_as(row), texts, also) for row in rows])
+        for kind, rows, emptied_as, also in empty
+    }
+    await _erase_notes(db, found)
+    return counts, texts
+
+
+async def _empty(
+    db: AsyncSession, row: Any, values: Mapping[str, Any], texts: list[str], also: Mapping[str, Any]
+) -> bool:
+    """Write what is left of a row. Past the session, whose changes the audit log would keep. True if it had something."""
+    texts += personal_values(row, values)
+    unmarked = {name: value for name, value in also.items() if getattr(row, name) is None}
+    if values or unmarked:
+        table = type(row)
+        statement = update(table).where(table.__table__.c.id == row.id).values({**values, **unmarked})
+        await db.exec(statement.execution_options(synchronize_session=False))
+    return bool(values)
+
+
+async def _erase_notes(db: AsyncSession, found: PersonRows) -> None:
+    """Empty what staff have noted about the gift cards and vouchers, and the names of giftees without an address."""
+    vouchers = [gift for gift in found.gifts if isinstance(gift, VoucherRow)]
+    boxes = [gift.id for gift in found.gifts if isinstance(gift, NetworkVoucherRow)]
+    cards = [gift.id for gift in found.gifts if not isinstance(gift, VoucherRow | NetworkVoucherRow)]
+    for row, owner, ids in (
+        (VoucherRentalRow, VoucherRentalRow.voucher_id, [voucher.id for voucher in vouchers]),
+        (NetworkGiftCardUsageRow, NetworkGiftCardUsageRow.gift_card_id, cards),
+        (NetworkVoucherUsageRow, NetworkVoucherUsageRow.network_voucher_id, boxes),
+    ):
+        await db.exec(update(row).where(is_any_of(col(owner), ids), col(row.comment) != "").values(comment=""))
+    unnamed = [v.giftee_id for v in vouchers if v.giftee_id is not None and not v.giftee_email]
+    alone = is_any_of(col(CustomerRow.id), unnamed), col(CustomerRow.normal_email).is_(None)
+    await db.exec(update(CustomerRow).where(*alone).values(first_name="", last_name=""))

@@ -1,0 +1,144 @@
+"""Personal data outside the rows of orders: in mails, events, answers of webhook endpoints, and stored responses."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from sqlalchemy import (
+    ARRAY,
+    ColumnElement,
+    String,
+    Text,
+    and_,
+    bindparam,
+    cast,
+    delete,
+    exists,
+    func,
+    or_,
+    select,
+    update,
+)
+from sqlmodel import col
+from sqlmodel import select as select_rows
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from store.account.users import TokenRow, UserRow
+from store.event.events import EventRow
+from store.idempotency import StoredResponseRow
+from store.mail.rows import MailRow
+from store.partner.partners import PartnerRow
+from store.personal_data.rows import PersonKey
+from store.personal_data.scrubbing import PersonalTexts
+from store.webhook.rows import WebhookAttemptRow, WebhookDeliveryRow
+
+
+@dataclass(frozen=True, slots=True)
+class ErasedTraces:
+    """How many rows were changed or deleted."""
+
+    mails: int
+    events: int
+    stored_responses: int
+
+
+def contains_any(column: Any, needles: Sequence[str]) -> ColumnElement[bool]:
+    """Whether the text of a column contains one of these texts, in any case."""
+    needle = func.unnest(bindparam(None, list(needles), type_=ARRAY(String))).column_valued("needle")
+    return exists(select(1).select_from(needle).where(func.strpos(func.lower(cast(column, Text)), needle) > 0))
+
+
+def of_person(row: Any, person: PersonKey) -> ColumnElement[bool]:
+    """Rows of the partner; for the shop of a network, those of the network without a partner too."""
+    of_partner = col(row.partner_id) == person.partner_id
+    if person.network_id is None:
+        return of_partner
+    return or_(of_partner, and_(col(row.partner_id).is_(None), col(row.marketplace_id) == person.network_id))
+
+
+async def mails_to(db: AsyncSession, person: PersonKey) -> Sequence[MailRow]:
+    """The mails to a person, oldest first."""
+    query = select_rows(MailRow).where(of_person(MailRow, person), func.lower(col(MailRow.recipient)) == person.email)
+    return (await db.exec(query.order_by(col(MailRow.id)))).all()
+
+
+async def events_about(db: AsyncSession, person: PersonKey, needles: Sequence[str]) -> Sequence[EventRow]:
+    """The events that contain one of these texts, oldest first."""
+    query = select_rows(EventRow).where(of_person(EventRow, person), contains_any(EventRow.data, needles))
+    return (await db.exec(query.order_by(col(EventRow.id)))).all()
+
+
+async def erase_traces(db: AsyncSession, person: PersonKey, texts: PersonalTexts) -> ErasedTraces:
+    """Erase what is left of a person in these tables, in the open transaction."""
+    return ErasedTraces(
+        mails=await _erase_mails(db, person, texts),
+        events=await _erase_events(db, person, texts),
+        stored_responses=await _erase_responses(db, person, texts) + await _erase_answers(db, person, texts),
+    )
+
+
+async def _erase_mails(db: AsyncSession, person: PersonKey, texts: PersonalTexts) -> int:
+    """Delete the mails to the person, and change those to others about it."""
+    to_person = await mails_to(db, person)
+    await db.exec(delete(MailRow).where(col(MailRow.id).in_([mail.id for mail in to_person])))
+    told = or_(
+        *(contains_any(column, texts.needles) for column in (MailRow.content, MailRow.subject, MailRow.last_error))
+    )
+    others = (await db.exec(select_rows(MailRow).where(of_person(MailRow, person), told).with_for_update())).all()
+    for mail in others:
+        values = {"content": texts.scrub(mail.content), "subject": "", "last_error": texts.scrub(mail.last_error)}
+        await db.exec(update(MailRow).where(col(MailRow.id) == mail.id).values(values))
+    return len(to_person) + len(others)
+
+
+async def _erase_events(db: AsyncSession, person: PersonKey, texts: PersonalTexts) -> int:
+    events = await events_about(db, person, texts.needles)
+    for event in events:
+        await db.exec(update(EventRow).where(col(EventRow.id) == event.id).values(data=texts.scrub(event.data)))
+    return len(events)
+
+
+async def _erase_answers(db: AsyncSession, person: PersonKey, texts: PersonalTexts) -> int:
+    """Empty what webhook endpoints have answered if they have sent the data back."""
+    row, message = WebhookAttemptRow, WebhookDeliveryRow
+    of_events = (
+        select(col(message.id))
+        .join(EventRow, col(EventRow.id) == col(message.event_id))
+        .where(of_person(EventRow, person))
+    )
+    told = or_(contains_any(row.answer, texts.needles), contains_any(row.error, texts.needles))
+    emptied = update(row).where(col(row.delivery_id).in_(of_events), told).values(answer="", error="")
+    return int((await db.exec(emptied)).rowcount)
+
+
+async def _erase_responses(db: AsyncSession, person: PersonKey, texts: PersonalTexts) -> int:
+    """Change the responses that are stored for repetitions of requests: those to the partner's users, to users of its
+    marketplace and to those who see everything.
+    """
+    row, user = StoredResponseRow, UserRow
+    marketplace = (
+        select(col(PartnerRow.marketplace_id)).where(col(PartnerRow.id) == person.partner_id).scalar_subquery()
+    )
+    of_users = (
+        select(col(TokenRow.id))
+        .join(user, col(user.id) == col(TokenRow.user_id))
+        .where(
+            or_(
+                col(user.partner_id) == person.partner_id,
+                and_(
+                    col(user.partner_id).is_(None),
+                    or_(col(user.marketplace_id) == marketplace, col(user.marketplace_id).is_(None)),
+                ),
+            )
+        )
+    )
+    answer = func.convert_from(col(row.answer), "UTF8")
+    query = select_rows(row).where(col(row.token_id).in_(of_users), contains_any(answer, texts.needles))
+    stored = (await db.exec(query.with_for_update())).all()
+    for each in stored:
+        head, _, body = bytes(each.answer or b"").partition(b"\n")
+        scrubbed = head + b"\n" + orjson.dumps(texts.scrub(orjson.loads(body)))
+        same = col(row.token_id) == each.token_id, col(row.key) == each.key
+        await db.exec(update(row).where(*same).values(answer=scrubbed))
+    return len(stored)
