@@ -29,10 +29,14 @@ from schema.personal_data.export import (
 )
 from store.audit.entries import AuditEntryRow
 from store.database.loaders import is_any_of
+from store.mail.rows import MailRow
 from store.network.gift_cards import NetworkGiftCardUsageRow
 from store.network.vouchers import NetworkVoucherRow, NetworkVoucherUsageRow
 from store.order.orders import OrderProductRow, OrderRow
+from store.order.refund_requests import RefundRequestRow
 from store.payment.attempts import AttemptRow
+from store.payment.payments import PaymentRow
+from store.payment.requests import PaymentRequestRow
 from store.personal_data.audit_log import entries_about
 from store.personal_data.rows import GIFTER, GiftRow, PersonKey, PersonRows, kind_of, rows_of_person
 from store.personal_data.scrubbing import PersonalTexts
@@ -49,66 +53,71 @@ async def personal_data_of(db: AsyncSession, person: PersonKey, now: dt.datetime
         email=person.email,
         exported_on=now,
         customers=[
-            PersonalCustomer(id=c.id, created_on=c.created_on, contact=_contact(c, "")) for c in found.customers
+            PersonalCustomer(id=each.id, created_on=each.created_on, contact=_contact(each, ""))
+            for each in found.customers
         ],
         orders=await _orders(db, found.orders),
         checkouts=[_checkout(found, attempt) for attempt in found.attempts],
-        payments=[
-            PersonalPayment(
-                id=each.id,
-                status=each.status,
-                created_on=each.created_on,
-                amount=_money(each.payment_amount, each.currency),
-                description=each.description,
-                customer=_contact(each, "customer_"),
-            )
-            for each in found.payments
-        ],
-        payment_requests=[
-            PersonalPaymentRequest(
-                id=each.id,
-                status=each.status,
-                created_on=each.created_on,
-                amount=_money(each.request_amount, each.currency),
-                reference=each.reference,
-                description=each.description,
-                customer=_contact(each, "customer_"),
-            )
-            for each in found.payment_requests
-        ],
-        refund_requests=[
-            PersonalRefundRequest(
-                id=each.id,
-                kind=each.kind,
-                state=each.state,
-                requested_on=each.requested_on,
-                name=each.customer_name,
-                email=each.customer_email,
-                reason=each.reason,
-                answer=each.answer,
-            )
-            for each in found.refund_requests
-        ],
+        payments=[_payment(each) for each in found.payments],
+        payment_requests=[_payment_request(each) for each in found.payment_requests],
+        refund_requests=[_refund_request(each) for each in found.refund_requests],
         gifts=[await _gift(db, found, gift) for gift in found.gifts],
         network_usages=await _network_usages(db, found.gifts),
-        mails=[
-            PersonalMail(
-                id=each.id,
-                kind=each.kind,
-                state=each.state,
-                created_on=each.created_on,
-                sent_on=each.sent_on,
-                recipient=each.recipient,
-                subject=each.subject,
-                content=each.content,
-            )
-            for each in await mails_to(db, person)
-        ],
+        mails=[_mail(each) for each in await mails_to(db, person)],
         events=[
             PersonalRecord(id=each.key, name=each.type, occurred_on=each.occurred_on, data=each.data)
             for each in await events_about(db, person, needles)
         ],
         audit_entries=[_entry(each) for each in await entries_about(db, person, needles)],
+    )
+
+
+def _payment(payment: PaymentRow) -> PersonalPayment:
+    return PersonalPayment(
+        id=payment.id,
+        status=payment.status,
+        created_on=payment.created_on,
+        amount=_money(payment.payment_amount, payment.currency),
+        description=payment.description,
+        customer=_contact(payment, "customer_"),
+    )
+
+
+def _payment_request(request: PaymentRequestRow) -> PersonalPaymentRequest:
+    return PersonalPaymentRequest(
+        id=request.id,
+        status=request.status,
+        created_on=request.created_on,
+        amount=_money(request.request_amount, request.currency),
+        reference=request.reference,
+        description=request.description,
+        customer=_contact(request, "customer_"),
+    )
+
+
+def _refund_request(request: RefundRequestRow) -> PersonalRefundRequest:
+    return PersonalRefundRequest(
+        id=request.id,
+        kind=request.kind,
+        state=request.state,
+        requested_on=request.requested_on,
+        name=request.customer_name,
+        email=request.customer_email,
+        reason=request.reason,
+        answer=request.answer,
+    )
+
+
+def _mail(mail: MailRow) -> PersonalMail:
+    return PersonalMail(
+        id=mail.id,
+        kind=mail.kind,
+        state=mail.state,
+        created_on=mail.created_on,
+        sent_on=mail.sent_on,
+        recipient=mail.recipient,
+        subject=mail.subject,
+        content=mail.content,
     )
 
 
