@@ -41,7 +41,11 @@ async def erase_personal_data(call: Call, input: ErasePersonalData) -> PersonalD
     await call.services.audit_buffer.flush()
     partner, person = await _person(call, input)
     call.add_audit_subject(partner)
-    return await erase_person(call.db, person, call.services.clock.now())
+    erased = await erase_person(call.db, person, call.services.clock.now())
+    await call.services.files.delete(*erased.document_keys)
+    for digest in erased.session_digests:
+        await call.services.customer_sessions.delete_by_digest(partner.id, digest)
+    return erased.result
 
 
 async def find_personal_data_file(context: Context, token: str) -> tuple[str, bytes]:

@@ -48,18 +48,18 @@ async def entries_about(
     return (await db.exec(query)).all()
 
 
-async def erase_from_log(db: AsyncSession, person: PersonKey, texts: PersonalTexts, found: PersonRows) -> int:
+async def erase_from_log(db: AsyncSession, person: PersonKey, texts: PersonalTexts, person_rows: PersonRows) -> int:
     """Replace the data of a person in the log; returns the number of changed entries."""
-    resources = {(kind, str(row.id)) for rows in found.groups() for row in rows for kind in _names_of(row)}
+    resources = {(kind, str(row.id)) for rows in person_rows.groups() for row in rows for kind in _names_of(row)}
     changed = 0
     for entry in await entries_about(db, person, texts.needles, resources):
         is_subject = (entry.subject_type, entry.subject_id) in resources
-        sent = mask_fields(entry.input, NAMES_IN_INPUT, MASK) if is_subject else entry.input
+        input_left = mask_fields(entry.input, NAMES_IN_INPUT, MASK) if is_subject else entry.input
         changes = [
             mask_fields(each, COLUMNS, MASK) if (each.get("resource"), each.get("id")) in resources else each
             for each in entry.changes
         ]
-        changed += await _replace(db, entry, texts.scrub(sent, MASK), texts.scrub(changes, MASK))
+        changed += await _replace(db, entry, texts.scrub(input_left, MASK), texts.scrub(changes, MASK))
     return changed
 
 
@@ -98,13 +98,13 @@ def _names_of(row: Any) -> Sequence[str]:
     return (kind, "NetworkGiftCard") if kind == "GiftCard" else (kind,)
 
 
-async def _replace(db: AsyncSession, entry: AuditEntryRow, sent: Any, changes: Any) -> bool:
+async def _replace(db: AsyncSession, entry: AuditEntryRow, input_left: Any, changes: Any) -> bool:
     """Write what is left of an entry. Customers also leave their network address. False if nothing changes."""
     address = "" if entry.actor is AuditActor.CUSTOMER else entry.address
-    if (sent, changes, address) == (entry.input, entry.changes, entry.address):
+    if (input_left, changes, address) == (entry.input, entry.changes, entry.address):
         return False
     await db.exec(ALLOW)  # type: ignore[call-overload]  # a text, which SQLModel's declarations lack
-    values = {"input": sent, "changes": changes, "address": address}
+    values = {"input": input_left, "changes": changes, "address": address}
     await db.exec(update(AuditEntryRow).where(col(AuditEntryRow.id) == entry.id).values(values))
     return True
 

@@ -1,7 +1,7 @@
 """What is left of each row when the data of a person are erased: the values to write."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from schema.checkout.basket import Giftee
@@ -78,11 +78,11 @@ def emptied_gift(gift: GiftRow, roles: Roles) -> Mapping[str, Any]:
     return emptied(gift, sorted(names))
 
 
-def emptied_attempt(found: PersonRows, attempt: AttemptRow) -> Mapping[str, Any]:
+def emptied_attempt(person_rows: PersonRows, attempt: AttemptRow) -> Mapping[str, Any]:
     """A checkout without a person."""
-    is_buyer = found.is_buyer(attempt)
+    is_buyer = person_rows.is_buyer(attempt)
     left: dict[str, Any] = {}
-    lines = tuple(_emptied_line(found, line, is_buyer=is_buyer) for line in attempt.lines)
+    lines = tuple(_emptied_line(person_rows, line, is_buyer=is_buyer) for line in attempt.lines)
     if lines != attempt.lines:
         left["lines"] = lines
     if is_buyer and attempt.buyer != (buyer := Buyer(country=attempt.buyer.country)):
@@ -90,14 +90,14 @@ def emptied_attempt(found: PersonRows, attempt: AttemptRow) -> Mapping[str, Any]
     return left
 
 
-def _emptied_line(found: PersonRows, line: AttemptLine, *, is_buyer: bool) -> AttemptLine:
+def _emptied_line(person_rows: PersonRows, line: AttemptLine, *, is_buyer: bool) -> AttemptLine:
     for name in ("voucher", "gift_card", "network_gift_card", "network_voucher"):
         purchase = getattr(line, name)
         if purchase is None:
             continue
         email = purchase.giftee.email.lower()
         changes: dict[str, Any] = {}
-        is_giftee = found.person is None or email == found.person.email
+        is_giftee = person_rows.person is None or email == person_rows.person.email
         if is_buyer or is_giftee:
             changes = {"message": ""}
         if is_buyer:
@@ -108,20 +108,44 @@ def _emptied_line(found: PersonRows, line: AttemptLine, *, is_buyer: bool) -> At
     return line
 
 
-def personal_values(row: Any, changed: Iterable[str]) -> Iterable[str]:
-    """The texts that are about to be erased from a row."""
-    for name in changed:
-        value = getattr(row, name)
-        if name == "buyer":
-            yield from _texts_of(value, without="country")
-        elif name == "lines":
-            for line in value:
-                if line.purchase is not None:
-                    yield from (line.purchase.message, line.purchase.from_gifter)
-                    yield from _texts_of(line.purchase.giftee, without="country")
-        elif isinstance(value, str):
-            yield value
+@dataclass(slots=True)
+class ErasedTexts:
+    """The texts that are erased from rows. The `telling` ones are about this person alone: they find other records."""
+
+    every: list[str] = field(default_factory=list)
+    telling: list[str] = field(default_factory=list)
+
+    def add(self, row: Any, changed: Collection[str]) -> None:
+        """Add the texts of the columns of a row that are about to be emptied."""
+        for name in changed:
+            value = getattr(row, name)
+            if name == "buyer":
+                self._add_contact(value)
+            elif name == "lines":
+                for purchase in filter(None, (line.purchase for line in value)):
+                    self._add_contact(purchase.giftee)
+                    self._add("message", purchase.message)
+                    self._add("from_gifter", purchase.from_gifter)
+            else:
+                self._add(name, value)
+        for prefix in ("", "buyer_", "gifter_", "giftee_", "customer_"):
+            self._add_joined(*(getattr(row, f"{prefix}{name}", None) for name in ("first_name", "last_name")))
+            self._add_joined(*(getattr(row, f"{prefix}{name}", None) for name in ("postal_code", "city")))
+
+    def _add_contact(self, contact: Any) -> None:
+        for each in fields(contact):
+            if each.name != "country":
+                self._add(each.name, getattr(contact, each.name))
+
+    def _add(self, name: str, value: Any) -> None:
+        if isinstance(value, str) and value:
+            self.every.append(value)
+            if name.endswith(_TELLING):
+                self.telling.append(value)
+
+    def _add_joined(self, first: Any, second: Any) -> None:
+        """As mails have them: a first and a last name, a postal code and a town."""
+        self.every.append(f"{first or ''} {second or ''}".strip())
 
 
-def _texts_of(contact: Any, *, without: str) -> Iterable[str]:
-    return (getattr(contact, name) for name in contact.__dataclass_fields__ if name != without)
+_TELLING = ("email", "phone", "phone_number", "message", "reason")

@@ -46,23 +46,23 @@ from store.voucher.vouchers import VoucherRentalRow, VoucherRow
 
 async def personal_data_of(db: AsyncSession, person: PersonKey, now: dt.datetime) -> PersonalData:
     """All that a partner keeps about a person."""
-    found = await rows_of_person(db, person)
-    needles = PersonalTexts(person.email, ()).needles
+    person_rows = await rows_of_person(db, person)
+    needles = PersonalTexts(person.email).needles
     return PersonalData(
         partner_id=person.partner_id,
         email=person.email,
         exported_on=now,
         customers=[
             PersonalCustomer(id=each.id, created_on=each.created_on, contact=_contact(each, ""))
-            for each in found.customers
+            for each in person_rows.customers
         ],
-        orders=await _orders(db, found.orders),
-        checkouts=[_checkout(found, attempt) for attempt in found.attempts],
-        payments=[_payment(each) for each in found.payments],
-        payment_requests=[_payment_request(each) for each in found.payment_requests],
-        refund_requests=[_refund_request(each) for each in found.refund_requests],
-        gifts=[await _gift(db, found, gift) for gift in found.gifts],
-        network_usages=await _network_usages(db, found.gifts),
+        orders=await _orders(db, person_rows.orders),
+        checkouts=[_checkout(person_rows, attempt) for attempt in person_rows.attempts],
+        payments=[_payment(each) for each in person_rows.payments],
+        payment_requests=[_payment_request(each) for each in person_rows.payment_requests],
+        refund_requests=[_refund_request(each) for each in person_rows.refund_requests],
+        gifts=[await _gift(db, person_rows, gift) for gift in person_rows.gifts],
+        network_usages=await _network_usages(db, person_rows.gifts),
         mails=[_mail(each) for each in await mails_to(db, person)],
         events=[
             PersonalRecord(id=each.key, name=each.type, occurred_on=each.occurred_on, data=each.data)
@@ -146,8 +146,8 @@ def _order(order: OrderRow, lines: Sequence[OrderProductRow]) -> PersonalOrder:
     )
 
 
-def _checkout(found: PersonRows, attempt: AttemptRow) -> PersonalCheckout:
-    buyer, is_buyer = attempt.buyer, found.is_buyer(attempt)
+def _checkout(person_rows: PersonRows, attempt: AttemptRow) -> PersonalCheckout:
+    buyer, is_buyer = attempt.buyer, person_rows.is_buyer(attempt)
     purchases = [line.purchase for line in attempt.lines if line.purchase is not None]
     return PersonalCheckout(
         id=attempt.id,
@@ -164,13 +164,14 @@ def _checkout(found: PersonRows, attempt: AttemptRow) -> PersonalCheckout:
                 message=purchase.message,
             )
             for purchase in purchases
-            if is_buyer or (found.person is not None and purchase.giftee.email.lower() == found.person.email)
+            if is_buyer
+            or (person_rows.person is not None and purchase.giftee.email.lower() == person_rows.person.email)
         ],
     )
 
 
-async def _gift(db: AsyncSession, found: PersonRows, gift: GiftRow) -> PersonalGift:
-    roles = found.roles(gift)
+async def _gift(db: AsyncSession, person_rows: PersonRows, gift: GiftRow) -> PersonalGift:
+    roles = person_rows.roles(gift)
     return PersonalGift(
         kind=kind_of(gift),
         id=gift.id,

@@ -167,9 +167,9 @@ async def _unused_customers(
     return await _all(db, row, partner_id, col(row.id).in_(ids), ~others.exists(), ~paid.exists())
 
 
-async def lock_rows(db: AsyncSession, found: PersonRows) -> bool:
+async def lock_rows(db: AsyncSession, person_rows: PersonRows) -> bool:
     """Lock and reload rows. False if somebody else holds one of them: then it never waits, so it cannot deadlock."""
-    for rows in found.groups():
+    for rows in person_rows.groups():
         if not rows:
             continue
         kind = type(rows[0])

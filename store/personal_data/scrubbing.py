@@ -7,30 +7,33 @@ import orjson
 
 LONG_ENOUGH = 2
 """Shorter texts, such as an initial, are no reason to change anything elsewhere."""
-TELLING_LENGTH = 8
-"""Texts of this length find records; shorter ones are erased only from records that were found."""
+TELLING_LENGTH = 6
+"""Shorter texts find no records; they are erased only from records that were found."""
 MOST_NEEDLES = 50
 
 
 class PersonalTexts:
-    """The texts that were erased of a person: they are erased elsewhere too, whatever their case."""
+    """The texts that were erased of a person: they are erased elsewhere too, whatever their case.
 
-    def __init__(self, email: str, texts: Iterable[str]) -> None:
-        self.email = email
-        folded = {text.strip().casefold() for text in (email, *texts)}
-        self._texts = frozenset(text for text in folded if len(text) >= LONG_ENOUGH)
+    `telling` are those that find records: no name, and no place, which other people share.
+    """
+
+    def __init__(self, email: str, texts: Iterable[str] = (), telling: Iterable[str] = ()) -> None:
+        self._texts = frozenset(text for text in _folded(texts) if len(text) >= LONG_ENOUGH)
+        longest_first = sorted(
+            {text for text in _folded(telling) if len(text) >= TELLING_LENGTH}, key=len, reverse=True
+        )
+        self._telling = [email, *(text for text in longest_first if text != email)][:MOST_NEEDLES]
 
     @property
     def needles(self) -> Sequence[str]:
         """The texts that find records, in lower case, as they stand in JSON."""
-        telling = sorted((text for text in self._texts if len(text) >= TELLING_LENGTH), key=len, reverse=True)
-        found = [*([self.email] if self.email else []), *(text for text in telling if text != self.email)]
-        return [orjson.dumps(text).decode()[1:-1].lower() for text in found[:MOST_NEEDLES]]
+        return [orjson.dumps(text).decode()[1:-1].lower() for text in self._telling]
 
     def is_personal(self, text: str) -> bool:
-        """Whether a text is one of them, or contains the e-mail address."""
+        """Whether a text is one of them, or contains one that is telling."""
         folded = text.strip().casefold()
-        return folded in self._texts or (bool(self.email) and self.email in folded)
+        return folded in self._texts or any(text in folded for text in self._telling)
 
     def scrub(self, value: Any, instead: str = "") -> Any:
         """JSON data with something else in the place of these texts."""
@@ -41,6 +44,10 @@ class PersonalTexts:
         if isinstance(value, dict):
             return {key: self.scrub(inner, instead) for key, inner in value.items()}
         return value
+
+
+def _folded(texts: Iterable[str]) -> Iterable[str]:
+    return (text.strip().casefold() for text in texts)
 
 
 def mask_fields(value: Any, names: Collection[str], instead: str) -> Any:

@@ -1,6 +1,6 @@
 """Personal data outside the rows of orders: in mails, events, answers of webhook endpoints, and stored responses."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,14 +24,23 @@ from sqlmodel import col
 from sqlmodel import select as select_rows
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from schema.mail import MailKind
+from schema.personal_data.export import PersonalGiftKind
 from store.account.users import TokenRow, UserRow
 from store.event.events import EventRow
 from store.idempotency import StoredResponseRow
 from store.mail.rows import MailRow
 from store.partner.partners import PartnerRow
-from store.personal_data.rows import PersonKey
+from store.personal_data.rows import GiftRow, PersonKey, kind_of
 from store.personal_data.scrubbing import PersonalTexts
 from store.webhook.rows import WebhookAttemptRow, WebhookDeliveryRow
+
+_GIFT_MAILS: Mapping[PersonalGiftKind, MailKind] = {
+    PersonalGiftKind.VOUCHER: MailKind.VOUCHER,
+    PersonalGiftKind.GIFT_CARD: MailKind.GIFT_CARD,
+    PersonalGiftKind.NETWORK_GIFT_CARD: MailKind.NETWORK_GIFT_CARD,
+    PersonalGiftKind.NETWORK_VOUCHER: MailKind.NETWORK_VOUCHER,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +55,7 @@ class ErasedTraces:
 def contains_any(column: Any, needles: Sequence[str]) -> ColumnElement[bool]:
     """Whether the text of a column contains one of these texts, in any case."""
     needle = func.unnest(bindparam(None, list(needles), type_=ARRAY(String))).column_valued("needle")
-    return exists(select(1).select_from(needle).where(func.strpos(func.lower(cast(column, Text)), needle) > 0))
+    return exists(select(1).where(func.strpos(func.lower(cast(column, Text)), needle) > 0))
 
 
 def of_person(row: Any, person: PersonKey) -> ColumnElement[bool]:
@@ -55,6 +64,13 @@ def of_person(row: Any, person: PersonKey) -> ColumnElement[bool]:
     if person.network_id is None:
         return of_partner
     return or_(of_partner, and_(col(row.partner_id).is_(None), col(row.marketplace_id) == person.network_id))
+
+
+def brings(gift: GiftRow) -> ColumnElement[bool]:
+    """Whether a mail is about a gift card or voucher."""
+    return (col(MailRow.kind) == _GIFT_MAILS[kind_of(gift)]) & col(MailRow.content).contains(
+        {"items": [{"id": gift.id}]}
+    )
 
 
 async def mails_to(db: AsyncSession, person: PersonKey) -> Sequence[MailRow]:
@@ -69,27 +85,34 @@ async def events_about(db: AsyncSession, person: PersonKey, needles: Sequence[st
     return (await db.exec(query.order_by(col(EventRow.id)))).all()
 
 
-async def erase_traces(db: AsyncSession, person: PersonKey, texts: PersonalTexts) -> ErasedTraces:
+async def erase_traces(
+    db: AsyncSession, person: PersonKey, texts: PersonalTexts, gifts: Sequence[GiftRow]
+) -> ErasedTraces:
     """Erase what is left of a person in these tables, in the open transaction."""
     return ErasedTraces(
-        mails=await _erase_mails(db, person, texts),
+        mails=await _erase_mails(db, person, texts, gifts),
         events=await _erase_events(db, person, texts),
         stored_responses=await _erase_responses(db, person, texts) + await _erase_answers(db, person, texts),
     )
 
 
-async def _erase_mails(db: AsyncSession, person: PersonKey, texts: PersonalTexts) -> int:
+async def _erase_mails(db: AsyncSession, person: PersonKey, texts: PersonalTexts, gifts: Sequence[GiftRow]) -> int:
     """Delete the mails to the person, and change those to others about it."""
     to_person = await mails_to(db, person)
     await db.exec(delete(MailRow).where(col(MailRow.id).in_([mail.id for mail in to_person])))
     told = or_(
-        *(contains_any(column, texts.needles) for column in (MailRow.content, MailRow.subject, MailRow.last_error))
+        *(contains_any(column, texts.needles) for column in (MailRow.content, MailRow.subject, MailRow.last_error)),
+        *map(brings, gifts),
     )
     others = (await db.exec(select_rows(MailRow).where(of_person(MailRow, person), told).with_for_update())).all()
+    changed = 0
     for mail in others:
-        values = {"content": texts.scrub(mail.content), "subject": "", "last_error": texts.scrub(mail.last_error)}
-        await db.exec(update(MailRow).where(col(MailRow.id) == mail.id).values(values))
-    return len(to_person) + len(others)
+        content, error = texts.scrub(mail.content), texts.scrub(mail.last_error)
+        if (content, error) != (mail.content, mail.last_error):
+            values = {"content": content, "subject": "", "last_error": error}
+            await db.exec(update(MailRow).where(col(MailRow.id) == mail.id).values(values))
+            changed += 1
+    return len(to_person) + changed
 
 
 async def _erase_events(db: AsyncSession, person: PersonKey, texts: PersonalTexts) -> int:
