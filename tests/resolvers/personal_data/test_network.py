@@ -1,5 +1,7 @@
 """The gift cards and vouchers of a network: reached by its staff at its shop, never by a partner."""
 
+from typing import Any
+
 from resolvers.core.caller import Caller, Role
 from resolvers.core.context import Context
 from resolvers.personal_data import operations
@@ -14,7 +16,7 @@ from tests.fixtures.shop import Shop
 from tests.resolvers.personal_data.test_operations import ADA, delivered
 
 GRACE = "grace@example.com"
-WORDS = {"message": "For you, Grace", "giftee": Giftee(first_name="Grace", email=GRACE)}
+WORDS: dict[str, Any] = {"message": "For you, Grace", "giftee": Giftee(first_name="Grace", email=GRACE)}
 
 
 def staff(shop: Shop) -> Context:
