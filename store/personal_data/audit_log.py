@@ -59,6 +59,9 @@ async def erase_from_log(db: AsyncSession, person: PersonKey, texts: PersonalTex
             mask_fields(each, COLUMNS, MASK) if (each.get("resource"), each.get("id")) in resources else each
             for each in entry.changes
         ]
+        is_related = is_subject or changes != entry.changes
+        if not is_related and not texts.occur_in([entry.input, entry.changes]):
+            continue
         changed += await _replace(db, entry, texts.scrub(input_left, MASK), texts.scrub(changes, MASK))
     return changed
 

@@ -134,11 +134,10 @@ class ErasedTexts:
 
     def _add_contact(self, contact: Any) -> None:
         for each in fields(contact):
-            if each.name != "country":
-                self._add(each.name, getattr(contact, each.name))
+            self._add(each.name, getattr(contact, each.name))
 
     def _add(self, name: str, value: Any) -> None:
-        if isinstance(value, str) and value:
+        if isinstance(value, str) and value and not name.endswith("country"):
             self.every.append(value)
             if name.endswith(_TELLING):
                 self.telling.append(value)

@@ -47,7 +47,7 @@ from store.voucher.vouchers import VoucherRentalRow, VoucherRow
 async def personal_data_of(db: AsyncSession, person: PersonKey, now: dt.datetime) -> PersonalData:
     """All that a partner keeps about a person."""
     person_rows = await rows_of_person(db, person)
-    needles = PersonalTexts(person.email).needles
+    texts = PersonalTexts(person.email)
     return PersonalData(
         partner_id=person.partner_id,
         email=person.email,
@@ -66,9 +66,14 @@ async def personal_data_of(db: AsyncSession, person: PersonKey, now: dt.datetime
         mails=[_mail(each) for each in await mails_to(db, person)],
         events=[
             PersonalRecord(id=each.key, name=each.type, occurred_on=each.occurred_on, data=each.data)
-            for each in await events_about(db, person, needles)
+            for each in await events_about(db, person, texts.needles)
+            if texts.occur_in(each.data)
         ],
-        audit_entries=[_entry(each) for each in await entries_about(db, person, needles)],
+        audit_entries=[
+            _entry(each)
+            for each in await entries_about(db, person, texts.needles)
+            if texts.occur_in([each.input, each.changes])
+        ],
     )
 
 

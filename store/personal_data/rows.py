@@ -90,12 +90,14 @@ async def rows_of_person(db: AsyncSession, person: PersonKey) -> PersonRows:
     order_ids = [order.id for order in orders]
     buyer = type_coerce(col(AttemptRow.buyer), JSONB)["email"].astext
     in_lines = func.strpos(func.lower(cast(col(AttemptRow.lines), Text)), email) > 0
-    bought = col(AttemptRow.id).in_([order.attempt_id for order in orders])
+    bought_ids = {order.attempt_id for order in orders}
+    bought = col(AttemptRow.id).in_(bought_ids)
+    attempts = await _all(db, AttemptRow, at, or_(func.lower(buyer) == email, in_lines, bought))
     return PersonRows(
         partner_id=at,
         person=person,
         orders=orders,
-        attempts=await _all(db, AttemptRow, at, or_(func.lower(buyer) == email, in_lines, bought)),
+        attempts=[each for each in attempts if each.id in bought_ids or email in _emails_of(each)],
         payments=await _all(
             db, PaymentRow, at, or_(_is(PaymentRow.customer_email, email), col(PaymentRow.order_id).in_(order_ids))
         ),
@@ -109,6 +111,12 @@ async def rows_of_person(db: AsyncSession, person: PersonKey) -> PersonRows:
         customers=await _all(db, CustomerRow, at, col(CustomerRow.normal_email) == email),
         gifts=await _gifts(db, person, order_ids),
     )
+
+
+def _emails_of(attempt: AttemptRow) -> set[str]:
+    """The addresses of the buyer and the giftees of a checkout, in lower case."""
+    giftees = {line.purchase.giftee.email.lower() for line in attempt.lines if line.purchase is not None}
+    return {attempt.buyer.email.lower(), *giftees}
 
 
 async def rows_of_order(db: AsyncSession, order: OrderRow) -> PersonRows:

@@ -1,5 +1,6 @@
 """Takes personal texts out of JSON data."""
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
@@ -24,16 +25,21 @@ class PersonalTexts:
             {text for text in _folded(telling) if len(text) >= TELLING_LENGTH}, key=len, reverse=True
         )
         self._telling = [email, *(text for text in longest_first if text != email)][:MOST_NEEDLES]
+        self._whole = re.compile("|".join(map(_whole_words, self._telling)))
 
     @property
     def needles(self) -> Sequence[str]:
-        """The texts that find records, in lower case, as they stand in JSON."""
+        """What records contain, in lower case as it stands in JSON, if they contain a telling text; and some others do."""
         return [orjson.dumps(text).decode()[1:-1].lower() for text in self._telling]
 
     def is_personal(self, text: str) -> bool:
-        """Whether a text is one of them, or contains one that is telling."""
+        """Whether a text is one of them, or contains a telling one that is not a part of another address or number."""
         folded = text.strip().casefold()
-        return folded in self._texts or any(text in folded for text in self._telling)
+        return folded in self._texts or self._whole.search(folded) is not None
+
+    def occur_in(self, value: Any) -> bool:
+        """Whether JSON data contain one of them."""
+        return bool(self.scrub(value) != value)
 
     def scrub(self, value: Any, instead: str = "") -> Any:
         """JSON data with something else in the place of these texts."""
@@ -44,6 +50,11 @@ class PersonalTexts:
         if isinstance(value, dict):
             return {key: self.scrub(inner, instead) for key, inner in value.items()}
         return value
+
+
+def _whole_words(text: str) -> str:
+    """A pattern of a text that does not go on before or behind: `n@example.com` is not in `ann@example.com`."""
+    return rf"(?<![\w.+%-]){re.escape(text)}(?![\w-]|\.\w)"
 
 
 def _folded(texts: Iterable[str]) -> Iterable[str]:

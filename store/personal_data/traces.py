@@ -117,9 +117,10 @@ async def _erase_mails(db: AsyncSession, person: PersonKey, texts: PersonalTexts
 
 async def _erase_events(db: AsyncSession, person: PersonKey, texts: PersonalTexts) -> int:
     events = await events_about(db, person, texts.needles)
-    for event in events:
+    about = [event for event in events if texts.occur_in(event.data)]
+    for event in about:
         await db.exec(update(EventRow).where(col(EventRow.id) == event.id).values(data=texts.scrub(event.data)))
-    return len(events)
+    return len(about)
 
 
 async def _erase_answers(db: AsyncSession, person: PersonKey, texts: PersonalTexts) -> int:
@@ -159,9 +160,13 @@ async def _erase_responses(db: AsyncSession, person: PersonKey, texts: PersonalT
     answer = func.convert_from(col(row.answer), "UTF8")
     query = select_rows(row).where(col(row.token_id).in_(of_users), contains_any(answer, texts.needles))
     stored = (await db.exec(query.with_for_update())).all()
+    changed = 0
     for each in stored:
         head, _, body = bytes(each.answer or b"").partition(b"\n")
-        scrubbed = head + b"\n" + orjson.dumps(texts.scrub(orjson.loads(body)))
-        same = col(row.token_id) == each.token_id, col(row.key) == each.key
-        await db.exec(update(row).where(*same).values(answer=scrubbed))
-    return len(stored)
+        content = orjson.loads(body)
+        if texts.occur_in(content):
+            same = col(row.token_id) == each.token_id, col(row.key) == each.key
+            scrubbed = head + b"\n" + orjson.dumps(texts.scrub(content))
+            await db.exec(update(row).where(*same).values(answer=scrubbed))
+            changed += 1
+    return changed
