@@ -20,9 +20,9 @@ class PersonalTexts:
     """
 
     def __init__(self, email: str, texts: Iterable[str] = (), telling: Iterable[str] = ()) -> None:
-        self._texts = frozenset(text for text in _folded(texts) if len(text) >= LONG_ENOUGH)
+        self._texts = frozenset(text for text in _fold_texts(texts) if len(text) >= LONG_ENOUGH)
         longest_first = sorted(
-            {text for text in _folded(telling) if len(text) >= TELLING_LENGTH}, key=len, reverse=True
+            {text for text in _fold_texts(telling) if len(text) >= TELLING_LENGTH}, key=len, reverse=True
         )
         self._telling = [email, *(text for text in longest_first if text != email)][:MOST_NEEDLES]
         self._whole = re.compile("|".join(map(_whole_words, self._telling)))
@@ -57,7 +57,7 @@ def _whole_words(text: str) -> str:
     return rf"(?<![\w.+%-]){re.escape(text)}(?![\w-]|\.\w)"
 
 
-def _folded(texts: Iterable[str]) -> Iterable[str]:
+def _fold_texts(texts: Iterable[str]) -> Iterable[str]:
     return (text.strip().casefold() for text in texts)
 
 

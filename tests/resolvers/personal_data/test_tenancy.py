@@ -33,7 +33,7 @@ async def bought(tenants: Tenants) -> None:
     await tenants.execute("UPDATE checkout_attempt SET state = 'completed'")
 
 
-async def sent(tenants: Tenants, who: str, document: str, **input: Any) -> Any:
+async def send(tenants: Tenants, who: str, document: str, **input: Any) -> Any:
     answer = await tenants.graphql(who, document, input={"email": EMAIL, **input})
     assert "errors" not in answer, answer
     (payload,) = answer["data"].values()
@@ -49,7 +49,7 @@ async def buyers(tenants: Tenants) -> dict[str, str]:
 
 async def test_each_reads_and_erases_its_own(tenants: Tenants, bought: None) -> None:
     for who, partner, at in (("a1", "a1", {}), ("market a", "a2", {"partnerId": tenants.partners["a2"].id})):
-        data = (await sent(tenants, who, EXPORT, **at))["personalData"]
+        data = (await send(tenants, who, EXPORT, **at))["personalData"]
         assert (data["email"], data["partnerId"]) == (EMAIL, tenants.partners[partner].id)
         assert [order["buyer"]["email"] for order in data["orders"]] == ["Ada@Example.com"]
         path = data["fileUrl"][data["fileUrl"].index("/documents/") :]
@@ -58,7 +58,7 @@ async def test_each_reads_and_erases_its_own(tenants: Tenants, bought: None) -> 
         assert "attachment" in file.headers["content-disposition"]
         assert file.json()["orders"][0]["buyer"]["email"] == "Ada@Example.com"
         assert (await tenants.client.get(path.replace(".json", "x.json"))).status_code == 404
-        erasure = (await sent(tenants, who, ERASE, **at))["personalDataErasure"]
+        erasure = (await send(tenants, who, ERASE, **at))["personalDataErasure"]
         assert (erasure["orders"], erasure["partnerId"]) == (1, tenants.partners[partner].id)
         assert (await tenants.client.get(path)).json()["orders"] == []
     assert await buyers(tenants) == {"a1": "", "a2": "", "b1": "Ada@Example.com"}
@@ -68,12 +68,12 @@ async def test_each_reads_and_erases_its_own(tenants: Tenants, bought: None) -> 
 async def test_nobody_reaches_what_is_others(tenants: Tenants, bought: None, document: str) -> None:
     before = await tenants.snapshot()
     for who, partner in (("a1", "a2"), ("a1", "b1"), ("market a", "b1"), ("market b", "a1")):
-        payload = await sent(tenants, who, document, partnerId=tenants.partners[partner].id)
+        payload = await send(tenants, who, document, partnerId=tenants.partners[partner].id)
         assert [error["code"] for error in payload["userErrors"]] == ["NOT_FOUND"], (who, partner)
     for who in ("market a", "master"):
-        payload = await sent(tenants, who, document)
+        payload = await send(tenants, who, document)
         assert [(error["field"], error["code"]) for error in payload["userErrors"]] == [(["partnerId"], "REQUIRED")]
-    payload = await sent(tenants, "a1", document, email="ada at example")
+    payload = await send(tenants, "a1", document, email="ada at example")
     assert payload["userErrors"][0]["field"] == ["email"]
     assert await tenants.snapshot() == before
 
