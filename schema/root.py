@@ -52,6 +52,7 @@ from resolvers.payment.reconciliation import findings as reconciliation_findings
 from resolvers.payment.reconciliation import lists as reconciliations
 from resolvers.payment.refunds import order_refunds, refunds, request_answers
 from resolvers.payment.requests import payment_requests
+from resolvers.personal_data import operations as personal_data
 from resolvers.voucher import imports, updates, vouchers
 from resolvers.voucher import issuing as voucher_issuing
 from resolvers.webhook import endpoints as webhooks
@@ -222,6 +223,8 @@ class Mutation:
     explain_reconciliation_finding = mutation_field(reconciliation_findings.explain_reconciliation_finding)
     create_fee_rule = mutation_field(fees.create_fee_rule)
     extend_network_gift_card = mutation_field(network_card_issuing.extend_network_gift_card)
+    erase_personal_data = mutation_field(personal_data.erase_personal_data)
+    export_personal_data = mutation_field(personal_data.export_personal_data)
     extend_network_voucher = mutation_field(network_voucher_issuing.extend_network_voucher)
     update_fee_rule = mutation_field(fees.update_fee_rule)
     extend_gift_card = mutation_field(gift_card_issuing.extend_gift_card)

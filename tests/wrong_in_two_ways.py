@@ -425,6 +425,7 @@ NOT_COVERED: Mapping[str, str] = {
         ("discard_job", "retry_job", "resend_mail", "renew_voucher_document", "retire_legal_document"), ONE
     ),
     **dict.fromkeys(("send_onboarding_link", "send_order_link"), ONE),
+    **dict.fromkeys(("export_personal_data", "erase_personal_data"), ONE),
     **dict.fromkeys(("mark_order_ready", "mark_order_collected", "mark_order_delivered"), STATE),
     **dict.fromkeys(("cancel_order_fulfilment", "reopen_order_fulfilment"), STATE),
     "mark_order_sent": SHAPES,

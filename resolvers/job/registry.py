@@ -29,6 +29,7 @@ from resolvers.payment.payouts import sending as payout_sending
 from resolvers.payment.reconciliation import runs as reconciliations
 from resolvers.payment.refunds import request_answers
 from resolvers.payment.refunds import sending as refund_sending
+from resolvers.personal_data import retention
 from resolvers.webhook import delivery as webhook_delivery
 from store.core.retries import RetryPolicy
 from store.job.jobs import JobKind
@@ -164,6 +165,7 @@ HANDLERS: Mapping[JobKind, JobHandler] = {
     JobKind.WATCH_ACTIVATION: JobHandler(_poll_activation, SHORT_RETRIES),
 }
 SCHEDULES: Mapping[str, ScheduledTask] = {
+    "erase_old_data": ScheduledTask("47 2 * * *", retention.erase_old_data),
     "expire_gift_card_holds": ScheduledTask("* * * * *", expiry.expire_gift_card_holds),
     "expire_gift_cards": ScheduledTask("3 * * * *", expiry.expire_gift_cards),
     "expire_payment_requests": ScheduledTask("* * * * *", expiry.expire_payment_requests),

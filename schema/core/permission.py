@@ -31,6 +31,7 @@ class Permission(DescribedEnum):
     MANAGE_MASTERADMIN = "manage_masteradmin", "Everything. It implies every other permission."
     MANAGE_NETWORK_VOUCHER = "manage_network_voucher", "Issue, extend and cancel network vouchers."
     MANAGE_ORDER = "manage_order", "Move orders on: ready to collect, collected, sent, delivered, cancelled."
+    MANAGE_PERSONAL_DATA = "manage_personal_data", "Export and erase what is kept about a person."
     MANAGE_USER = "manage_user", "Create users, and set their permissions."
     MANAGE_WEBHOOK = (
         "manage_webhook",

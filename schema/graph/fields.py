@@ -23,6 +23,7 @@ from schema.network import box_errors
 from schema.network import errors as network_errors
 from schema.order import errors as order_errors
 from schema.payment import errors as payment_errors
+from schema.personal_data import errors as personal_data_errors
 
 Info: TypeAlias = strawberry.Info[Context, None]
 FieldResolver: TypeAlias = Callable[..., Awaitable[Any]]
@@ -45,7 +46,15 @@ FIELD_CODES = {
     "TOO_MANY": "The list is too long.",
 }
 """Codes of problems of a single field, in addition to the errors of the catalogue."""
-ERROR_MODULES = (errors, box_errors, invoice_errors, network_errors, order_errors, payment_errors)
+ERROR_MODULES = (
+    errors,
+    box_errors,
+    invoice_errors,
+    network_errors,
+    order_errors,
+    payment_errors,
+    personal_data_errors,
+)
 
 
 def _error_classes() -> list[type[AppError]]:

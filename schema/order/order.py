@@ -193,6 +193,9 @@ class Order(SchemaModel):
     cart_id: UUID = Field(description="The id of the cart or basket it was created from.")
     message: str = Field(default="", max_length=1000, description="The buyer's message; empty if none.")
     buyer = embedded(OrderBuyer, "The buyer.")
+    personal_data_erased_on: dt.datetime | None = datetime_column(
+        "When the buyer's data were erased; null if they were not.", default=None, nullable=True
+    )
     delivery = embedded(OrderDelivery, "How it is delivered.")
     fulfilment = embedded(
         OrderFulfilment,

@@ -94,9 +94,10 @@ def _sent_fields(kind: type[BaseModel]) -> Callable[[Any], Mapping[str, Any]]:
     An optional field that was omitted is None; one that was sent is wrapped.
     """
     optional, names = _optional(kind), tuple(kind.model_fields)
+    hidden: frozenset[str] = getattr(kind, "HIDDEN_FROM_AUDIT", frozenset())
 
     def fields(model: BaseModel) -> Mapping[str, Any]:
-        set_fields, values = model.model_fields_set, vars(model)
+        set_fields, values = model.model_fields_set, vars(model) | dict.fromkeys(hidden, MASK)
         return {n: values[n] for n in names if n in set_fields and not (values[n] is None and n in optional)}
 
     return fields

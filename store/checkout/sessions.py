@@ -39,7 +39,15 @@ class Sessions:
         """Delete a session; returns True if it existed."""
         return await self._store.delete(_key(partner_id, session_id))
 
+    async def delete_by_digest(self, partner_id: int, digest: str) -> bool:
+        """Delete the session whose id has this digest (`store.checkout.reading.session_digest`)."""
+        return await self._store.delete(_key_of_digest(partner_id, digest))
+
 
 def _key(partner_id: int, session_id: str) -> str:
     digest = hashlib.sha256(session_id.encode(errors="surrogatepass")).hexdigest()
+    return _key_of_digest(partner_id, digest)
+
+
+def _key_of_digest(partner_id: int, digest: str) -> str:
     return f"coffret:{{p{partner_id}}}:session:{digest}"

@@ -19,6 +19,11 @@ def document_path(kind: DocumentKind, token: str) -> str:
     return f"/documents/{kind}/{token}.pdf"
 
 
+def document_key(kind: DocumentKind, id: object) -> str:
+    """The key of a rendered document in the file store; `id` is that of its row."""
+    return f"documents/{kind}/{id}.pdf"
+
+
 def document_url(settings: Settings, kind: DocumentKind, token: str) -> str:
     """The full URL of a document."""
     return f"{settings.public_url}{document_path(kind, token)}"

@@ -19,7 +19,7 @@ from store.core.localization.formats import Formats
 from store.core.settings import Settings
 from store.database.loaders import is_any_of
 from store.document import words
-from store.document.addresses import DocumentKind
+from store.document.addresses import DocumentKind, document_key
 from store.document.contact import contact_of
 from store.document.gift_names import SoldItem, giftee_name, gifter_name
 from store.document.network_source import read_network_gift_card, read_network_voucher
@@ -116,11 +116,11 @@ async def document_source_of(
     """The source of a document in its current state. `options` are those of a voucher that is not stored."""
     if isinstance(row, GiftCardRow) and row.network_id is not None:
         found = await read_network_gift_card(db, row, _stamp(row, now))
-        key = f"documents/{DocumentKind.GIFT_CARD}/{row.id}.pdf"
+        key = document_key(DocumentKind.GIFT_CARD, row.id)
         return DocumentSource(key, found.sheet, row.created_on, await stored_picture(db, found.picture_url), None)
     if isinstance(row, NetworkVoucherRow):
         found = await read_network_voucher(db, row, _stamp(row, now))
-        key = f"documents/{DocumentKind.NETWORK_VOUCHER}/{row.id}.pdf"
+        key = document_key(DocumentKind.NETWORK_VOUCHER, row.id)
         return DocumentSource(key, found.sheet, row.created_on, found.cover, None)
     query = select(PartnerRow, MarketplaceRow.time_zone).join(
         MarketplaceRow, col(MarketplaceRow.id) == col(PartnerRow.marketplace_id)
@@ -129,14 +129,14 @@ async def document_source_of(
     logo = await stored_picture(db, partner.logo_url)
     if isinstance(row, PaymentRow):
         receipt = await ReceiptReader(db, row, partner, time_zone).read()
-        return DocumentSource(f"documents/{DocumentKind.RECEIPT}/{row.id}.pdf", receipt, row.created_on, None, logo)
+        return DocumentSource(document_key(DocumentKind.RECEIPT, row.id), receipt, row.created_on, None, logo)
     common = _shared_fields(settings, partner, row, time_zone, now)
     if isinstance(row, GiftCardRow):
-        key = f"documents/{DocumentKind.GIFT_CARD}/{row.id}.pdf"
+        key = document_key(DocumentKind.GIFT_CARD, row.id)
         return DocumentSource(key, _gift_card(row, common), row.created_on, None, logo)
     prototype = await db.get_one(VoucherPrototypeRow, row.voucher_prototype_id)
     sheet = _voucher(row, prototype, await _options(db, row) if options is None else options, common)
-    key = f"documents/{DocumentKind.VOUCHER}/{row.id}.pdf"
+    key = document_key(DocumentKind.VOUCHER, row.id)
     return DocumentSource(key, sheet, row.created_on, await _cover(db, prototype), logo)
 
 

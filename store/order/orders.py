@@ -49,6 +49,7 @@ class OrderRow(
         UniqueConstraint("partner_id", "number", name="order_number_key"),
         UniqueConstraint("attempt_id", name="order_attempt_key"),
         Index("shop_order_created_on_idx", "created_on"),
+        Index("shop_order_unerased_idx", "created_on", "id", postgresql_where=text("personal_data_erased_on IS NULL")),
         Index("shop_order_created_on_list_idx", "partner_id", "created_on", "id"),
         Index("shop_order_total_amount_list_idx", "partner_id", "total_amount", "id"),
         Index(

@@ -95,6 +95,12 @@ class AttemptRow(PartnerOwned, CreatedOn, CheckedRow, AcceptedDocuments, table=T
             "check_on",
             postgresql_where=text("state IN ('starting', 'open', 'abandoned')"),
         ),
+        Index(
+            "checkout_attempt_unerased_idx",
+            "created_on",
+            "id",
+            postgresql_where=text("state IN ('failed', 'refunded') AND personal_data_erased_on IS NULL"),
+        ),
         CheckConstraint("total_amount = gift_card_amount + card_amount", name="is_paid"),
     )
     id: UUID = Field(default_factory=uuid4, primary_key=True)
@@ -143,6 +149,9 @@ class AttemptRow(PartnerOwned, CreatedOn, CheckedRow, AcceptedDocuments, table=T
     )
     failure_code: str = Field(default="", max_length=20)
     failure_reason: str = Field(default="", max_length=40)
+    personal_data_erased_on: dt.datetime | None = datetime_column(
+        "When the data of the buyer and the giftees were erased.", default=None, nullable=True
+    )
 
     def has_ordered(self, cart_last_modified: int) -> bool:
         """True if it completed an order for this version of its cart or basket. The cart may still exist."""

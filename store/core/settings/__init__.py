@@ -156,6 +156,10 @@ class Settings(ProviderSettings):
     audit_days: int | None = Field(
         default=None, ge=30, description="How many days the audit log is stored; by default for ever."
     )
+    personal_data_days: int | None = Field(
+        default=None, ge=90, description="How many days orders keep the data of their people; by default for ever."
+    )
+    checkout_days: int = Field(default=30, ge=2, description="How many days checkouts keep them that never were paid.")
     graphiql: bool | None = Field(default=None, description="Serve GraphiQL; by default in development only.")
     introspection: bool | None = Field(
         default=None, description="Answer introspection of the GraphQL schema; by default in development only."
@@ -274,6 +278,8 @@ class Settings(ProviderSettings):
             raise ValueError("More than one worker needs a shared cart store: set REDIS_URL, or start with one worker.")
         if self.graphql_trusted_only and self.graphql_documents is None:
             raise ValueError("Trusted documents come from a file: set COFFRET_GRAPHQL_DOCUMENTS.")
+        if self.personal_data_days is not None and self.personal_data_days < max(self.event_days, self.mail_days):
+            raise ValueError("COFFRET_EVENT_DAYS and COFFRET_MAIL_DAYS must not exceed COFFRET_PERSONAL_DATA_DAYS.")
         if self.mail_server is not None and "mail_from" not in self.model_fields_set:
             raise ValueError("Mail needs a sender: set COFFRET_MAIL_FROM to an address that the mail server sends for.")
         return self

@@ -1,0 +1,150 @@
+"""What is left of each row when the data of a person are erased: the values to write."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from schema.checkout.basket import Giftee
+from schema.checkout.checkout import Buyer
+from store.core.telemetry.logs import MASK
+from store.order.orders import OrderRow
+from store.order.refund_requests import RefundRequestRow
+from store.payment.attempts import AttemptRow
+from store.payment.snapshot import AttemptLine
+from store.personal_data.rows import GIFTEE, GIFTER, GiftRow, PersonRows, Roles
+
+ORDER = (
+    *("buyer_first_name", "buyer_last_name", "buyer_email", "buyer_phone", "recipient_name", "message"),
+    *("address_line_1", "address_line_2", "postal_code", "city"),
+    *("fulfilment_tracking_number", "fulfilment_tracking_url"),
+)
+"""The country stays: the VAT depends on it."""
+CUSTOMER_OF_PAYMENT = ("customer_first_name", "customer_last_name", "customer_email")
+CUSTOMER = ("first_name", "last_name", "email", "normal_email")
+OF_GIFTER = (
+    *("gifter_civility", "gifter_first_name", "gifter_last_name", "gifter_email", "gifter_address"),
+    *(
+        "gifter_postal_code",
+        "gifter_city",
+        "gifter_country",
+        "gifter_wired_phone",
+        "gifter_mobile_phone",
+        "from_gifter",
+    ),
+)
+OF_GIFTEE = (
+    *("giftee_first_name", "giftee_last_name", "giftee_email", "giftee_phone_number", "recipient_address"),
+    "to_giftee",
+)
+MESSAGE = "message"
+
+
+def emptied(row: Any, names: Iterable[str]) -> Mapping[str, Any]:
+    """The columns of a row with nothing in them, those that have something: null where that may be, else empty."""
+    columns = row.__table__.c
+    return {
+        name: None if columns[name].nullable and name not in _WHOLE else ""
+        for name in names
+        if name in columns and getattr(row, name)
+    }
+
+
+_WHOLE = frozenset({"address_line_1", "address_line_2", "postal_code", "city"})
+"""All or none of them are null."""
+
+
+def emptied_order(order: OrderRow) -> Mapping[str, Any]:
+    """An order without its buyer."""
+    return emptied(order, ORDER)
+
+
+def emptied_refund_request(request: RefundRequestRow) -> Mapping[str, Any]:
+    """A request without its buyer. One that was declined must have an answer: its words go, not that there were some."""
+    left = dict(emptied(request, ("customer_name", "customer_email", "reason")))
+    if request.answer not in {"", MASK}:
+        left["answer"] = MASK
+    return left
+
+
+def emptied_gift(gift: GiftRow, roles: Roles) -> Mapping[str, Any]:
+    """A gift card or voucher without a person. The giftee of a buyer stays if others can reach it: by an address of its
+    own.
+    """
+    names: set[str] = set()
+    if GIFTER in roles:
+        names |= {*OF_GIFTER, MESSAGE}
+    if GIFTEE in roles or (GIFTER in roles and not gift.giftee_email):
+        names |= {*OF_GIFTEE, MESSAGE}
+    return emptied(gift, sorted(names))
+
+
+def emptied_attempt(person_rows: PersonRows, attempt: AttemptRow) -> Mapping[str, Any]:
+    """A checkout without a person."""
+    is_buyer = person_rows.is_buyer(attempt)
+    left: dict[str, Any] = {}
+    lines = tuple(_emptied_line(person_rows, line, is_buyer=is_buyer) for line in attempt.lines)
+    if lines != attempt.lines:
+        left["lines"] = lines
+    if is_buyer and attempt.buyer != (buyer := Buyer(country=attempt.buyer.country)):
+        left["buyer"] = buyer
+    return left
+
+
+def _emptied_line(person_rows: PersonRows, line: AttemptLine, *, is_buyer: bool) -> AttemptLine:
+    for name in ("voucher", "gift_card", "network_gift_card", "network_voucher"):
+        purchase = getattr(line, name)
+        if purchase is None:
+            continue
+        email = purchase.giftee.email.lower()
+        changes: dict[str, Any] = {}
+        is_giftee = person_rows.person is None or email == person_rows.person.email
+        if is_buyer or is_giftee:
+            changes = {"message": ""}
+        if is_buyer:
+            changes |= {"from_gifter": ""}
+        if is_giftee or (is_buyer and not email):
+            changes |= {"giftee": Giftee()} | ({"to_giftee": ""} if name == "voucher" else {})
+        line = replace(line, **{name: replace(purchase, **changes)})
+    return line
+
+
+@dataclass(slots=True)
+class ErasedTexts:
+    """The texts that are erased from rows. The `telling` ones are about this person alone: they find other records."""
+
+    every: list[str] = field(default_factory=list)
+    telling: list[str] = field(default_factory=list)
+
+    def add(self, row: Any, changed: Collection[str]) -> None:
+        """Add the texts of the columns of a row that are about to be emptied."""
+        for name in changed:
+            value = getattr(row, name)
+            if name == "buyer":
+                self._add_contact(value)
+            elif name == "lines":
+                for purchase in filter(None, (line.purchase for line in value)):
+                    self._add_contact(purchase.giftee)
+                    self._add("message", purchase.message)
+                    self._add("from_gifter", purchase.from_gifter)
+            else:
+                self._add(name, value)
+        for prefix in ("", "buyer_", "gifter_", "giftee_", "customer_"):
+            self._add_joined(*(getattr(row, f"{prefix}{name}", None) for name in ("first_name", "last_name")))
+            self._add_joined(*(getattr(row, f"{prefix}{name}", None) for name in ("postal_code", "city")))
+
+    def _add_contact(self, contact: Any) -> None:
+        for each in fields(contact):
+            self._add(each.name, getattr(contact, each.name))
+
+    def _add(self, name: str, value: Any) -> None:
+        if isinstance(value, str) and value and not name.endswith("country"):
+            self.every.append(value)
+            if name.endswith(_TELLING):
+                self.telling.append(value)
+
+    def _add_joined(self, first: Any, second: Any) -> None:
+        """As mails have them: a first and a last name, a postal code and a town."""
+        self.every.append(f"{first or ''} {second or ''}".strip())
+
+
+_TELLING = ("email", "phone", "phone_number", "message", "reason")

@@ -1,0 +1,132 @@
+"""Erases the data of a person, or of an order: rows are locked, checked, and emptied of what the law does not ask for."""
+
+import datetime as dt
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import update
+from sqlmodel import col
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from schema.personal_data.errors import PersonalDataInUse
+from schema.personal_data.export import PersonalDataErasure
+from store.customer import CustomerRow
+from store.database.loaders import is_any_of
+from store.document.addresses import DocumentKind, document_key
+from store.network.gift_cards import NetworkGiftCardUsageRow
+from store.network.vouchers import NetworkVoucherRow, NetworkVoucherUsageRow
+from store.personal_data.audit_log import erase_from_log
+from store.personal_data.emptied import (
+    CUSTOMER,
+    CUSTOMER_OF_PAYMENT,
+    ErasedTexts,
+    emptied,
+    emptied_attempt,
+    emptied_gift,
+    emptied_order,
+    emptied_refund_request,
+)
+from store.personal_data.obstacles import BEING_CHANGED, find_obstacles
+from store.personal_data.rows import PersonKey, PersonRows, lock_rows, rows_of_person
+from store.personal_data.scrubbing import PersonalTexts
+from store.personal_data.traces import erase_traces
+from store.voucher.vouchers import VoucherRentalRow, VoucherRow
+
+
+@dataclass(frozen=True, slots=True)
+class ErasedPerson:
+    """What was erased, and what is left to delete outside the database."""
+
+    result: PersonalDataErasure
+    document_keys: Sequence[str]
+    """The keys of rendered documents in the file store."""
+    session_digests: Sequence[str]
+    """The digests of the ids of the sessions in which the person went to pay."""
+
+
+async def erase_person(db: AsyncSession, person: PersonKey, now: dt.datetime) -> ErasedPerson:
+    """Erase what a partner keeps about a person, in the open transaction. Repeating it changes nothing.
+
+    Raises PersonalDataInUse, before anything is changed, while something is not paid, delivered or decided.
+    """
+    person_rows = await rows_of_person(db, person)
+    if not await lock_rows(db, person_rows):
+        raise PersonalDataInUse(reasons=BEING_CHANGED)
+    reasons = await find_obstacles(db, person_rows)
+    if reasons:
+        raise PersonalDataInUse(reasons="; ".join(reasons))
+    counts, texts = await erase_rows(db, person_rows, now)
+    personal = PersonalTexts(person.email, texts.every, texts.telling)
+    audit_entries = await erase_from_log(db, person, personal, person_rows)
+    traces = await erase_traces(db, person, personal, person_rows.gifts)
+    result = PersonalDataErasure(
+        partner_id=person.partner_id,
+        erased_on=now,
+        **counts,
+        mails=traces.mails,
+        events=traces.events,
+        audit_entries=audit_entries,
+        stored_responses=traces.stored_responses,
+    )
+    sessions = [attempt.session_digest for attempt in person_rows.attempts if person_rows.is_buyer(attempt)]
+    return ErasedPerson(result, document_keys_of(person_rows), sessions)
+
+
+def document_keys_of(person_rows: PersonRows) -> Sequence[str]:
+    """The keys of the rendered documents that name people."""
+    kinds = {VoucherRow: DocumentKind.VOUCHER, NetworkVoucherRow: DocumentKind.NETWORK_VOUCHER}
+    gifts = [document_key(kinds.get(type(gift), DocumentKind.GIFT_CARD), gift.id) for gift in person_rows.gifts]
+    return [*gifts, *(document_key(DocumentKind.RECEIPT, payment.id) for payment in person_rows.payments)]
+
+
+async def erase_rows(
+    db: AsyncSession, person_rows: PersonRows, now: dt.datetime
+) -> tuple[Mapping[str, int], ErasedTexts]:
+    """Empty locked rows. Returns how many of each kind had something to erase, and the erased texts."""
+    texts = ErasedTexts()
+    marked = {"personal_data_erased_on": now}
+    empty: Sequence[tuple[str, Sequence[Any], Callable[[Any], Mapping[str, Any]], Mapping[str, Any]]] = (
+        ("customers", person_rows.customers, lambda row: emptied(row, CUSTOMER), {}),
+        ("orders", person_rows.orders, emptied_order, marked),
+        ("checkouts", person_rows.attempts, lambda row: emptied_attempt(person_rows, row), {}),
+        ("payments", person_rows.payments, lambda row: emptied(row, CUSTOMER_OF_PAYMENT), {}),
+        ("payment_requests", person_rows.payment_requests, lambda row: emptied(row, CUSTOMER_OF_PAYMENT), {}),
+        ("refund_requests", person_rows.refund_requests, emptied_refund_request, {}),
+        ("gifts", person_rows.gifts, lambda row: emptied_gift(row, person_rows.roles(row)), {}),
+    )
+    counts = {
+        kind: sum([await _empty(db, row, emptied_as(row), texts, also) for row in rows])
+        for kind, rows, emptied_as, also in empty
+    }
+    await _erase_notes(db, person_rows)
+    return counts, texts
+
+
+async def _empty(
+    db: AsyncSession, row: Any, values: Mapping[str, Any], texts: ErasedTexts, also: Mapping[str, Any]
+) -> bool:
+    """Write what is left of a row. Past the session, whose changes the audit log would keep. True if it had something."""
+    texts.add(row, values)
+    unmarked = {name: value for name, value in also.items() if getattr(row, name) is None}
+    if values or unmarked:
+        table = type(row)
+        statement = update(table).where(table.__table__.c.id == row.id).values({**values, **unmarked})
+        await db.exec(statement.execution_options(synchronize_session=False))
+    return bool(values)
+
+
+async def _erase_notes(db: AsyncSession, person_rows: PersonRows) -> None:
+    """Empty what staff have noted about the gift cards and vouchers, and the names of giftees without an address."""
+    vouchers = [gift for gift in person_rows.gifts if isinstance(gift, VoucherRow)]
+    boxes = [gift.id for gift in person_rows.gifts if isinstance(gift, NetworkVoucherRow)]
+    cards = [gift.id for gift in person_rows.gifts if not isinstance(gift, VoucherRow | NetworkVoucherRow)]
+    for row, owner, ids in (
+        (VoucherRentalRow, VoucherRentalRow.voucher_id, [voucher.id for voucher in vouchers]),
+        (NetworkGiftCardUsageRow, NetworkGiftCardUsageRow.gift_card_id, cards),
+        (NetworkVoucherUsageRow, NetworkVoucherUsageRow.network_voucher_id, boxes),
+    ):
+        await db.exec(update(row).where(is_any_of(col(owner), ids), col(row.comment) != "").values(comment=""))
+    unnamed = [v.giftee_id for v in vouchers if v.giftee_id is not None and not v.giftee_email]
+    alone = is_any_of(col(CustomerRow.id), unnamed), col(CustomerRow.normal_email).is_(None)
+    await db.exec(update(CustomerRow).where(*alone).values(first_name="", last_name=""))
