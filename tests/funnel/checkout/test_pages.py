@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from funnel.core.static_files import FOLDER, Assets, brand_path, brand_sheet
+from funnel.core.brand_sheets import brand_path, brand_sheet
+from funnel.core.static_files import FOLDER, Assets
 from schema.cart.cart import CartItem
 from schema.checkout.brand import Brand
 from schema.core.text import Text
