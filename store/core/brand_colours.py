@@ -85,7 +85,7 @@ def surfaces(tint: str, *, dark: bool = False) -> Surfaces:
         return Surfaces(tint, _shade(tint, 0.965), _shade(tint, 0.9))
     hue, _, saturation = colorsys.rgb_to_hls(*(v / 255 for v in _channels(tint)))
     mild = min(saturation, MOST_DARK_SATURATION)
-    return Surfaces(*(_from_hls(hue, lightness, mild) for lightness in (0.094, 0.145, 0.21)))
+    return Surfaces(*(from_hls(hue, lightness, mild) for lightness in (0.094, 0.145, 0.21)))
 
 
 def is_readable_tint(tint: str) -> bool:
@@ -102,7 +102,8 @@ def _shade(colour: str, factor: float) -> str:
     return "#" + "".join(f"{round(v * factor):02x}" for v in _channels(colour))
 
 
-def _from_hls(hue: float, lightness: float, saturation: float) -> str:
+def from_hls(hue: float, lightness: float, saturation: float) -> str:
+    """The colour of a hue, a lightness and a saturation from 0 to 1, `#rrggbb`."""
     return "#" + "".join(f"{round(255 * v):02x}" for v in colorsys.hls_to_rgb(hue, lightness, saturation))
 
 
@@ -147,7 +148,7 @@ def _lighter_shade(colour: str, on: str, at_least: float) -> str:
     hue, lightness, saturation = colorsys.rgb_to_hls(*(v / 255 for v in _channels(colour)))
     for percent in range(0, 101, 2):
         lighter = lightness + (1 - lightness) * percent / 100
-        tint = _from_hls(hue, lighter, saturation)
+        tint = from_hls(hue, lighter, saturation)
         if contrast(tint, on) >= at_least:
             return tint
     return "#ffffff"
