@@ -23,9 +23,10 @@ from funnel.checkout import (
 from funnel.checkout.handler import CheckoutSite
 from funnel.checkout.request import CheckoutRequest
 from funnel.checkout.storefronts import BASKET, NETWORK, PRODUCTS, STOREFRONTS
+from funnel.core.brand_sheets import look_route, look_sheet
 from funnel.core.page_handler import Handler, PageEndpoint
 from funnel.core.pages import PageTemplates
-from funnel.core.static_files import PREFIX, colours, colours_path
+from funnel.core.static_files import PREFIX
 from funnel.holding.routes import routes as holding_routes
 from funnel.legal.routes import routes as legal_routes
 from funnel.onboarding import provider_return
@@ -94,7 +95,7 @@ def routes(settings: Settings, pages: PageTemplates) -> FunnelRoutes:
         start_endpoint=public.start,
         static_routes=[
             Route(f"{PREFIX}{{name:str}}", pages.assets.serve),
-            Route(colours_path("{accent:str}"), colours),
+            Route(look_route("{look:str}"), look_sheet),
         ],
         link_routes=[route for of in LINK_ROUTES for route in of(settings, pages)],
         service_routes=[*onboarding_routes(settings, pages), *provider_return.routes(settings, pages)],

@@ -94,6 +94,15 @@ class ArchiveMedia(SchemaModel):
     id: int
 
 
+def picture_srcset(path: str) -> str:
+    """The value of an HTML `srcset` for a picture in landscape format of the media library; empty for other paths."""
+    folder, _, name = path.rpartition("/")
+    if name.removesuffix(".webp") not in set(MediaSize):
+        return ""
+    sizes = MediaSize.CARD, MediaSize.COVER
+    return ", ".join(f"{folder}/{size}.webp {LONGEST_SIDES[size]}w" for size in sizes)
+
+
 @dataclass(frozen=True, slots=True)
 class ResponsivePicture:
     """A picture of an experience; width and height are of the upload, in pixels."""

@@ -15,6 +15,7 @@ from schema.core.columns import DescribedEnum
 from schema.core.inputs import graphql_input
 from schema.core.resource import SchemaModel
 from schema.kyc.capability import Requirement
+from schema.theme import BrandTheme
 
 
 @graphql_input
@@ -128,6 +129,7 @@ class Onboarding:
     iban_end: str
     """The last four characters of the partner's IBAN; empty if it has none."""
     accent: str
+    theme: BrandTheme
     logo_url: str
     language: str
     """The partner's language, for browsers that accept no supported one."""
@@ -184,6 +186,7 @@ class ProviderReturn:
     partner_name: str
     """The partner's commercial name."""
     accent: str
+    theme: BrandTheme
     logo_url: str
     language: str
     """The partner's language, for browsers that accept no supported one."""

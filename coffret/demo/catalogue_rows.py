@@ -29,7 +29,7 @@ from store.catalogue.catalogue import (
 )
 from store.catalogue.prices import Party, PrototypeRates, rent_price
 from store.core.files import FileStore
-from store.media.media import CONTENT_TYPE, MediaRow, media_key_of
+from store.media.media import CONTENT_TYPE, MediaRow, media_key_of, media_path_of
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.voucher.issuing import NewVoucher, NewVoucherOption, issue_voucher
 from store.voucher.states import transition
@@ -80,9 +80,15 @@ async def insert_catalogue(
     taxonomy: TaxonomyIds,
     content: DemoCatalogue,
     now: dt.datetime,
+    *,
+    hero: str = "",
 ) -> None:
-    """Insert the pictures, options and prototypes of a partner, and its sold vouchers."""
+    """Insert the pictures, options and prototypes of a partner, and its sold vouchers. `hero` is the key of the picture of
+    its start page.
+    """
     media = {each.key: await _media(db, files, partner, each) for each in content.media}
+    if hero:
+        partner.hero_picture_url = media_path_of(media[hero].uuid, MediaSize.COVER)
     options = await _options(db, partner, content)
     prototypes = {}
     for each in content.prototypes:

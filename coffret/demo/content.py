@@ -16,6 +16,7 @@ from pydantic.dataclasses import dataclass
 
 from schema.coupon.coupon import CouponTarget
 from schema.delivery.delivery import DeliveryKind
+from schema.theme import CornerRadius, HeadingFont
 from schema.validation.languages import LANGUAGES
 
 T = TypeVar("T")
@@ -227,6 +228,17 @@ class DemoGiftCardOffer:
 
 
 @dataclass(frozen=True, config=_CONFIG)
+class DemoTheme:
+    """How a shop looks. `hero` is the key of one of its pictures; empty for none."""
+
+    heading_font: HeadingFont
+    corner_radius: CornerRadius
+    page_tint: Annotated[str, Field(pattern="^(#[0-9a-f]{6})?$")]
+    headline: Texts
+    hero: str = ""
+
+
+@dataclass(frozen=True, config=_CONFIG)
 class DemoPartner:
     """A partner with the contents of its shop. Products are ordered by ranking."""
 
@@ -236,6 +248,7 @@ class DemoPartner:
     short_name: str
     tagline: Texts
     accent_colour: Annotated[str, Field(pattern="^#[0-9a-f]{6}$")]
+    theme: DemoTheme
     email: str
     phone: str
     language: Annotated[str, Field(pattern="^[a-z]{2}$")]

@@ -11,7 +11,7 @@ from coffret.demo.content import FOLDER, Amount, Count, Key, read_toml
 from schema.coupon.coupon import ReceptionMode
 from schema.delivery.delivery import DeliveryKind
 from schema.order.fulfilment import FulfilmentState
-from schema.payment.method import PaymentMethod
+from schema.payment_method import PaymentMethod
 
 _CONFIG = ConfigDict(extra="forbid")
 

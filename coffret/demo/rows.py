@@ -13,11 +13,12 @@ from coffret.demo.content import (
     DemoGiftCardOffer,
     DemoPartner,
     DemoProduct,
+    DemoTheme,
 )
 from schema.core.text import Text
 from schema.gift_card.gift_card import GiftCardStatus
 from schema.partner.partner import PartnerStatus
-from schema.payment.method import PaymentMethod
+from schema.payment_method import PaymentMethod
 from store.core.codes import normalize
 from store.coupon.coupons import CouponRow
 from store.database.unique_codes import add_with_unique_codes
@@ -63,6 +64,8 @@ async def _partner(db: AsyncSession, marketplace: MarketplaceRow, site_domain: s
         language=content.language,
         accent_colour=content.accent_colour,
         payment_methods=list(PaymentMethod),
+        **theme_columns(content.theme),
+        headline=Text(**content.theme.headline),
         **_gift_card_offer(content.gift_card_offer),
         hq_address_line_1=content.address.line,
         hq_postal_code=content.address.postal_code,
@@ -79,6 +82,11 @@ async def _partner(db: AsyncSession, marketplace: MarketplaceRow, site_domain: s
     partner.source_id = str(partner.id)
     partner.logo_url = await store_picture(db, partner.id, content.logo.content, "svg")
     return partner
+
+
+def theme_columns(theme: DemoTheme) -> dict[str, Any]:
+    """The columns of a partner's or a marketplace's theme."""
+    return {name: getattr(theme, name) for name in ("heading_font", "corner_radius", "page_tint")}
 
 
 def _gift_card_offer(content: DemoGiftCardOffer) -> dict[str, Any]:

@@ -105,7 +105,8 @@ async def _insert_demo(session: AsyncSession, settings: Settings, clock: Clock) 
     shops = []
     for content, host, username in zip(load_content().partners, HOSTS, PARTNER_USERS, strict=True):
         partner = await insert_shop(session, marketplace, with_port_of(host, settings), content, now)
-        await insert_catalogue(session, files, partner, sortings, load_catalogue(content.key), now)
+        shown = load_catalogue(content.key)
+        await insert_catalogue(session, files, partner, sortings, shown, now, hero=content.theme.hero)
         await insert_legal_texts(session, partner, now)
         session.add(_user(username, "partner", password_hash, partner_id=partner.id))
         shops.append((partner, content))

@@ -17,12 +17,13 @@ from starlette.routing import BaseRoute, Route
 from coffret.demo.content import load_content
 from coffret.demo.network.codes import network_shop
 from coffret.demo.seed import demo_partners, first_choice, shop_url
+from funnel.core.brand_sheets import brand_path
 from funnel.core.cookies import Cookies
 from funnel.core.forms import read_form
 from funnel.core.languages import choose_language
 from funnel.core.page_handler import PageEndpoint
 from funnel.core.pages import HEADERS
-from funnel.core.static_files import CONTENT_TYPES, Asset, Assets, brand_path, digest
+from funnel.core.static_files import CONTENT_TYPES, Asset, Assets, digest
 from resolvers.cart.carts import save_ecommerce_cart
 from resolvers.core.caller import Caller, Role
 from resolvers.core.context import Context

@@ -7,10 +7,11 @@ from starlette.responses import Response
 
 from funnel.checkout.request import CheckoutRequest
 from funnel.checkout.storefronts import Storefront
+from funnel.core.brand_sheets import brand_path, brand_sheet
 from funnel.core.messages import ERROR_PAGES, ErrorPage
 from funnel.core.page_handler import ERROR_PAGE_BY_STATUS, Handler, PageEndpoint, Site
 from funnel.core.pages import PageTemplates
-from funnel.core.static_files import CACHE_FOREVER, CONTENT_TYPES, brand_path, brand_sheet
+from funnel.core.static_files import CACHE_FOREVER, CONTENT_TYPES
 from resolvers.core.services import Services
 from resolvers.partner.sites import shop_at
 from resolvers.payment.checkout import payment

@@ -9,10 +9,10 @@ from uuid import UUID
 from starlette.responses import Response
 
 from funnel.checkout.storefronts import BASKET, PRODUCTS, Storefront
+from funnel.core.brand_sheets import brand_path
 from funnel.core.flash import Flash, Flashes
 from funnel.core.messages import BACK, ERROR_PAGES, FIND_ORDER, REOPEN_ORDER, START_LINK_TEXTS, ErrorPage
 from funnel.core.page_request import PageLink, PageRequest
-from funnel.core.static_files import brand_path
 from resolvers.core.caller import Caller, Transport
 from resolvers.core.context import Context
 from resolvers.partner.sites import Shop

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from funnel.core.basket_messages import BASKET_PROBLEMS, RECEPTION_TEXTS, rule_of
+from funnel.core.brand_sheets import heading_font_path
 from funnel.core.experience_links import experience_path
 from funnel.core.html import rich
 from funnel.core.languages import NAMES, TemplateTexts, translations
@@ -25,6 +26,7 @@ from funnel.core.messages import (
 )
 from funnel.core.payment_methods import METHOD_TEXTS
 from funnel.core.static_files import Assets, accepts_gzip
+from schema.media import picture_srcset
 from schema.validation.html import plain_text
 from store.core.compiled_templates import compiled_templates
 from store.core.localization.formats import Formats
@@ -57,6 +59,8 @@ NAMES_IN_TEMPLATES: Mapping[str, Any] = {
     "delivery_problems": DELIVERY_PROBLEMS,
     "experience_path": experience_path,
     "gift_card_named": GIFT_CARD_NAME,
+    "hero_srcset": picture_srcset,
+    "heading_font_path": heading_font_path,
     "goods_named": SHOP_KIND_NAMES,
     "language_names": NAMES,
     "legal_named": LEGAL_NAMES,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from funnel.core.messages import N_
-from schema.payment.method import PaymentMethod
+from schema.payment_method import PaymentMethod
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,13 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 from starlette.responses import Response
 
+from funnel.core.brand_sheets import look_path
 from funnel.core.flash import Flash, Flashes
 from funnel.core.languages import choose_language
 from funnel.core.messages import PUBLIC_ERROR_PAGES, TRY_AGAIN, ErrorPage
 from funnel.core.page_handler import ERROR_PAGE_BY_STATUS, G, Site
 from funnel.core.page_request import PageLink, PageRequest, client_ip_of
 from funnel.core.pages import PageTemplates
-from funnel.core.static_files import colours_path
 from resolvers.core.caller import Caller, Transport
 from resolvers.core.context import Context
 from resolvers.core.services import Services
@@ -47,7 +47,7 @@ class PublicRequest(PageRequest):
     @property
     def brand_sheet(self) -> str:
         """The URL of the style sheet with the partner's colours. It does not reveal the link."""
-        return colours_path(self.brand.accent) if self.brand else ""
+        return look_path(self.brand) if self.brand else ""
 
 
 @dataclass

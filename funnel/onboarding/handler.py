@@ -22,7 +22,9 @@ class OnboardingSite(PublicSite[OnboardingRequest]):
             OnboardingRequest,
             request,
             self.language(request, onboarding.language),
-            build_brand(onboarding.partner_name, onboarding.accent, logo_url=onboarding.logo_url),
+            build_brand(
+                onboarding.partner_name, onboarding.accent, logo_url=onboarding.logo_url, theme=onboarding.theme
+            ),
             start=onboarding.path,
             context=context,
             onboarding=onboarding,

@@ -80,7 +80,7 @@ class ProviderReturnSite(PublicSite[ProviderReturnRequest]):
             ProviderReturnRequest,
             request,
             self.language(request, result.language),
-            build_brand(result.partner_name, result.accent, logo_url=result.logo_url),
+            build_brand(result.partner_name, result.accent, logo_url=result.logo_url, theme=result.theme),
             start=f"{PREFIX}{path}/",
             context=context,
             result=result,

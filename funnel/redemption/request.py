@@ -8,11 +8,11 @@ from urllib.parse import parse_qs, urlencode
 
 from starlette.responses import Response
 
+from funnel.core.brand_sheets import brand_path
 from funnel.core.flash import Flash, Flashes
 from funnel.core.messages import ErrorPage
 from funnel.core.page_request import FieldError, PageLink, PageRequest
 from funnel.core.pages import HEADERS
-from funnel.core.static_files import brand_path
 from funnel.redemption.texts import ERROR_PAGES, TO_START, error_text
 from resolvers.account.staff import display_name_of
 from resolvers.core.caller import Caller, Transport

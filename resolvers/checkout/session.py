@@ -12,7 +12,7 @@ from resolvers.partner.payment_methods import methods_for
 from resolvers.partner.selling import may_sell
 from schema.checkout.checkout import Checkout, CheckoutKey, CheckoutKind, CheckoutNotice, CheckoutStep
 from schema.checkout.codes import AppliedCode, CodeKind
-from schema.payment.method import PaymentMethod
+from schema.payment_method import PaymentMethod
 from store.checkout.baskets import BasketEdits
 from store.checkout.customer_state import CartEdits, CustomerSession
 from store.checkout.placement import CheckoutSource

@@ -18,7 +18,7 @@ from resolvers.core.lists.filters import OfPartner, Where
 from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
 from schema.core.columns import DescribedEnum, graphql_enum
-from schema.core.errors import InvalidInput, MediaInUse
+from schema.core.errors import InvalidInput, MediaInUse, ProblemPath
 from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
 from schema.media import ArchiveMedia, CreateMedia, Media, MediaSize, UpdateMedia
@@ -120,7 +120,7 @@ async def _picture(file: UploadFile) -> "ProcessedPicture":
 
 @operation(Permission.MANAGE_CATALOGUE, exists=_media)
 async def update_media(call: Call, input: UpdateMedia) -> Media:
-    """Rename a picture. A picture in use by a product, a prototype, a box, a design or a logo is refused with
+    """Rename a picture. A picture in use by a product, a prototype, a box, a design, a logo or a start page is refused with
     `MEDIA_IN_USE`.
     """
     row = await _lock_unused(call, input.id)
@@ -141,15 +141,19 @@ async def archive_media(call: Call, input: ArchiveMedia) -> Media:
 
 
 async def _lock_unused(call: Call, media_id: int) -> MediaRow:
-    """A picture, locked against new uses. Raises MediaInUse if a product, a prototype, a box, a design or a logo uses it."""
+    """A picture, locked against new uses. Raises MediaInUse if a product, a prototype, a box, a design, a logo or a start page
+    uses it."""
     row = await _media.find(call, media_id, lock=True)
     paths = [media_path_of(row.uuid, size) for size in MediaSize]
     image = exists().where(col(PrototypeImageRow.media_id) == row.id)
     boxed = exists().where(col(BoxImageRow.media_id) == row.id)
     shown = exists().where(col(ProductRow.partner_id) == row.partner_id, col(ProductRow.picture_url).in_(paths))
-    logo = exists().where(col(PartnerRow.id) == row.partner_id, col(PartnerRow.logo_url).in_(paths))
+    look = exists().where(
+        col(PartnerRow.id) == row.partner_id,
+        col(PartnerRow.logo_url).in_(paths) | col(PartnerRow.hero_picture_url).in_(paths),
+    )
     design = exists().where(col(GiftCardDesignRow.picture_url).in_(paths))
-    if (await call.db.exec(select(image | boxed | shown | logo | design))).one():
+    if (await call.db.exec(select(image | boxed | shown | look | design))).one():
         raise MediaInUse
     return row
 
@@ -163,7 +167,7 @@ for _kind in (Product, OrderProduct):
     derives(_kind, "picture_address")(public_url_of)
 
 
-async def path_of_picture(call: Call, partner_id: int, address: str, at: str = "picture_url") -> str:
+async def path_of_picture(call: Call, partner_id: int, address: str, at: str | ProblemPath = "picture_url") -> str:
     """The stored path of a picture, from its URL or path. The picture stays locked until the end of the transaction.
 
     Raises InvalidInput at the field `at` if the partner has no such picture or it is archived. Pictures of demo data

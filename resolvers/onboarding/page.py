@@ -52,6 +52,7 @@ from store.activation.activations import is_still_refused
 from store.mail.content import OnboardingContent
 from store.mail.outbox import enqueue_mail
 from store.onboarding.links import onboarding_path_for, onboarding_url_for, partner_of_token
+from store.partner.brand import theme_of
 from store.partner.checks import check_partner
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.providers.errors import ProviderError
@@ -149,6 +150,7 @@ async def _view(call: Call, db: AsyncSession) -> Onboarding:
         marketplace_name=marketplace.name,
         iban_end=partner.iban[-4:],
         accent=partner.accent_colour,
+        theme=theme_of(partner),
         logo_url=partner.logo_url,
         language=partner.language,
         step=step,

@@ -20,6 +20,7 @@ from schema.onboarding import ProviderReturn, ProviderReturnPurpose, ProviderRet
 from store.bank_account import BankAccountRow
 from store.core.return_paths import is_path
 from store.kyc import IdentityCheckRow
+from store.partner.brand import theme_of
 from store.partner.partners import PartnerRow
 from store.providers.errors import ProviderNotFound as UnknownToProvider
 
@@ -68,6 +69,7 @@ async def get_provider_return(call: Call, path: str) -> ProviderReturn:
         action_url=action,
         partner_name=partner.commercial_name,
         accent=partner.accent_colour,
+        theme=theme_of(partner),
         logo_url=partner.logo_url,
         language=partner.language,
     )

@@ -23,6 +23,7 @@ from schema.partner.partner import Partner
 from schema.validation.currencies import CURRENCIES
 from store.core.hosts import host_of
 from store.invoice.parties import missing_of_marketplace
+from store.partner.checks import check_theme
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.providers.money import exponent
 
@@ -69,8 +70,11 @@ async def create_marketplace(call: Call, input: CreateMarketplace) -> Marketplac
             raise InvalidInput.at("currency", "Send the ISO 4217 code of a currency with cents, such as EUR.")
     with findings.collect():
         domain = _parse_domain(input.domain)
+    with findings.collect():
+        row = MarketplaceRow(**values_of(input, skip={"domain"}))
+        check_theme(row)
     findings.raise_problems()
-    row = MarketplaceRow(**values_of(input, skip={"domain"}), domain=domain)
+    row.domain = domain
     if input.invoicing is not None and input.invoicing.starts_on is None:
         _begin_invoicing(call, row)
     call.db.add(row)
@@ -88,6 +92,7 @@ async def update_marketplace(call: Call, input: UpdateMarketplace) -> Marketplac
     was_complete = not list(missing_of_marketplace(row))
     apply(row, input)
     row.domain = _parse_domain(row.domain)
+    check_theme(row)
     change = change_of(input, "invoicing")
     if change is not None and change.value.starts_on is None and not was_complete:
         _begin_invoicing(call, row)

@@ -7,7 +7,7 @@ import strawberry
 from pydantic import AfterValidator, Field
 
 from resolvers.activation.polling import enqueue_partner_update
-from resolvers.core.input_mapping import apply, collect_marketplace, depends_on, uuid_from_input, values_of
+from resolvers.core.input_mapping import apply, change_of, collect_marketplace, depends_on, uuid_from_input, values_of
 from resolvers.core.lists.filters import OfMarketplace, Where
 from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
@@ -24,7 +24,7 @@ from schema.core.permission import Permission
 from schema.partner.input import CreatePartner, UpdatePartner
 from schema.partner.network_input import CreateNetworkPartner
 from schema.partner.partner import Partner, PartnerStatus
-from store.partner.checks import check_partner, company_number
+from store.partner.checks import check_partner, check_theme, company_number
 from store.partner.creation import default_site_domain, free_source_id, next_id
 from store.partner.partners import PartnerRow
 
@@ -138,6 +138,12 @@ async def update_partner(call: Call, input: UpdatePartner) -> Partner:
         with findings.collect():
             if input.logo_url is not None:
                 row.logo_url = await path_of_picture(call, row.id, row.logo_url, "logo_url")
+        with findings.collect():
+            if (change := change_of(input, "start_page")) and change.value.hero_picture_url is not None:
+                at = "start_page", "hero_picture_url"
+                row.hero_picture_url = await path_of_picture(call, row.id, row.hero_picture_url, at)
+        with findings.collect():
+            check_theme(row)
     findings.raise_problems()
     await call.db.flush()
     await enqueue_partner_update(call.db, row)

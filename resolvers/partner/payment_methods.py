@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from schema.core.errors import InvalidInput
 from schema.core.message_names import TemplatedMessage
-from schema.payment.method import EURO_ONLY, HOME_COUNTRIES, PaymentMethod
+from schema.payment_method import EURO_ONLY, HOME_COUNTRIES, PaymentMethod
 from store.core.settings import Settings
 from store.partner.partners import PartnerRow
 

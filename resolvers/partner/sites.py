@@ -8,6 +8,8 @@ from sqlalchemy import ColumnElement, Date, DateTime, bindparam, cast, exists, f
 from sqlmodel import col
 
 from schema.checkout.brand import Brand
+from schema.core.text import Text
+from schema.theme import BrandTheme, CornerRadius, HeadingFont, StartPage
 from store.catalogue.catalogue import VoucherPrototypeRow
 from store.catalogue.offers import on_sale_condition
 from store.core.brand_colours import build_brand
@@ -34,6 +36,8 @@ class Shop:
     """True if an experience is on sale today."""
     is_network_shop: bool
     """True for the shop where the network itself sells its gift cards and boxes."""
+    start_page: StartPage
+    """What its start page shows at its top."""
 
 
 async def shop_at(db: Database, host: str) -> Shop | None:
@@ -53,14 +57,22 @@ async def shop_at(db: Database, host: str) -> Shop | None:
         time_zone,
         name,
         accent_colour,
-        *contact,
+        *more,
     ) = rows[0]
-    logo_url, website, email, phone, legal = contact
+    logo_url, website, email, phone, legal, font, radius, tint, hero, headline = more
     brand = build_brand(
-        name, accent_colour, logo_url=logo_url, website=website, email=email, phone=phone, legal=LEGAL_LINKS.read(legal)
+        name,
+        accent_colour,
+        logo_url=logo_url,
+        website=website,
+        email=email,
+        phone=phone,
+        legal=LEGAL_LINKS.read(legal),
+        theme=BrandTheme(HeadingFont(font), CornerRadius(radius), tint),
     )
     sold = sells_gift_cards, sells_experiences
-    return Shop(partner_id, marketplace_id, host, brand, country, time_zone, *sold, is_network_shop)
+    start_page = StartPage(hero_picture_url=hero, headline=Text(**headline))
+    return Shop(partner_id, marketplace_id, host, brand, country, time_zone, *sold, is_network_shop, start_page)
 
 
 def _shop_statement(of_host: ColumnElement[bool]) -> Statement:
@@ -71,6 +83,8 @@ def _shop_statement(of_host: ColumnElement[bool]) -> Statement:
         MarketplaceRow.time_zone,
         *(PartnerRow.commercial_name, PartnerRow.accent_colour, PartnerRow.logo_url, PartnerRow.website),
         *(PartnerRow.agency_email, PartnerRow.agency_phone, PartnerRow.legal_links),
+        *(PartnerRow.heading_font, PartnerRow.corner_radius, PartnerRow.page_tint),
+        *(PartnerRow.hero_picture_url, PartnerRow.headline),
     )
     return (
         select(*columns).join(MarketplaceRow, col(MarketplaceRow.id) == col(PartnerRow.marketplace_id)).where(of_host)

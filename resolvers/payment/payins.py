@@ -11,7 +11,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.provider.process import ProviderCall, Recording, RefusedCall
 from resolvers.core.services import Services
-from schema.payment.method import PaymentMethod
+from schema.payment_method import PaymentMethod
 from store.customer import Person
 from store.partner.partners import PartnerRow
 from store.payment.payers import PayerRow, claim_payer, email_digest, forget_payer, lock_payer

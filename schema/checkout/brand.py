@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from schema.checkout.legal import LegalLink
 from schema.legal.legal_document import LegalDocumentKind
+from schema.theme import DEFAULT_THEME, BrandTheme
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,12 +16,13 @@ class Brand:
     accent: str
     accent_ink: str
     accent_text: str
-    """The accent, darkened until it is readable as text on white."""
+    """The accent, darkened until it is readable as text on the page."""
     website: str
     email: str
     phone: str
     legal: tuple[LegalLink, ...] = ()
     """The legal texts in force."""
+    theme: BrandTheme = DEFAULT_THEME
 
     @property
     def order_documents(self) -> tuple[LegalLink, ...]:

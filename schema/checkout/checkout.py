@@ -13,7 +13,7 @@ from schema.checkout.legal import LegalLink
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.text import Text
 from schema.delivery.delivery import DeliveryKind
-from schema.payment.method import PaymentMethod
+from schema.payment_method import PaymentMethod
 
 
 @graphql_enum

@@ -12,8 +12,8 @@ from schema.core.resource import SchemaModel
 from schema.core.text import TextInput
 from schema.core.text_input import line_per_language, text_per_language
 from schema.network.design import GiftCardDesign
-from schema.partner.input import Colour
 from schema.product.input import PicturePath
+from schema.validation.colours import Colour
 from schema.validation.numbers import Ranking
 
 DesignName = Annotated[TextInput, line_per_language(120)]

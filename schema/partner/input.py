@@ -1,7 +1,6 @@
 """Inputs that create and update partners."""
 
 import enum
-import re
 from dataclasses import dataclass
 from typing import Annotated, Any
 from uuid import UUID
@@ -27,9 +26,11 @@ from schema.partner.parts import (
     RefundPolicy,
     Registration,
 )
-from schema.payment.method import PaymentMethod
+from schema.partner.theme_input import StartPageInput, ThemeInput
+from schema.payment_method import PaymentMethod
 from schema.product.input import PicturePath
 from schema.validation.characters import line_up_to
+from schema.validation.colours import Colour
 from schema.validation.contact import (
     Bic,
     Country,
@@ -46,7 +47,6 @@ from schema.validation.dates import OptionalDay
 from schema.validation.languages import Language
 from schema.validation.numbers import RowId, WholeNumberRule
 
-COLOUR = re.compile("#[0-9a-f]{6}")
 LONGEST_NAME, LONGEST_SHORT_NAME, LONGEST_NUMBER = 120, 60, 40
 
 
@@ -82,12 +82,6 @@ def _digits(value: str) -> str:
     return value
 
 
-def _colour(value: str) -> str:
-    if not COLOUR.fullmatch(value):
-        raise PydanticCustomError("colour", "Send a colour as #rrggbb, such as #1f4e5f.")
-    return value
-
-
 def _sort_tags(tags: list[str]) -> list[str]:
     return sorted(set(tags), key=lambda tag: (tag.casefold(), tag))
 
@@ -117,7 +111,6 @@ OptionalBirthday = OptionalDay
 OptionalCompanyType = Annotated[CompanyType | None, EmptyToNone]
 OptionalPayoutFrequency = Annotated[PayoutFrequency | None, EmptyToNone]
 OptionalReferrer = Annotated[RowId | None, EmptyToNone]
-Colour = Annotated[str, line_up_to(20, to_lower=True), AfterValidator(_colour)]
 Tag = Annotated[str, line_up_to(60), NotBlank]
 Tags = Annotated[list[Tag], Field(max_length=100)]
 SortedTags = Annotated[Tags, AfterValidator(_sort_tags)]
@@ -275,6 +268,8 @@ class UpdatePartner(SchemaModel):
         description="The logo: the URL of one of the partner's own pictures (`Media.cardUrl`), with or without "
         "scheme and host; empty for none."
     )
+    theme: strawberry.Maybe[ThemeInput]
+    start_page: strawberry.Maybe[StartPageInput]
     return_hosts: strawberry.Maybe[Hosts]
     return_with_order_number: strawberry.Maybe[bool]
     tags: strawberry.Maybe[SortedTags] = Field(description=TAGS_DESCRIPTION)

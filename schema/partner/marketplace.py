@@ -13,6 +13,7 @@ from schema.partner.network_settings import (
     NetworkGiftCardSettings,
     NetworkVoucherSettings,
 )
+from schema.theme import Theme
 from schema.wallet import OWN_WALLET_PERMISSION, Wallet
 
 
@@ -41,6 +42,7 @@ class Marketplace(SchemaModel):
     )
     gift_card_settings = embedded(NetworkGiftCardSettings, "What holds for the gift cards of the network.")
     voucher_settings = embedded(NetworkVoucherSettings, "What holds for the vouchers of the network.")
+    theme = embedded(Theme, "How the documents, mail and pages of its gift cards and vouchers look.")
     invoicing = embedded(InvoicerDetails, "What is printed on its invoices. They are issued once this is complete.")
     payout_settings = embedded(MarketplacePayoutSettings, "What holds for payouts.")
     wallet = computed(

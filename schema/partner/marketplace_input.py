@@ -20,6 +20,7 @@ from schema.partner.network_settings import (
     NetworkVoucherSettings,
     UsageFeePayer,
 )
+from schema.partner.theme_input import ThemeInput
 from schema.validation.characters import line_up_to
 from schema.validation.contact import CountryCode, Email
 from schema.validation.numbers import AmountRule, MoneyAmount, WholeNumberRule
@@ -125,6 +126,7 @@ class CreateMarketplace(SchemaModel):
     email: Email = ""
     gift_card_settings: NetworkGiftCardSettingsInput | None = None
     voucher_settings: NetworkVoucherSettingsInput | None = None
+    theme: ThemeInput | None = None
     invoicing: InvoicerDetailsInput | None = None
     payout_settings: MarketplacePayoutSettingsInput | None = None
 

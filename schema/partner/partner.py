@@ -27,7 +27,8 @@ from schema.partner.parts import (
     RefundPolicy,
     Registration,
 )
-from schema.payment.method import PaymentMethod
+from schema.payment_method import PaymentMethod
+from schema.theme import StartPage, Theme
 
 STATEMENT_PERMISSION = FieldPermission(Permission.VIEW_WALLET, owner_columns=("id", "marketplace_id"))
 """Limits a field to callers who may see wallets, and this partner, whichever relation leads to it."""
@@ -97,6 +98,8 @@ class Partner(SchemaModel):
         default_factory=list, sa_type=ARRAY(VARCHAR(60)), description="The tags by which its network sorts partners."
     )
     created_on: dt.datetime = datetime_column("When it was created.")
+    theme = embedded(Theme, "How its pages, documents and mail look, besides its accent colour and its logo.")
+    start_page = embedded(StartPage, "What the start page of its shop shows at its top.")
     marketplace = relation(Marketplace, by="marketplace_id", description="The marketplace it belongs to.")
     registration = embedded(Registration, "The company's registration.")
     head_office = restricted(

@@ -6,7 +6,7 @@ from decimal import Decimal
 from enum import StrEnum
 
 from schema.checkout.brand import Brand
-from schema.payment.method import PaymentMethod
+from schema.payment_method import PaymentMethod
 
 
 class PaymentPageState(StrEnum):

@@ -16,7 +16,7 @@ from schema.core.ownership import partner_relation
 from schema.core.permission import Permission
 from schema.core.resource import EmbeddedColumns, SchemaModel, computed, embedded, embedded_type, relation, relations
 from schema.ledger import LedgerJournal
-from schema.payment.method import PaymentMethod
+from schema.payment_method import PaymentMethod
 from schema.wallet import Wallet
 
 

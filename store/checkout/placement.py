@@ -16,7 +16,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from schema.checkout.checkout import Buyer, CheckoutKey, ShopKind
 from schema.checkout.codes import CodeKind
 from schema.checkout.legal import LegalLink
-from schema.payment.method import PaymentMethod
+from schema.payment_method import PaymentMethod
 from store.checkout.fulfilment import issue_purchases
 from store.checkout.network_fulfilment import NetworkGood, issue_network_purchases
 from store.checkout.quotes import Quote

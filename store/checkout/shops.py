@@ -13,7 +13,8 @@ from schema.checkout.brand import Brand
 from schema.checkout.checkout import SHOP_PATHS, CheckoutKey, CheckoutKind, ShopKind
 from schema.checkout.legal import LegalLink
 from schema.partner.partner import PartnerStatus
-from schema.payment.method import PaymentMethod
+from schema.payment_method import PaymentMethod
+from schema.theme import CornerRadius, HeadingFont
 from schema.wallet import WalletKind
 from store.checkout.network_offers import NetworkShop, network_shop_of
 from store.checkout.reading import latest_attempt_query, latest_attempt_values, load_attempt
@@ -62,6 +63,9 @@ class _PartnerColumns(NamedTuple):
     agency_email: str
     agency_phone: str
     legal_links: tuple[LegalLink, ...]
+    heading_font: HeadingFont
+    corner_radius: CornerRadius
+    page_tint: str
     gift_card_offer_enabled: bool
     gift_card_offer_suggested: Sequence[Decimal]
     gift_card_offer_minimum: Decimal
@@ -83,7 +87,11 @@ async def load_shop(
         return None
     *columns, currency, time_zone, network_months, own_wallet, attempt_id = rows[0]
     row = _PartnerColumns(*columns)
-    row = row._replace(legal_links=LEGAL_LINKS.read(row.legal_links))
+    row = row._replace(
+        legal_links=LEGAL_LINKS.read(row.legal_links),
+        heading_font=HeadingFont(row.heading_font),
+        corner_radius=CornerRadius(row.corner_radius),
+    )
     shop = _checkout_shop(row, currency, time_zone, network_months)
     if key.kind is CheckoutKind.NETWORK:
         shop = replace(shop, takes_cards=own_wallet)

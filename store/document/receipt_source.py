@@ -8,8 +8,8 @@ from decimal import Decimal
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.payment.method import PaymentMethod
 from schema.payment.payment import PaymentTransactionStatus, PaymentTransactionType, RefundState
+from schema.payment_method import PaymentMethod
 from store.core.localization.formats import Formats
 from store.document import receipt_words as words
 from store.document.contact import reached_at

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
-from schema.payment.method import PaymentMethod
+from schema.payment_method import PaymentMethod
 from store.core.localization.formats import Formats
 from store.document.receipt import ReceiptLabels
 from store.document.words import TEXTS

@@ -1,12 +1,28 @@
 """The content of a voucher or a gift card, ready for typesetting."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 from schema.checkout.brand import Brand
+from schema.theme import CornerRadius, HeadingFont
 from store.document.printable import detect_language, is_rtl, printable, printable_exact, printable_lines
 from store.document.rich import TextBlock, plain_text_of
 
+HEADING_FAMILIES: Mapping[HeadingFont, str] = {
+    HeadingFont.FRAUNCES: "Fraunces",
+    HeadingFont.PLAYFAIR: "Playfair Display",
+    HeadingFont.JOST: "Jost",
+    HeadingFont.NUNITO: "Nunito",
+    HeadingFont.SYSTEM: "Inter",
+}
+RADII: Mapping[CornerRadius, float] = {
+    CornerRadius.NONE: 0,
+    CornerRadius.SMALL: 1,
+    CornerRadius.MEDIUM: 3,
+    CornerRadius.LARGE: 6,
+}
+"""Millimetres."""
 ARCHIVED = ("a-2a", "ua-1")
 """PDF/A-2a for archiving, PDF/UA-1 for screen readers."""
 
@@ -48,10 +64,25 @@ class SheetBrand:
     accent: str
     accent_ink: str
     accent_text: str
+    heading_font: str
+    """The family of headings."""
+    radius: float
+    """The radius of boxes in millimetres."""
+    tint: str
+    """The colour of boxes, `#rrggbb`; empty for one derived from the accent. The paper stays white."""
 
     @classmethod
     def from_brand(cls, brand: Brand) -> "SheetBrand":
-        return cls(printable(brand.name), brand.accent, brand.accent_ink, brand.accent_text)
+        theme = brand.theme
+        return cls(
+            printable(brand.name),
+            brand.accent,
+            brand.accent_ink,
+            brand.accent_text,
+            HEADING_FAMILIES[theme.heading_font],
+            RADII[theme.corner_radius],
+            theme.page_tint,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,7 @@ from store.core.localization.sale_texts import SHOP_KIND_NAMES
 from store.core.localization.translations import Texts
 from store.mail.gift_words import GiftTexts
 from store.mail.link_content import Content
+from store.mail.look import mail_look
 from store.mail.subjects import subject_of
 
 TEXTS = Texts(Path(__file__).with_name("translations"))
@@ -62,6 +63,7 @@ def render_mail(
     values = {
         "about": about,
         "brand": brand,
+        "look": mail_look(brand.theme),
         "subject": subject,
         "logo": _picture(brand.logo_url, public_url),
         "documents": links.documents,

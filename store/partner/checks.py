@@ -13,7 +13,9 @@ from schema.core.errors import InvalidInput, Problem
 from schema.partner.partner import PartnerStatus
 from schema.validation.contact import phone_number
 from schema.validation.countries import country_code
+from store.core.brand_colours import is_readable_tint
 from store.core.hosts import host_of
+from store.partner.brand import ThemeColumns
 from store.partner.partners import PartnerRow
 
 MIN_AGE = 18
@@ -43,6 +45,14 @@ def check_partner(row: PartnerRow, today: dt.date) -> None:
     problems = [problem for look in CHECKS if (problem := look(row, today)) is not None]
     if problems:
         raise InvalidInput(*problems)
+
+
+def check_theme(columns: ThemeColumns) -> None:
+    """Raise InvalidInput if texts or fields would be hard to see on the tint, on light pages or on dark ones."""
+    if columns.page_tint and not is_readable_tint(columns.page_tint):
+        raise InvalidInput.at(
+            ("theme", "page_tint"), "Text is hard to read on this colour. Send a lighter one, such as #faf6ef."
+        )
 
 
 def company_number(text: str) -> str:

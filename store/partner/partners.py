@@ -27,6 +27,7 @@ from schema.partner.parts import (
     RefundPolicy,
     Registration,
 )
+from schema.theme import StartPage, Theme
 from store.core.row import CreatedOn
 from store.core.typed_json import TypedJson, typed_json_column
 
@@ -38,6 +39,7 @@ class MarketplaceRow(
     NetworkVoucherSettings,
     MarketplacePayoutSettings,
     InvoicerDetails,
+    Theme,
     Marketplace,
     table=True,
 ):
@@ -75,6 +77,8 @@ class PartnerRow(
     PayoutSettings,
     RefundPolicy,
     NetworkLinks,
+    Theme,
+    StartPage,
     Partner,
     table=True,
 ):

@@ -10,7 +10,7 @@ from sqlmodel import Field
 
 from schema.checkout.checkout import Buyer, ShopKind, VatAmount
 from schema.core.columns import amount_column, datetime_column, enum_column
-from schema.payment.method import PaymentMethod
+from schema.payment_method import PaymentMethod
 from store.core.provider_process import CheckedRow
 from store.core.row import CreatedOn, PartnerOwned
 from store.core.state_machine import StateMachine

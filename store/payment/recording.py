@@ -10,7 +10,6 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.checkout.checkout import ShopKind
-from schema.payment.method import PaymentMethod
 from schema.payment.payment import (
     PaymentSourceKind,
     PaymentStatus,
@@ -18,6 +17,7 @@ from schema.payment.payment import (
     PaymentTransactionType,
 )
 from schema.payment.transfer import TransferType
+from schema.payment_method import PaymentMethod
 from schema.wallet import WalletKind
 from store.ledger.books import book_of_partner, is_current_book
 from store.ledger.posting import post

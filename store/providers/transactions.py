@@ -4,7 +4,7 @@ import datetime as dt
 from dataclasses import dataclass
 from enum import StrEnum
 
-from schema.payment.method import PaymentMethod
+from schema.payment_method import PaymentMethod
 from store.providers.actions import UserAction
 from store.providers.money import MinorAmount
 

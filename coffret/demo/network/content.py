@@ -9,7 +9,18 @@ from typing import Annotated
 from pydantic import AfterValidator, ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
-from coffret.demo.content import FOLDER, Amount, Count, DemoAddress, DemoCoupon, Key, Percent, read_bytes, read_toml
+from coffret.demo.content import (
+    FOLDER,
+    Amount,
+    Count,
+    DemoAddress,
+    DemoCoupon,
+    DemoTheme,
+    Key,
+    Percent,
+    read_bytes,
+    read_toml,
+)
 
 _CONFIG = ConfigDict(extra="forbid")
 NETWORK = FOLDER / "network"
@@ -53,6 +64,7 @@ class DemoNetworkShop:
     commercial_name: str
     short_name: str
     accent_colour: Colour
+    theme: DemoTheme
     email: str
     phone: str
     language: Annotated[str, Field(pattern="^[a-z]{2}$")]

@@ -12,7 +12,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from coffret.demo.catalogue_rows import TaxonomyIds
 from coffret.demo.content import DemoPartner
 from coffret.demo.network.content import DemoNetwork, NetworkBox, NetworkPartner, NetworkTerms
-from coffret.demo.rows import coupon_row, insert_delivery
+from coffret.demo.rows import coupon_row, insert_delivery, theme_columns
 from schema.core.text import Text
 from schema.delivery.delivery import DeliveryKind
 from schema.network.box import OfferStatus
@@ -36,6 +36,8 @@ STATUSES = {OfferStatus.ACCEPTED: 80, OfferStatus.SUBMITTED: 8, OfferStatus.DRAF
 def set_terms(marketplace: MarketplaceRow, content: DemoNetwork) -> None:
     """Write the name of the network, and what it has set."""
     marketplace.name, marketplace.email = content.shop.commercial_name, content.shop.email
+    for name, value in theme_columns(content.shop.theme).items():
+        setattr(marketplace, name, value)
     for name, value in asdict(content.invoicing).items():
         setattr(marketplace, f"invoicer_{name}", value)
     both: Mapping[str, NetworkTerms] = {"network_gift_card": content.gift_cards, "network_voucher": content.vouchers}
@@ -89,6 +91,8 @@ async def insert_network_shop(
         gift_card_offer_maximum=shop.maximum,
         gift_card_offer_validity_months=shop.validity_months,
         is_network_shop=True,
+        headline=Text(**shop.theme.headline),
+        **theme_columns(shop.theme),
         **_partner_columns(marketplace, "network", shop),
     )
     await _add_partner(db, row)

@@ -35,7 +35,7 @@ from schema.checkout.outcome import PaymentResult
 from schema.core.errors import CheckoutChanged, NotFound, ProviderFailed, ProviderTimedOut
 from schema.core.permission import AccessRule
 from schema.payment.errors import PaymentsNotActive
-from schema.payment.method import PaymentMethod
+from schema.payment_method import PaymentMethod
 from store.checkout.placement import add_commission, new_attempt
 from store.checkout.reading import latest_attempt, lock_attempt, lock_checkout, session_digest
 from store.checkout.reservations import lock_rows, reserve

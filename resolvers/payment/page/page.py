@@ -19,10 +19,10 @@ from resolvers.payment.requests.states import live_payment_of
 from schema.core.errors import NotFound
 from schema.core.permission import AccessRule
 from schema.payment.errors import PaymentEnded
-from schema.payment.method import PaymentMethod
 from schema.payment.page import PaymentPage
 from schema.payment.payment import PaymentTransactionStatus
 from schema.payment.request import PaymentRequestStatus
+from schema.payment_method import PaymentMethod
 from store.customer import Person
 from store.partner.partners import PartnerRow
 from store.payment.payments import PAYABLE, PaymentRow

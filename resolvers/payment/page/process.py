@@ -20,13 +20,13 @@ from resolvers.payment.payins import PayinOrder, create_payin, statement_of
 from schema.core.errors import NotFound, ProviderFailed, ProviderTimedOut
 from schema.event import EventType
 from schema.payment.errors import PaymentEnded, PaymentsNotActive
-from schema.payment.method import PaymentMethod
 from schema.payment.payment import (
     PaymentSourceKind,
     PaymentStatus,
     PaymentTransactionStatus,
     PaymentTransactionType,
 )
+from schema.payment_method import PaymentMethod
 from store.core.provider_process import CheckIntervals
 from store.job.jobs import JobKind
 from store.ledger.wallets import WalletRow

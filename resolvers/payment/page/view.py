@@ -11,7 +11,6 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from resolvers.core.operation import Call
 from resolvers.partner.payment_methods import methods_for
 from resolvers.partner.selling import may_sell
-from schema.payment.method import PaymentMethod
 from schema.payment.page import PaymentPage
 from schema.payment.page import PaymentPageState as State
 from schema.payment.payment import (
@@ -21,6 +20,7 @@ from schema.payment.payment import (
     PaymentTransactionType,
 )
 from schema.payment.request import PaymentRequestStatus
+from schema.payment_method import PaymentMethod
 from store.document.addresses import DocumentKind, document_path
 from store.partner.brand import brand_of
 from store.partner.partners import MarketplaceRow, PartnerRow

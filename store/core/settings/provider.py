@@ -9,7 +9,7 @@ from email_validator import validate_email
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from schema.payment.method import PaymentMethod
+from schema.payment_method import PaymentMethod
 from store.core.settings.values import existing_file, split_list
 
 SANDBOX_PLATFORM_USER = "platform"

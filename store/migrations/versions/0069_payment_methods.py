@@ -5,7 +5,7 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 revision = '0069'
-down_revision = '0064'
+down_revision = '0065'
 branch_labels = None
 depends_on = None
 

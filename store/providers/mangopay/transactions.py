@@ -4,7 +4,7 @@ import datetime as dt
 import unicodedata
 from collections.abc import Mapping, Sequence
 
-from schema.payment.method import PaymentMethod
+from schema.payment_method import PaymentMethod
 from store.providers.actions import UserAction
 from store.providers.errors import Declined, InvalidRequest
 from store.providers.keys import IdempotencyKey

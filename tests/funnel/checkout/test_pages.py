@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from funnel.core.static_files import FOLDER, Assets, brand_path, brand_sheet
+from funnel.core.brand_sheets import brand_path, brand_sheet
+from funnel.core.static_files import FOLDER, Assets
 from schema.cart.cart import CartItem
 from schema.checkout.brand import Brand
 from schema.core.text import Text
@@ -128,7 +129,7 @@ def check_headings(page: Element) -> None:
 
 
 def check_controls(page: Element) -> None:
-    """Each control has a name; each button belongs to a form; each reference leads to one element."""
+    """Each control has a name; each button belongs to a form, or opens one; each reference leads to one element."""
     for control in page:
         if (
             control.tag in CONTROLS
@@ -137,7 +138,9 @@ def check_controls(page: Element) -> None:
         ):
             assert label_of(control, page), control
         if control.tag == "button":
-            assert control.inside("form") or page.all("form", id=control.attributes["form"])
+            opened = control.attributes.get("popovertarget")
+            of_form = opened or control.attributes.get("form", "")
+            assert control.inside("form") or page.all("form", id=of_form)
     ids = [element.attributes["id"] for element in page if "id" in element.attributes]
     assert len(ids) == len(set(ids))
     for element in page:
@@ -258,7 +261,7 @@ async def test_files_are_named_after_their_content_and_kept(shop: Shop, customer
     files = [
         e.attributes.get("href") or e.attributes.get("src")
         for e in customer.page.one("head")
-        if e.tag in ("link", "script") and e.attributes.get("rel") != "icon"
+        if e.tag in ("link", "script") and e.attributes.get("rel") not in {"icon", "preload"}
     ]
     assert files == [Assets().path("funnel.css"), files[1], Assets().path("dark.css"), Assets().path("funnel.js")]
     for path in files:

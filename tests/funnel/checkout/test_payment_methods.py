@@ -2,7 +2,7 @@
 
 import pytest
 
-from schema.payment.method import PaymentMethod
+from schema.payment_method import PaymentMethod
 from store.core.settings import Settings
 from tests.fixtures.shop import Shop
 from tests.funnel.checkout.customer import Customer

@@ -136,19 +136,27 @@ async def test_no_page_gives_the_link_away(newcomer: Newcomer, representative: C
 async def test_the_colours_of_a_partner_come_from_an_address_that_names_none(
     newcomer: Newcomer, representative: Customer
 ) -> None:
-    await newcomer.change(accent_colour="#FFD54F")
+    await newcomer.change(accent_colour="#FFD54F", corner_radius="none", page_tint="#faf6ef")
     await representative.open(await link(newcomer))
     (sheet,) = [
         sheet.attributes["href"]
         for sheet in representative.page.all("link", rel="stylesheet")
         if "/colours/" in sheet.attributes["href"]
     ]
-    assert sheet == "/onboarding/colours/ffd54f.css"
+    assert sheet == "/onboarding/colours/ffd54f-fraunces-none-faf6ef.css"
     answer = await representative.http.get(sheet)
     assert "--accent:#ffd54f;--accent-ink:#000000" in answer.text
+    assert "--paper:#faf6ef" in answer.text
+    assert "--r:0;" in answer.text
+    former = await representative.http.get("/onboarding/colours/ffd54f.css")
+    assert "--accent:#ffd54f" in former.text
+    assert "--paper" not in former.text
     assert "immutable" in answer.headers["cache-control"]
     other = await representative.http.get("/onboarding/colours/}body{.css")
     assert "body" not in other.text
+    worse = await representative.http.get("/onboarding/colours/ffd54f-comic-}a{-%23fff-x.css")
+    assert "comic" not in worse.text
+    assert "}a{" not in worse.text
 
 
 # ---- languages

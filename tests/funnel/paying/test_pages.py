@@ -10,9 +10,9 @@ from sqlalchemy import text
 from resolvers.job.expiry import expire_payment_requests
 from resolvers.payment.requests import payment_requests
 from schema.core.errors import Unavailable
-from schema.payment.method import PaymentMethod
 from schema.payment.payment import PaymentStatus
 from schema.payment.request_input import CancelPaymentRequest
+from schema.payment_method import PaymentMethod
 from schema.validation.languages import LANGUAGES
 from store.core.settings import Settings
 from store.core.telemetry.logs import mask_secrets

@@ -7,7 +7,7 @@ from pydantic import SecretStr
 
 from resolvers.partner.partners import update_partner
 from resolvers.partner.payment_methods import methods_for
-from schema.payment.method import PaymentMethod
+from schema.payment_method import PaymentMethod
 from store.core.settings import Settings
 from store.core.settings.provider import ProviderName
 from tests.changes import Transport

@@ -13,7 +13,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.payment.payins import PayinOrder, create_payin
 from schema.checkout.checkout import PaymentAttemptStatus, ProductChoice
-from schema.payment.method import PaymentMethod
+from schema.payment_method import PaymentMethod
 from store.core.clock import clock
 from store.core.settings import Settings
 from store.payment.payers import PayerRow

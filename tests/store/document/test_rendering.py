@@ -12,13 +12,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pypdf import PdfReader
 
+from schema.theme import BrandTheme, CornerRadius, HeadingFont
 from schema.validation.languages import LANGUAGES
 from store.core.brand_colours import build_brand
 from store.document import rendering
 from store.document.font_coverage import FONTS, printable_characters
 from store.document.rendering import compile_sheet, render_pdf, render_pdf_sync, renderer_version
 from store.document.rich import blocks_of_html, blocks_of_text
-from store.document.sheet import Sheet, SheetBrand, SmallPrintSection
+from store.document.sheet import HEADING_FAMILIES, Sheet, SheetBrand, SmallPrintSection
 from store.document.words import voucher_labels
 from tests.fixtures.document import colours, picture, scanned, words
 
@@ -124,6 +125,17 @@ def test_every_font_comes_with_it() -> None:
         assert {"/FontFile2", "/FontFile3"} & set(font["/FontDescriptor"].get_object())
 
 
+@pytest.mark.parametrize("font", HeadingFont)
+def test_documents_are_set_in_the_heading_font_of_the_theme(font: HeadingFont) -> None:
+    theme = BrandTheme(font, CornerRadius.NONE, "#fbf6ef")
+    look = SheetBrand.from_brand(build_brand("Maison Valserène", "#6a4c9c", theme=theme))
+    pdf = render(dataclasses.replace(LONG, look=look))
+    names = " ".join(str(found["/BaseFont"]) for found in fonts_of(pdf))
+    others = set(HEADING_FAMILIES.values()) - {HEADING_FAMILIES[font], "Inter"}
+    assert HEADING_FAMILIES[font].replace(" ", "") in names
+    assert not [family for family in others if family.replace(" ", "") in names]
+
+
 def test_all_that_the_fonts_have_can_be_printed() -> None:
     """Were one character of them missing, PDF/A would refuse it. Of tens of thousands of Chinese and Korean ones a few."""
     characters = sorted(point for point in printable_characters() if point > 32)
@@ -139,11 +151,11 @@ def test_fonts_have_their_licence_and_are_small() -> None:
     assert "SIL OPEN FONT LICENSE Version 1.1" in licence
     assert "Apache License" in other
     scripts = ("Arabic", "Armenian", "Devanagari", "Georgian", "Hebrew", "Thai")
-    families = {"Fraunces", "Inter", "Noto Emoji", *(f"Noto Sans {script}" for script in scripts)}
+    families = {*HEADING_FAMILIES.values(), "Noto Emoji", *(f"Noto Sans {script}" for script in scripts)}
     assert names == {family.replace(" ", "") for family in families} | {"DroidSansFallback.ttf"}
     for family in families:
         assert f"{family}: Copyright" in licence
-    assert sum(font.stat().st_size for font in FONTS.glob("*.ttf")) < 6_000_000
+    assert sum(font.stat().st_size for font in FONTS.glob("*.ttf")) < 7_000_000
 
 
 def test_the_same_is_the_same_to_the_byte() -> None:

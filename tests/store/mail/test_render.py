@@ -17,6 +17,7 @@ from schema.core.text import Text
 from schema.delivery.delivery import DeliveryKind
 from schema.legal.legal_document import LegalDocumentKind
 from schema.mail import MailKind
+from schema.theme import BrandTheme, CornerRadius, HeadingFont
 from schema.validation.languages import LANGUAGES
 from store.core.localization.legal_texts import LEGAL_NAMES
 from store.core.localization.sale_texts import SHOP_KIND_NAMES
@@ -416,3 +417,14 @@ def test_names_are_text_and_nothing_else() -> None:
         assert evil in seen.text
         assert evil in message.text
         assert "49" not in message.text.replace("1049", "")
+
+
+def test_messages_take_fonts_corners_and_tint_of_the_theme() -> None:
+    plain = example(MailKind.ORDER_CONFIRMATION).html
+    theme = BrandTheme(HeadingFont.JOST, CornerRadius.NONE, "#fbf6ef")
+    themed = example(MailKind.ORDER_CONFIRMATION, brand=dataclasses.replace(SHOP, theme=theme)).html
+    assert "font-family:Fraunces,Georgia" in plain
+    assert "border-radius:999px" in plain
+    assert "font-family:Jost,Futura" in themed
+    assert "background:#fbf6ef;" in themed
+    assert "border-radius:999px" not in themed

@@ -4,16 +4,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from schema.core.errors import InvalidInput
 from store.core.brand_colours import (
     DARK_PANEL,
     DARK_PAPER,
     MIN_CONTRAST,
     MIN_SURFACE_CONTRAST,
+    TEXTS,
     contrast,
     dark_accent_colours,
+    from_hls,
+    is_readable_tint,
     readable_colour,
+    surfaces,
 )
 from store.partner.brand import brand_of
+from store.partner.checks import check_theme
 from store.partner.partners import PartnerRow
 
 COLOURS = st.integers(0, 0xFFFFFF).map(lambda n: f"#{n:06x}")
@@ -78,6 +84,39 @@ def test_dark_pages_have_colours_that_can_be_read(colour: str) -> None:
     assert min(contrast(text, DARK_PAPER), contrast(text, DARK_PANEL)) >= MIN_CONTRAST
     if contrast(colour, DARK_PANEL) >= MIN_CONTRAST:
         assert accent == text == colour
+
+
+@given(COLOURS, COLOURS)
+def test_all_texts_can_be_read_on_a_tint_that_is_accepted(tint: str, accent: str) -> None:
+    row = partner(accent)
+    row.page_tint = tint
+    if not is_readable_tint(tint):
+        with pytest.raises(InvalidInput) as refused:
+            check_theme(row)
+        assert [problem.path for problem in refused.value.problems] == [("theme", "page_tint")]
+        return
+    check_theme(row)
+    light, dark, brand = surfaces(tint), surfaces(tint, dark=True), brand_of(row)
+    assert (light.paper, brand.theme.page_tint) == (tint, tint)
+    for on, texts in ((light, TEXTS[False]), (dark, TEXTS[True])):
+        assert min(contrast(text, each) for text in texts for each in (on.paper, on.panel)) >= MIN_CONTRAST
+    assert min(contrast(brand.accent_text, light.paper), contrast(brand.accent_text, light.panel)) >= MIN_CONTRAST
+    shown, ink, text = dark_accent_colours(accent, tint)
+    assert contrast(shown, dark.panel) >= MIN_SURFACE_CONTRAST
+    assert contrast(ink, shown) >= MIN_CONTRAST
+    assert min(contrast(text, dark.paper), contrast(text, dark.panel)) >= MIN_CONTRAST
+
+
+@given(st.floats(0, 1), st.floats(0.975, 1), st.floats(0, 1))
+def test_light_tints_are_accepted(hue: float, lightness: float, saturation: float) -> None:
+    assert is_readable_tint(from_hls(hue, lightness, saturation))
+
+
+def test_no_theme_changes_nothing_of_what_pages_had() -> None:
+    row = partner("#1f4e5f")
+    row.page_tint = ""
+    check_theme(row)
+    assert dark_accent_colours("#1f4e5f", "") == dark_accent_colours("#1f4e5f")
 
 
 def test_what_can_be_read_stays_and_white_does_not() -> None:

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from schema.payment.method import PaymentMethod
+from schema.payment_method import PaymentMethod
 from store.providers.accounts import CheckStatus, KycLevel, OwnerCheckStatus
 from store.providers.base import Subject
 from store.providers.disputes import (

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import orjson
 
-from schema.payment.method import PaymentMethod
+from schema.payment_method import PaymentMethod
 from store.providers.accounts import (
     AccountRequest,
     Address,
