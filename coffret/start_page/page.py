@@ -74,7 +74,7 @@ def shop_link(partner: PartnerRow, settings: Settings) -> tuple[str, str, bool]:
     return brand_of(partner).name, shop_url(partner, settings), partner.gift_card_offer_enabled
 
 
-class StartPage:
+class DevelopmentStartPage:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._is_sandbox = settings.provider is ProviderName.SANDBOX
@@ -122,4 +122,4 @@ class StartPage:
 
 def routes(settings: Settings) -> list[BaseRoute]:
     """The page in development; none in production."""
-    return StartPage(settings).routes() if settings.development else []
+    return DevelopmentStartPage(settings).routes() if settings.development else []

@@ -25,9 +25,9 @@ class WebFont:
     fallback: tuple[str, ...]
     """The local fonts shown instead of it."""
     generic: str
-    size: float
-    ascent: float
-    descent: float
+    size: str
+    ascent: str
+    descent: str
     spacing: str
     """The letter spacing of large headings."""
 
@@ -35,10 +35,10 @@ class WebFont:
 SERIF = ("Times New Roman Bold", "TimesNewRomanPS-BoldMT", "Liberation Serif Bold", "Noto Serif Bold")
 SANS_SERIF = ("Arial Bold", "Arial-BoldMT", "Liberation Sans Bold", "Roboto Bold")
 WEB_FONTS: Mapping[HeadingFont, WebFont] = {
-    HeadingFont.FRAUNCES: WebFont(SERIF, "serif", 111.7, 87.5, 22.8, "-.015em"),
-    HeadingFont.PLAYFAIR: WebFont(SERIF, "serif", 106.0, 102.0, 23.7, "-.005em"),
-    HeadingFont.JOST: WebFont(SANS_SERIF, "sans-serif", 94.6, 113.1, 39.6, "-.015em"),
-    HeadingFont.NUNITO: WebFont(SANS_SERIF, "sans-serif", 95.4, 106.0, 37.0, "-.012em"),
+    HeadingFont.FRAUNCES: WebFont(SERIF, "serif", "111.7", "87.5", "22.8", "-.015em"),
+    HeadingFont.PLAYFAIR: WebFont(SERIF, "serif", "106.0", "102.0", "23.7", "-.005em"),
+    HeadingFont.JOST: WebFont(SANS_SERIF, "sans-serif", "94.6", "113.1", "39.6", "-.015em"),
+    HeadingFont.NUNITO: WebFont(SANS_SERIF, "sans-serif", "95.4", "106.0", "37.0", "-.012em"),
 }
 RADII: Mapping[CornerRadius, tuple[str, str, str, str]] = {
     CornerRadius.NONE: ("0", "0", "0", "0"),
