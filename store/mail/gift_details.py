@@ -4,6 +4,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from store.document import words
 from store.document.rich import TextBlock
 from store.document.sheet import Sheet
 
@@ -29,11 +30,12 @@ class GiftDetails:
 
 def gift_details_of(sheet: Sheet, *, has_code: bool) -> GiftDetails:
     """The details of a document, with the code for who may know it. A code that can no longer be used is left out."""
+    where = words.translate(sheet.language, words.WHERE_TO_USE)  # the message says it in its own words
     return GiftDetails(
         code=sheet.code if has_code and not sheet.mark else "",
         facts=sheet.facts,
         included=sheet.included[:MOST_INCLUDED],
-        notes=[(part.title, _short(part.blocks)) for part in sheet.small_print if part.blocks],
+        notes=[(part.title, _short(part.blocks)) for part in sheet.small_print if part.blocks and part.title != where],
         contact=sheet.contact,
     )
 

@@ -40,7 +40,7 @@ def _dark_logo(content: bytes) -> tuple[bytes, str]:
     """The logo for a dark ground: what is black or dark grey of a transparent one becomes light, its colours stay."""
     logo = _open_logo(content)
     alpha = logo.getchannel("A")
-    if alpha.getextrema()[0] > 0:
+    if not alpha.histogram()[0]:
         return _png(logo)  # it has a ground of its own
     red, green, blue, _ = logo.split()
     lightest = ImageChops.lighter(ImageChops.lighter(red, green), blue)
