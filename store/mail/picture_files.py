@@ -22,6 +22,8 @@ QUALITIES = (80, 70, 60, 45, 30)
 THUMBNAIL_SIDE = 128
 DARKEST = 150
 """The lightness, from 0 to 255, below which a grey is not readable on a dark ground."""
+DULLEST, BRIGHTENING = 115, 0.45
+"""The lightness below which a colour is not readable on a dark ground, and how much white it gets then."""
 GREYEST = 40
 """The difference of its channels below which a colour counts as grey."""
 
@@ -37,7 +39,7 @@ def _logo(content: bytes) -> tuple[bytes, str]:
 
 
 def _dark_logo(content: bytes) -> tuple[bytes, str]:
-    """The logo for a dark ground: what is black or dark grey of a transparent one becomes light, its colours stay."""
+    """The logo for a dark ground: of a transparent one, black and dark greys become light, and dark colours brighter."""
     logo = _open_logo(content)
     alpha = logo.getchannel("A")
     if not alpha.histogram()[0]:
@@ -48,7 +50,10 @@ def _dark_logo(content: bytes) -> tuple[bytes, str]:
     grey = ImageChops.subtract(lightest, darkest).point([255 if value < GREYEST else 0 for value in range(256)])
     dark = lightest.point([255 if value < DARKEST else 0 for value in range(256)])
     light = ImageOps.invert(logo.convert("RGB"))
-    mixed = Image.composite(light, logo.convert("RGB"), ImageChops.darker(grey, dark))
+    colours = logo.convert("RGB")
+    dull = colours.convert("L").point([255 if value < DULLEST else 0 for value in range(256)])
+    bright = Image.blend(colours, Image.new("RGB", logo.size, "white"), BRIGHTENING)
+    mixed = Image.composite(light, Image.composite(bright, colours, dull), ImageChops.darker(grey, dark))
     mixed.putalpha(alpha)
     return _png(mixed)
 
