@@ -4,6 +4,7 @@ import io
 from typing import Any
 
 import pytest
+from icalendar import Calendar
 from pypdf import PdfReader
 from sqlalchemy import text
 
@@ -41,6 +42,10 @@ def documents(received: Received) -> list[tuple[str, bytes]]:
     """The PDFs that came with a message, by name."""
     found = []
     for part in received.message.iter_attachments():
+        if part.get_content_type() == "text/calendar":
+            day = Calendar.from_ical(part.get_payload(decode=True)).events[0]
+            assert part.get_filename() == f"{day['dtstart'].dt.isoformat()}.ics"
+            continue
         assert part.get_content_type() == "application/pdf"
         content = part.get_payload(decode=True)
         assert isinstance(content, bytes)
