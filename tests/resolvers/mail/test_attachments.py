@@ -43,8 +43,8 @@ def documents(received: Received) -> list[tuple[str, bytes]]:
     found = []
     for part in received.message.iter_attachments():
         if part.get_content_type() == "text/calendar":
-            day = Calendar.from_ical(part.get_payload(decode=True)).events[0]
-            assert part.get_filename() == f"{day['dtstart'].dt.isoformat()}.ics"
+            (event,) = Calendar.from_ical(str(part.get_content())).events
+            assert part.get_filename() == f"{event.start.isoformat()}.ics"
             continue
         assert part.get_content_type() == "application/pdf"
         content = part.get_payload(decode=True)
