@@ -62,6 +62,14 @@ class StoredMessage:
     def attachments(self) -> list[EmailMessage]:
         return [part for part in self.message.iter_attachments() if isinstance(part, EmailMessage)]
 
+    @property
+    def pictures(self) -> dict[str, EmailMessage]:
+        """The enclosed pictures, by their ids in angle brackets."""
+        parts = (part for part in self.message.walk() if part.get_content_maintype() == "image")
+        return {
+            str(part["Content-ID"]): part for part in parts if isinstance(part, EmailMessage) and part["Content-ID"]
+        }
+
     def part(self, kind: str) -> str:
         """The `html` or the `plain` part; empty if absent."""
         found = self.message.get_body((kind,))
@@ -91,6 +99,7 @@ class MailboxPages:
             Route(STYLESHEET_PATH, self.style),
             Route(f"{PREFIX}{{name}}/", self.show),
             Route(f"{PREFIX}{{name}}/html", self.html),
+            Route(f"{PREFIX}{{name}}/pictures/{{id}}", self.picture),
             Route(f"{PREFIX}{{name}}/letter.eml", self.file),
             Route(f"{PREFIX}{{name}}/files/{{number:int}}", self.attachment),
         ]
@@ -108,10 +117,19 @@ class MailboxPages:
         return self._page("message.html", entry=entry, headers=[(name, entry.header(name)) for name in shown])
 
     def html(self, request: Request) -> Response:
-        """The HTML part. It is untrusted, so it is displayed in a sandbox."""
+        """The HTML part, with the addresses of its enclosed pictures. It is untrusted, so it is displayed in a sandbox."""
         html = self._find_message(request).part("html").replace("<head>", '<head><base target="_blank">', 1)
+        html = html.replace(' src="cid:', ' src="pictures/')
         headers = HEADERS | {"Content-Security-Policy": self._message_policy}
         return HTMLResponse(html, headers=headers)
+
+    def picture(self, request: Request) -> Response:
+        """A picture that is enclosed in the HTML part."""
+        picture = self._find_message(request).pictures.get(f"<{request.path_params['id']}>")
+        if picture is None:
+            raise HTTPException(404)
+        headers = {"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'; sandbox"}
+        return Response(picture.get_payload(decode=True), headers=headers, media_type=picture.get_content_type())
 
     def file(self, request: Request) -> Response:
         """The message as an `.eml` file."""

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 
 import structlog
@@ -24,13 +25,16 @@ from store.mail.content import (
     OrderRefundContent,
     content_of,
 )
+from store.mail.gift_calendar import calendar_files
 from store.mail.link_content import Content, OrderLinkContent, RefundRequestContent
 from store.mail.mailer import MailDeferred, MailError, MailMessage, MailRefused
-from store.mail.message import Envelope, build_message
+from store.mail.message import Attachment, Envelope, build_message
 from store.mail.outbox import schedule_delivery
+from store.mail.pictures import load_pictures
 from store.mail.render import render_mail
 from store.mail.rows import MailRow
 from store.order.links import order_url
+from store.order.orders import OrderRow
 from store.partner.brand import DEFAULT_ACCENT, brand_of, brand_of_marketplace
 from store.partner.partners import MarketplaceRow, PartnerRow
 
@@ -104,8 +108,11 @@ async def _build_message(services: Services, mail: MailRow) -> MailMessage:
         about = about.model_copy(update={"items": left})
     async with services.db.sessions() as db, db.begin():
         brand = await _brand(db, settings, mail, about, own_name)
-        links = replace(brought.links, order=await _order_url(db, settings, mail, about))
-        message = render_mail(mail.kind, about, mail.language, brand, settings.public_url, links)
+        enclosed = [*brought.files, *_calendar_files(mail, about, brand)]
+        has_calendar = len(enclosed) > len(brought.files)
+        links = replace(brought.links, order=await _order_url(db, settings, mail, about), has_calendar=has_calendar)
+        pictures = await load_pictures(db, services.files, brand.logo_url, about)
+        message = render_mail(mail.kind, about, mail.language, brand, settings.public_url, links, pictures)
         mail.message_id = mail.message_id or f"<{mail.uuid}@{sender.partition('@')[2]}>"
         mail.subject = message.subject
         noted = {"message_id": mail.message_id, "subject": mail.subject[:998]}
@@ -113,17 +120,25 @@ async def _build_message(services: Services, mail: MailRow) -> MailMessage:
     answers = _replies_to(mail.kind, about, brand)
     written_on = services.clock.now()
     envelope = Envelope(mail.message_id, sender, brand.name, answers, mail.recipient, mail.language, written_on)
-    return build_message(envelope, message, brought.files)
+    return build_message(envelope, message, enclosed, pictures.enclosed())
+
+
+def _calendar_files(mail: MailRow, about: Content, brand: Brand) -> Sequence[Attachment]:
+    """The last days of what comes with a message, for the calendar of who gets it."""
+    if not isinstance(about, GiftContent) or not about.role.attaches_documents:
+        return ()
+    return calendar_files(about, mail.language, brand.name, mail=mail.uuid, written_on=mail.created_on)
 
 
 async def _order_url(db: AsyncSession, settings: Settings, mail: MailRow, about: Content) -> str:
     """The address of the page of the order that a message to its buyer is about; empty for all others."""
     for_buyer = mail.kind not in {MailKind.NEW_ORDER, MailKind.NEW_REQUEST}
     order_page = about.order_page if isinstance(about, WITH_ORDER_PAGE) and for_buyer else None
-    if order_page is None or mail.partner_id is None:
+    if order_page is None:
         return ""
-    partner = await db.get_one(PartnerRow, mail.partner_id)
-    return order_url(settings, order_page, partner.site_domain)
+    host = select(PartnerRow).join(OrderRow, col(OrderRow.partner_id) == col(PartnerRow.id))
+    partner = (await db.exec(host.where(col(OrderRow.uuid) == order_page))).one_or_none()
+    return order_url(settings, order_page, partner.site_domain) if partner else ""
 
 
 async def _brand(db: AsyncSession, settings: Settings, mail: MailRow, about: Content, own_name: str) -> Brand:

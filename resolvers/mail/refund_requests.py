@@ -81,6 +81,7 @@ async def _content(db: AsyncSession, order: OrderRow, request: RefundRequestRow)
                 name=sold[line.order_product_id].name,
                 details=sold[line.order_product_id].details,
                 quantity=line.quantity,
+                picture=sold[line.order_product_id].picture_url,
             )
             for line in lines
         ),

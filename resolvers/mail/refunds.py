@@ -44,6 +44,7 @@ async def queue_order_refund_mail(
                 details=sold[each.line.id].details,
                 quantity=each.quantity or each.line.refunded_quantity,
                 total=each.amount,
+                picture=sold[each.line.id].picture_url,
             )
             for each in plan.lines
         ),

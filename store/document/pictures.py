@@ -42,7 +42,7 @@ def prepare_pictures(pictures: Pictures) -> dict[str, PrintPicture]:
 
 
 def _prepare_picture(name: str, content: bytes) -> PrintPicture:
-    if content.lstrip()[:5] in {b"<svg ", b"<?xml"}:
+    if is_drawing(content):
         return PrintPicture(f"{name}.svg", content, MAX_LOGO_RATIO / 2)
     with Image.open(io.BytesIO(content), formats=("JPEG", "PNG", "WEBP")) as opened:
         if opened.width * opened.height > MAX_PIXELS:
@@ -55,6 +55,11 @@ def _prepare_picture(name: str, content: bytes) -> PrintPicture:
         return PrintPicture(f"{name}.jpg", written.getvalue(), picture.width / picture.height)
     picture.convert("RGBA").save(written, "PNG")
     return PrintPicture(f"{name}.png", written.getvalue(), min(MAX_LOGO_RATIO, picture.width / picture.height))
+
+
+def is_drawing(content: bytes) -> bool:
+    """True if a file is an SVG."""
+    return content.lstrip()[:5] in {b"<svg ", b"<?xml"}
 
 
 def _on_white(picture: Image.Image) -> Image.Image:

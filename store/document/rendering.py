@@ -85,8 +85,6 @@ def render_pdf_sync(sheet: TypesetDocument, pictures: "Pictures", rendered_on: d
 
 def compile_sheet(sheet: TypesetDocument, pictures: dict[str, "PrintPicture"], **how: Any) -> bytes:
     """Compile a document in the format that `how` names. Of several page images, the first is returned."""
-    import typst
-
     with tempfile.TemporaryDirectory(prefix="coffret-document-") as name:
         folder = Path(name)
         logo = pictures.get("logo")
@@ -98,19 +96,24 @@ def compile_sheet(sheet: TypesetDocument, pictures: dict[str, "PrintPicture"], *
         (folder / "sheet.json").write_bytes(orjson.dumps(data))
         if sheet.scanned:
             (folder / "code.svg").write_bytes(_qr(sheet.scanned))
-        places: dict[str, Any] = {"root": folder, "package_path": folder, "package_cache_path": folder}
-        try:
-            compiler = typst.Compiler(
-                _template(sheet.template), font_paths=_fonts(), ignore_system_fonts=True, **places
-            )
-            pdf = compiler.compile(**how)
-        except typst.TypstError as error:
-            raise RenderingFailed(error.diagnostic) from error
-        except BaseException as error:
-            if type(error).__module__ != PANIC_MODULE:
-                raise
-            raise RenderingFailed(f"The compiler gave up: {error}") from error
-    return pdf[0] if isinstance(pdf, list) else pdf or b""
+        return compile_in(folder, _template(sheet.template), **how)
+
+
+def compile_in(folder: Path, template: bytes, **how: Any) -> bytes:
+    """Compile a template that reads nothing but the files of this folder. Raises RenderingFailed."""
+    import typst
+
+    places: dict[str, Any] = {"root": folder, "package_path": folder, "package_cache_path": folder}
+    try:
+        compiler = typst.Compiler(template, font_paths=_fonts(), ignore_system_fonts=True, **places)
+        made = compiler.compile(**how)
+    except typst.TypstError as error:
+        raise RenderingFailed(error.diagnostic) from error
+    except BaseException as error:
+        if type(error).__module__ != PANIC_MODULE:
+            raise
+        raise RenderingFailed(f"The compiler gave up: {error}") from error
+    return made[0] if isinstance(made, list) else made or b""
 
 
 @functools.cache

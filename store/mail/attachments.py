@@ -3,7 +3,10 @@
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from sqlmodel.ext.asyncio.session import AsyncSession
+
 from schema.mail import MailKind
+from schema.order.balance import BALANCE_PATH
 from store.core.clock import clock
 from store.core.files import FileStore
 from store.core.settings import Settings
@@ -12,10 +15,12 @@ from store.document.addresses import DocumentKind, document_url
 from store.document.cache import RenderedDocument, get_or_render_document
 from store.document.invoice.factur_x import render_invoice
 from store.document.payout.source import payout_document_source, read_payout_content
+from store.document.sheet import Sheet
 from store.document.source import DocumentSource, PrintableItem, document_source_of, find_printables
 from store.document.wallet.addresses import pass_paths
 from store.document.wallet.content import owner_of_pass
 from store.document.wallet.keys import WalletKeys
+from store.gift_card.gift_cards import GiftCardRow
 from store.mail.content import (
     GiftContent,
     GiftRole,
@@ -23,11 +28,13 @@ from store.mail.content import (
     NetworkUsageContent,
     PayoutMailContent,
 )
+from store.mail.gift_details import GiftDetails, gift_details_of
 from store.mail.link_content import Content
 from store.mail.mailer import MailRefused
 from store.mail.message import Attachment
 from store.mail.render import MailLinks
 from store.network.holder.links import HeldKind, holder_url
+from store.partner.partners import PartnerRow
 from store.payout.lines import MOST_LINES_AT_ONCE, count_lines
 from store.payout.requests import PayoutRequestRow
 from store.voucher.vouchers import VoucherRow
@@ -77,23 +84,44 @@ async def load_documents(
         return await _statement(database, files, about) if kind is MailKind.PAYOUT_PAID else MailDocuments()
     if not isinstance(about, GiftContent) or about.role not in ROLES_WITH_DOCUMENTS:
         return MailDocuments()
+    return await _gifts(database, settings, files, keys, kind, about)
+
+
+async def _gifts(
+    database: Database, settings: Settings, files: FileStore, keys: WalletKeys, kind: MailKind, about: GiftContent
+) -> MailDocuments:
+    """The documents of vouchers or gift cards, and what they say."""
     addresses: dict[int, str] = {}
     pages: dict[int, str] = {}
     passes: dict[int, Mapping[str, str]] = {}
+    details: dict[int, GiftDetails] = {}
     sources: list[DocumentSource] = []
+    balance = ""
     async with database.sessions() as db:
         for row in await find_printables(db, DOCUMENT_KINDS[kind], [item.id for item in about.items]):
             addresses[row.id] = document_url(settings, DOCUMENT_KINDS[kind], row.document_token)
             if kind in HELD_KINDS and not isinstance(row, VoucherRow):
                 pages[row.id] = holder_url(settings, HELD_KINDS[kind], row.uuid)
             passes[row.id] = _pass_urls(settings, keys, DOCUMENT_KINDS[kind], row)
-            sources.append(await document_source_of(db, settings, row, clock.now()))
+            source = await document_source_of(db, settings, row, clock.now())
+            if isinstance(source.sheet, Sheet):
+                details[row.id] = gift_details_of(source.sheet, has_code=about.role.attaches_documents)
+            sources.append(source)
+            if isinstance(row, GiftCardRow) and kind is MailKind.GIFT_CARD and not balance:
+                balance = await _balance_url(db, settings, row.partner_id)
     if not sources:
         raise MailRefused("Its vouchers or gift cards were taken back or deleted.")
     enclosed = sources if about.role.attaches_documents else []
     attached = await _fitting(get_or_render_document(source, files) for source in enclosed)
     is_attached = len(attached) == len(addresses)
-    return MailDocuments(MailLinks(addresses, pages, passes, is_attached=is_attached), attached)
+    links = MailLinks(addresses, pages, passes, details, is_attached=is_attached, balance=balance)
+    return MailDocuments(links, attached)
+
+
+async def _balance_url(db: AsyncSession, settings: Settings, partner_id: int | None) -> str:
+    """The address of the page of a shop that tells what is left of a code."""
+    partner = await db.get_one(PartnerRow, partner_id)
+    return f"{settings.funnel_scheme}://{partner.site_domain}{BALANCE_PATH}"
 
 
 def _pass_urls(settings: Settings, keys: WalletKeys, kind: DocumentKind, row: PrintableItem) -> Mapping[str, str]:

@@ -26,6 +26,8 @@ class OrderLineContent(Content):
     unit_price: Decimal | None = None
     """None in a refund: what is refunded of a line is less its discounts."""
     total: Decimal
+    picture: str = ""
+    """The path of its picture; empty if there is none. Older messages lack this field."""
 
 
 class DeductionContent(Content):

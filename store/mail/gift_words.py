@@ -1,9 +1,11 @@
 """Texts about vouchers and gift cards, for the HTML and the text part of a message."""
 
+from collections.abc import Iterable, Sequence
 from gettext import NullTranslations
 
 from store.core.localization.formats import Formats
 from store.mail.content import GiftContent, GiftItem, GiftRole
+from store.mail.gift_details import GiftDetails
 from store.mail.subjects import N_
 
 INTRODUCTIONS = {
@@ -49,6 +51,18 @@ class GiftTexts:
         to = texts.gettext("For %(name)s") % {"name": item.to} if item.to else ""
         sender = texts.gettext("From %(name)s") % {"name": item.sender} if item.sender else ""
         return " · ".join(filter(None, (to, sender)))
+
+    def notes(self, details: Iterable[GiftDetails]) -> list[tuple[str, str]]:
+        """The notes of vouchers or gift cards, each once."""
+        return list(dict.fromkeys(note for each in details for note in each.notes))
+
+    def place(self, details: Iterable[GiftDetails]) -> Sequence[str]:
+        """The lines of the place of vouchers or gift cards, which is one for those of a message."""
+        return next((each.contact for each in details), ())
+
+    def last_day(self, item: GiftItem, shop: str) -> str:
+        """The title of its last day in a calendar."""
+        return self._texts.gettext("Last day: %(name)s, %(shop)s") % {"name": self.name(item), "shop": shop}
 
     def validity(self, item: GiftItem, time_zone: str) -> str:
         """The end of the validity; empty if there is none."""

@@ -3,7 +3,8 @@
 import datetime as dt
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from types import MappingProxyType
+from typing import Any, Generic, TypeAlias, TypeVar
 from uuid import UUID
 
 from sqlalchemy.dialects.postgresql import distinct_on
@@ -14,6 +15,7 @@ from schema.core.text import Text
 from schema.coupon.coupon import ReceptionMode
 from schema.mail import MailKind
 from schema.media import MediaSize
+from store.catalogue.catalogue import PrototypeImageRow, VoucherPrototypeRow
 from store.database.loaders import is_any_of
 from store.document.gift_names import SoldItem, giftee_name, gifter_name
 from store.document.source import PrintableItem
@@ -29,6 +31,8 @@ from store.partner.partners import MarketplaceRow, PartnerRow
 from store.voucher.vouchers import VoucherRow
 
 S = TypeVar("S", bound=PrintableItem)
+OrderUuids: TypeAlias = Mapping[tuple[int | None, str], UUID]
+"""The uuids of orders, by their ids and the addresses of their buyers."""
 BUYER_ROLES = {
     ReceptionMode.EXPEDITION: GiftRole.POSTED,
     ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY: GiftRole.POSTED_TO_GIFTEE,
@@ -69,11 +73,12 @@ async def mail_network_gift_cards(
     named = {card.design_id for card in cards if card.design_id is not None}
     rows = (await db.exec(select(GiftCardDesignRow).where(is_any_of(col(GiftCardDesignRow.id), list(named))))).all()
     designs: dict[int | None, GiftCardDesignRow] = {row.id: row for row in rows}
+    ordered = await _order_uuids(db, cards)
     for group in _by_addressee(cards, network_addressees if to_giftees else _gifter):
         designed = [(card, designs.get(card.design_id)) for card in group.sold]
         items = [_network_item(card, design) for card, design in designed]
         accent = next((design.accent_colour for _, design in designed if design), "")
-        content = group.content(network.time_zone, items, accent)
+        content = group.content(network.time_zone, items, accent, ordered)
         await group.enqueue(db, MailKind.NETWORK_GIFT_CARD, content, again, marketplace_id=network.id)
 
 
@@ -91,9 +96,10 @@ async def mail_network_vouchers(
     named = sorted({voucher.box_id for voucher in vouchers})
     rows = (await db.exec(select(BoxRow).where(is_any_of(col(BoxRow.id), named)))).all()
     boxes, covers = {row.id: row for row in rows}, await _covers(db, named)
+    ordered = await _order_uuids(db, vouchers)
     for group in _by_addressee(vouchers, network_addressees if to_giftees else _gifter):
         items = [_voucher_item(voucher, boxes[voucher.box_id], covers) for voucher in group.sold]
-        content = group.content(network.time_zone, items)
+        content = group.content(network.time_zone, items, orders=ordered)
         await group.enqueue(db, MailKind.NETWORK_VOUCHER, content, again, marketplace_id=network.id)
 
 
@@ -110,21 +116,38 @@ async def _covers(db: AsyncSession, box_ids: Sequence[int]) -> Mapping[int, UUID
     return dict((await db.exec(query)).all())
 
 
+async def _pictures(db: AsyncSession, sold: Sequence[SoldItem]) -> Mapping[int, str]:
+    """The path of the picture of each voucher: the one that its prototype names as its cover, else its first."""
+    prototypes = {one.id: one.voucher_prototype_id for one in sold if isinstance(one, VoucherRow)}
+    image, prototype = PrototypeImageRow, VoucherPrototypeRow
+    query = (
+        select(image.voucher_prototype_id, MediaRow.uuid)
+        .join(MediaRow, col(MediaRow.id) == col(image.media_id))
+        .join(prototype, col(prototype.id) == col(image.voucher_prototype_id))
+        .where(is_any_of(col(image.voucher_prototype_id), sorted(set(prototypes.values()))))
+        .ext(distinct_on(col(image.voucher_prototype_id)))
+        .order_by(
+            col(image.voucher_prototype_id), col(image.position) != col(prototype.cover_image), col(image.position)
+        )
+    )
+    covers = {id: media_path_of(uuid, MediaSize.CARD) for id, uuid in (await db.exec(query)).all()}
+    return {id: covers[shown] for id, shown in prototypes.items() if shown in covers}
+
+
 async def _mail_items(db: AsyncSession, kind: MailKind, sold: Sequence[SoldItem], again: str) -> None:
     if not sold:
         return
     partner_id = sold[0].partner_id
     zone = select(MarketplaceRow.time_zone).join(PartnerRow, col(PartnerRow.marketplace_id) == col(MarketplaceRow.id))
     time_zone = (await db.exec(zone.where(col(PartnerRow.id) == partner_id))).one()
-    ordered = await _order_uuids(db, sold)
+    ordered, pictures = await _order_uuids(db, sold), await _pictures(db, sold)
     for group in _by_addressee(sold, addressees):
-        content = group.content(time_zone, [_item(one) for one in group.sold])
-        if group.role is not GiftRole.FOR_GIFTEE:
-            content = content.model_copy(update={"order_page": ordered.get((group.sold[0].order_id, group.to))})
+        items = [_item(one).model_copy(update={"picture": pictures.get(one.id, "")}) for one in group.sold]
+        content = group.content(time_zone, items, orders=ordered)
         await group.enqueue(db, kind, content, again, partner_id=partner_id)
 
 
-async def _order_uuids(db: AsyncSession, sold: Sequence[SoldItem]) -> Mapping[tuple[int | None, str], UUID]:
+async def _order_uuids(db: AsyncSession, sold: Sequence[PrintableItem]) -> OrderUuids:
     """The uuids of the orders in which vouchers or gift cards were sold, by the orders' ids and buyers' addresses."""
     named = sorted({one.order_id for one in sold if one.order_id is not None})
     query = select(OrderRow.id, OrderRow.buyer_email, OrderRow.uuid).where(is_any_of(col(OrderRow.id), named))
@@ -142,7 +165,9 @@ class _Group(Generic[S]):
     send_on: dt.datetime | None
     sold: list[S] = field(default_factory=list)
 
-    def content(self, time_zone: str, items: Sequence[GiftItem], accent: str = "") -> GiftContent:
+    def content(
+        self, time_zone: str, items: Sequence[GiftItem], accent: str = "", orders: OrderUuids = MappingProxyType({})
+    ) -> GiftContent:
         first, is_giftee = self.sold[0], self.role is GiftRole.FOR_GIFTEE
         return GiftContent(
             role=self.role,
@@ -151,6 +176,7 @@ class _Group(Generic[S]):
             time_zone=time_zone,
             items=tuple(items),
             accent=accent,
+            order_page=None if is_giftee else orders.get((first.order_id, self.to)),
         )
 
     async def enqueue(self, db: AsyncSession, kind: MailKind, content: GiftContent, again: str, **more: Any) -> None:

@@ -24,6 +24,8 @@ class RequestLineContent(Content):
     name: Text
     details: tuple[Text, ...]
     quantity: int
+    picture: str = ""
+    """The path of its picture; empty if there is none. Older messages lack this field."""
 
 
 class OrderNumberContent(Content):

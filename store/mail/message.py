@@ -12,6 +12,7 @@ from email_validator import EmailNotValidError
 
 from store.core.mail_server import parse_address
 from store.mail.mailer import MailMessage, MailRefused
+from store.mail.pictures import EnclosedPicture
 from store.mail.render import RenderedMail
 
 MAX_NAME_LENGTH = 120
@@ -42,8 +43,13 @@ class Attachment:
     content: bytes
 
 
-def build_message(envelope: Envelope, rendered: RenderedMail, attachments: Sequence[Attachment] = ()) -> MailMessage:
-    """A message with an HTML part, a text part and attachments. MailRefused if the recipient's address is malformed."""
+def build_message(
+    envelope: Envelope,
+    rendered: RenderedMail,
+    attachments: Sequence[Attachment] = (),
+    pictures: Sequence[EnclosedPicture] = (),
+) -> MailMessage:
+    """A message with an HTML part and its pictures, a text part and attachments. MailRefused if the recipient's address is malformed."""
     recipient, plain = _encode_address(envelope.recipient)
     message = EmailMessage(policy.SMTP if plain else policy.SMTPUTF8)
     message["Message-ID"] = envelope.message_id
@@ -56,11 +62,23 @@ def build_message(envelope: Envelope, rendered: RenderedMail, attachments: Seque
     message["Auto-Submitted"] = "auto-generated"
     message.set_content(rendered.text, cte="quoted-printable")
     message.add_alternative(rendered.html, subtype="html", cte="quoted-printable")
+    _enclose(message, pictures)
     for file in attachments:
         kind, _, subtype = file.content_type.partition("/")
         message.add_attachment(file.content, kind, subtype, filename=_one_line(file.file_name, MAX_NAME_LENGTH))
     message["Content-Language"] = envelope.language  # last: adding a part moves existing Content-… headers to it
     return MailMessage(envelope.message_id, envelope.sender, recipient, message.as_bytes(), needs_utf8=not plain)
+
+
+def _enclose(message: EmailMessage, pictures: Sequence[EnclosedPicture]) -> None:
+    """Put pictures beside the HTML part, which names them by their ids."""
+    html = message.get_body(("html",))
+    assert isinstance(html, EmailMessage), "the HTML part was added"
+    for number, picture in enumerate(pictures, 1):
+        name = f"picture-{number}.{picture.subtype}"
+        html.add_related(
+            picture.content, "image", picture.subtype, cid=f"<{picture.id}>", disposition="inline", filename=name
+        )
 
 
 def _encode_address(address: str) -> tuple[str, bool]:

@@ -15,7 +15,7 @@ from store.order.orders import OrderRow, address_lines
 from store.payment.attempts import AttemptRow
 from store.payment.snapshot import AttemptLine
 
-ALIKE = ("name", "details", "unit_price")
+ALIKE = ("name", "details", "unit_price", "picture")
 TO_GIFTEES = (ReceptionMode.GIFTEE_EMAIL, ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY)
 
 
@@ -79,6 +79,7 @@ def _lines_content(lines: Sequence[AttemptLine]) -> tuple[OrderLineContent, ...]
             quantity=line.quantity,
             unit_price=line.unit_price,
             total=line.total,
+            picture=line.picture_url,
         )
         last = found[-1] if found else None
         if line.is_of_network and last and all(getattr(last, name) == getattr(shown, name) for name in ALIKE):

@@ -15,9 +15,11 @@ from store.core.localization.formats import Formats
 from store.core.localization.legal_texts import LEGAL_NAMES
 from store.core.localization.sale_texts import SHOP_KIND_NAMES
 from store.core.localization.translations import Texts
+from store.mail.gift_details import GiftDetails
 from store.mail.gift_words import GiftTexts
 from store.mail.link_content import Content
 from store.mail.look import mail_look
+from store.mail.pictures import MailPictures
 from store.mail.subjects import subject_of
 
 TEXTS = Texts(Path(__file__).with_name("translations"))
@@ -34,8 +36,13 @@ class MailLinks:
     pages: Mapping[int, str] = field(default_factory=dict)
     passes: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
     """Of each, the addresses of the passes by the name of the wallet."""
+    details: Mapping[int, GiftDetails] = field(default_factory=dict)
     is_attached: bool = False
     """True if all documents are attached."""
+    has_calendar: bool = False
+    """True if a calendar file with the last day is attached."""
+    balance: str = ""
+    """The address of the page that tells what is left of a code; empty if the message has none."""
     order: str = ""
     """The address of the order's page; empty if the message is about no order, or not for its buyer."""
 
@@ -56,30 +63,41 @@ def render_mail(
     brand: Brand,
     public_url: str,
     links: MailLinks | None = None,
+    pictures: MailPictures | None = None,
 ) -> RenderedMail:
-    """Render a message, with links to its documents. Pictures are referenced by their address below `public_url`."""
-    links = links or MailLinks()
+    """Render a message, with links to its documents. Pictures that are not enclosed are referenced by their address below
+    `public_url`.
+    """
+    links, pictures = links or MailLinks(), pictures or MailPictures()
+    address_of = functools.partial(_picture, public_url=public_url, pictures=pictures)
+    logo = address_of(brand.logo_url)
     subject = subject_of(kind, about, brand, Formats(language), TEXTS.translations(language))
     values = {
         "about": about,
         "brand": brand,
         "look": mail_look(brand.theme),
         "subject": subject,
-        "logo": _picture(brand.logo_url, public_url),
+        "logo": logo,
+        "dark_logo": f"cid:{pictures.dark_logo.id}" if pictures.dark_logo else logo,
         "documents": links.documents,
         "pages": links.pages,
         "passes": links.passes,
-        "address_of": functools.partial(_picture, public_url=public_url),
+        "address_of": address_of,
         "page_at": functools.partial(_page, public_url=public_url),
+        "details": links.details,
         "attached": links.is_attached,
+        "has_calendar": links.has_calendar,
+        "balance_url": links.balance,
         "order_url": links.order,
     }
     html, text = (_environment(language).get_template(f"{kind}.{form}").render(values) for form in ("html", "txt"))
     return RenderedMail(subject, html, BLANK_LINES.sub("\n\n", text).strip() + "\n")
 
 
-def _picture(url: str, public_url: str) -> str:
-    """The address of a picture that mail clients can show; empty for any other."""
+def _picture(url: str, *, public_url: str, pictures: MailPictures) -> str:
+    """The address of a picture that mail clients can show, in the message or elsewhere; empty for any other."""
+    if url in pictures.by_path:
+        return f"cid:{pictures.by_path[url].id}"
     if not url.partition("?")[0].lower().endswith(SUPPORTED_TYPES):
         return ""
     return _page(url, public_url)

@@ -48,7 +48,7 @@ from tests.store.mail.examples import (
 ROOT = Path(__file__).parents[3]
 TRANSLATED = [language for language in LANGUAGES if language != "en"]
 PLACEHOLDER = re.compile(r"%\(\w+\)s")
-SAME = {"Total", "Date", "Data", "Coupon %(code)s"}
+SAME = {"Total", "Date", "Data", "Code", "Coupon %(code)s"}
 """Words that are the same in English and somewhere else."""
 
 
