@@ -88,7 +88,7 @@ GROUPS: Mapping[str, Sequence[RestRoute]] = {
             update_partner,
             partner.UPDATED_PARTNER,
             renamed={**partner.RENAMED_PARTNER_KEYS, "partner_uuid": "uuid"},
-            graphql_only=("logo_url", "refund_policy", "start_page", "theme", *partner.GRAPHQL_ONLY),
+            graphql_only=("logo_url", "payment_methods", "refund_policy", "start_page", "theme", *partner.GRAPHQL_ONLY),
             example=partner.CHANGE,
         ),
         RestRoute(

@@ -108,11 +108,11 @@ NOTICES = {
     ),
     CheckoutNotice.PAYMENT_DECLINED: PageMessage(
         N_("Your payment was declined"),
-        N_("Your bank did not accept it, and nothing was charged. Please use another card, or ask your bank."),
+        N_("Your bank did not accept it, and nothing was charged. Please pay another way, or ask your bank."),
     ),
     CheckoutNotice.PAYMENT_OVER_LIMIT: PageMessage(
-        N_("The amount is above the limit of your card"),
-        N_("Nothing was charged. Use another card, or ask your bank to raise the limit and try again."),
+        N_("The amount is above your limit"),
+        N_("Nothing was charged. Pay another way, or ask your bank to raise the limit and try again."),
     ),
     CheckoutNotice.CARD_NOT_VALID: PageMessage(
         N_("This card cannot be used"),
@@ -151,7 +151,7 @@ REFUSALS = {
         N_("A price or what is in stock is no longer the same, so nothing was charged. Please check your order again."),
     ),
     "PAYMENTS_NOT_ACTIVE": PageMessage(
-        N_("This shop cannot take cards at the moment"),
+        N_("This shop cannot take payments at the moment"),
         N_("Nothing was charged. Please contact the shop, or come back later."),
     ),
     "PROVIDER_FAILED": PageMessage(

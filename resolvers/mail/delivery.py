@@ -106,13 +106,14 @@ async def _build_message(services: Services, mail: MailRow) -> MailMessage:
     if isinstance(about, GiftContent) and about.role in ROLES_WITH_DOCUMENTS:  # the others were taken back meanwhile
         left = tuple(item for item in about.items if item.id in brought.links.documents)
         about = about.model_copy(update={"items": left})
-    async with services.db.sessions() as db, db.begin():
+    async with services.db.sessions() as db:
         brand = await _brand(db, settings, mail, about, own_name)
-        enclosed = [*brought.files, *_calendar_files(mail, about, brand)]
-        has_calendar = len(enclosed) > len(brought.files)
-        links = replace(brought.links, order=await _order_url(db, settings, mail, about), has_calendar=has_calendar)
-        pictures = await load_pictures(db, services.files, brand.logo_url, about)
-        message = render_mail(mail.kind, about, mail.language, brand, settings.public_url, links, pictures)
+        order_url = await _order_url(db, settings, mail, about)
+    enclosed = [*brought.files, *_calendar_files(mail, about, brand)]
+    links = replace(brought.links, order=order_url, has_calendar=len(enclosed) > len(brought.files))
+    pictures = await load_pictures(services.db, services.files, brand.logo_url, about)
+    message = render_mail(mail.kind, about, mail.language, brand, settings.public_url, links, pictures)
+    async with services.db.sessions() as db, db.begin():
         mail.message_id = mail.message_id or f"<{mail.uuid}@{sender.partition('@')[2]}>"
         mail.subject = message.subject
         noted = {"message_id": mail.message_id, "subject": mail.subject[:998]}
@@ -127,7 +128,7 @@ def _calendar_files(mail: MailRow, about: Content, brand: Brand) -> Sequence[Att
     """The last days of what comes with a message, for the calendar of who gets it."""
     if not isinstance(about, GiftContent) or not about.role.attaches_documents:
         return ()
-    return calendar_files(about, mail.language, brand.name, mail=mail.uuid, written_on=mail.created_on)
+    return calendar_files(about, mail.language, brand.name, written_on=mail.created_on)
 
 
 async def _order_url(db: AsyncSession, settings: Settings, mail: MailRow, about: Content) -> str:

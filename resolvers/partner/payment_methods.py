@@ -24,13 +24,14 @@ def methods_for(
 ) -> tuple[PaymentMethod, ...]:
     """What a customer can pay with, of what a partner has `accepted`; that of the customer's country comes first.
 
-    `country` is an ISO 3166 code; empty if unknown. There is always a method: cards, if no other is left.
+    `country` is an ISO 3166 code; empty if unknown. If nothing is left of it, there is what the account at the provider
+    accepts; without that in this currency, cards.
     """
-    suits = currency == EURO
-    offered = [
+    possible = [
         method
         for method in PaymentMethod
-        if method in accepted and method in settings.available_payment_methods and (suits or method not in EURO_ONLY)
+        if method in settings.available_payment_methods and (currency == EURO or method not in EURO_ONLY)
     ]
+    offered = [method for method in possible if method in accepted] or possible
     offered.sort(key=lambda method: HOME_COUNTRIES.get(method) != country)
     return tuple(offered) or (PaymentMethod.CARD,)

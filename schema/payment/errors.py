@@ -104,4 +104,6 @@ class VoucherRefunded(Conflict):
 
 
 class RefundTooLate(Conflict):
-    """The bank card can no longer be refunded: that is possible for eleven months. Refund the customer another way."""
+    """What was paid with can no longer be refunded: that is possible for eleven months, with Bancontact for 180 days. Refund
+    the customer another way.
+    """

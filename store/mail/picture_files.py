@@ -24,6 +24,8 @@ DARKEST = 150
 """The lightness, from 0 to 255, below which a grey is not readable on a dark ground."""
 DULLEST, BRIGHTENING = 115, 0.45
 """The lightness below which a colour is not readable on a dark ground, and how much white it gets then."""
+OPAQUE, MOST_OPAQUE = 250, 0.6
+"""From which value a pixel covers what is behind it, and the share of such pixels beyond which a logo has a ground."""
 GREYEST = 40
 """The difference of its channels below which a colour counts as grey."""
 
@@ -42,8 +44,8 @@ def _dark_logo(content: bytes) -> tuple[bytes, str]:
     """The logo for a dark ground: of a transparent one, black and dark greys become light, and dark colours brighter."""
     logo = _open_logo(content)
     alpha = logo.getchannel("A")
-    if not alpha.histogram()[0]:
-        return _png(logo)  # it has a ground of its own
+    if sum(alpha.histogram()[OPAQUE:]) > MOST_OPAQUE * logo.width * logo.height:
+        return _png(logo)  # it has a ground of its own, perhaps with round corners
     red, green, blue, _ = logo.split()
     lightest = ImageChops.lighter(ImageChops.lighter(red, green), blue)
     darkest = ImageChops.darker(ImageChops.darker(red, green), blue)

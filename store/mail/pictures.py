@@ -6,13 +6,15 @@ import asyncio
 import enum
 import hashlib
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import structlog
-from sqlmodel.ext.asyncio.session import AsyncSession
 
+from schema.core.errors import Unavailable
 from schema.media import MediaSize
 from store.core.files import FileStore
+from store.database.db import Database
 from store.document.source import stored_picture
 from store.mail.content import GiftContent, OrderLineContent
 from store.mail.link_content import Content, RequestLineContent
@@ -23,6 +25,11 @@ MAX_ENCLOSED_BYTES = 180_000
 """Maximum bytes of the pictures of one message; with their encoding, and its texts, it stays below 300 kB. Those beyond
 are linked.
 """
+
+
+MAX_THREADS = 2
+"""How many pictures a process makes at once: each takes memory."""
+_THREADS = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="mail-pictures")
 
 
 class PictureUse(enum.StrEnum):
@@ -66,15 +73,13 @@ class MailPictures:
         return list({picture.id: picture for picture in shown}.values())
 
 
-async def load_pictures(db: AsyncSession, files: FileStore, logo: str, about: Content) -> MailPictures:
-    """The pictures of a message: those in our own storage, as far as they fit. Raises Unavailable if the file store is
-    unreachable.
-    """
+async def load_pictures(database: Database, files: FileStore, logo: str, about: Content) -> MailPictures:
+    """The pictures of a message: those in our own storage, as far as they fit. Those that cannot be read now are linked."""
     found: dict[str, EnclosedPicture] = {}
-    dark_logo = await _enclose(db, files, logo, PictureUse.DARK_LOGO)
+    dark_logo = await _enclose(database, files, logo, PictureUse.DARK_LOGO)
     room = MAX_ENCLOSED_BYTES - (len(dark_logo.content) if dark_logo else 0)
     for path, use in [(logo, PictureUse.LOGO), *_pictures_in(about)]:
-        if path in found or (picture := await _enclose(db, files, path, use)) is None:
+        if path in found or (picture := await _enclose(database, files, path, use)) is None:
             continue
         if len(picture.content) <= room:
             found[path] = picture
@@ -91,20 +96,23 @@ def _pictures_in(about: Content) -> Iterator[tuple[str, PictureUse]]:
             yield line.picture, PictureUse.THUMBNAIL
 
 
-async def _enclose(db: AsyncSession, files: FileStore, path: str, use: PictureUse) -> EnclosedPicture | None:
-    """A picture of our own storage as it is enclosed; None for any other, and for what is no picture."""
+async def _enclose(database: Database, files: FileStore, path: str, use: PictureUse) -> EnclosedPicture | None:
+    """A picture of our own storage as it is enclosed; None for any other, and for what cannot be read."""
     from store.mail.picture_files import UNREADABLE, picture_file  # Pillow: most processes send no mail
 
-    row = await stored_picture(db, path) if path else None
+    async with database.sessions() as db:
+        row = await stored_picture(db, path) if path else None
     if row is None:
         return None
-    content = await files.get(media_key_of(row.uuid, STORED_SIZES[use])) if isinstance(row, MediaRow) else row.content
-    if content is None:
-        log.warning("a picture is left out of a message: its file is missing", picture=path)
-        return None
     try:
-        made, subtype = await asyncio.to_thread(picture_file, use, content)
-    except UNREADABLE as error:
+        content = (
+            await files.get(media_key_of(row.uuid, STORED_SIZES[use])) if isinstance(row, MediaRow) else row.content
+        )
+        if content is None:
+            log.warning("a picture is left out of a message: its file is missing", picture=path)
+            return None
+        made, subtype = await asyncio.get_running_loop().run_in_executor(_THREADS, picture_file, use, content)
+    except (Unavailable, *UNREADABLE) as error:
         log.warning("a picture is left out of a message", picture=path, because=str(error)[:200])
         return None
     return EnclosedPicture(f"{hashlib.sha256(made).hexdigest()[:32]}@coffret", made, subtype)

@@ -188,6 +188,18 @@ async def transfer_of(
     )
 
 
+async def paid_method(db: AsyncSession, payment: PaymentRow) -> PaymentMethod:
+    """What a payment was paid with at the provider; pay-ins without a method are by card."""
+    table = PaymentTransactionRow
+    query = select(table.method).where(
+        col(table.payment_id) == payment.id,
+        col(table.type) == PaymentTransactionType.PAYIN,
+        col(table.status) == PaymentTransactionStatus.OK,
+        col(table.payment_method) == CARD,
+    )
+    return PaymentMethod((await db.exec(query)).first() or PaymentMethod.CARD)
+
+
 def new_payin(
     payment: PaymentRow, source: PaymentSourceRow, now: dt.datetime, method: PaymentMethod | None = None
 ) -> PaymentTransactionRow:

@@ -39,6 +39,8 @@ OLDER: Mapping[str, str] = {"paypal": "PAYPAL", "payconiq": "PAYCONIQ", "directd
 """The methods that older integrations use at `/payins/{method}/web`, with their `PaymentType`."""
 OPEN_FOR: Mapping[str, int] = {"BCMC": 3600, "IDEAL": 1800}
 """Lifetimes of pages in seconds, by type, if they differ from that of the card's page."""
+CULTURES: Mapping[str, tuple[str, ...]] = {"BCMC": ("DE", "EN", "FR", "NL")}
+"""The languages of pages that have fewer than that of the card."""
 BY_CODE = ("PAYCONIQ",)
 """Types whose application opens by a code or a link."""
 TOLD_ALWAYS: Mapping[str, tuple[str, ...]] = {
@@ -155,6 +157,9 @@ def pay_by(session: SandboxSession, call: HttpCall, method: str, body: NewMethod
     """Create a pay-in with a method, which the buyer confirms. `more` are further fields of the pay-in."""
     if body.return_url is None and not (method in BY_PHONE and body.phone):
         raise ParamError({"ReturnURL": "The ReturnURL field is required."})
+    languages = CULTURES.get(METHODS[method])
+    if languages and body.culture is not None and body.culture not in languages:
+        raise ParamError({"Culture": f"The Culture must be one of {', '.join(languages)}."})
     return open_page(session, call, METHODS[method], body, more)
 
 

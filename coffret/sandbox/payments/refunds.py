@@ -1,6 +1,7 @@
 """Refunds of pay-ins and transfers, full or partial, from the wallet that was credited."""
 
 import datetime as dt
+import json
 import sqlite3
 from typing import Self
 
@@ -14,6 +15,7 @@ from coffret.sandbox.wire.endpoints import HttpCall, Json, WireEndpoint, WirePag
 from coffret.sandbox.wire.errors import ParamError
 
 REFUNDABLE_FOR = 334 * 24 * 3600
+BANCONTACT_REFUNDABLE_FOR = 180 * 24 * 3600
 """Eleven months in seconds."""
 
 
@@ -109,10 +111,12 @@ def refusal(session: SandboxSession, initial: sqlite3.Row, debited: int, fees: i
     page = checkout.of_payin(session, initial["id"])
     card = BY_NUMBER.get(page.card or "") if page else None
     wallet = movements.available(session, initial["credited_wallet_id"], initial["currency"])
+    paid_with = json.loads(initial["body"]).get("PaymentType")
+    refundable_for = BANCONTACT_REFUNDABLE_FOR if paid_with == "BCMC" else REFUNDABLE_FOR
     reasons = (
         (results.ALREADY_REFUNDED, bool(earlier) and refunded >= credited),
         (results.PAYIN_DISPUTED, disputed is not None),
-        (results.REFUND_TOO_LATE, session.now >= initial["created_at"] + REFUNDABLE_FOR),
+        (results.REFUND_TOO_LATE, session.now >= initial["created_at"] + refundable_for),
         (
             results.SAME_REFUND_TODAY,
             any(row["debited"] == debited and day(row["created_at"]) == today for row in earlier),

@@ -57,8 +57,8 @@ INTERVALS = CheckIntervals(
     ),
     longest=dt.timedelta(hours=6),
 )
-NOTIFIED_AGES = tuple(dt.timedelta(minutes=age) for age in (1, 3, 8, 16, 30, 45))
-"""When a pay-in is checked that the provider notifies about. Its link ends after 15 minutes."""
+NOTIFIED_AGES = tuple(dt.timedelta(minutes=age) for age in (1, 3, 8, 16, 31, 45, 61))
+"""When a pay-in is checked that the provider notifies about. Its link ends after 15 minutes, 30 or an hour."""
 
 
 def next_check(attempt: AttemptRow, now: dt.datetime) -> dt.datetime:

@@ -34,16 +34,19 @@ from schema.payment.payment import (
     RefundPreviewLine,
     RefundState,
 )
+from schema.payment_method import PaymentMethod
 from store.gift_card.states import takes_money_back
 from store.job.jobs import JobKind, enqueue_job
 from store.order.refunds import OrderRefund
 from store.payment.disputes import disputes_of
 from store.payment.payments import REFUND_STATES, PaymentRow, RefundRow
-from store.payment.recording import lock_payment
+from store.payment.recording import lock_payment, paid_method
 from store.payment.refund_amounts import BankCardPart, divide, divide_as_told
 
 LONGEST_AGE = dt.timedelta(days=330)
 """The provider refunds a bank card for eleven months."""
+LONGEST_AGES = {PaymentMethod.BANCONTACT: dt.timedelta(days=179)}
+"""The same of methods that it refunds for another time."""
 
 
 @graphql_enum
@@ -185,8 +188,10 @@ async def refund_by_source(
         told = wish.split
         amounts = divide_as_told(locked.sources, told.extra_source_amount, told.additional_payin_amount)
     cards = {row.id for row in locked.sources if row.kind is PaymentSourceKind.CREDIT_CARD}
-    if cards & amounts.keys() and now - locked.payment.created_on > LONGEST_AGE:
-        raise RefundTooLate
+    if cards & amounts.keys():
+        method = await paid_method(db, locked.payment)
+        if now - locked.payment.created_on > LONGEST_AGES.get(method, LONGEST_AGE):
+            raise RefundTooLate
     returned = (row for row in locked.sources if row.id in amounts and row.gift_card_id is not None)
     if not all(takes_money_back(locked.cards[row.gift_card_id or 0]) for row in returned):
         raise GiftCardNotSpendable

@@ -13,13 +13,13 @@ TYPE = sa.String(20)
 
 
 def upgrade() -> None:
-    op.add_column(
+    op.add_column('payment_transaction', sa.Column('method', TYPE, nullable=True))
+    op.execute("UPDATE payment_transaction SET method = 'card' WHERE type = 'payin' AND payment_method = 'credit_card'")
+    op.add_column(  # these tables are locked only after the long statement
         'partner',
         sa.Column('payment_methods', postgresql.ARRAY(TYPE), nullable=False, server_default=sa.text("'{card}'")),
     )
     op.add_column('checkout_attempt', sa.Column('payment_method', TYPE, nullable=False, server_default='card'))
-    op.add_column('payment_transaction', sa.Column('method', TYPE, nullable=True))
-    op.execute("UPDATE payment_transaction SET method = 'card' WHERE type = 'payin' AND payment_method = 'credit_card'")
 
 
 def downgrade() -> None:

@@ -46,6 +46,8 @@ _PAGES: Mapping[PaymentMethod, tuple[str, Json]] = {
 """Where a payment is created, and what only its method needs."""
 _CULTURES = {"ca": "ES"}
 """Our languages that the provider's pages lack -> the nearest one that they have."""
+_BANCONTACT_CULTURES = frozenset({"DE", "EN", "FR", "NL"})
+"""The languages of Bancontact's page. iDEAL's has no choice."""
 _STATEMENT_LENGTH = 10
 _BANK_WIRE_LENGTH = 12
 """Longer references of payouts may be cut off by the bank."""
@@ -55,7 +57,6 @@ class TransactionsMixin(PayersMixin):
     async def create_payment(self, request: PayinRequest, *, key: IdempotencyKey, sent_at: dt.datetime) -> Transaction:
         """See `PaymentProvider`."""
         path, own = _PAGES[request.method]
-        culture = _CULTURES.get(request.language, request.language.upper())
         body: Json = {
             "AuthorId": request.payer_id,
             "CreditedWalletId": request.wallet_id,
@@ -64,7 +65,7 @@ class TransactionsMixin(PayersMixin):
             "ReturnURL": request.return_url,
             "Tag": tag(request.reference),
             **own,
-            **({} if request.method is PaymentMethod.IDEAL else {"Culture": culture}),
+            **_culture(request),
         }
         if statement := _statement(request.statement, _STATEMENT_LENGTH):
             body["StatementDescriptor"] = statement
@@ -149,6 +150,18 @@ class TransactionsMixin(PayersMixin):
         if transaction.status is TransactionStatus.FAILED:
             raise Declined(transaction)
         return transaction
+
+
+def _culture(request: PayinRequest) -> Json:
+    """The language of the page: the buyer's, or the nearest that it has."""
+    culture = _CULTURES.get(request.language, request.language.upper())
+    match request.method:
+        case PaymentMethod.IDEAL:
+            return {}
+        case PaymentMethod.BANCONTACT if culture not in _BANCONTACT_CULTURES:
+            return {"Culture": "EN"}
+        case _:
+            return {"Culture": culture}
 
 
 def _refund_body(author_id: str, amount: MinorAmount, fee_back: MinorAmount, reference: str) -> Json:

@@ -133,7 +133,7 @@ async def test_an_open_payment_is_finished_or_given_up(shop: Shop, customer: Cus
     ("card", "title"),
     [
         (DECLINED_CARD, "Your payment was declined"),
-        ("4970109000000205", "The amount is above the limit of your card"),
+        ("4970109000000205", "The amount is above your limit"),
         ("4970109000000304", "This card cannot be used"),
         ("4970109000000403", "Your payment was declined"),
         ("4970109000000700", "Your bank could not be sure that it was you"),
@@ -281,7 +281,7 @@ async def test_a_shop_that_cannot_be_paid_says_so(shop: Shop, customer: Customer
     async with shop.services.db.sessions() as db, db.begin():
         await (await db.connection()).execute(text("UPDATE partner SET payments_active = false"))
     await customer.press_pay()
-    assert await refusal_title(customer) == "This shop cannot take cards at the moment"
+    assert await refusal_title(customer) == "This shop cannot take payments at the moment"
 
 
 async def test_a_silent_provider_is_told_and_tried_again(shop: Shop, customer: Customer) -> None:

@@ -2,6 +2,8 @@
 
 import pytest
 
+from schema.cart.cart import CartItem
+from schema.delivery.delivery import DeliveryKind
 from schema.payment_method import PaymentMethod
 from store.core.settings import Settings
 from tests.fixtures.shop import Shop
@@ -87,10 +89,19 @@ async def test_what_is_not_offered_any_more_charges_nothing(shop: Shop, customer
     assert await shop.one("SELECT payment_method FROM checkout_attempt") == "card"
 
 
-async def test_the_method_of_the_buyers_country_comes_first(shop: Shop, customer: Customer) -> None:
+async def test_the_method_of_the_shops_country_comes_first(shop: Shop, customer: Customer) -> None:
     await shop.execute("UPDATE partner SET hq_country_code = 'NL'")
     await at_payment(shop, customer)
     assert next(iter(offered(customer).items())) == ("ideal", True)
+
+
+async def test_the_country_of_the_delivery_decides_before_that_of_the_shop(shop: Shop, customer: Customer) -> None:
+    await shop.execute("UPDATE partner SET hq_country_code = 'NL'")
+    cart = await shop.cart(CartItem((await shop.product("20.00")).id, 1))
+    await customer.choose(cart.id, shop.modes[DeliveryKind.HOME_DELIVERY], country="BE")
+    await customer.identify(country="BE", postal_code="1000", city="Bruxelles")
+    assert customer.step == "payment"
+    assert next(iter(offered(customer).items())) == ("bancontact", True)
 
 
 async def test_a_covered_order_offers_nothing(shop: Shop, customer: Customer) -> None:

@@ -127,7 +127,7 @@ async def test_a_declined_card_can_be_replaced(shop: Shop, customer: Customer) -
     ("reason", "title"),
     [
         ("expired", "The time to pay ran out"),
-        ("limit", "The amount is above the limit of your card"),
+        ("limit", "The amount is above your limit"),
         ("authentication_failed", "Your bank could not be sure that it was you"),
         ("provider_technical", "The payment did not go through"),
         ("issuer_declined", "Your payment was declined"),
@@ -221,7 +221,7 @@ async def test_a_partner_that_cannot_be_paid_says_so(shop: Shop, customer: Custo
     await customer.open(path(row))
     await shop.execute("UPDATE partner SET payments_active = false")
     await press(customer)
-    assert notes(customer) == ["This shop cannot take cards at the moment"]
+    assert notes(customer) == ["This shop cannot take payments at the moment"]
     await shop.execute("UPDATE partner SET status = 'i'")
     await customer.open(path(row))
     assert customer.h1 == "This cannot be paid at the moment"

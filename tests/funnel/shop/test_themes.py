@@ -52,6 +52,8 @@ async def test_the_start_page_shows_headline_and_picture(shop: Shop, customer: C
     picture = customer.page.one("div", class_="hero").one("img")
     assert (picture.attributes["src"], picture.attributes["alt"]) == (HERO, "")
     assert picture.attributes["srcset"] == f"{HERO} 800w, {HERO.replace('card', 'cover')} 1920w"
+    await customer.open(f"{WINDOW}?lang=de")
+    assert "soir" not in customer.h1, "a headline in another language is none"
     await shop.execute(START, id=shop.partner.id, path="/media/of-demo.webp", headline="{}")
     await customer.open(WINDOW)
     assert customer.page.one("h1").text == "Give a moment to remember"

@@ -14,12 +14,15 @@ from resolvers.mail import delivery
 from resolvers.mail.delivery import CLAIM_DURATION, PAUSES
 from resolvers.payment.checkout import completion, polling
 from schema.checkout.checkout import ProductChoice
+from schema.core.errors import Unavailable
 from schema.mail import MailKind
 from store.core.clock import clock
+from store.core.files import FileStore
 from store.core.mail_server import parse_server
 from store.mail.mailer import FolderMailer, MailMessage
 from store.mail.outbox import enqueue_mail
 from store.mail.smtp import SmtpMailer
+from store.media.media import MediaRow
 from tests.fixtures.payment.payment import send_refunds
 from tests.fixtures.shop import BUYER, Shop
 from tests.resolvers.job.workers import working
@@ -355,7 +358,26 @@ async def test_a_payment_that_goes_back_is_told_once(mailing: Shop, mail_server:
     assert received.message["Subject"] == "Your payment at The Shop is being refunded"
     text_part = received.message.get_body(("plain",))
     assert text_part is not None
-    assert "Goes back to your card: €20.00" in text_part.get_content()
+    assert "Goes back to you: €20.00" in text_part.get_content()
+
+
+async def test_a_file_store_that_is_down_holds_up_no_message(
+    mailing: Shop, mail_server: RealMailServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values: dict[str, Any] = {"content_type": "image/webp", "size": 1, "width": 1, "height": 1, "digest": "0" * 64}
+    logo = await mailing.add(MediaRow(partner_id=mailing.partner.id, name="Logo", **values))
+    await mailing.execute("UPDATE partner SET logo_url = :path", path=f"/media/{logo.uuid}/card.webp")
+
+    async def down(*_: object) -> bytes:
+        raise Unavailable(what="The file store")
+
+    monkeypatch.setattr(FileStore, "get", down)
+    await ordered(mailing)
+    await send_all(mailing)
+    assert sorted(received.recipients[0] for received in mail_server.messages) == [BUYER.email, "hello@shop.example"]
+    body = mail_server.messages[0].message.get_body(("html",))
+    assert body is not None
+    assert f"/media/{logo.uuid}/card.webp" in body.get_content(), "the logo is linked"
 
 
 # ---- the folder

@@ -45,6 +45,26 @@ async def test_what_they_cannot_be_changes_nothing(
     assert await tenants.snapshot() == before
 
 
+async def test_a_method_that_the_account_has_lost_holds_up_no_other_change(
+    tenants: Tenants, ask: Transport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    uuid = str(tenants.partners["a1"].uuid)
+    assert (await ask.change("market a", update_partner, uuid=uuid, payment_methods=[IDEAL])).done
+    monkeypatch.setattr(Settings, "available_payment_methods", [CARD])
+    assert (await ask.change("market a", update_partner, uuid=uuid, agency_phone="+33 1 23 45 67 89")).done
+    row = await tenants.row("partner", tenants.partners["a1"].id)
+    assert (row["payment_methods"], row["agency_phone"]) == (["ideal"], "+33 1 23 45 67 89")
+
+
+async def test_rest_has_no_key_for_them(tenants: Tenants) -> None:
+    one, headers = tenants.partners["a1"], {"Authorization": f"Token {tenants.tokens['market a']}"}
+    address, sent = f"/api/payment_hub/partner/{one.uuid}/", {"payment_methods": ["ideal"], "hide_from_stats": True}
+    answer = await tenants.client.patch(address, json=sent, headers=headers)
+    assert (answer.status_code, answer.json()["hide_from_stats"]) == (200, True)
+    assert "payment_methods" not in answer.json()
+    assert (await tenants.row("partner", one.id))["payment_methods"] == ["card"]
+
+
 async def test_the_account_at_the_provider_decides() -> None:
     assert SANDBOX.available_payment_methods == list(PaymentMethod)
     assert MANGOPAY.available_payment_methods == [CARD]
@@ -62,7 +82,7 @@ async def test_the_account_at_the_provider_decides() -> None:
         ([CARD, BANCONTACT, IDEAL], "EUR", "BE", (BANCONTACT, CARD, IDEAL)),
         ([CARD, BANCONTACT, IDEAL], "EUR", "", (CARD, BANCONTACT, IDEAL)),
         ([CARD, AMEX, BANCONTACT, IDEAL], "CHF", "BE", (CARD, AMEX)),
-        ([IDEAL], "CHF", "NL", (CARD,)),
+        ([IDEAL], "CHF", "NL", (CARD, AMEX)),
     ],
 )
 def test_what_is_offered(

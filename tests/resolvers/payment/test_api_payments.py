@@ -267,6 +267,17 @@ async def test_what_cannot_be_refunded(shop: Shop) -> None:
     await books_balance(shop)
 
 
+async def test_bancontact_is_refunded_for_half_a_year(shop: Shop) -> None:
+    payment = await paid(shop)
+    await shop.execute("UPDATE payment_transaction SET method = 'bancontact'")
+    clock.advance(dt.timedelta(days=178))
+    await refunded(shop, payment, "1.00")
+    clock.advance(dt.timedelta(days=2))
+    with pytest.raises(RefundTooLate):
+        await refunded(shop, payment, "2.00")
+    assert await shop.one("SELECT refunded_amount FROM payment WHERE id = :id", id=payment.id) == 1
+
+
 async def test_a_payment_needs_an_active_partner_and_a_known_wallet(shop: Shop) -> None:
     card = await shop.gift_card("30.00")
     uuid = await wallet_uuid(shop, card)

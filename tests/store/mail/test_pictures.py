@@ -47,6 +47,16 @@ def test_a_logo_with_a_ground_of_its_own_is_one_on_dark_too() -> None:
     assert len({picture_file(use, written.getvalue()) for use in uses}) == 1
 
 
+def test_a_tile_with_round_corners_has_a_ground_too() -> None:
+    tile = Image.new("RGBA", (100, 50), (255, 255, 255, 255))
+    for corner in ((0, 0), (99, 0), (0, 49), (99, 49)):
+        tile.putpixel(corner, (0, 0, 0, 0))
+    written = io.BytesIO()
+    tile.save(written, "PNG")
+    uses = (PictureUse.LOGO, PictureUse.DARK_LOGO)
+    assert len({picture_file(use, written.getvalue()) for use in uses}) == 1, "black letters stay black on it"
+
+
 def test_photographs_are_small_jpegs() -> None:
     written = io.BytesIO()
     Image.effect_noise((1900, 600), 90).convert("RGB").save(written, "WEBP")

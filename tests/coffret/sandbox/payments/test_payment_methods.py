@@ -58,6 +58,9 @@ async def test_a_page_that_nobody_answers_expires(api: MangopayApi, method: str,
 
 
 async def test_what_is_refused(api: MangopayApi) -> None:
+    for culture, status in (("NL", 200), ("ES", 400)):
+        answer = await api.call("POST", "/payins/payment-methods/bancontact", await body(api, Culture=culture))
+        assert answer.status_code == status
     for method, changes in (("ideal", {"ReturnURL": None}), ("mbway", {"ReturnURL": None})):
         answer = await api.call("POST", f"/payins/payment-methods/{method}", await body(api, **changes))
         assert (answer.status_code, list(answer.json()["errors"])) == (400, ["ReturnURL"])

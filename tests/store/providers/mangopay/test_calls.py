@@ -7,6 +7,7 @@ from dataclasses import replace
 import httpx
 import pytest
 
+from schema.payment_method import PaymentMethod
 from store.providers.actions import ActionKind, UserAction
 from store.providers.base import PaymentProvider
 from store.providers.errors import Declined, ProviderNotFound, TransientError
@@ -115,6 +116,24 @@ async def test_the_page_speaks_the_buyers_language_or_the_nearest(
         replace(PAYMENT, language=language), key=new_idempotency_key(), sent_at=account.clock.now()
     )
     assert json.loads(route.calls.last.request.content)["Culture"] == culture
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "language", "culture"),
+    [
+        (PaymentMethod.BANCONTACT, "bancontact", "nl", "NL"),
+        (PaymentMethod.BANCONTACT, "bancontact", "it", "EN"),
+        (PaymentMethod.BANCONTACT, "bancontact", "ca", "EN"),
+        (PaymentMethod.IDEAL, "ideal", "nl", None),
+    ],
+)
+async def test_pages_of_local_methods_have_fewer_languages(
+    account: Account, method: PaymentMethod, path: str, language: str, culture: str | None
+) -> None:
+    route = account.on("POST", f"/payins/payment-methods/{path}", ok(payin()))
+    request = replace(PAYMENT, method=method, language=language)
+    await account.adapter.create_payment(request, key=new_idempotency_key(), sent_at=account.clock.now())
+    assert json.loads(route.calls.last.request.content).get("Culture") == culture
 
 
 @pytest.mark.parametrize(
