@@ -89,7 +89,8 @@ class DemoShopPages:
         css = (folder / "page.css").read_bytes()
         self._stylesheet = Asset(CONTENT_TYPES[".css"], css, gzip.compress(css, mtime=0))
         self._stylesheet_path = f"{PREFIX}page.{digest(css)}.css"
-        self._checkout_stylesheet = Assets().path("funnel.css")
+        assets = Assets()
+        self._checkout_stylesheet, self._dark_stylesheet = assets.path("funnel.css"), assets.path("dark.css")
 
     def routes(self) -> list[BaseRoute]:
         return [
@@ -121,6 +122,7 @@ class DemoShopPages:
                 order=order if ORDER_NUMBER.fullmatch(order) else "",
                 products=shop.products_on_sale,
                 sells_gift_cards=shop.partner.gift_card_offer_enabled,
+                dark_sheet=self._dark_stylesheet,
                 sheets=(self._checkout_stylesheet, brand_path(brand), self._stylesheet_path),
                 t=self._texts[language],
                 tagline=shop.tagline.in_language(language),

@@ -133,7 +133,9 @@ class Customer:
         return self.page.locator("button.main[form=pay]:visible")
 
     async def leave_to_pay(self) -> None:
-        """Press pay, and come to the provider's page."""
+        """Press pay, with a card, and come to the provider's page."""
+        if await self.page.locator("#method-card").count():
+            await self.page.check("#method-card")
         await self.pay_button.click()
         await self.arrive_at_provider()
 

@@ -5,7 +5,6 @@ from playwright.async_api import expect
 
 from tests.browser.conftest import NewCustomer
 from tests.browser.running_shop import RunningShop
-from tests.fixtures.basket import experiences
 from tests.servers.chromium import needs_chromium, sound
 
 pytestmark = [*needs_chromium, pytest.mark.asyncio(loop_scope="session")]
@@ -15,7 +14,6 @@ pytestmark = [*needs_chromium, pytest.mark.asyncio(loop_scope="session")]
 async def test_filters_are_in_a_sheet_on_a_phone(
     shop: RunningShop, new_customer: NewCustomer, *, scripts: bool
 ) -> None:
-    await experiences(shop)
     page = (await new_customer(390, scripts=scripts)).page
     await page.goto(f"{shop.home}vouchers/shop/?lang=en")
     opener, sheet = page.locator(".open-filters"), page.locator("#filters")

@@ -12,7 +12,9 @@ from playwright.async_api import Browser, Page
 
 from coffret.sandbox import pages
 from funnel.core.languages import NAMES, catalogue
+from funnel.core.payment_methods import METHOD_TEXTS
 from schema.delivery.delivery import DeliveryKind
+from schema.payment_method import PaymentMethod
 from store.core.localization.translations import locale_of
 from tests.browser.conftest import NewCustomer, customers
 from tests.browser.customer import ABROAD, ADDRESS, Customer
@@ -123,7 +125,8 @@ WALKED = ("de", "fr")
 
 @pytest.mark.parametrize("language", WALKED)
 async def test_every_step(shop: RunningShop, new_customer: NewCustomer, english: Seen, language: str) -> None:
-    allowed, left_over = shared_words(language), {}
+    brands = {words(told.name) for method, told in METHOD_TEXTS.items() if method is not PaymentMethod.CARD}
+    allowed, left_over = shared_words(language) | brands, {}
     async for name, page in walked(shop, await new_customer(NARROWEST, language)):
         assert (await page.get_attribute("html", "lang")) == language, name
         assert await wider_than_the_window(page) == [], name

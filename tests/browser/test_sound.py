@@ -216,7 +216,7 @@ async def test_every_page_is_small(shop: RunningShop, new_customer: NewCustomer)
 
 
 async def weighed(customer: Customer, url: str) -> int:
-    """The bytes of a page and all that it loads, not compressed, but for the products' pictures."""
+    """The bytes that a page and all that it loads take on the way, but for the products' pictures."""
     responses: list[Response] = []
 
     def keep(response: Response) -> None:
@@ -225,7 +225,8 @@ async def weighed(customer: Customer, url: str) -> int:
     customer.page.on("response", keep)
     await customer.page.goto(url, wait_until="networkidle")
     pictures = await customer.page.locator("main img").evaluate_all("all => all.map(img => img.currentSrc)")
-    sizes = {response.url: len(await response.body()) for response in responses if response.url not in pictures}
+    loaded = [response for response in responses if response.url not in pictures]
+    sizes = {response.url: (await response.request.sizes())["responseBodySize"] for response in loaded}
     assert {urlsplit(url).path.rpartition(".")[2] for url in sizes} >= {"css", "js", "svg"}, sizes
     return sum(sizes.values())
 
