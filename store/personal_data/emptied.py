@@ -10,7 +10,7 @@ from store.core.telemetry.logs import MASK
 from store.order.orders import OrderRow
 from store.order.refund_requests import RefundRequestRow
 from store.payment.attempts import AttemptRow
-from store.payment.snapshot import AttemptLine
+from store.payment.snapshot import AttemptLine, Purchase
 from store.personal_data.rows import GIFTEE, GIFTER, GiftRow, PersonRows, Roles
 
 ORDER = (
@@ -110,41 +110,45 @@ def _emptied_line(person_rows: PersonRows, line: AttemptLine, *, is_buyer: bool)
 
 @dataclass(slots=True)
 class ErasedTexts:
-    """The texts that are erased from rows. The `telling` ones are about this person alone: they find other records."""
+    """The texts that are erased from rows."""
 
-    every: list[str] = field(default_factory=list)
-    telling: list[str] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
 
-    def add(self, row: Any, changed: Collection[str]) -> None:
-        """Add the texts of the columns of a row that are about to be emptied."""
-        for name in changed:
-            value = getattr(row, name)
+    def add(self, row: Any, left: Mapping[str, Any]) -> None:
+        """Add the texts that a row loses; `left` has what its changed columns become."""
+        for name, after in left.items():
+            before = getattr(row, name)
             if name == "buyer":
-                self._add_contact(value)
+                self._add_contact(before, after)
             elif name == "lines":
-                for purchase in filter(None, (line.purchase for line in value)):
-                    self._add_contact(purchase.giftee)
-                    self._add("message", purchase.message)
-                    self._add("from_gifter", purchase.from_gifter)
+                for old, new in zip(before, after, strict=True):
+                    self._add_purchase(old.purchase, new.purchase)
             else:
-                self._add(name, value)
+                self._add(name, before)
         for prefix in ("", "buyer_", "gifter_", "giftee_", "customer_"):
-            self._add_joined(*(getattr(row, f"{prefix}{name}", None) for name in ("first_name", "last_name")))
-            self._add_joined(*(getattr(row, f"{prefix}{name}", None) for name in ("postal_code", "city")))
+            self._add_joined(row, prefix, left)
 
-    def _add_contact(self, contact: Any) -> None:
-        for each in fields(contact):
-            self._add(each.name, getattr(contact, each.name))
+    def _add_purchase(self, before: Purchase | None, after: Purchase | None) -> None:
+        if before is None or after is None:
+            return
+        self._add_contact(before.giftee, after.giftee)
+        for name in ("message", "from_gifter", "to_giftee"):
+            if getattr(before, name, "") != getattr(after, name, ""):
+                self._add(name, getattr(before, name))
+
+    def _add_contact(self, before: Buyer | Giftee, after: Buyer | Giftee) -> None:
+        changed = [each.name for each in fields(before) if getattr(before, each.name) != getattr(after, each.name)]
+        for name in changed:
+            self._add(name, getattr(before, name))
+        self._add_joined(before, "", changed)
 
     def _add(self, name: str, value: Any) -> None:
         if isinstance(value, str) and value and not name.endswith("country"):
-            self.every.append(value)
-            if name.endswith(_TELLING):
-                self.telling.append(value)
+            self.texts.append(value)
 
-    def _add_joined(self, first: Any, second: Any) -> None:
+    def _add_joined(self, of: Any, prefix: str, changed: Collection[str]) -> None:
         """As mails have them: a first and a last name, a postal code and a town."""
-        self.every.append(f"{first or ''} {second or ''}".strip())
-
-
-_TELLING = ("email", "phone", "phone_number", "message", "reason")
+        for pair in (("first_name", "last_name"), ("postal_code", "city")):
+            names = [prefix + name for name in pair]
+            if any(name in changed for name in names):
+                self.texts.append(" ".join(getattr(of, name, None) or "" for name in names).strip())

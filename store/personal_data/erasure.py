@@ -57,9 +57,9 @@ async def erase_person(db: AsyncSession, person: PersonKey, now: dt.datetime) ->
     if reasons:
         raise PersonalDataInUse(reasons="; ".join(reasons))
     counts, texts = await erase_rows(db, person_rows, now)
-    personal = PersonalTexts(person.email, texts.every, texts.telling)
+    personal = PersonalTexts(person.email, texts.texts)
     audit_entries = await erase_from_log(db, person, personal, person_rows)
-    traces = await erase_traces(db, person, personal, person_rows.gifts)
+    traces = await erase_traces(db, person, personal, person_rows)
     result = PersonalDataErasure(
         partner_id=person.partner_id,
         erased_on=now,

@@ -40,7 +40,7 @@ from store.payment.requests import PaymentRequestRow
 from store.personal_data.audit_log import entries_about
 from store.personal_data.rows import GIFTER, GiftRow, PersonKey, PersonRows, kind_of, rows_of_person
 from store.personal_data.scrubbing import PersonalTexts
-from store.personal_data.traces import events_about, mails_to
+from store.personal_data.traces import events_with, mails_to
 from store.voucher.vouchers import VoucherRentalRow, VoucherRow
 
 
@@ -66,13 +66,12 @@ async def personal_data_of(db: AsyncSession, person: PersonKey, now: dt.datetime
         mails=[_mail(each) for each in await mails_to(db, person)],
         events=[
             PersonalRecord(id=each.key, name=each.type, occurred_on=each.occurred_on, data=each.data)
-            for each in await events_about(db, person, texts.needles)
-            if texts.occur_in(each.data)
+            for each in await events_with(db, person, texts)
         ],
         audit_entries=[
             _entry(each)
-            for each in await entries_about(db, person, texts.needles)
-            if texts.occur_in([each.input, each.changes])
+            for each in await entries_about(db, person, texts)
+            if texts.has_email([each.input, each.changes])
         ],
     )
 

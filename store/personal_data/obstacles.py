@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sqlmodel import col, or_, select
+from sqlmodel import col, func, or_, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.gift_card.gift_card import GiftCardStatus
@@ -18,8 +18,10 @@ from store.mail.rows import MailRow
 from store.payment.attempts import UNSETTLED, AttemptState
 from store.payment.disputes import DisputeRow
 from store.payment.payments import PaymentTransactionRow, RefundRow
+from store.personal_data.reach import brings, mails_about
 from store.personal_data.rows import GiftRow, PersonRows
-from store.personal_data.traces import brings
+from store.personal_data.scrubbing import PersonalTexts
+from store.personal_data.traces import contains, of_person
 from store.voucher.vouchers import VoucherRow
 
 RUNNING_PAYMENT = "a payment is running"
@@ -29,6 +31,7 @@ OPEN_REFUND_REQUEST = "a withdrawal or a request for a refund is open"
 OPEN_DISPUTE = "a dispute is open"
 UNDELIVERED_ORDER = "an order is not handed over or sent"
 UNDELIVERED_GIFT = "a present is not delivered"
+UNSENT_MAIL = "a mail about it is not sent"
 BEING_CHANGED = "something of it is being changed at this moment"
 
 
@@ -43,6 +46,7 @@ async def find_obstacles(db: AsyncSession, person_rows: PersonRows) -> Sequence[
         OPEN_DISPUTE: await _is_dispute_open(db, person_rows),
         UNDELIVERED_ORDER: any(order.fulfilment_state in waits for order in person_rows.orders),
         UNDELIVERED_GIFT: await _is_gift_undelivered(db, person_rows.gifts),
+        UNSENT_MAIL: await _is_mail_unsent(db, person_rows),
     }
     return [reason for reason, holds in conditions.items() if holds]
 
@@ -89,6 +93,22 @@ async def _is_gift_undelivered(db: AsyncSession, gifts: Sequence[GiftRow]) -> bo
         return False
     query = select(MailRow.id).where(col(MailRow.state) == MailState.QUEUED, or_(*map(brings, gifts)))
     return (await db.exec(query.limit(1))).first() is not None
+
+
+async def _is_mail_unsent(db: AsyncSession, person_rows: PersonRows) -> bool:
+    """Whether a mail to somebody else, which would say less, is still to be sent."""
+    person = person_rows.person
+    if person is None:
+        return False
+    texts, row = PersonalTexts(person.email), MailRow
+    query = select(row).where(
+        col(row.state) == MailState.QUEUED,
+        func.lower(col(row.recipient)) != person.email,
+        of_person(row, person),
+        or_(contains(row.content, texts.needle), mails_about(person_rows)),
+    )
+    about = set(await db.exec(select(row.id).where(col(row.state) == MailState.QUEUED, mails_about(person_rows))))
+    return any(mail.id in about or texts.has_email(mail.content) for mail in (await db.exec(query)).all())
 
 
 def _is_taken_back(gift: GiftRow) -> bool:

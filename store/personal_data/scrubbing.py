@@ -8,38 +8,54 @@ import orjson
 
 LONG_ENOUGH = 2
 """Shorter texts, such as an initial, are no reason to change anything elsewhere."""
-TELLING_LENGTH = 6
-"""Shorter texts find no records; they are erased only from records that were found."""
-MOST_NEEDLES = 50
 
 
 class PersonalTexts:
-    """The texts that were erased of a person: they are erased elsewhere too, whatever their case.
+    """The texts that were erased of a person: they are erased from records about the person too, whatever their case.
 
-    `telling` are those that find records: no name, and no place, which other people share.
+    Only the e-mail address finds records: other people have the same names, towns and messages.
     """
 
-    def __init__(self, email: str, texts: Iterable[str] = (), telling: Iterable[str] = ()) -> None:
-        self._texts = frozenset(text for text in _fold_texts(texts) if len(text) >= LONG_ENOUGH)
-        longest_first = sorted(
-            {text for text in _fold_texts(telling) if len(text) >= TELLING_LENGTH}, key=len, reverse=True
-        )
-        self._telling = [email, *(text for text in longest_first if text != email)][:MOST_NEEDLES]
-        self._whole = re.compile("|".join(map(_whole_words, self._telling)))
+    def __init__(self, email: str, texts: Iterable[str] = ()) -> None:
+        self._texts = frozenset(text for text in (email, *map(_folded, texts)) if len(text) >= LONG_ENOUGH)
+        self._email = re.compile(_whole_words(email))
+        self.needle = in_json(email)
+        """What the JSON of a record contains, in lower case, if it has the address; and of some that have a longer one."""
 
     @property
     def needles(self) -> Sequence[str]:
-        """What records contain, in lower case as it stands in JSON, if they contain a telling text; and some others do."""
-        return [orjson.dumps(text).decode()[1:-1].lower() for text in self._telling]
+        """All texts as they stand in JSON, in lower case."""
+        return sorted(map(in_json, self._texts))
+
+    def has_email(self, value: Any) -> bool:
+        """Whether JSON data contain the address, not as a part of another one."""
+        if isinstance(value, str):
+            return self._email.search(_folded(value)) is not None
+        if isinstance(value, list):
+            return any(map(self.has_email, value))
+        return isinstance(value, dict) and any(map(self.has_email, value.values()))
 
     def is_personal(self, text: str) -> bool:
-        """Whether a text is one of them, or contains a telling one that is not a part of another address or number."""
-        folded = text.strip().casefold()
-        return folded in self._texts or self._whole.search(folded) is not None
+        """Whether a text is one of them, or contains the address."""
+        return _folded(text) in self._texts or self.has_email(text)
 
     def occur_in(self, value: Any) -> bool:
         """Whether JSON data contain one of them."""
         return bool(self.scrub(value) != value)
+
+    def scrub_found(self, value: Any, instead: str = "") -> Any:
+        """As `scrub`, of a record that only the address has led to: in a list in which some have the address, the others are
+        other people.
+        """
+        if isinstance(value, list):
+            has = [self.has_email(inner) for inner in value]
+            return [
+                self.scrub_found(inner, instead) if one or not any(has) else inner
+                for inner, one in zip(value, has, strict=True)
+            ]
+        if isinstance(value, dict):
+            return {key: self.scrub_found(inner, instead) for key, inner in value.items()}
+        return self.scrub(value, instead)
 
     def scrub(self, value: Any, instead: str = "") -> Any:
         """JSON data with something else in the place of these texts."""
@@ -57,18 +73,27 @@ def _whole_words(text: str) -> str:
     return rf"(?<![\w.+%-]){re.escape(text)}(?![\w-]|\.\w)"
 
 
-def _fold_texts(texts: Iterable[str]) -> Iterable[str]:
-    return (text.strip().casefold() for text in texts)
+def _folded(text: str) -> str:
+    """As PostgreSQL's `lower` does."""
+    return text.strip().lower()
 
 
-def mask_fields(value: Any, names: Collection[str], instead: str) -> Any:
-    """JSON data in which the texts under these names are replaced, at any depth."""
-    if isinstance(value, dict):
-        return {
-            key: _masked(inner, instead) if key in names else mask_fields(inner, names, instead)
-            for key, inner in value.items()
-        }
-    return [mask_fields(inner, names, instead) for inner in value] if isinstance(value, list) else value
+def in_json(text: str) -> str:
+    """A text as it stands in JSON."""
+    return orjson.dumps(text).decode()[1:-1]
+
+
+def mask_fields(value: Any, names: Collection[str], instead: str, but: Collection[str] = ()) -> Any:
+    """JSON data in which the texts under these names are replaced, at any depth; what is under the names in `but` stays."""
+    if isinstance(value, list):
+        return [mask_fields(inner, names, instead, but) for inner in value]
+    if not isinstance(value, dict):
+        return value
+    masked = dict(value)
+    for key, inner in value.items():
+        if key not in but:
+            masked[key] = _masked(inner, instead) if key in names else mask_fields(inner, names, instead, but)
+    return masked
 
 
 def _masked(value: Any, instead: str) -> Any:
