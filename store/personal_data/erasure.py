@@ -16,6 +16,7 @@ from store.database.loaders import is_any_of
 from store.document.addresses import DocumentKind, document_key
 from store.network.gift_cards import NetworkGiftCardUsageRow
 from store.network.vouchers import NetworkVoucherRow, NetworkVoucherUsageRow
+from store.payment.attempts import AttemptRow
 from store.personal_data.audit_log import erase_from_log
 from store.personal_data.emptied import (
     CUSTOMER,
@@ -26,6 +27,7 @@ from store.personal_data.emptied import (
     emptied_gift,
     emptied_order,
     emptied_refund_request,
+    is_erased_whole,
 )
 from store.personal_data.obstacles import BEING_CHANGED, find_obstacles
 from store.personal_data.rows import PersonKey, PersonRows, lock_rows, rows_of_person
@@ -53,7 +55,7 @@ async def erase_person(db: AsyncSession, person: PersonKey, now: dt.datetime) ->
     person_rows = await rows_of_person(db, person)
     if not await lock_rows(db, person_rows):
         raise PersonalDataInUse(reasons=BEING_CHANGED)
-    reasons = await find_obstacles(db, person_rows)
+    reasons = await find_obstacles(db, person_rows, now)
     if reasons:
         raise PersonalDataInUse(reasons="; ".join(reasons))
     counts, texts = await erase_rows(db, person_rows, now)
@@ -83,24 +85,34 @@ def document_keys_of(person_rows: PersonRows) -> Sequence[str]:
 async def erase_rows(
     db: AsyncSession, person_rows: PersonRows, now: dt.datetime
 ) -> tuple[Mapping[str, int], ErasedTexts]:
-    """Empty locked rows. Returns how many of each kind had something to erase, and the erased texts."""
-    texts = ErasedTexts()
-    marked = {"personal_data_erased_on": now}
-    empty: Sequence[tuple[str, Sequence[Any], Callable[[Any], Mapping[str, Any]], Mapping[str, Any]]] = (
-        ("customers", person_rows.customers, lambda row: emptied(row, CUSTOMER), {}),
-        ("orders", person_rows.orders, emptied_order, marked),
-        ("checkouts", person_rows.attempts, lambda row: emptied_attempt(person_rows, row), {}),
-        ("payments", person_rows.payments, lambda row: emptied(row, CUSTOMER_OF_PAYMENT), {}),
-        ("payment_requests", person_rows.payment_requests, lambda row: emptied(row, CUSTOMER_OF_PAYMENT), {}),
-        ("refund_requests", person_rows.refund_requests, emptied_refund_request, {}),
-        ("gifts", person_rows.gifts, lambda row: emptied_gift(row, person_rows.roles(row)), {}),
+    """Empty locked rows, and mark orders, and checkouts that became none. Returns how many of each kind had something to
+    erase, and the erased texts.
+    """
+    texts, marked = ErasedTexts(), {"personal_data_erased_on": now}
+
+    def mark(attempt: AttemptRow) -> Mapping[str, Any]:
+        return marked if is_erased_whole(person_rows, attempt) else {}
+
+    empty: Sequence[tuple[str, Sequence[Any], Callable[[Any], Mapping[str, Any]], Callable[[Any], Mapping[str, Any]]]]
+    empty = (
+        ("customers", person_rows.customers, lambda row: emptied(row, CUSTOMER), _unmarked),
+        ("orders", person_rows.orders, emptied_order, lambda _: marked),
+        ("checkouts", person_rows.attempts, lambda row: emptied_attempt(person_rows, row), mark),
+        ("payments", person_rows.payments, lambda row: emptied(row, CUSTOMER_OF_PAYMENT), _unmarked),
+        ("payment_requests", person_rows.payment_requests, lambda row: emptied(row, CUSTOMER_OF_PAYMENT), _unmarked),
+        ("refund_requests", person_rows.refund_requests, emptied_refund_request, _unmarked),
+        ("gifts", person_rows.gifts, lambda row: emptied_gift(row, person_rows.roles(row)), _unmarked),
     )
     counts = {
-        kind: sum([await _empty(db, row, emptied_as(row), texts, also) for row in rows])
-        for kind, rows, emptied_as, also in empty
+        kind: sum([await _empty(db, row, emptied_as(row), texts, marked_as(row)) for row in rows])
+        for kind, rows, emptied_as, marked_as in empty
     }
     await _erase_notes(db, person_rows)
     return counts, texts
+
+
+def _unmarked(_row: Any) -> Mapping[str, Any]:
+    return {}
 
 
 async def _empty(
@@ -108,10 +120,10 @@ async def _empty(
 ) -> bool:
     """Write what is left of a row. Past the session, whose changes the audit log would keep. True if it had something."""
     texts.add(row, values)
-    unmarked = {name: value for name, value in also.items() if getattr(row, name) is None}
-    if values or unmarked:
+    also = {name: value for name, value in also.items() if values or getattr(row, name) is None}
+    if values or also:
         table = type(row)
-        statement = update(table).where(table.__table__.c.id == row.id).values({**values, **unmarked})
+        statement = update(table).where(table.__table__.c.id == row.id).values({**values, **also})
         await db.exec(statement.execution_options(synchronize_session=False))
     return bool(values)
 

@@ -57,7 +57,11 @@ async def personal_data_of(db: AsyncSession, person: PersonKey, now: dt.datetime
             for each in person_rows.customers
         ],
         orders=await _orders(db, person_rows.orders),
-        checkouts=[_checkout(person_rows, attempt) for attempt in person_rows.attempts],
+        checkouts=[
+            each
+            for each in (_checkout(person_rows, attempt) for attempt in person_rows.attempts)
+            if each.buyer or each.gifts
+        ],
         payments=[_payment(each) for each in person_rows.payments],
         payment_requests=[_payment_request(each) for each in person_rows.payment_requests],
         refund_requests=[_refund_request(each) for each in person_rows.refund_requests],

@@ -1,5 +1,6 @@
 """What keeps data from being erased: what is not paid, not delivered, or not decided yet."""
 
+import datetime as dt
 from collections.abc import Sequence
 
 from sqlmodel import col, func, or_, select
@@ -32,14 +33,16 @@ OPEN_DISPUTE = "a dispute is open"
 UNDELIVERED_ORDER = "an order is not handed over or sent"
 UNDELIVERED_GIFT = "a present is not delivered"
 UNSENT_MAIL = "a mail about it is not sent"
+PAID_LATE = dt.timedelta(days=2)
+"""For how long the provider may tell that a payment that had failed is paid after all."""
 BEING_CHANGED = "something of it is being changed at this moment"
 
 
-async def find_obstacles(db: AsyncSession, person_rows: PersonRows) -> Sequence[str]:
+async def find_obstacles(db: AsyncSession, person_rows: PersonRows, now: dt.datetime) -> Sequence[str]:
     """Why locked rows cannot be erased now, as parts of a sentence; empty if they can."""
     waits = {FulfilmentState.TO_PREPARE, FulfilmentState.READY_TO_COLLECT}
     conditions = {
-        RUNNING_PAYMENT: await _is_payment_running(db, person_rows),
+        RUNNING_PAYMENT: await _is_payment_running(db, person_rows, now),
         OPEN_PAYMENT_REQUEST: any(each.status is PaymentRequestStatus.PENDING for each in person_rows.payment_requests),
         OPEN_REFUND: await _is_refund_open(db, person_rows),
         OPEN_REFUND_REQUEST: any(each.state is RefundRequestState.PENDING for each in person_rows.refund_requests),
@@ -51,9 +54,11 @@ async def find_obstacles(db: AsyncSession, person_rows: PersonRows) -> Sequence[
     return [reason for reason, holds in conditions.items() if holds]
 
 
-async def _is_payment_running(db: AsyncSession, person_rows: PersonRows) -> bool:
-    if any(each.state in {*UNSETTLED, AttemptState.REFUNDING} for each in person_rows.attempts):
-        return True
+async def _is_payment_running(db: AsyncSession, person_rows: PersonRows, now: dt.datetime) -> bool:
+    for each in person_rows.attempts:
+        may_be_paid = each.state is AttemptState.FAILED and each.payin_id and each.created_on > now - PAID_LATE
+        if may_be_paid or each.state in {*UNSETTLED, AttemptState.REFUNDING}:
+            return True
     if any(
         each.status is PaymentStatus.IN_PROGRESS or (each.status is PaymentStatus.ERROR and each.check_on is not None)
         for each in person_rows.payments
