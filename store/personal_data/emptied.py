@@ -1,8 +1,8 @@
 """What is left of each row when the data of a person are erased: the values to write."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from schema.checkout.basket import Giftee
 from schema.checkout.checkout import Buyer
@@ -115,6 +115,32 @@ def _emptied_line(line: AttemptLine, *, is_buyer: bool, is_giftee: bool) -> Atte
             changes |= {"giftee": Giftee()} | ({"to_giftee": ""} if name == "voucher" else {})
         line = replace(line, **{name: replace(purchase, **changes)})
     return line
+
+
+Emptied: TypeAlias = Sequence[tuple[Any, Mapping[str, Any]]]
+"""Rows with what their columns become."""
+
+
+def emptied_rows(person_rows: PersonRows) -> Mapping[str, Emptied]:
+    """What is left of all rows, by their kind as `PersonalDataErasure` has it."""
+    return {
+        "customers": [(row, emptied(row, CUSTOMER)) for row in person_rows.customers],
+        "orders": [(row, emptied_order(row)) for row in person_rows.orders],
+        "checkouts": [(row, emptied_attempt(person_rows, row)) for row in person_rows.attempts],
+        "payments": [(row, emptied(row, CUSTOMER_OF_PAYMENT)) for row in person_rows.payments],
+        "payment_requests": [(row, emptied(row, CUSTOMER_OF_PAYMENT)) for row in person_rows.payment_requests],
+        "refund_requests": [(row, emptied_refund_request(row)) for row in person_rows.refund_requests],
+        "gifts": [(row, emptied_gift(row, person_rows.roles(row))) for row in person_rows.gifts],
+    }
+
+
+def texts_of(person_rows: PersonRows) -> Sequence[str]:
+    """The texts about a person in these rows: those that an erasure takes."""
+    found = ErasedTexts()
+    for rows in emptied_rows(person_rows).values():
+        for row, left in rows:
+            found.add(row, left)
+    return found.texts
 
 
 @dataclass(slots=True)

@@ -1,7 +1,7 @@
 """Erases the data of a person, or of an order: rows are locked, checked, and emptied of what the law does not ask for."""
 
 import datetime as dt
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,17 +16,12 @@ from store.database.loaders import is_any_of
 from store.document.addresses import DocumentKind, document_key
 from store.network.gift_cards import NetworkGiftCardUsageRow
 from store.network.vouchers import NetworkVoucherRow, NetworkVoucherUsageRow
+from store.order.orders import OrderRow
 from store.payment.attempts import AttemptRow
 from store.personal_data.audit_log import erase_from_log
 from store.personal_data.emptied import (
-    CUSTOMER,
-    CUSTOMER_OF_PAYMENT,
     ErasedTexts,
-    emptied,
-    emptied_attempt,
-    emptied_gift,
-    emptied_order,
-    emptied_refund_request,
+    emptied_rows,
     is_erased_whole,
 )
 from store.personal_data.obstacles import BEING_CHANGED, find_obstacles
@@ -88,44 +83,29 @@ async def erase_rows(
     """Empty locked rows, and mark orders, and checkouts that became none. Returns how many of each kind had something to
     erase, and the erased texts.
     """
-    texts, marked = ErasedTexts(), {"personal_data_erased_on": now}
-
-    def mark(attempt: AttemptRow) -> Mapping[str, Any]:
-        return marked if is_erased_whole(person_rows, attempt) else {}
-
-    empty: Sequence[tuple[str, Sequence[Any], Callable[[Any], Mapping[str, Any]], Callable[[Any], Mapping[str, Any]]]]
-    empty = (
-        ("customers", person_rows.customers, lambda row: emptied(row, CUSTOMER), _unmarked),
-        ("orders", person_rows.orders, emptied_order, lambda _: marked),
-        ("checkouts", person_rows.attempts, lambda row: emptied_attempt(person_rows, row), mark),
-        ("payments", person_rows.payments, lambda row: emptied(row, CUSTOMER_OF_PAYMENT), _unmarked),
-        ("payment_requests", person_rows.payment_requests, lambda row: emptied(row, CUSTOMER_OF_PAYMENT), _unmarked),
-        ("refund_requests", person_rows.refund_requests, emptied_refund_request, _unmarked),
-        ("gifts", person_rows.gifts, lambda row: emptied_gift(row, person_rows.roles(row)), _unmarked),
-    )
-    counts = {
-        kind: sum([await _empty(db, row, emptied_as(row), texts, marked_as(row)) for row in rows])
-        for kind, rows, emptied_as, marked_as in empty
-    }
+    texts, counts = ErasedTexts(), {}
+    for kind, rows in emptied_rows(person_rows).items():
+        for row, left in rows:
+            texts.add(row, left)
+            await _empty(db, row, left, _marks(person_rows, row, now))
+        counts[kind] = sum(1 for _, left in rows if left)
     await _erase_notes(db, person_rows)
     return counts, texts
 
 
-def _unmarked(_row: Any) -> Mapping[str, Any]:
+def _marks(person_rows: PersonRows, row: Any, now: dt.datetime) -> Mapping[str, Any]:
+    if isinstance(row, OrderRow) or (isinstance(row, AttemptRow) and is_erased_whole(person_rows, row)):
+        return {"personal_data_erased_on": now}
     return {}
 
 
-async def _empty(
-    db: AsyncSession, row: Any, values: Mapping[str, Any], texts: ErasedTexts, also: Mapping[str, Any]
-) -> bool:
-    """Write what is left of a row. Past the session, whose changes the audit log would keep. True if it had something."""
-    texts.add(row, values)
-    also = {name: value for name, value in also.items() if values or getattr(row, name) is None}
-    if values or also:
+async def _empty(db: AsyncSession, row: Any, left: Mapping[str, Any], marks: Mapping[str, Any]) -> None:
+    """Write what is left of a row. Past the session, whose changes the audit log would keep."""
+    values = {**left, **{name: value for name, value in marks.items() if left or getattr(row, name) is None}}
+    if values:
         table = type(row)
-        statement = update(table).where(table.__table__.c.id == row.id).values({**values, **also})
+        statement = update(table).where(table.__table__.c.id == row.id).values(values)
         await db.exec(statement.execution_options(synchronize_session=False))
-    return bool(values)
 
 
 async def _erase_notes(db: AsyncSession, person_rows: PersonRows) -> None:

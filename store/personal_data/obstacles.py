@@ -3,7 +3,7 @@
 import datetime as dt
 from collections.abc import Sequence
 
-from sqlmodel import col, func, or_, select
+from sqlmodel import col, or_, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.gift_card.gift_card import GiftCardStatus
@@ -19,7 +19,7 @@ from store.mail.rows import MailRow
 from store.payment.attempts import UNSETTLED, AttemptState
 from store.payment.disputes import DisputeRow
 from store.payment.payments import PaymentTransactionRow, RefundRow
-from store.personal_data.reach import brings, mails_about
+from store.personal_data.reach import brings, is_to, mails_about
 from store.personal_data.rows import GiftRow, PersonRows
 from store.personal_data.scrubbing import PersonalTexts
 from store.personal_data.traces import contains, of_person
@@ -108,7 +108,7 @@ async def _is_mail_unsent(db: AsyncSession, person_rows: PersonRows) -> bool:
     texts, row = PersonalTexts(person.email), MailRow
     query = select(row).where(
         col(row.state) == MailState.QUEUED,
-        func.lower(col(row.recipient)) != person.email,
+        ~is_to(person.email),
         of_person(row, person),
         or_(contains(row.content, texts.needle), mails_about(person_rows)),
     )

@@ -31,6 +31,24 @@ NUMBER_OF_ORDER_IN = (
 """Mails with `number`, the number of an order. Others have `order_number`."""
 
 
+TO_CUSTOMERS = (
+    *(MailKind.ORDER_CONFIRMATION, MailKind.PAYMENT_REFUNDED, MailKind.ORDER_REFUNDED, MailKind.ORDER_LINK),
+    *(MailKind.ORDER_READY, MailKind.ORDER_SENT, MailKind.ORDER_CANCELLED),
+    *(MailKind.REQUEST_RECEIPT, MailKind.REQUEST_DECLINED),
+    *(MailKind.PAYMENT_REQUEST, MailKind.PAYMENT_REQUEST_REMINDER),
+    *ISSUED_IN.values(),
+)
+"""The kinds of mail to buyers and giftees alone. A partner, its staff and a network may have the address of one, too."""
+
+
+def is_to(email: str) -> ColumnElement[bool]:
+    """Whether a mail is to a buyer or giftee with an address that is in lower case. Of usages of what a network has sold,
+    the network has a mail of its own.
+    """
+    to_holder = and_(col(MailRow.kind).in_(USED_IN.values()), ~col(MailRow.content).contains({"is_for_network": True}))
+    return and_(func.lower(col(MailRow.recipient)) == email, or_(col(MailRow.kind).in_(TO_CUSTOMERS), to_holder))
+
+
 def brings(gift: GiftRow) -> ColumnElement[bool]:
     """Whether a mail brings a gift card or voucher."""
     is_in = col(MailRow.content).contains({"items": [{"id": gift.id}]})

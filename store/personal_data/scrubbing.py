@@ -37,11 +37,25 @@ class PersonalTexts:
 
     def is_personal(self, text: str) -> bool:
         """Whether a text is one of them, or contains the address."""
-        return _folded(text) in self._texts or self.has_email(text)
+        return self.is_own(text) or self.has_email(text)
 
     def occur_in(self, value: Any) -> bool:
         """Whether JSON data contain one of them."""
         return bool(self.scrub(value) != value)
+
+    def keep(self, value: Any, instead: str) -> Any:
+        """JSON data with something else in the place of all texts but these."""
+        if isinstance(value, str):
+            return value if not value or self.is_own(value) else instead
+        if isinstance(value, list):
+            return [self.keep(inner, instead) for inner in value]
+        if isinstance(value, dict):
+            return {key: self.keep(inner, instead) for key, inner in value.items()}
+        return value if value is None or isinstance(value, bool) else instead
+
+    def is_own(self, text: str) -> bool:
+        """Whether a text is one of them, as a whole."""
+        return _folded(text) in self._texts
 
     def scrub_found(self, value: Any, instead: str = "") -> Any:
         """As `scrub`, of a record that only the address has led to: in a list in which some have the address, the others are

@@ -31,7 +31,7 @@ from store.event.events import EventRow
 from store.idempotency import StoredResponseRow
 from store.mail.rows import MailRow
 from store.partner.partners import PartnerRow
-from store.personal_data.reach import ISSUED_IN, events_about, mails_about
+from store.personal_data.reach import ISSUED_IN, events_about, is_to, mails_about
 from store.personal_data.rows import PersonKey, PersonRows, kind_of
 from store.personal_data.scrubbing import PersonalTexts
 from store.webhook.rows import WebhookAttemptRow, WebhookDeliveryRow
@@ -60,8 +60,8 @@ def of_person(row: Any, person: PersonKey) -> ColumnElement[bool]:
 
 
 async def mails_to(db: AsyncSession, person: PersonKey) -> Sequence[MailRow]:
-    """The mails to a person, oldest first."""
-    query = select_rows(MailRow).where(of_person(MailRow, person), func.lower(col(MailRow.recipient)) == person.email)
+    """The mails to a person as a buyer or giftee, oldest first."""
+    query = select_rows(MailRow).where(of_person(MailRow, person), is_to(person.email))
     return (await db.exec(query.order_by(col(MailRow.id)))).all()
 
 

@@ -1,6 +1,7 @@
 """What is about other people stays as it is when a person is erased, however much it looks like it."""
 
 import dataclasses
+import json
 from typing import Any
 
 import pytest
@@ -9,11 +10,12 @@ from sqlalchemy import text
 from resolvers.checkout import steps
 from schema.checkout.basket import Giftee
 from schema.checkout.checkout import ProductChoice
+from schema.mail import MailKind
 from schema.personal_data.errors import PersonalDataInUse
 from tests.fixtures.basket import bought, card_of, columns, experiences, for_two
 from tests.fixtures.payment.order_refund import ordered
 from tests.fixtures.shop import BUYER, Shop
-from tests.resolvers.personal_data.test_operations import ADA, GRACE, delivered, erased
+from tests.resolvers.personal_data.test_operations import ADA, GRACE, delivered, erased, exported
 
 BOB = "bob@example.com"
 WISH = "Happy birthday!"
@@ -90,3 +92,44 @@ async def test_a_mail_to_somebody_else_that_is_not_sent_refuses_it(shop: Shop, p
         await erased(shop, BOB)
     assert await columns(shop, "mail", "*") == before
     assert (await erased(shop, GRACE)).gifts == 1
+
+
+async def test_a_mail_to_the_partner_stays_if_it_has_the_same_address(shop: Shop, presents: None) -> None:
+    await shop.execute("UPDATE mail SET recipient = :ada WHERE kind = 'new_order'", ada="Ada@Example.com")
+    kinds = [mail.kind for mail in (await exported(shop, ADA)).mails]
+    assert MailKind.ORDER_CONFIRMATION in kinds
+    assert MailKind.NEW_ORDER not in kinds
+    number = await shop.one("SELECT count(*) FROM mail WHERE kind = 'new_order'")
+    await erased(shop, ADA)
+    left = await columns(shop, "mail", "kind", "content")
+    assert [kind for kind, _ in left].count("new_order") == number
+    assert "order_confirmation" in [kind for kind, content in left]  # Bob's
+    assert ADA not in str([content for _, content in left])
+
+
+async def test_a_giftee_reads_nothing_of_the_buyer_in_the_log(shop: Shop, presents: None) -> None:
+    """As staff issue a present, and as the buyer has bought one."""
+    people = {"buyer": {"first_name": "Ada", "email": ADA}, "giftee_details": {"first_name": "Grace", "email": GRACE}}
+    await shop.execute(
+        "INSERT INTO audit_entry (occurred_on, operation, actor, username, token_hint, address, request_id, subject_type, "
+        "subject_id, partner_id, marketplace_id, input, changes) SELECT now(), 'issue_present', a, '', '', '192.0.2.7', '', "
+        "'', '', :partner, :network, CAST(:input AS jsonb), '[]' FROM unnest(ARRAY['partner', 'customer']) AS a",
+        partner=shop.partner.id,
+        network=shop.partner.marketplace_id,
+        input=json.dumps({**people, "comment": "For Ada's friend", "price": 40, "paid": True}),
+    )
+    of_grace, of_ada = [
+        [entry.data for entry in (await exported(shop, who)).audit_entries if entry.name == "issue_present"]
+        for who in (GRACE, ADA)
+    ]
+    masked = {"first_name": "***", "email": "***"}
+    said = {"comment": "***", "price": "***", "paid": True}
+    assert (
+        of_grace
+        == [{"input": {"buyer": masked, "giftee_details": people["giftee_details"], **said}, "changes": []}] * 2
+    )
+    own = {"input": {"buyer": people["buyer"], "giftee_details": masked, **said}, "changes": []}
+    assert of_ada == [own, {**own, "address": "192.0.2.7"}]
+    created = [event.data for event in (await exported(shop, ADA)).events if event.name == "order.created"]
+    assert {event["buyer"]["email"] for event in created} == {ADA}
+    assert {event["number"] for event in created} == {"***"}
