@@ -96,6 +96,7 @@ class Operation(Generic[P, R]):
     raises: tuple[type[AppError], ...] = ()
     previews: Callable[[Call, Any], Awaitable[R | None]] | None = None
     checks: Callable[[Call, Any], Awaitable[object]] | None = None
+    keeps_response: bool = True
 
     @cached_property
     def changes(self) -> bool:
@@ -145,7 +146,7 @@ class Operation(Generic[P, R]):
     @property
     def supports_idempotency(self) -> bool:
         """Whether responses are stored. Keys belong to tokens, and callers of public operations need none."""
-        return self.permission is not AccessRule.PUBLIC
+        return self.permission is not AccessRule.PUBLIC and self.keeps_response
 
     async def _admit(self, context: Context, *args: P.args, **kwargs: P.kwargs) -> None:
         """Check the permission, and refuse an input that failed validation."""
@@ -238,6 +239,7 @@ def operation(
     raises: tuple[type[AppError], ...] = (),
     previews: Callable[[Call, Any], Awaitable[Any]] | None = None,
     checks: Callable[[Call, Any], Awaitable[object]] | None = None,
+    keeps_response: bool = True,
 ) -> Callable[[Callable[Concatenate[Call, P], Awaitable[R]]], Operation[P, R]]:
     """Declare an operation.
 
@@ -248,14 +250,24 @@ def operation(
     `save_ecommerce_cart`. `raises` are errors that the REST documentation would not list otherwise: those of the
     payment provider, and conflicts of operations that change nothing. `previews` returns the result of an operation
     with a GET route, without an effect: for `HEAD`. `checks` are the checks of an operation without a transaction,
-    which cannot be run and rolled back to find problems.
+    which cannot be run and rolled back to find problems. `keeps_response=False` is for operations that change nothing and
+    return what must not be stored: an `Idempotency-Key` does nothing.
     """
 
     def declare(function: Callable[Concatenate[Call, P], Awaitable[R]]) -> Operation[P, R]:
         if not function.__doc__:
             raise TypeError(f"{function.__qualname__} needs a docstring: it is what users read about the operation.")
         return Operation(
-            function, permission, transaction, exists, audited_later, stores_response, raises, previews, checks
+            function,
+            permission,
+            transaction,
+            exists,
+            audited_later,
+            stores_response,
+            raises,
+            previews,
+            checks,
+            keeps_response,
         )
 
     return declare

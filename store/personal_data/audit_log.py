@@ -21,7 +21,7 @@ from store.personal_data.traces import contains, of_person
 COLUMNS = frozenset(
     {
         *(*emptied.ORDER, *emptied.CUSTOMER_OF_PAYMENT, *emptied.CUSTOMER, *emptied.OF_GIFTER, *emptied.OF_GIFTEE),
-        *("message", "customer_name", "reason", "answer", "recipient"),
+        *("message", "customer_name", "reason", "answer", "recipient", "comment"),
     }
 )
 NAMES_IN_INPUT = frozenset(
@@ -50,11 +50,15 @@ async def entries_about(
     return (await db.exec(query)).all()
 
 
-async def erase_from_log(db: AsyncSession, person: PersonKey, texts: PersonalTexts, person_rows: PersonRows) -> int:
-    """Replace the data of a person in the log; returns the number of changed entries."""
+async def erase_from_log(
+    db: AsyncSession, person: PersonKey, texts: PersonalTexts, person_rows: PersonRows, notes: Sequence[object]
+) -> int:
+    """Replace the data of a person in the log; returns the number of changed entries. `notes` are rows in which staff have
+    noted something about what the person gave or received.
+    """
     whole = {
         (kind, str(row.id)): _others_in(row, person_rows)
-        for rows in person_rows.groups()
+        for rows in (*person_rows.groups(), notes)
         for row in rows
         for kind in _names_of(row)
     }

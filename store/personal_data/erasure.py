@@ -3,10 +3,10 @@
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from sqlalchemy import update
-from sqlmodel import col
+from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.personal_data.errors import PersonalDataInUse
@@ -29,6 +29,18 @@ from store.personal_data.rows import PersonKey, PersonRows, lock_rows, rows_of_p
 from store.personal_data.scrubbing import PersonalTexts
 from store.personal_data.traces import erase_traces
 from store.voucher.vouchers import VoucherRentalRow, VoucherRow
+
+NoteRow: TypeAlias = VoucherRentalRow | NetworkGiftCardUsageRow | NetworkVoucherUsageRow
+NOTED_IN: Mapping[type[Any], type[NoteRow]] = {
+    VoucherRow: VoucherRentalRow,
+    NetworkVoucherRow: NetworkVoucherUsageRow,
+}
+"""Where staff note something about each. Gift cards are noted where a network's are used."""
+OWNER_OF_NOTE: Mapping[type[NoteRow], str] = {
+    VoucherRentalRow: "voucher_id",
+    NetworkGiftCardUsageRow: "gift_card_id",
+    NetworkVoucherUsageRow: "network_voucher_id",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +67,7 @@ async def erase_person(db: AsyncSession, person: PersonKey, now: dt.datetime) ->
         raise PersonalDataInUse(reasons="; ".join(reasons))
     counts, texts = await erase_rows(db, person_rows, now)
     personal = PersonalTexts(person.email, texts.texts)
-    audit_entries = await erase_from_log(db, person, personal, person_rows)
+    audit_entries = await erase_from_log(db, person, personal, person_rows, await notes_of(db, person_rows))
     traces = await erase_traces(db, person, personal, person_rows)
     result = PersonalDataErasure(
         partner_id=person.partner_id,
@@ -89,7 +101,7 @@ async def erase_rows(
             texts.add(row, left)
             await _empty(db, row, left, _marks(person_rows, row, now))
         counts[kind] = sum(1 for _, left in rows if left)
-    await _erase_notes(db, person_rows)
+    texts.texts += await _erase_notes(db, person_rows)
     return counts, texts
 
 
@@ -108,17 +120,29 @@ async def _empty(db: AsyncSession, row: Any, left: Mapping[str, Any], marks: Map
         await db.exec(statement.execution_options(synchronize_session=False))
 
 
-async def _erase_notes(db: AsyncSession, person_rows: PersonRows) -> None:
-    """Empty what staff have noted about the gift cards and vouchers, and the names of giftees without an address."""
+async def notes_of(db: AsyncSession, person_rows: PersonRows) -> Sequence[NoteRow]:
+    """The bookings and usages of gift cards and vouchers, which have notes of staff."""
+    ids: dict[Any, list[int]] = {kind: [] for kind in OWNER_OF_NOTE}
+    for gift in person_rows.gifts:
+        ids[NOTED_IN.get(type(gift), NetworkGiftCardUsageRow)].append(gift.id)
+    found: list[NoteRow] = []
+    for kind, owners in ids.items():
+        owner = kind.__table__.c[OWNER_OF_NOTE[kind]]
+        found += (await db.exec(select(kind).where(is_any_of(owner, owners)).order_by(kind.id))).all()
+    return found
+
+
+async def _erase_notes(db: AsyncSession, person_rows: PersonRows) -> Sequence[str]:
+    """Empty what staff have noted about the gift cards and vouchers, and the names of giftees without an address. Returns the
+    notes.
+    """
+    notes = await notes_of(db, person_rows)
+    texts = [note.comment for note in notes]
+    for kind in OWNER_OF_NOTE:
+        ids = [note.id for note in notes if isinstance(note, kind) and note.comment]
+        await db.exec(update(kind).where(is_any_of(col(kind.id), ids)).values(comment=""))
     vouchers = [gift for gift in person_rows.gifts if isinstance(gift, VoucherRow)]
-    boxes = [gift.id for gift in person_rows.gifts if isinstance(gift, NetworkVoucherRow)]
-    cards = [gift.id for gift in person_rows.gifts if not isinstance(gift, VoucherRow | NetworkVoucherRow)]
-    for row, owner, ids in (
-        (VoucherRentalRow, VoucherRentalRow.voucher_id, [voucher.id for voucher in vouchers]),
-        (NetworkGiftCardUsageRow, NetworkGiftCardUsageRow.gift_card_id, cards),
-        (NetworkVoucherUsageRow, NetworkVoucherUsageRow.network_voucher_id, boxes),
-    ):
-        await db.exec(update(row).where(is_any_of(col(owner), ids), col(row.comment) != "").values(comment=""))
     unnamed = [v.giftee_id for v in vouchers if v.giftee_id is not None and not v.giftee_email]
     alone = is_any_of(col(CustomerRow.id), unnamed), col(CustomerRow.normal_email).is_(None)
     await db.exec(update(CustomerRow).where(*alone).values(first_name="", last_name=""))
+    return texts

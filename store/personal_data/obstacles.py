@@ -7,7 +7,7 @@ from sqlmodel import col, or_, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.gift_card.gift_card import GiftCardStatus
-from schema.mail import MailState
+from schema.mail import MailKind, MailState
 from schema.order.fulfilment import FulfilmentState
 from schema.order.refund_request import RefundRequestState
 from schema.payment.dispute import DisputeState
@@ -15,12 +15,13 @@ from schema.payment.payment import PaymentStatus, PaymentTransactionStatus, Refu
 from schema.payment.request import PaymentRequestStatus
 from schema.voucher.voucher import ExpeditionStatus
 from store.database.loaders import is_any_of
+from store.mail.content import GiftRole
 from store.mail.rows import MailRow
 from store.payment.attempts import UNSETTLED, AttemptState
 from store.payment.disputes import DisputeRow
 from store.payment.payments import PaymentTransactionRow, RefundRow
-from store.personal_data.reach import brings, is_to, mails_about
-from store.personal_data.rows import GiftRow, PersonRows
+from store.personal_data.reach import ISSUED_IN, brings, is_to, mails_about
+from store.personal_data.rows import GiftRow, PersonRows, kind_of
 from store.personal_data.scrubbing import PersonalTexts
 from store.personal_data.traces import contains, of_person
 from store.voucher.vouchers import VoucherRow
@@ -90,14 +91,20 @@ async def _is_dispute_open(db: AsyncSession, person_rows: PersonRows) -> bool:
 
 
 async def _is_gift_undelivered(db: AsyncSession, gifts: Sequence[GiftRow]) -> bool:
-    """Whether one that is not taken back is still to be posted, waits for its day, or has a mail that is not sent."""
+    """Whether one that is not taken back is still to be posted, waits for its day, or whose last mail is not sent."""
     gifts = [gift for gift in gifts if not _is_taken_back(gift)]
     if any(isinstance(gift, VoucherRow) and gift.expedition_status is ExpeditionStatus.TO_SEND for gift in gifts):
         return True
     if not gifts:
         return False
-    query = select(MailRow.id).where(col(MailRow.state) == MailState.QUEUED, or_(*map(brings, gifts)))
-    return (await db.exec(query.limit(1))).first() is not None
+    query = select(MailRow).where(or_(*map(brings, gifts))).order_by(col(MailRow.id))
+    last: dict[tuple[MailKind, int], MailState] = {}
+    for mail in (await db.exec(query)).all():
+        if mail.state is MailState.QUEUED:
+            return True
+        if GiftRole(mail.content["role"]).attaches_documents:
+            last |= {(mail.kind, item["id"]): mail.state for item in mail.content["items"]}
+    return any(last.get((ISSUED_IN[kind_of(gift)], gift.id)) is MailState.FAILED for gift in gifts)
 
 
 async def _is_mail_unsent(db: AsyncSession, person_rows: PersonRows) -> bool:

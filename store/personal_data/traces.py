@@ -90,7 +90,8 @@ async def _erase_mails(db: AsyncSession, person: PersonKey, texts: PersonalTexts
     await db.exec(delete(MailRow).where(col(MailRow.id).in_([mail.id for mail in to_person])))
     columns = (MailRow.content, MailRow.subject, MailRow.last_error)
     told = or_(*(contains(column, texts.needle) for column in columns), mails_about(person_rows))
-    others = (await db.exec(select_rows(MailRow).where(of_person(MailRow, person), told).with_for_update())).all()
+    query = select_rows(MailRow).where(of_person(MailRow, person), told).order_by(col(MailRow.id))
+    others = (await db.exec(query.with_for_update())).all()
     gifts = {(ISSUED_IN[kind_of(gift)], gift.id) for gift in person_rows.gifts}
     changed = 0
     for mail in others:
@@ -136,7 +137,9 @@ async def _erase_answers(db: AsyncSession, person: PersonKey, texts: PersonalTex
             or_(contains(row.answer, texts.needle), contains(row.error, texts.needle)),
         ),
     )
-    return int((await db.exec(update(row).where(told).values(answer="", error=""))).rowcount)
+    ids = (await db.exec(select_rows(row.id).where(told).order_by(col(row.id)).with_for_update())).all()
+    await db.exec(update(row).where(is_any_of(col(row.id), ids)).values(answer="", error=""))
+    return len(ids)
 
 
 async def _erase_responses(db: AsyncSession, person: PersonKey, texts: PersonalTexts) -> int:
@@ -162,7 +165,8 @@ async def _erase_responses(db: AsyncSession, person: PersonKey, texts: PersonalT
     )
     answer = func.convert_from(col(row.answer), "UTF8")
     query = select_rows(row).where(col(row.token_id).in_(of_users), contains(answer, texts.needle))
-    stored = (await db.exec(query.with_for_update())).all()
+    in_order = query.order_by(col(row.token_id), col(row.key))  # as any other erasure, so that they cannot deadlock
+    stored = (await db.exec(in_order.with_for_update())).all()
     changed = 0
     for each in stored:
         head, _, body = bytes(each.answer or b"").partition(b"\n")

@@ -4,13 +4,20 @@ import datetime as dt
 
 import pytest
 
+from resolvers.core.operation import Call
+from resolvers.core.transaction import open_transaction
 from resolvers.payment.checkout.polling import handle_notification
+from resolvers.personal_data.operations import erase_personal_data
 from resolvers.personal_data.retention import erase_old_data
+from resolvers.voucher import updates
 from schema.checkout.basket import Giftee
 from schema.checkout.checkout import StartedPayment
 from schema.personal_data.errors import PersonalDataInUse
+from schema.personal_data.input import ErasePersonalData
+from schema.voucher.input import AddVoucherRental
 from store.core.clock import clock
-from tests.fixtures.basket import bought, card_of, columns, fill_basket
+from store.document.addresses import DocumentKind, document_key
+from tests.fixtures.basket import bought, card_of, columns, experiences, fill_basket, for_two
 from tests.fixtures.shop import Shop
 from tests.resolvers.personal_data.test_operations import ADA, GRACE, delivered, erased, exported
 from tests.resolvers.personal_data.test_retention import grown_old
@@ -96,3 +103,51 @@ async def test_the_payment_of_a_refunded_checkout_is_forgotten_too(shop: Shop) -
     assert clock.now() - (await columns(shop, "checkout_attempt", "personal_data_erased_on"))[0][0] < dt.timedelta(
         hours=1
     )
+
+
+async def test_what_staff_have_noted_goes_from_the_log_too(shop: Shop) -> None:
+    sold_here = await experiences(shop)
+    await bought(shop, for_two(sold_here, giftee=Giftee(first_name="Grace", email=GRACE)))
+    await delivered(shop)
+    booking = AddVoucherRental(
+        code=await shop.one("SELECT code FROM voucher"), starts_on=clock.now().date(), comment="Vegetarian, with a dog"
+    )
+    await updates.add_voucher_rental(shop.manager, booking)
+    await shop.services.audit_buffer.flush()
+    said = "SELECT count(*) FROM audit_entry t WHERE to_jsonb(t)::text LIKE '%dog%'"
+    assert await shop.one(said) == 1
+    await erased(shop, GRACE)
+    assert await columns(shop, "voucher_rental", "comment") == [("",)]
+    assert await shop.one(said) == 0
+    assert await shop.one("SELECT input->>'starts_on' FROM audit_entry WHERE operation = 'add_voucher_rental'")
+
+
+async def test_a_present_whose_mail_failed_is_not_delivered(shop: Shop) -> None:
+    await bought(shop, GIVEN)
+    await delivered(shop)
+    await shop.execute("UPDATE mail SET state = 'failed' WHERE kind = 'gift_card'")
+    with pytest.raises(PersonalDataInUse, match="a present is not delivered"):
+        await erased(shop, GRACE)
+    await shop.execute(
+        "INSERT INTO mail (uuid, kind, recipient, language, subject, state, tries, last_error, created_on, partner_id, "
+        "content, message_id) SELECT gen_random_uuid(), kind, recipient, language, subject, 'sent', 1, '', created_on, "
+        "partner_id, content, '' FROM mail WHERE kind = 'gift_card'"
+    )
+    assert (await erased(shop, GRACE)).gifts == 1
+
+
+async def rolled_back(shop: Shop) -> None:
+    async with open_transaction(shop.services.db) as db:
+        await erase_personal_data.function(Call(shop.manager, db), ErasePersonalData(email=ADA))
+        raise ZeroDivisionError
+
+
+async def test_files_stay_if_the_erasure_does_not(shop: Shop) -> None:
+    await sold(shop)
+    key = document_key(DocumentKind.GIFT_CARD, await shop.one("SELECT id FROM gift_card"))
+    await shop.services.files.put(key, b"For Grace", "application/octet-stream")
+    with pytest.raises(ZeroDivisionError):
+        await rolled_back(shop)
+    assert await shop.services.files.get(key) is not None
+    assert (await erased(shop, ADA)).orders == 1
+    assert await shop.services.files.get(key) is None
