@@ -3,7 +3,7 @@
 import contextlib
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 from uuid import UUID
@@ -239,7 +239,6 @@ def operation(
     raises: tuple[type[AppError], ...] = (),
     previews: Callable[[Call, Any], Awaitable[Any]] | None = None,
     checks: Callable[[Call, Any], Awaitable[object]] | None = None,
-    keeps_response: bool = True,
 ) -> Callable[[Callable[Concatenate[Call, P], Awaitable[R]]], Operation[P, R]]:
     """Declare an operation.
 
@@ -250,24 +249,19 @@ def operation(
     `save_ecommerce_cart`. `raises` are errors that the REST documentation would not list otherwise: those of the
     payment provider, and conflicts of operations that change nothing. `previews` returns the result of an operation
     with a GET route, without an effect: for `HEAD`. `checks` are the checks of an operation without a transaction,
-    which cannot be run and rolled back to find problems. `keeps_response=False` is for operations that change nothing and
-    return what must not be stored: an `Idempotency-Key` does nothing.
+    which cannot be run and rolled back to find problems.
     """
 
     def declare(function: Callable[Concatenate[Call, P], Awaitable[R]]) -> Operation[P, R]:
         if not function.__doc__:
             raise TypeError(f"{function.__qualname__} needs a docstring: it is what users read about the operation.")
         return Operation(
-            function,
-            permission,
-            transaction,
-            exists,
-            audited_later,
-            stores_response,
-            raises,
-            previews,
-            checks,
-            keeps_response,
+            function, permission, transaction, exists, audited_later, stores_response, raises, previews, checks
         )
 
     return declare
+
+
+def without_stored_response(source: Operation[P, R]) -> Operation[P, R]:
+    """An operation that changes nothing and returns what must not be stored: an `Idempotency-Key` does nothing."""
+    return replace(source, keeps_response=False)

@@ -4,7 +4,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.caller import Caller, Role
 from resolvers.core.context import Context
-from resolvers.core.operation import Call, operation
+from resolvers.core.operation import Call, operation, without_stored_response
 from resolvers.core.scoping import find_visible
 from resolvers.core.transaction import do_after_commit
 from schema.core.errors import InvalidInput, NotFound
@@ -19,7 +19,8 @@ from store.personal_data.files import file_of, offer_file, person_of_file
 from store.personal_data.rows import PersonKey
 
 
-@operation(Permission.MANAGE_PERSONAL_DATA, keeps_response=False)
+@without_stored_response
+@operation(Permission.MANAGE_PERSONAL_DATA)
 async def export_personal_data(call: Call, input: ExportPersonalData) -> PersonalData:
     """Read all that a partner keeps about the person with an e-mail address: as data, and as a JSON file to hand over. The
     audit log records that it was read, without the address.

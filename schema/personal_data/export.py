@@ -187,7 +187,9 @@ class PersonalRecord:
     id: str = strawberry.field(description="The event's key, or the entry's id.")
     name: str = strawberry.field(description="The event's type, or the operation of the entry.")
     occurred_on: dt.datetime = strawberry.field(description="When it happened.")
-    data: dict[str, Any] = strawberry.field(graphql_type=JSON, description="What it says about the person; everything else is `***`.")
+    data: dict[str, Any] = strawberry.field(
+        graphql_type=JSON, description="What it says about the person; everything else is `***`."
+    )
 
 
 @strawberry.type(description="All that a partner keeps about a person.")

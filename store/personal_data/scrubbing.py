@@ -17,7 +17,7 @@ class PersonalTexts:
     """
 
     def __init__(self, email: str, texts: Iterable[str] = ()) -> None:
-        self._texts = frozenset(text for text in (email, *map(_folded, texts)) if len(text) >= LONG_ENOUGH)
+        self._texts = frozenset(text for text in (email, *map(_fold, texts)) if len(text) >= LONG_ENOUGH)
         self._email = re.compile(_whole_words(email))
         self.needle = in_json(email)
         """What the JSON of a record contains, in lower case, if it has the address; and of some that have a longer one."""
@@ -30,7 +30,7 @@ class PersonalTexts:
     def has_email(self, value: Any) -> bool:
         """Whether JSON data contain the address, not as a part of another one."""
         if isinstance(value, str):
-            return self._email.search(_folded(value)) is not None
+            return self._email.search(_fold(value)) is not None
         if isinstance(value, list):
             return any(map(self.has_email, value))
         return isinstance(value, dict) and any(map(self.has_email, value.values()))
@@ -55,7 +55,7 @@ class PersonalTexts:
 
     def is_own(self, text: str) -> bool:
         """Whether a text is one of them, as a whole."""
-        return _folded(text) in self._texts
+        return _fold(text) in self._texts
 
     def scrub_found(self, value: Any, instead: str = "") -> Any:
         """As `scrub`, of a record that only the address has led to: in a list in which some have the address, the others are
@@ -87,7 +87,7 @@ def _whole_words(text: str) -> str:
     return rf"(?<![\w.+%-]){re.escape(text)}(?![\w-]|\.\w)"
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     """As PostgreSQL's `lower` does."""
     return text.strip().lower()
 
