@@ -3,7 +3,7 @@
 import contextlib
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 from uuid import UUID
@@ -96,6 +96,7 @@ class Operation(Generic[P, R]):
     raises: tuple[type[AppError], ...] = ()
     previews: Callable[[Call, Any], Awaitable[R | None]] | None = None
     checks: Callable[[Call, Any], Awaitable[object]] | None = None
+    keeps_response: bool = True
 
     @cached_property
     def changes(self) -> bool:
@@ -145,7 +146,7 @@ class Operation(Generic[P, R]):
     @property
     def supports_idempotency(self) -> bool:
         """Whether responses are stored. Keys belong to tokens, and callers of public operations need none."""
-        return self.permission is not AccessRule.PUBLIC
+        return self.permission is not AccessRule.PUBLIC and self.keeps_response
 
     async def _admit(self, context: Context, *args: P.args, **kwargs: P.kwargs) -> None:
         """Check the permission, and refuse an input that failed validation."""
@@ -259,3 +260,8 @@ def operation(
         )
 
     return declare
+
+
+def without_stored_response(source: Operation[P, R]) -> Operation[P, R]:
+    """An operation that changes nothing and returns what must not be stored: an `Idempotency-Key` does nothing."""
+    return replace(source, keeps_response=False)

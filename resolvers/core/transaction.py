@@ -1,7 +1,7 @@
 """Transactions of operations: a violated constraint ends one with the error that it means."""
 
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 from prometheus_client import Counter
 from sqlalchemy import event
@@ -14,6 +14,7 @@ from schema.core.errors import CONSTRAINT_ERRORS, AppError
 from store.database.db import Database, Session, violated_constraint
 
 METRICS = "metrics_of_the_commit"
+WORK = "work_after_the_commit"
 
 
 @contextlib.asynccontextmanager
@@ -23,10 +24,20 @@ async def open_transaction(database: Database) -> AsyncIterator[AsyncSession]:
     Raises the error of a violated constraint: see `constraint_error`.
     """
     try:
-        async with database.sessions() as db, db.begin():
-            yield db
+        async with database.sessions() as db:
+            async with db.begin():
+                yield db
+            for work in db.sync_session.info.pop(WORK, ()):
+                await work()
     except IntegrityError as error:
         raise constraint_error(error) from error
+
+
+def do_after_commit(db: AsyncSession, work: Callable[[], Awaitable[object]]) -> None:
+    """Do something outside the database when the transaction of an operation has committed, and not if it rolls back. If it
+    fails, so does the request, whose effect stays.
+    """
+    db.sync_session.info.setdefault(WORK, []).append(work)
 
 
 def count_if_committed(db: AsyncSession, metric: Counter) -> None:

@@ -4,8 +4,9 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.caller import Caller, Role
 from resolvers.core.context import Context
-from resolvers.core.operation import Call, operation
+from resolvers.core.operation import Call, operation, without_stored_response
 from resolvers.core.scoping import find_visible
+from resolvers.core.transaction import do_after_commit
 from schema.core.errors import InvalidInput, NotFound
 from schema.core.permission import Permission
 from schema.personal_data.export import PersonalData, PersonalDataErasure
@@ -18,6 +19,7 @@ from store.personal_data.files import file_of, offer_file, person_of_file
 from store.personal_data.rows import PersonKey
 
 
+@without_stored_response
 @operation(Permission.MANAGE_PERSONAL_DATA)
 async def export_personal_data(call: Call, input: ExportPersonalData) -> PersonalData:
     """Read all that a partner keeps about the person with an e-mail address: as data, and as a JSON file to hand over. The
@@ -42,9 +44,13 @@ async def erase_personal_data(call: Call, input: ErasePersonalData) -> PersonalD
     partner, person = await _person(call, input)
     call.add_audit_subject(partner)
     erased = await erase_person(call.db, person, call.services.clock.now())
-    await call.services.files.delete(*erased.document_keys)
-    for digest in erased.session_digests:
-        await call.services.customer_sessions.delete_by_digest(partner.id, digest)
+
+    async def delete_copies() -> None:
+        await call.services.files.delete(*erased.document_keys)
+        for digest in erased.session_digests:
+            await call.services.customer_sessions.delete_by_digest(partner.id, digest)
+
+    do_after_commit(call.db, delete_copies)
     return erased.result
 
 

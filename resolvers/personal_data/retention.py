@@ -57,7 +57,10 @@ async def _erase_checkouts(services: Services, before: dt.datetime) -> int:
         in_batch = 0
         for id in ids:
             async with services.db.sessions() as db, db.begin():
-                in_batch += await erase_checkout(db, id, services.clock.now())
+                documents = await erase_checkout(db, id, services.clock.now())
+            if documents is not None:
+                await services.files.delete(*documents)
+                in_batch += 1
         erased += in_batch
         if len(ids) < BATCH or not in_batch:
             return erased

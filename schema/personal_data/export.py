@@ -187,7 +187,9 @@ class PersonalRecord:
     id: str = strawberry.field(description="The event's key, or the entry's id.")
     name: str = strawberry.field(description="The event's type, or the operation of the entry.")
     occurred_on: dt.datetime = strawberry.field(description="When it happened.")
-    data: dict[str, Any] = strawberry.field(graphql_type=JSON, description="What it contains.")
+    data: dict[str, Any] = strawberry.field(
+        graphql_type=JSON, description="What it says about the person; everything else is `***`."
+    )
 
 
 @strawberry.type(description="All that a partner keeps about a person.")
@@ -211,7 +213,7 @@ class PersonalData:
     network_usages: list[PersonalNetworkUsage] = strawberry.field(
         description="Usages of the gift cards and vouchers of the network among them."
     )
-    mails: list[PersonalMail] = strawberry.field(description="The mail to the person.")
+    mails: list[PersonalMail] = strawberry.field(description="The mail to the person as a buyer or giftee.")
     events: list[PersonalRecord] = strawberry.field(description="Events that contain the person's data.")
     audit_entries: list[PersonalRecord] = strawberry.field(
         description="Entries of the audit log that contain the person's data."

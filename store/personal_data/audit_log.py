@@ -14,14 +14,14 @@ from store.audit.change_tracking import resource_of
 from store.audit.entries import AuditEntryRow
 from store.core.telemetry.logs import MASK
 from store.personal_data import emptied
-from store.personal_data.rows import PersonKey, PersonRows
+from store.personal_data.rows import GIFTEE, GIFTER, GiftRow, PersonKey, PersonRows
 from store.personal_data.scrubbing import PersonalTexts, mask_fields
-from store.personal_data.traces import contains_any, of_person
+from store.personal_data.traces import contains, of_person
 
 COLUMNS = frozenset(
     {
         *(*emptied.ORDER, *emptied.CUSTOMER_OF_PAYMENT, *emptied.CUSTOMER, *emptied.OF_GIFTER, *emptied.OF_GIFTEE),
-        *("message", "customer_name", "reason", "answer", "recipient"),
+        *("message", "customer_name", "reason", "answer", "recipient", "comment"),
     }
 )
 NAMES_IN_INPUT = frozenset(
@@ -29,6 +29,8 @@ NAMES_IN_INPUT = frozenset(
     | {"giftee_details", "name", "wired_phone", "mobile_phone"}
 )
 """The names under which operations take personal data."""
+OF_GIFTER_IN_INPUT = frozenset({*emptied.OF_GIFTER, "buyer", "customer", "gifter", "gifter_details"})
+OF_GIFTEE_IN_INPUT = frozenset({*emptied.OF_GIFTEE, "giftee", "giftee_details"})
 RESOURCES = frozenset(
     {"Customer", "GiftCard", "Mail", "NetworkGiftCard", "NetworkVoucher", "Order", "Payment", "PaymentRequest"}
     | {"RefundRequest", "Voucher"}
@@ -38,32 +40,56 @@ ALLOW = text("SELECT set_config('coffret.audit_erase', 'on', true)")
 
 
 async def entries_about(
-    db: AsyncSession, person: PersonKey, needles: Sequence[str], resources: Collection[tuple[str, str]] = ()
+    db: AsyncSession, person: PersonKey, texts: PersonalTexts, resources: Collection[tuple[str, str]] = ()
 ) -> Sequence[AuditEntryRow]:
-    """The entries that contain one of these texts, or are about one of these resources (type, id); oldest first."""
+    """The entries that contain the address, or are about one of these resources (type, id); oldest first."""
     row = AuditEntryRow
     about = _of_resources(resources) if resources else ~true()
-    told = or_(contains_any(row.input, needles), contains_any(row.changes, needles), about)
+    told = or_(contains(row.input, texts.needle), contains(row.changes, texts.needle), about)
     query = select_rows(row).where(of_person(row, person), told).order_by(col(row.id))
     return (await db.exec(query)).all()
 
 
-async def erase_from_log(db: AsyncSession, person: PersonKey, texts: PersonalTexts, person_rows: PersonRows) -> int:
-    """Replace the data of a person in the log; returns the number of changed entries."""
-    resources = {(kind, str(row.id)) for rows in person_rows.groups() for row in rows for kind in _names_of(row)}
+async def erase_from_log(
+    db: AsyncSession, person: PersonKey, texts: PersonalTexts, person_rows: PersonRows, notes: Sequence[object]
+) -> int:
+    """Replace the data of a person in the log; returns the number of changed entries. `notes` are rows in which staff have
+    noted something about what the person gave or received.
+    """
+    whole = {
+        (kind, str(row.id)): _others_in(row, person_rows)
+        for rows in (*person_rows.groups(), notes)
+        for row in rows
+        for kind in _names_of(row)
+    }
     changed = 0
-    for entry in await entries_about(db, person, texts.needles, resources):
-        is_subject = (entry.subject_type, entry.subject_id) in resources
-        input_left = mask_fields(entry.input, NAMES_IN_INPUT, MASK) if is_subject else entry.input
-        changes = [
-            mask_fields(each, COLUMNS, MASK) if (each.get("resource"), each.get("id")) in resources else each
-            for each in entry.changes
-        ]
-        is_related = is_subject or changes != entry.changes
-        if not is_related and not texts.occur_in([entry.input, entry.changes]):
+    for entry in await entries_about(db, person, texts, whole):
+        input_left, changes = entry.input, list(entry.changes)
+        subject = entry.subject_type, entry.subject_id
+        if subject in whole:
+            input_left = mask_fields(entry.input, NAMES_IN_INPUT, MASK, whole[subject])
+        for at, each in enumerate(changes):
+            resource = each.get("resource"), each.get("id")
+            if resource in whole:
+                changes[at] = texts.scrub(mask_fields(each, COLUMNS, MASK, whole[resource]), MASK)
+        if subject in whole:
+            input_left, changes = texts.scrub(input_left, MASK), texts.scrub(changes, MASK)
+        elif texts.has_email([input_left, changes]):
+            input_left, changes = texts.scrub_found(input_left, MASK), texts.scrub_found(changes, MASK)
+        elif changes == entry.changes:
             continue
-        changed += await _replace(db, entry, texts.scrub(input_left, MASK), texts.scrub(changes, MASK))
+        changed += await _replace(db, entry, input_left, changes)
     return changed
+
+
+def _others_in(row: Any, person_rows: PersonRows) -> Collection[str]:
+    """The names of what an entry about a row has of other people: of who gives, or of who receives."""
+    if not isinstance(row, GiftRow):
+        return ()
+    roles = person_rows.roles(row)
+    if GIFTER not in roles:
+        return OF_GIFTER_IN_INPUT
+    return OF_GIFTEE_IN_INPUT if GIFTEE not in roles and row.giftee_email else ()
 
 
 async def erase_old_from_log(

@@ -1,15 +1,15 @@
 """What is left of each row when the data of a person are erased: the values to write."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from schema.checkout.basket import Giftee
 from schema.checkout.checkout import Buyer
 from store.core.telemetry.logs import MASK
 from store.order.orders import OrderRow
 from store.order.refund_requests import RefundRequestRow
-from store.payment.attempts import AttemptRow
+from store.payment.attempts import AttemptRow, AttemptState
 from store.payment.snapshot import AttemptLine, Purchase
 from store.personal_data.rows import GIFTEE, GIFTER, GiftRow, PersonRows, Roles
 
@@ -78,11 +78,22 @@ def emptied_gift(gift: GiftRow, roles: Roles) -> Mapping[str, Any]:
     return emptied(gift, sorted(names))
 
 
+NEVER_ORDERED = (AttemptState.FAILED, AttemptState.REFUNDED)
+
+
+def is_erased_whole(person_rows: PersonRows, attempt: AttemptRow) -> bool:
+    """Whether nobody is left in a checkout: its giftees go with the buyer if nothing was issued for them."""
+    return person_rows.is_buyer(attempt) and attempt.state in NEVER_ORDERED
+
+
 def emptied_attempt(person_rows: PersonRows, attempt: AttemptRow) -> Mapping[str, Any]:
     """A checkout without a person."""
-    is_buyer = person_rows.is_buyer(attempt)
+    is_buyer, is_whole = person_rows.is_buyer(attempt), is_erased_whole(person_rows, attempt)
     left: dict[str, Any] = {}
-    lines = tuple(_emptied_line(person_rows, line, is_buyer=is_buyer) for line in attempt.lines)
+    lines = tuple(
+        _emptied_line(line, is_buyer=is_buyer, is_giftee=is_whole or person_rows.is_giftee(line))
+        for line in attempt.lines
+    )
     if lines != attempt.lines:
         left["lines"] = lines
     if is_buyer and attempt.buyer != (buyer := Buyer(country=attempt.buyer.country)):
@@ -90,22 +101,46 @@ def emptied_attempt(person_rows: PersonRows, attempt: AttemptRow) -> Mapping[str
     return left
 
 
-def _emptied_line(person_rows: PersonRows, line: AttemptLine, *, is_buyer: bool) -> AttemptLine:
+def _emptied_line(line: AttemptLine, *, is_buyer: bool, is_giftee: bool) -> AttemptLine:
     for name in ("voucher", "gift_card", "network_gift_card", "network_voucher"):
         purchase = getattr(line, name)
         if purchase is None:
             continue
-        email = purchase.giftee.email.lower()
         changes: dict[str, Any] = {}
-        is_giftee = person_rows.person is None or email == person_rows.person.email
         if is_buyer or is_giftee:
             changes = {"message": ""}
         if is_buyer:
             changes |= {"from_gifter": ""}
-        if is_giftee or (is_buyer and not email):
+        if is_giftee or (is_buyer and not purchase.giftee.email):
             changes |= {"giftee": Giftee()} | ({"to_giftee": ""} if name == "voucher" else {})
         line = replace(line, **{name: replace(purchase, **changes)})
     return line
+
+
+Emptied: TypeAlias = Sequence[tuple[Any, Mapping[str, Any]]]
+"""Rows with what their columns become."""
+
+
+def emptied_rows(person_rows: PersonRows) -> Mapping[str, Emptied]:
+    """What is left of all rows, by their kind as `PersonalDataErasure` has it."""
+    return {
+        "customers": [(row, emptied(row, CUSTOMER)) for row in person_rows.customers],
+        "orders": [(row, emptied_order(row)) for row in person_rows.orders],
+        "checkouts": [(row, emptied_attempt(person_rows, row)) for row in person_rows.attempts],
+        "payments": [(row, emptied(row, CUSTOMER_OF_PAYMENT)) for row in person_rows.payments],
+        "payment_requests": [(row, emptied(row, CUSTOMER_OF_PAYMENT)) for row in person_rows.payment_requests],
+        "refund_requests": [(row, emptied_refund_request(row)) for row in person_rows.refund_requests],
+        "gifts": [(row, emptied_gift(row, person_rows.roles(row))) for row in person_rows.gifts],
+    }
+
+
+def texts_of(person_rows: PersonRows) -> Sequence[str]:
+    """The texts about a person in these rows: those that an erasure takes."""
+    found = ErasedTexts()
+    for rows in emptied_rows(person_rows).values():
+        for row, left in rows:
+            found.add(row, left)
+    return found.texts
 
 
 @dataclass(slots=True)

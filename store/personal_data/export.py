@@ -28,6 +28,7 @@ from schema.personal_data.export import (
     PersonalRefundRequest,
 )
 from store.audit.entries import AuditEntryRow
+from store.core.telemetry.logs import MASK
 from store.database.loaders import is_any_of
 from store.mail.rows import MailRow
 from store.network.gift_cards import NetworkGiftCardUsageRow
@@ -38,16 +39,17 @@ from store.payment.attempts import AttemptRow
 from store.payment.payments import PaymentRow
 from store.payment.requests import PaymentRequestRow
 from store.personal_data.audit_log import entries_about
+from store.personal_data.emptied import texts_of
 from store.personal_data.rows import GIFTER, GiftRow, PersonKey, PersonRows, kind_of, rows_of_person
 from store.personal_data.scrubbing import PersonalTexts
-from store.personal_data.traces import events_about, mails_to
+from store.personal_data.traces import events_with, mails_to
 from store.voucher.vouchers import VoucherRentalRow, VoucherRow
 
 
 async def personal_data_of(db: AsyncSession, person: PersonKey, now: dt.datetime) -> PersonalData:
     """All that a partner keeps about a person."""
     person_rows = await rows_of_person(db, person)
-    texts = PersonalTexts(person.email)
+    texts = PersonalTexts(person.email, texts_of(person_rows))
     return PersonalData(
         partner_id=person.partner_id,
         email=person.email,
@@ -57,7 +59,11 @@ async def personal_data_of(db: AsyncSession, person: PersonKey, now: dt.datetime
             for each in person_rows.customers
         ],
         orders=await _orders(db, person_rows.orders),
-        checkouts=[_checkout(person_rows, attempt) for attempt in person_rows.attempts],
+        checkouts=[
+            each
+            for each in (_checkout(person_rows, attempt) for attempt in person_rows.attempts)
+            if each.buyer or each.gifts
+        ],
         payments=[_payment(each) for each in person_rows.payments],
         payment_requests=[_payment_request(each) for each in person_rows.payment_requests],
         refund_requests=[_refund_request(each) for each in person_rows.refund_requests],
@@ -65,14 +71,13 @@ async def personal_data_of(db: AsyncSession, person: PersonKey, now: dt.datetime
         network_usages=await _network_usages(db, person_rows.gifts),
         mails=[_mail(each) for each in await mails_to(db, person)],
         events=[
-            PersonalRecord(id=each.key, name=each.type, occurred_on=each.occurred_on, data=each.data)
-            for each in await events_about(db, person, texts.needles)
-            if texts.occur_in(each.data)
+            PersonalRecord(id=each.key, name=each.type, occurred_on=each.occurred_on, data=texts.keep(each.data, MASK))
+            for each in await events_with(db, person, texts)
         ],
         audit_entries=[
-            _entry(each)
-            for each in await entries_about(db, person, texts.needles)
-            if texts.occur_in([each.input, each.changes])
+            _entry(each, texts)
+            for each in await entries_about(db, person, texts)
+            if texts.has_email([each.input, each.changes])
         ],
     )
 
@@ -259,9 +264,10 @@ async def _network_usages(db: AsyncSession, gifts: Sequence[GiftRow]) -> list[Pe
     return usages
 
 
-def _entry(entry: AuditEntryRow) -> PersonalRecord:
-    data: dict[str, Any] = {"input": entry.input, "changes": entry.changes}
-    if entry.actor is AuditActor.CUSTOMER:
+def _entry(entry: AuditEntryRow, texts: PersonalTexts) -> PersonalRecord:
+    """What an entry says about the person; and the network address, if it was the person who has bought."""
+    data: dict[str, Any] = texts.keep({"input": entry.input, "changes": entry.changes}, MASK)
+    if entry.actor is AuditActor.CUSTOMER and texts.has_email(entry.input.get("buyer")):
         data["address"] = entry.address
     return PersonalRecord(id=str(entry.id), name=entry.operation, occurred_on=entry.occurred_on, data=data)
 

@@ -1,12 +1,13 @@
 """What keeps data from being erased: what is not paid, not delivered, or not decided yet."""
 
+import datetime as dt
 from collections.abc import Sequence
 
 from sqlmodel import col, or_, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.gift_card.gift_card import GiftCardStatus
-from schema.mail import MailState
+from schema.mail import MailKind, MailState
 from schema.order.fulfilment import FulfilmentState
 from schema.order.refund_request import RefundRequestState
 from schema.payment.dispute import DisputeState
@@ -14,12 +15,15 @@ from schema.payment.payment import PaymentStatus, PaymentTransactionStatus, Refu
 from schema.payment.request import PaymentRequestStatus
 from schema.voucher.voucher import ExpeditionStatus
 from store.database.loaders import is_any_of
+from store.mail.content import GiftRole
 from store.mail.rows import MailRow
 from store.payment.attempts import UNSETTLED, AttemptState
 from store.payment.disputes import DisputeRow
 from store.payment.payments import PaymentTransactionRow, RefundRow
-from store.personal_data.rows import GiftRow, PersonRows
-from store.personal_data.traces import brings
+from store.personal_data.reach import ISSUED_IN, brings, is_to, mails_about
+from store.personal_data.rows import GiftRow, PersonRows, kind_of
+from store.personal_data.scrubbing import PersonalTexts
+from store.personal_data.traces import contains, of_person
 from store.voucher.vouchers import VoucherRow
 
 RUNNING_PAYMENT = "a payment is running"
@@ -29,27 +33,33 @@ OPEN_REFUND_REQUEST = "a withdrawal or a request for a refund is open"
 OPEN_DISPUTE = "a dispute is open"
 UNDELIVERED_ORDER = "an order is not handed over or sent"
 UNDELIVERED_GIFT = "a present is not delivered"
+UNSENT_MAIL = "a mail about it is not sent"
+PAID_LATE = dt.timedelta(days=2)
+"""For how long the provider may tell that a payment that had failed is paid after all."""
 BEING_CHANGED = "something of it is being changed at this moment"
 
 
-async def find_obstacles(db: AsyncSession, person_rows: PersonRows) -> Sequence[str]:
+async def find_obstacles(db: AsyncSession, person_rows: PersonRows, now: dt.datetime) -> Sequence[str]:
     """Why locked rows cannot be erased now, as parts of a sentence; empty if they can."""
     waits = {FulfilmentState.TO_PREPARE, FulfilmentState.READY_TO_COLLECT}
     conditions = {
-        RUNNING_PAYMENT: await _is_payment_running(db, person_rows),
+        RUNNING_PAYMENT: await _is_payment_running(db, person_rows, now),
         OPEN_PAYMENT_REQUEST: any(each.status is PaymentRequestStatus.PENDING for each in person_rows.payment_requests),
         OPEN_REFUND: await _is_refund_open(db, person_rows),
         OPEN_REFUND_REQUEST: any(each.state is RefundRequestState.PENDING for each in person_rows.refund_requests),
         OPEN_DISPUTE: await _is_dispute_open(db, person_rows),
         UNDELIVERED_ORDER: any(order.fulfilment_state in waits for order in person_rows.orders),
         UNDELIVERED_GIFT: await _is_gift_undelivered(db, person_rows.gifts),
+        UNSENT_MAIL: await _is_mail_unsent(db, person_rows),
     }
     return [reason for reason, holds in conditions.items() if holds]
 
 
-async def _is_payment_running(db: AsyncSession, person_rows: PersonRows) -> bool:
-    if any(each.state in {*UNSETTLED, AttemptState.REFUNDING} for each in person_rows.attempts):
-        return True
+async def _is_payment_running(db: AsyncSession, person_rows: PersonRows, now: dt.datetime) -> bool:
+    for each in person_rows.attempts:
+        may_be_paid = each.state is AttemptState.FAILED and each.payin_id and each.created_on > now - PAID_LATE
+        if may_be_paid or each.state in {*UNSETTLED, AttemptState.REFUNDING}:
+            return True
     if any(
         each.status is PaymentStatus.IN_PROGRESS or (each.status is PaymentStatus.ERROR and each.check_on is not None)
         for each in person_rows.payments
@@ -81,14 +91,36 @@ async def _is_dispute_open(db: AsyncSession, person_rows: PersonRows) -> bool:
 
 
 async def _is_gift_undelivered(db: AsyncSession, gifts: Sequence[GiftRow]) -> bool:
-    """Whether one that is not taken back is still to be posted, waits for its day, or has a mail that is not sent."""
+    """Whether one that is not taken back is still to be posted, waits for its day, or whose last mail is not sent."""
     gifts = [gift for gift in gifts if not _is_taken_back(gift)]
     if any(isinstance(gift, VoucherRow) and gift.expedition_status is ExpeditionStatus.TO_SEND for gift in gifts):
         return True
     if not gifts:
         return False
-    query = select(MailRow.id).where(col(MailRow.state) == MailState.QUEUED, or_(*map(brings, gifts)))
-    return (await db.exec(query.limit(1))).first() is not None
+    query = select(MailRow).where(or_(*map(brings, gifts))).order_by(col(MailRow.id))
+    last: dict[tuple[MailKind, int], MailState] = {}
+    for mail in (await db.exec(query)).all():
+        if mail.state is MailState.QUEUED:
+            return True
+        if GiftRole(mail.content["role"]).attaches_documents:
+            last |= {(mail.kind, item["id"]): mail.state for item in mail.content["items"]}
+    return any(last.get((ISSUED_IN[kind_of(gift)], gift.id)) is MailState.FAILED for gift in gifts)
+
+
+async def _is_mail_unsent(db: AsyncSession, person_rows: PersonRows) -> bool:
+    """Whether a mail to somebody else, which would say less, is still to be sent."""
+    person = person_rows.person
+    if person is None:
+        return False
+    texts, row = PersonalTexts(person.email), MailRow
+    query = select(row).where(
+        col(row.state) == MailState.QUEUED,
+        ~is_to(person.email),
+        of_person(row, person),
+        or_(contains(row.content, texts.needle), mails_about(person_rows)),
+    )
+    about = set(await db.exec(select(row.id).where(col(row.state) == MailState.QUEUED, mails_about(person_rows))))
+    return any(mail.id in about or texts.has_email(mail.content) for mail in (await db.exec(query)).all())
 
 
 def _is_taken_back(gift: GiftRow) -> bool:

@@ -4,44 +4,54 @@ import datetime as dt
 from collections.abc import Sequence
 from uuid import UUID
 
-from sqlalchemy import update
-from sqlmodel import col, select
+from sqlalchemy import ColumnElement, exists
+from sqlmodel import col, or_, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from store.gift_card.gift_cards import GiftCardRow
 from store.order.orders import OrderRow
-from store.payment.attempts import AttemptRow, AttemptState
-from store.personal_data.emptied import emptied_attempt
+from store.order.refund_requests import RefundRequestRow
+from store.payment.attempts import AttemptRow
+from store.personal_data.emptied import NEVER_ORDERED
 from store.personal_data.erasure import document_keys_of, erase_rows
 from store.personal_data.obstacles import find_obstacles
-from store.personal_data.rows import PersonRows, lock_rows, rows_of_order
+from store.personal_data.rows import lock_rows, rows_of_checkout, rows_of_order
+from store.voucher.vouchers import VoucherRow
 
-NEVER_ORDERED = (AttemptState.FAILED, AttemptState.REFUNDED)
+GIFTS = (VoucherRow, GiftCardRow)
 
 
 async def orders_to_erase(db: AsyncSession, before: dt.datetime, after_id: int, most: int) -> Sequence[int]:
-    """The ids of the next orders that are older than `before` and whose data were not erased, in ascending order."""
-    row = OrderRow
-    due = col(row.personal_data_erased_on).is_(None), col(row.created_on) < before, col(row.id) > after_id
-    return (await db.exec(select(row.id).where(*due).order_by(col(row.id)).limit(most))).all()
+    """The ids of the next orders that are older than `before` and name somebody, in ascending order: those of which nothing
+    was erased, and those that were erased for their buyer alone, or for which something was entered since.
+    """
+    row, request = OrderRow, RefundRequestRow
+    asked = exists().where(col(request.order_id) == col(row.id), col(request.customer_email) != "")
+    is_left = or_(col(row.personal_data_erased_on).is_(None), asked, *(_names_people(kind) for kind in GIFTS))
+    query = select(row.id).where(col(row.created_on) < before, is_left, col(row.id) > after_id)
+    return (await db.exec(query.order_by(col(row.id)).limit(most))).all()
+
+
+def _names_people(kind: type[VoucherRow] | type[GiftCardRow]) -> ColumnElement[bool]:
+    """Whether an order has a voucher or gift card with the address of somebody."""
+    has_address = or_(col(kind.giftee_email) != "", col(kind.gifter_email) != "")
+    return exists().where(col(kind.order_id) == col(OrderRow.id), has_address)
 
 
 async def erase_order(db: AsyncSession, order_id: int, now: dt.datetime) -> Sequence[str] | None:
     """Erase the data of everybody that an order names; returns the keys of its documents in the file store. None, and
-    nothing is changed, if it was erased already, if somebody is changing it, or while something of it is not paid,
+    nothing is changed, if nothing is left to erase, if somebody is changing it, or while something of it is not paid,
     delivered or decided: it is tried again another day.
     """
     order = await db.get(OrderRow, order_id)
     if order is None:
         return None
     person_rows = await rows_of_order(db, order)
-    if (
-        not await lock_rows(db, person_rows)
-        or order.personal_data_erased_on is not None
-        or await find_obstacles(db, person_rows)
-    ):
+    if not await lock_rows(db, person_rows) or await find_obstacles(db, person_rows, now):
         return None
-    await erase_rows(db, person_rows, now)
-    return document_keys_of(person_rows)
+    was_erased = order.personal_data_erased_on is not None
+    counts, _ = await erase_rows(db, person_rows, now)
+    return None if was_erased and not any(counts.values()) else document_keys_of(person_rows)
 
 
 async def checkouts_to_erase(db: AsyncSession, before: dt.datetime, most: int) -> Sequence[UUID]:
@@ -52,14 +62,20 @@ async def checkouts_to_erase(db: AsyncSession, before: dt.datetime, most: int) -
     return (await db.exec(query)).all()
 
 
-async def erase_checkout(db: AsyncSession, attempt_id: UUID, now: dt.datetime) -> bool:
-    """Erase the data of everybody that a checkout names. False if it is being changed, or is paid after all."""
-    row = AttemptRow
-    is_due = col(row.id) == attempt_id, col(row.state).in_(NEVER_ORDERED), col(row.personal_data_erased_on).is_(None)
-    attempt = (await db.exec(select(row).where(*is_due).with_for_update(skip_locked=True))).one_or_none()
+async def erase_checkout(db: AsyncSession, attempt_id: UUID, now: dt.datetime) -> Sequence[str] | None:
+    """Erase the data of everybody that a checkout and its payment name; returns the keys of its documents in the file store.
+    None, and nothing is changed, if it is being changed, or is paid after all, or its money is not back.
+    """
+    attempt = await db.get(AttemptRow, attempt_id)
     if attempt is None:
-        return False
-    left = emptied_attempt(PersonRows(attempt.partner_id), attempt)
-    emptied = update(row).where(col(row.id) == attempt_id).values({**left, "personal_data_erased_on": now})
-    await db.exec(emptied.execution_options(synchronize_session=False))
-    return True
+        return None
+    person_rows = await rows_of_checkout(db, attempt)
+    if (
+        not await lock_rows(db, person_rows)
+        or attempt.state not in NEVER_ORDERED
+        or attempt.personal_data_erased_on is not None
+        or await find_obstacles(db, person_rows, now)
+    ):
+        return None
+    await erase_rows(db, person_rows, now)
+    return document_keys_of(person_rows)

@@ -11,6 +11,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.personal_data.export import PersonalGiftKind, PersonalGiftRole
 from store.customer import CustomerRow
+from store.database.loaders import is_any_of
 from store.gift_card.gift_cards import GiftCardRow
 from store.network.vouchers import NetworkVoucherRow
 from store.order.orders import OrderRow
@@ -18,6 +19,7 @@ from store.order.refund_requests import RefundRequestRow
 from store.payment.attempts import AttemptRow
 from store.payment.payments import PaymentRow
 from store.payment.requests import PaymentRequestRow
+from store.payment.snapshot import AttemptLine
 from store.voucher.vouchers import VoucherRow
 
 GIFTER, GIFTEE = PersonalGiftRole.GIFTER, PersonalGiftRole.GIFTEE
@@ -65,6 +67,16 @@ class PersonRows:
         gets = (gift.giftee_email or "").lower() == self.person.email
         return frozenset(role for role, is_so in ((GIFTER, gives), (GIFTEE, gets)) if is_so)
 
+    def is_giftee(self, line: AttemptLine) -> bool:
+        """Whether the person receives what a line buys: by the address there, or by the one that it was corrected to since."""
+        if self.person is None or line.purchase is None:
+            return self.person is None
+        if line.purchase.giftee.email.lower() == self.person.email:
+            return True
+        return any(
+            getattr(line, f"{kind_of(gift).value}_id") == gift.id and GIFTEE in self.roles(gift) for gift in self.gifts
+        )
+
     def is_buyer(self, attempt: AttemptRow) -> bool:
         """Whether the person is the buyer of a checkout."""
         return (
@@ -90,7 +102,10 @@ async def rows_of_person(db: AsyncSession, person: PersonKey) -> PersonRows:
     order_ids = [order.id for order in orders]
     buyer = type_coerce(col(AttemptRow.buyer), JSONB)["email"].astext
     in_lines = func.strpos(func.lower(cast(col(AttemptRow.lines), Text)), email) > 0
-    bought_ids = {order.attempt_id for order in orders}
+    gifts = await _gifts(db, person, order_ids)
+    of_gifts = [gift.order_id for gift in gifts if gift.order_id is not None]
+    sold = await _all(db, OrderRow, at, is_any_of(col(OrderRow.id), of_gifts))
+    bought_ids = {order.attempt_id for order in (*orders, *sold)}
     bought = col(AttemptRow.id).in_(bought_ids)
     attempts = await _all(db, AttemptRow, at, or_(func.lower(buyer) == email, in_lines, bought))
     return PersonRows(
@@ -109,7 +124,7 @@ async def rows_of_person(db: AsyncSession, person: PersonKey) -> PersonRows:
             or_(_is(RefundRequestRow.customer_email, email), col(RefundRequestRow.order_id).in_(order_ids)),
         ),
         customers=await _all(db, CustomerRow, at, col(CustomerRow.normal_email) == email),
-        gifts=await _gifts(db, person, order_ids),
+        gifts=gifts,
     )
 
 
@@ -125,18 +140,24 @@ async def rows_of_order(db: AsyncSession, order: OrderRow) -> PersonRows:
     gifts: list[GiftRow] = []
     for kind in (VoucherRow, GiftCardRow):
         gifts += await _all(db, kind, at, col(kind.order_id) == of_order)
-    people = {id for gift in gifts if isinstance(gift, VoucherRow) for id in (gift.gifter_id, gift.giftee_id) if id}
     payments = await _all(db, PaymentRow, at, col(PaymentRow.order_id) == of_order)
-    people |= {payment.customer_id for payment in payments if payment.customer_id}
     return PersonRows(
         partner_id=at,
         orders=[order],
         attempts=await _all(db, AttemptRow, at, col(AttemptRow.id) == order.attempt_id),
         payments=payments,
         refund_requests=await _all(db, RefundRequestRow, at, col(RefundRequestRow.order_id) == of_order),
-        customers=await _unused_customers(db, at, people, of_order),
+        customers=await _unused_customers(db, at, payments, gifts),
         gifts=gifts,
     )
+
+
+async def rows_of_checkout(db: AsyncSession, attempt: AttemptRow) -> PersonRows:
+    """All rows of a checkout that became no order, whoever they name."""
+    at = attempt.partner_id
+    payments = await _all(db, PaymentRow, at, col(PaymentRow.attempt_id) == attempt.id)
+    customers = await _unused_customers(db, at, payments, [])
+    return PersonRows(partner_id=at, attempts=[attempt], payments=payments, customers=customers)
 
 
 async def _gifts(db: AsyncSession, person: PersonKey, order_ids: Collection[int]) -> list[GiftRow]:
@@ -155,24 +176,26 @@ async def _gifts(db: AsyncSession, person: PersonKey, order_ids: Collection[int]
 
 
 async def _unused_customers(
-    db: AsyncSession, partner_id: int, ids: Collection[int], order_id: int
+    db: AsyncSession, partner_id: int, payments: Sequence[PaymentRow], gifts: Sequence[GiftRow]
 ) -> Sequence[CustomerRow]:
-    """Those of some customers that nothing names but this order."""
+    """The customers of these payments and vouchers that nothing else names."""
     voucher, payment, row = VoucherRow, PaymentRow, CustomerRow
+    vouchers = [gift for gift in gifts if isinstance(gift, VoucherRow)]
+    ids = {id for each in vouchers for id in (each.gifter_id, each.giftee_id)} | {each.customer_id for each in payments}
     others = (
         select(voucher.id)
         .where(or_(col(voucher.gifter_id) == col(row.id), col(voucher.giftee_id) == col(row.id)))
         .where(
-            col(voucher.order_id).is_distinct_from(order_id),
+            col(voucher.id).not_in([each.id for each in vouchers]),
             or_(col(voucher.gifter_email) != "", col(voucher.giftee_email).is_not(None)),
         )
     )
     paid = (
         select(payment.id)
-        .where(col(payment.customer_id) == col(row.id), col(payment.order_id).is_distinct_from(order_id))
+        .where(col(payment.customer_id) == col(row.id), col(payment.id).not_in([each.id for each in payments]))
         .where(payment.customer_email != "")
     )
-    return await _all(db, row, partner_id, col(row.id).in_(ids), ~others.exists(), ~paid.exists())
+    return await _all(db, row, partner_id, col(row.id).in_(ids - {None}), ~others.exists(), ~paid.exists())
 
 
 async def lock_rows(db: AsyncSession, person_rows: PersonRows) -> bool:

@@ -17,7 +17,7 @@ class PersonalTexts:
     """
 
     def __init__(self, email: str, texts: Iterable[str] = ()) -> None:
-        self._texts = frozenset(text for text in (email, *map(_folded, texts)) if len(text) >= LONG_ENOUGH)
+        self._texts = frozenset(text for text in (email, *map(_fold, texts)) if len(text) >= LONG_ENOUGH)
         self._email = re.compile(_whole_words(email))
         self.needle = in_json(email)
         """What the JSON of a record contains, in lower case, if it has the address; and of some that have a longer one."""
@@ -30,18 +30,32 @@ class PersonalTexts:
     def has_email(self, value: Any) -> bool:
         """Whether JSON data contain the address, not as a part of another one."""
         if isinstance(value, str):
-            return self._email.search(_folded(value)) is not None
+            return self._email.search(_fold(value)) is not None
         if isinstance(value, list):
             return any(map(self.has_email, value))
         return isinstance(value, dict) and any(map(self.has_email, value.values()))
 
     def is_personal(self, text: str) -> bool:
         """Whether a text is one of them, or contains the address."""
-        return _folded(text) in self._texts or self.has_email(text)
+        return self.is_own(text) or self.has_email(text)
 
     def occur_in(self, value: Any) -> bool:
         """Whether JSON data contain one of them."""
         return bool(self.scrub(value) != value)
+
+    def keep(self, value: Any, instead: str) -> Any:
+        """JSON data with something else in the place of all texts but these."""
+        if isinstance(value, str):
+            return value if not value or self.is_own(value) else instead
+        if isinstance(value, list):
+            return [self.keep(inner, instead) for inner in value]
+        if isinstance(value, dict):
+            return {key: self.keep(inner, instead) for key, inner in value.items()}
+        return value if value is None or isinstance(value, bool) else instead
+
+    def is_own(self, text: str) -> bool:
+        """Whether a text is one of them, as a whole."""
+        return _fold(text) in self._texts
 
     def scrub_found(self, value: Any, instead: str = "") -> Any:
         """As `scrub`, of a record that only the address has led to: in a list in which some have the address, the others are
@@ -73,7 +87,7 @@ def _whole_words(text: str) -> str:
     return rf"(?<![\w.+%-]){re.escape(text)}(?![\w-]|\.\w)"
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     """As PostgreSQL's `lower` does."""
     return text.strip().lower()
 
@@ -83,14 +97,17 @@ def in_json(text: str) -> str:
     return orjson.dumps(text).decode()[1:-1]
 
 
-def mask_fields(value: Any, names: Collection[str], instead: str) -> Any:
-    """JSON data in which the texts under these names are replaced, at any depth."""
-    if isinstance(value, dict):
-        return {
-            key: _masked(inner, instead) if key in names else mask_fields(inner, names, instead)
-            for key, inner in value.items()
-        }
-    return [mask_fields(inner, names, instead) for inner in value] if isinstance(value, list) else value
+def mask_fields(value: Any, names: Collection[str], instead: str, but: Collection[str] = ()) -> Any:
+    """JSON data in which the texts under these names are replaced, at any depth; what is under the names in `but` stays."""
+    if isinstance(value, list):
+        return [mask_fields(inner, names, instead, but) for inner in value]
+    if not isinstance(value, dict):
+        return value
+    masked = dict(value)
+    for key, inner in value.items():
+        if key not in but:
+            masked[key] = _masked(inner, instead) if key in names else mask_fields(inner, names, instead, but)
+    return masked
 
 
 def _masked(value: Any, instead: str) -> Any:

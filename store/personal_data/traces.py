@@ -1,6 +1,6 @@
 """Personal data outside the rows of orders: in mails, events, answers of webhook endpoints, and stored responses."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,22 +25,16 @@ from sqlmodel import select as select_rows
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.mail import MailKind
-from schema.personal_data.export import PersonalGiftKind
 from store.account.users import TokenRow, UserRow
+from store.database.loaders import is_any_of
 from store.event.events import EventRow
 from store.idempotency import StoredResponseRow
 from store.mail.rows import MailRow
 from store.partner.partners import PartnerRow
-from store.personal_data.rows import GiftRow, PersonKey, kind_of
+from store.personal_data.reach import ISSUED_IN, events_about, is_to, mails_about
+from store.personal_data.rows import PersonKey, PersonRows, kind_of
 from store.personal_data.scrubbing import PersonalTexts
 from store.webhook.rows import WebhookAttemptRow, WebhookDeliveryRow
-
-_GIFT_MAILS: Mapping[PersonalGiftKind, MailKind] = {
-    PersonalGiftKind.VOUCHER: MailKind.VOUCHER,
-    PersonalGiftKind.GIFT_CARD: MailKind.GIFT_CARD,
-    PersonalGiftKind.NETWORK_GIFT_CARD: MailKind.NETWORK_GIFT_CARD,
-    PersonalGiftKind.NETWORK_VOUCHER: MailKind.NETWORK_VOUCHER,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +46,9 @@ class ErasedTraces:
     stored_responses: int
 
 
-def contains_any(column: Any, needles: Sequence[str]) -> ColumnElement[bool]:
-    """Whether the text of a column contains one of these texts, in any case."""
-    needle = func.unnest(bindparam(None, list(needles), type_=ARRAY(String))).column_valued("needle")
-    return exists(select(1).where(func.strpos(func.lower(cast(column, Text)), needle) > 0))
+def contains(column: Any, needle: str) -> ColumnElement[bool]:
+    """Whether the text of a column contains a text that is in lower case, in any case."""
+    return func.strpos(func.lower(cast(column, Text)), needle) > 0
 
 
 def of_person(row: Any, person: PersonKey) -> ColumnElement[bool]:
@@ -66,48 +59,43 @@ def of_person(row: Any, person: PersonKey) -> ColumnElement[bool]:
     return or_(of_partner, and_(col(row.partner_id).is_(None), col(row.marketplace_id) == person.network_id))
 
 
-def brings(gift: GiftRow) -> ColumnElement[bool]:
-    """Whether a mail is about a gift card or voucher."""
-    return (col(MailRow.kind) == _GIFT_MAILS[kind_of(gift)]) & col(MailRow.content).contains(
-        {"items": [{"id": gift.id}]}
-    )
-
-
 async def mails_to(db: AsyncSession, person: PersonKey) -> Sequence[MailRow]:
-    """The mails to a person, oldest first."""
-    query = select_rows(MailRow).where(of_person(MailRow, person), func.lower(col(MailRow.recipient)) == person.email)
+    """The mails to a person as a buyer or giftee, oldest first."""
+    query = select_rows(MailRow).where(of_person(MailRow, person), is_to(person.email))
     return (await db.exec(query.order_by(col(MailRow.id)))).all()
 
 
-async def events_about(db: AsyncSession, person: PersonKey, needles: Sequence[str]) -> Sequence[EventRow]:
-    """The events that contain one of these texts, oldest first."""
-    query = select_rows(EventRow).where(of_person(EventRow, person), contains_any(EventRow.data, needles))
-    return (await db.exec(query.order_by(col(EventRow.id)))).all()
+async def events_with(db: AsyncSession, person: PersonKey, texts: PersonalTexts) -> Sequence[EventRow]:
+    """The events that contain the address, oldest first."""
+    query = select_rows(EventRow).where(of_person(EventRow, person), contains(EventRow.data, texts.needle))
+    events = (await db.exec(query.order_by(col(EventRow.id)))).all()
+    return [event for event in events if texts.has_email(event.data)]
 
 
 async def erase_traces(
-    db: AsyncSession, person: PersonKey, texts: PersonalTexts, gifts: Sequence[GiftRow]
+    db: AsyncSession, person: PersonKey, texts: PersonalTexts, person_rows: PersonRows
 ) -> ErasedTraces:
     """Erase what is left of a person in these tables, in the open transaction."""
+    events = await _erase_events(db, person, texts, person_rows)
     return ErasedTraces(
-        mails=await _erase_mails(db, person, texts, gifts),
-        events=await _erase_events(db, person, texts),
-        stored_responses=await _erase_responses(db, person, texts) + await _erase_answers(db, person, texts),
+        mails=await _erase_mails(db, person, texts, person_rows),
+        events=len(events),
+        stored_responses=await _erase_responses(db, person, texts) + await _erase_answers(db, person, texts, events),
     )
 
 
-async def _erase_mails(db: AsyncSession, person: PersonKey, texts: PersonalTexts, gifts: Sequence[GiftRow]) -> int:
+async def _erase_mails(db: AsyncSession, person: PersonKey, texts: PersonalTexts, person_rows: PersonRows) -> int:
     """Delete the mails to the person, and change those to others about it."""
     to_person = await mails_to(db, person)
     await db.exec(delete(MailRow).where(col(MailRow.id).in_([mail.id for mail in to_person])))
-    told = or_(
-        *(contains_any(column, texts.needles) for column in (MailRow.content, MailRow.subject, MailRow.last_error)),
-        *map(brings, gifts),
-    )
-    others = (await db.exec(select_rows(MailRow).where(of_person(MailRow, person), told).with_for_update())).all()
+    columns = (MailRow.content, MailRow.subject, MailRow.last_error)
+    told = or_(*(contains(column, texts.needle) for column in columns), mails_about(person_rows))
+    query = select_rows(MailRow).where(of_person(MailRow, person), told).order_by(col(MailRow.id))
+    others = (await db.exec(query.with_for_update())).all()
+    gifts = {(ISSUED_IN[kind_of(gift)], gift.id) for gift in person_rows.gifts}
     changed = 0
     for mail in others:
-        content, error = texts.scrub(mail.content), texts.scrub(mail.last_error)
+        content, error = _left_of_content(mail, texts, gifts), texts.scrub(mail.last_error)
         if (content, error) != (mail.content, mail.last_error):
             values = {"content": content, "subject": "", "last_error": error}
             await db.exec(update(MailRow).where(col(MailRow.id) == mail.id).values(values))
@@ -115,25 +103,43 @@ async def _erase_mails(db: AsyncSession, person: PersonKey, texts: PersonalTexts
     return len(to_person) + changed
 
 
-async def _erase_events(db: AsyncSession, person: PersonKey, texts: PersonalTexts) -> int:
-    events = await events_about(db, person, texts.needles)
-    about = [event for event in events if texts.occur_in(event.data)]
+def _left_of_content(mail: MailRow, texts: PersonalTexts, gifts: Collection[tuple[MailKind, int]]) -> Any:
+    """The content of a mail without a person. Of a mail that brings several presents those of other people stay."""
+    left = texts.scrub(mail.content)
+    if mail.kind in ISSUED_IN.values():
+        items = zip(mail.content["items"], left["items"], strict=True)
+        left["items"] = [after if (mail.kind, before["id"]) in gifts else before for before, after in items]
+    return left
+
+
+async def _erase_events(
+    db: AsyncSession, person: PersonKey, texts: PersonalTexts, person_rows: PersonRows
+) -> Sequence[int]:
+    """Empty the person's data in events. Returns the ids of those that had some."""
+    told = or_(contains(EventRow.data, texts.needle), events_about(person_rows))
+    query = select_rows(EventRow).where(of_person(EventRow, person), told).order_by(col(EventRow.id))
+    about = [event for event in (await db.exec(query)).all() if texts.occur_in(event.data)]
     for event in about:
         await db.exec(update(EventRow).where(col(EventRow.id) == event.id).values(data=texts.scrub(event.data)))
-    return len(about)
+    return [event.id for event in about]
 
 
-async def _erase_answers(db: AsyncSession, person: PersonKey, texts: PersonalTexts) -> int:
+async def _erase_answers(db: AsyncSession, person: PersonKey, texts: PersonalTexts, event_ids: Sequence[int]) -> int:
     """Empty what webhook endpoints have answered if they have sent the data back."""
     row, message = WebhookAttemptRow, WebhookDeliveryRow
-    of_events = (
-        select(col(message.id))
-        .join(EventRow, col(EventRow.id) == col(message.event_id))
-        .where(of_person(EventRow, person))
+    delivered = select(col(message.id)).join(EventRow, col(EventRow.id) == col(message.event_id))
+    needle = func.unnest(bindparam(None, texts.needles, type_=ARRAY(String))).column_valued("needle")
+    texts_in = exists(select(1).where(func.strpos(func.lower(row.answer + row.error), needle) > 0))
+    told = or_(
+        and_(col(row.delivery_id).in_(delivered.where(is_any_of(col(message.event_id), event_ids))), texts_in),
+        and_(
+            col(row.delivery_id).in_(delivered.where(of_person(EventRow, person))),
+            or_(contains(row.answer, texts.needle), contains(row.error, texts.needle)),
+        ),
     )
-    told = or_(contains_any(row.answer, texts.needles), contains_any(row.error, texts.needles))
-    emptied = update(row).where(col(row.delivery_id).in_(of_events), told).values(answer="", error="")
-    return int((await db.exec(emptied)).rowcount)
+    ids = (await db.exec(select_rows(row.id).where(told).order_by(col(row.id)).with_for_update())).all()
+    await db.exec(update(row).where(is_any_of(col(row.id), ids)).values(answer="", error=""))
+    return len(ids)
 
 
 async def _erase_responses(db: AsyncSession, person: PersonKey, texts: PersonalTexts) -> int:
@@ -158,15 +164,16 @@ async def _erase_responses(db: AsyncSession, person: PersonKey, texts: PersonalT
         )
     )
     answer = func.convert_from(col(row.answer), "UTF8")
-    query = select_rows(row).where(col(row.token_id).in_(of_users), contains_any(answer, texts.needles))
-    stored = (await db.exec(query.with_for_update())).all()
+    query = select_rows(row).where(col(row.token_id).in_(of_users), contains(answer, texts.needle))
+    in_order = query.order_by(col(row.token_id), col(row.key))  # as any other erasure, so that they cannot deadlock
+    stored = (await db.exec(in_order.with_for_update())).all()
     changed = 0
     for each in stored:
         head, _, body = bytes(each.answer or b"").partition(b"\n")
         content = orjson.loads(body)
-        if texts.occur_in(content):
+        if texts.has_email(content):
             same = col(row.token_id) == each.token_id, col(row.key) == each.key
-            scrubbed = head + b"\n" + orjson.dumps(texts.scrub(content))
+            scrubbed = head + b"\n" + orjson.dumps(texts.scrub_found(content))
             await db.exec(update(row).where(*same).values(answer=scrubbed))
             changed += 1
     return changed

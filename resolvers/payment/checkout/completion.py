@@ -192,7 +192,8 @@ async def _complete(tx: Recording, attempt: AttemptRow, payin: Transaction | Non
     if payin is not None:
         attempt.payin_id, attempt.payer_id = payin.id, payin.payer_id
     now, attempt_id = tx.now, attempt.id
-    covered = _paid_in_full(attempt, payin) and await _consume_reservations(tx.db, attempt, now)
+    can_be_ordered = attempt.personal_data_erased_on is None and _paid_in_full(attempt, payin)
+    covered = can_be_ordered and await _consume_reservations(tx.db, attempt, now)
     attempt = await lock_known_attempt(tx.db, attempt_id)
     attempt.check_on = None
     if covered:
@@ -213,7 +214,8 @@ async def _refund_in_full(db: AsyncSession, attempt: AttemptRow, payin: Transact
     locked = await lock_with_sources(db, payment)
     amounts = {source.id: source.source_amount for source in locked.sources}
     await promise_refund(db, locked, amounts, origin=RefundOrigin.SHOP, now=now)
-    await mails.queue_refund_mail(db, attempt, payin.amount)
+    if attempt.buyer.email:  # it is erased if this was paid long after it had failed
+        await mails.queue_refund_mail(db, attempt, payin.amount)
 
 
 async def _place_order(

@@ -1,5 +1,6 @@
 """Who may read and erase whose data, over GraphQL, and the file behind its address."""
 
+import json
 from typing import Any
 
 import pytest
@@ -62,6 +63,20 @@ async def test_each_reads_and_erases_its_own(tenants: Tenants, bought: None) -> 
         assert (erasure["orders"], erasure["partnerId"]) == (1, tenants.partners[partner].id)
         assert (await tenants.client.get(path)).json()["orders"] == []
     assert await buyers(tenants) == {"a1": "", "a2": "", "b1": "Ada@Example.com"}
+
+
+async def test_an_export_is_not_stored_for_repetitions(tenants: Tenants, bought: None) -> None:
+    headers = {
+        "Authorization": f"Token {tenants.tokens['a1']}",
+        "Idempotency-Key": "k",
+        "Content-Type": "application/json",
+    }
+    for document, number in ((EXPORT, 0), (ERASE, 1)):
+        said = json.dumps({"query": document, "variables": {"input": {"email": EMAIL}}})
+        answers = [await tenants.client.post("/graphql/", content=said, headers=headers) for _ in range(2)]
+        assert [answer.status_code for answer in answers] == [200, 200]
+        assert ["idempotent-replayed" in answer.headers for answer in answers] == [False, bool(number)]
+        assert await tenants.one("SELECT count(*) FROM kept_answer") == number
 
 
 @pytest.mark.parametrize("document", [EXPORT, ERASE])

@@ -17,6 +17,7 @@ from store.core.telemetry.logs import set_up_logging
 from store.document.addresses import DocumentKind, document_path
 from store.onboarding.links import onboarding_path_for
 from store.partner.partners import PartnerRow
+from store.personal_data.files import PREFIX
 
 
 @pytest.fixture(autouse=True)
@@ -138,6 +139,7 @@ def test_whoever_reads_the_log_cannot_open_an_onboarding_page(log_output: io.Str
         (provider_return_url(Settings(), "a1B2c3D4").removeprefix(Settings().public_url), "/k/***"),
         ("/k/a1B2c3D4/", "/k/***/"),
         (document_path(DocumentKind.GIFT_CARD, "a1B2c3D4_-" * 4), "/documents/gift-cards/***.pdf"),
+        (f"{PREFIX}{'a1B2c3D4_-' * 4}.json", "/documents/personal-data/***.json"),
         ("/k/k/a1B2c3D4x", "/k/k/a1B2c3D4x"),
     ],
 )
