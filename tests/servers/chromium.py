@@ -31,6 +31,8 @@ PICTURES = os.environ.get("SCREENSHOTS", "")
 """A folder that keeps a picture of every page that was looked at."""
 
 TRIES = 3
+REPLACED = "Execution context was destroyed", "reading 'documentElement'"
+"""Told of a page that another one replaces at this moment."""
 T = TypeVar("T")
 
 needs_chromium = [pytest.mark.browser, pytest.mark.usefixtures("chromium")]
@@ -92,12 +94,14 @@ async def fits(page: Page, name: str = "", *, widths: Sequence[int] = (NARROWEST
 
 
 async def asked(page: Page, look: Callable[[], Awaitable[T]]) -> T:
-    """What a page says. Pages that wait for a payment load themselves again: then it is asked once more."""
+    """What a page says. Pages that wait for a payment load themselves again, and links lead on while axe begins: then it
+    is asked once more.
+    """
     for _ in range(TRIES):
         try:
             return await look()
         except Error as error:
-            if "Execution context was destroyed" not in str(error):
+            if not any(sign in str(error) for sign in REPLACED):
                 raise
             await page.wait_for_load_state()
     return await look()

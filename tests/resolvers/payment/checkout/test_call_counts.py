@@ -137,7 +137,7 @@ async def test_a_lost_notification_of_success_is_made_up_for(running: Running) -
 
 @pytest.mark.parametrize(
     ("age", "at"),
-    [(0, 60), (40, 60), (50, 180), (170, 480), (700, 960), (965, 1800), (2700, 3600), (86400, 108_000)],
+    [(0, 60), (40, 60), (50, 180), (170, 480), (700, 960), (965, 1860), (2700, 3660), (86400, 108_000)],
 )
 def test_when_a_notified_payment_is_checked(age: int, at: int) -> None:
     created = clock.now()
