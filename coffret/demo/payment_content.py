@@ -11,7 +11,7 @@ from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
 from coffret.demo.content import FOLDER, Amount, Count, Key, Percent, read_bytes, read_toml
-from coffret.demo.order_content import DemoOrder, load_orders
+from coffret.demo.orders.content import DemoOrder, load_orders
 from schema.partner.parts import CompanyType
 from schema.payment.dispute import DisputeState
 from schema.payment.payment import RefundState

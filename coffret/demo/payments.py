@@ -16,8 +16,8 @@ from starlette.types import ASGIApp
 
 from coffret.demo.content import PARTNERS
 from coffret.demo.invoices import add_invoices
-from coffret.demo.order_content import DemoOrder
-from coffret.demo.orders import OrderSeeder
+from coffret.demo.orders.content import DemoOrder
+from coffret.demo.orders.seeder import OrderSeeder
 from coffret.demo.payment_content import (
     DemoAdjustment,
     DemoFeeRule,

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 from sqlmodel import col, select
 
-from coffret.demo.order_content import DemoGift, DemoOrder, DemoOrderLine, DemoRefundRequest
+from coffret.demo.orders.content import DemoGift, DemoOrder, DemoOrderLine, DemoRefundRequest
 from coffret.demo.payment_content import DemoCustomer
 from resolvers.checkout import basket, steps
 from resolvers.core.context import Context
