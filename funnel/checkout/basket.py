@@ -149,7 +149,7 @@ async def choose(request: CheckoutRequest) -> Response:
 async def _leave(request: CheckoutRequest, opened: OpenLineForm | None, button: str) -> Response:
     """Store the reception, and go where the button leads: to another line, to the next step, or to the lines."""
     form = request.form
-    view, problems = await _put_reception(request, form)
+    view, problems = await _put_reception(request, opened.line_id if opened else None)
     if button == "card" or (button == "another" and opened and isinstance(opened.choice, GiftCardChoice)):
         return request.redirect(request.storefront_url(STEP, new=1))
     if button == "another":
@@ -229,13 +229,13 @@ def _is_hint_due(request: CheckoutRequest, form: Form) -> bool:
     return is_mailed and form.get("for") != "self" and is_hint_due(form, EMAIL, request.shop.country)
 
 
-async def _put_reception(request: CheckoutRequest, form: Form) -> tuple[BasketCheckout, Problems]:
-    """Store the chosen reception. Returns the basket and the errors."""
-    reception = reception_of(form)
+async def _put_reception(request: CheckoutRequest, line_id: uuid.UUID | None) -> tuple[BasketCheckout, Problems]:
+    """Store the chosen reception of a line, or of all. Returns the basket and the errors."""
+    reception, country = reception_of(request.form), country_of(request.form)
     if reception is None:
         return await basket.open_basket(request.context, request.key), ()
     try:
-        return await basket.choose_reception(request.context, request.key, *reception, country_of(form)), ()
+        return await basket.choose_reception(request.context, request.key, *reception, country, line_id), ()
     except InvalidInput as error:
         return await basket.open_basket(request.context, request.key), problem_fields(error)
 
@@ -269,7 +269,7 @@ def _missing(checkout: BasketCheckout, opened: OpenLineForm | None) -> Problems:
     ]
     if not checkout.basket_lines:
         missing.append(("lines", "NOTHING_IN_BAG"))
-    elif checkout.reception is None:
+    elif not checkout.is_delivery_chosen:
         missing.append(("delivery", "DELIVERY_REQUIRED"))
     return tuple(missing)
 
@@ -365,10 +365,10 @@ def _shown_problems(form: Form, wrong: Problems, missing: Problems) -> Problems:
 
 
 def _reception_value(checkout: BasketCheckout) -> str:
-    """The chosen reception as a form value."""
+    """The chosen reception as a form value; `each` if lines have different ones."""
     chosen = checkout.reception
     if chosen is None:
-        return ""
+        return "each" if checkout.has_several_receptions and checkout.is_delivery_chosen else ""
     return chosen.mode if chosen.delivery_id is None else f"{chosen.mode}-{chosen.delivery_id}"
 
 

@@ -11,11 +11,9 @@ from funnel.core.forms import Form, shown_errors_of
 from funnel.core.messages import error_text
 from funnel.core.page_request import FieldError
 from resolvers.checkout import steps as operations
-from resolvers.checkout.buyer import LENGTHS
-from schema.checkout.basket import BasketCheckout
+from resolvers.checkout.buyer import LENGTHS, needs_address
 from schema.checkout.checkout import Buyer, Checkout, CheckoutStep, DeliveryOption
 from schema.core.errors import InvalidInput, Problem
-from schema.delivery.delivery import DeliveryKind
 from schema.validation.mail_domains import suggested_email
 
 STEP, EMAIL = CheckoutStep.INFORMATION, "email"
@@ -97,10 +95,7 @@ def chosen_delivery(checkout: Checkout) -> DeliveryOption | None:
 
 def needs_buyer_address(checkout: Checkout) -> bool:
     """True if the order is sent to an address that the buyer enters."""
-    if isinstance(checkout, BasketCheckout):
-        return checkout.reception is not None and checkout.reception.needs_buyer_address
-    delivery = chosen_delivery(checkout)
-    return delivery is not None and delivery.kind is DeliveryKind.HOME_DELIVERY
+    return needs_address(chosen_delivery(checkout))
 
 
 def _field_index(problem: Problem) -> int:

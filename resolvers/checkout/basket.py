@@ -4,6 +4,7 @@ Buyer, codes and payment are the same for every kind of checkout: see `resolvers
 `resolvers.payment.checkout.payment`; the `CheckoutKey` has the kind.
 """
 
+import dataclasses
 import uuid
 from collections.abc import Sequence
 
@@ -78,19 +79,20 @@ async def price_line(
     reception: tuple[ReceptionMode, int | None] | None = None,
     country: str = "",
 ) -> BasketCheckout:
-    """Show the basket as if it had this line and this reception mode, without saving anything.
+    """Show the basket as if it had this line, and as if the line, or all, were received in this way, without saving
+    anything.
 
     Without a line or a reception mode, the saved ones are used. Raises InvalidInput and GiftCardsNotSold like
     `put_line`.
     """
     db = call.services.db
-    session = await _load_open_session(call, db, key)
+    session = dataclasses.replace(await _load_open_session(call, db, key), open_line=line_id)
     edits = session.edits
-    if reception is not None:
-        edits.reception, edits.delivery_id = reception
-        edits.country = chosen_country(country) or edits.country
     if line_id is not None and choice is not None:
         _put_line(edits, line_id, await _validate_choice(call, db, session, line_id, choice))
+    if reception is not None:
+        edits.receive(*reception, line_id)
+        edits.country = chosen_country(country) or edits.country
     return await session.view(call, db)
 
 
@@ -132,10 +134,15 @@ async def remove_line(call: Call, key: CheckoutKey, line_id: uuid.UUID) -> Baske
 
 @operation(AccessRule.CUSTOMER, transaction=False)
 async def choose_reception(
-    call: Call, key: CheckoutKey, mode: ReceptionMode, delivery_id: int | None = None, country: str = ""
+    call: Call,
+    key: CheckoutKey,
+    mode: ReceptionMode,
+    delivery_id: int | None = None,
+    country: str = "",
+    line_id: uuid.UUID | None = None,
 ) -> BasketCheckout:
-    """Save how the basket reaches its recipients. `country` prices postal delivery to the buyer before the address is
-    known.
+    """Save how a line, or all of the basket, is received. An order has one delivery mode: if a line is posted or collected,
+    others that are, too, are so in the same way. `country` prices postal delivery to the buyer before the address is known.
 
     Raises InvalidInput at `reception` for a mode that the shop does not offer, or not in that country, and at `country`
     for an unknown country.
@@ -146,11 +153,11 @@ async def choose_reception(
 
     def change(customer: CustomerSession) -> None:
         edits = session.edits_in(customer)
-        edits.reception, edits.delivery_id = mode, delivery_id
+        edits.receive(mode, delivery_id, line_id)
         edits.country = chosen_country(country) or edits.country
 
     change(session.customer)
-    if (await session.quote(call, db)).reception is not mode:
+    if (await session.quote(call, db)).delivery is None:
         raise InvalidInput.at("reception", "It cannot be received in this way. Choose another one.", "NOT_OFFERED")
     customer = await change_customer(call, session, change)
     return await (await load_basket_session(call, db, key, customer)).view(call, db)

@@ -31,6 +31,8 @@ class BasketCheckoutSession(CheckoutSession):
 
     now_ms: int
     new_lines: Mapping[uuid.UUID, BasketChoice] = field(default_factory=dict)
+    open_line: uuid.UUID | None = None
+    """The line whose ways of reception are shown; None for all."""
 
     @property
     def source(self) -> CheckoutSource:
@@ -89,21 +91,22 @@ class BasketCheckoutSession(CheckoutSession):
             currency=self.currency,
             network_cards=network_cards,
             boxes=boxes,
+            open_line=self.open_line,
         )
         return BasketQuote.from_priced(basket, price_basket(basket))
 
     async def view(self, call: Call, db: DatabaseReader) -> BasketCheckout:
         quote = await self.quote(call, db)
-        priced, chosen = quote.priced, quote.priced.reception
+        priced, chosen = quote.priced, quote.delivery
         return BasketCheckout(
             **shared_view(call, self, quote),
             lines=(),
             offered_products=(),
-            deliveries=(chosen.delivery,) if chosen else (),
-            delivery_id=chosen.delivery.id if chosen else None,
+            deliveries=(chosen,) if chosen else (),
+            delivery_id=chosen.id if chosen else None,
             basket_lines=priced.lines,
             receptions=priced.receptions,
-            reception=chosen,
+            reception=priced.reception,
             gift_cards=quote.pricing_input.gift_cards,
             network_cards=quote.pricing_input.network_cards,
         )

@@ -1,6 +1,7 @@
 """What a customer sees of a gift before paying: its document, as a picture."""
 
 import uuid
+from dataclasses import replace
 
 from resolvers.checkout.steps import load_basket_session, partner_of
 from resolvers.core.operation import Call, operation
@@ -33,14 +34,16 @@ async def preview_gift(call: Call, key: CheckoutKey, line_id: uuid.UUID | None, 
     if draft:
         kept = await find_draft(services.kv, partner_of(call), key.session_id, draft)
         line_id = uuid.uuid4()
-        session.edits.lines = {} if kept is None else {line_id: kept}  # of this request only: it is not saved
+        mailed = {} if kept is None else {line_id: replace(kept, reception=ReceptionMode.GIFTEE_EMAIL)}
+        session.edits.lines = dict(
+            mailed
+        )  # of this request only: it is not saved; a draft has a time only if it is mailed
     quote = await session.quote(call, db)
     line = next((line for line in quote.priced.lines if line.id == line_id), None)
     if line is None or line.problem in UNPRICED_PROBLEMS:
         raise NotFound(thing="preview")
     preview = LinePreview(
         shop=session.shop,
-        reception=ReceptionMode.GIFTEE_EMAIL if draft else session.edits.reception,  # a draft has a time only then
         coupons=quote.priced.coupons_of(line.id),
         buyer=session.customer.buyer or Buyer(),
         language=language,

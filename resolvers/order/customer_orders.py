@@ -99,6 +99,7 @@ class CustomerOrderView:
             apple_wallet_url=self._url(item.apple_pass_path),
             google_wallet_url=self._url(item.google_pass_path),
             giftee=item.giftee,
+            reception_mode=item.reception,
             recipient_email=item.recipient_email,
             send_on=item.send_on,
             is_sendable=item.is_sendable,

@@ -133,12 +133,12 @@ async def _others_at(call: Call, gift: LockedGift) -> Sequence[Issued]:
         return []
     others = [
         other
-        for other in gift.issued
+        for other, line in zip(gift.issued, gift.attempt.lines, strict=True)
         if other is not None
         and other is not row
         and _kind_of(other) is kind
         and (other.send_on, other.giftee_email) == (row.send_on, row.giftee_email)
-        and issued_item(call.services, other, gift.attempt, gift.now).is_waiting
+        and issued_item(call.services, other, line, gift.attempt, gift.now).is_waiting
     ]
     mails = await lock_waiting_mails(call.db, kind, [other.id for other in others], row.send_on)
     contents = [GiftContent.model_validate(mail.content) for mail in mails if mail.recipient == row.giftee_email]

@@ -77,8 +77,9 @@ async def lock_gift(call: Call, token: str, position: int) -> LockedGift:
         raise NotFound("position", thing="gift")
     _, time_zone = await partner_with_time_zone(db, order.partner_id)
     now = call.services.clock.now().astimezone(ZoneInfo(time_zone))
-    item = issued_item(call.services, row, attempt, now)
-    return LockedGift(row, item, attempt.lines[position], order, attempt, tuple(issued), now)
+    line = attempt.lines[position]
+    item = issued_item(call.services, row, line, attempt, now)
+    return LockedGift(row, item, line, order, attempt, tuple(issued), now)
 
 
 async def check_gift_limit(call: Call, gift: LockedGift) -> None:

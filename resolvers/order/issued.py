@@ -14,7 +14,6 @@ from schema.coupon.coupon import ReceptionMode
 from schema.order.page import IssuedItem
 from schema.order.page import IssuedState as State
 from schema.order.page_requests import Obstacle
-from store.checkout.purchases import reception_of
 from store.document.addresses import DocumentKind, document_path
 from store.document.gift_names import giftee_name
 from store.document.source import is_printable
@@ -56,9 +55,13 @@ def _issued_by(line: AttemptLine) -> tuple[type[Issued], int]:
     return GiftCardRow, line.gift_card_id or line.network_gift_card_id or 0
 
 
-def issued_item(services: Services, row: Issued, attempt: AttemptRow, now: dt.datetime) -> IssuedItem:
-    """The view of what was issued. `now` is in the time zone of the marketplace."""
-    by_mail = attempt.delivery.reception is ReceptionMode.GIFTEE_EMAIL
+def issued_item(
+    services: Services, row: Issued, line: AttemptLine, attempt: AttemptRow, now: dt.datetime
+) -> IssuedItem:
+    """The view of what was issued for a line. `now` is in the time zone of the marketplace."""
+    assert line.purchase is not None, "what was issued was bought"
+    reception = attempt.reception_of(line.purchase)
+    by_mail = reception is ReceptionMode.GIFTEE_EMAIL
     send_on = row.send_on.astimezone(now.tzinfo) if row.send_on is not None and row.send_on > now else None
     state, kind, has_document = issued_state(row, now), DOCUMENTS[type(row)], is_printable(row)
     is_whole = by_mail and state in {State.USABLE, State.NOT_BEGUN} and not _is_touched(row)
@@ -79,7 +82,8 @@ def issued_item(services: Services, row: Issued, attempt: AttemptRow, now: dt.da
         apple_pass_path=passes.apple,
         google_pass_path=passes.google,
         giftee=giftee_name(row),
-        recipient_email=_sent_to(row, attempt),
+        reception=reception,
+        recipient_email=_sent_to(row, reception, attempt.buyer.email),
         send_on=send_on,
         is_sendable=is_whole and send_on is None,
         is_waiting=is_whole and send_on is not None,
@@ -128,7 +132,6 @@ def _value_of(row: Issued) -> Decimal:
     return row.value_amount if isinstance(row, GiftCardRow) else row.price_amount
 
 
-def _sent_to(row: Issued, attempt: AttemptRow) -> str:
-    buyer = attempt.buyer.email
+def _sent_to(row: Issued, reception: ReceptionMode, buyer: str) -> str:
     by_mail = {ReceptionMode.PRINT_AT_HOME: buyer, ReceptionMode.GIFTEE_EMAIL: row.giftee_email or buyer}
-    return by_mail.get(reception_of(attempt), "")
+    return by_mail.get(reception, "")

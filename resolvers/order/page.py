@@ -102,7 +102,7 @@ async def _lines_of(
             total=line.total,
             picture_url=line.picture_url,
             refunded_quantity=row.refunded_quantity,
-            issued_item=issued_item(services, made, attempt, now) if made is not None else None,
+            issued_item=issued_item(services, made, line, attempt, now) if made is not None else None,
         )
         for line, row, made in zip(attempt.lines, sold, issued, strict=True)
     )

@@ -134,6 +134,8 @@ class Gift:
     """The day on which it is e-mailed to the giftee; None for as soon as it is paid."""
     send_at: dt.time | None = None
     """The time of that day, in the time zone of the marketplace; None for the morning. It means nothing without a day."""
+    reception: ReceptionMode | None = None
+    """How it is received; None for the way of the order."""
 
     def sending_moment(self, zone: ZoneInfo) -> dt.datetime | None:
         """When it is e-mailed to the giftee; None for as soon as it is paid."""
@@ -247,6 +249,8 @@ class BasketLine:
     """The box; None for anything else, and if the shop does not sell it."""
     design: OfferedDesign | None = None
     """The design of a network gift card; None for anything else, and for one without a design."""
+    reception: ReceptionMode | None = None
+    """How it is received, by its own choice or that of the order; None if nothing is chosen."""
 
     @property
     def quantity(self) -> int:
@@ -256,16 +260,20 @@ class BasketLine:
 
 @dataclass(frozen=True, slots=True)
 class ReceptionOption:
-    """A reception mode. Postal modes are repeated for each home delivery mode of the partner."""
+    """A way to receive one line, or all. Postal modes are repeated for each home delivery mode of the partner."""
 
     mode: ReceptionMode
     delivery_id: int | None
     """The delivery mode that sets its price; None if it needs none."""
     delivery: DeliveryOption
-    """Its name, price and countries, for display. Its id is 0 if it needs no delivery mode."""
+    """Its name, price and countries, for display. Its id is 0 if it needs no delivery mode. The price of one line among
+    others is what its choice adds to the delivery of the order.
+    """
     needs_buyer_address: bool
     needs_giftee_address: bool
     needs_giftee_email: bool
+    moves_others: bool
+    """Whether lines that are posted or collected in another way follow: an order has one delivery mode."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,8 +286,9 @@ class BasketCheckout(Checkout):
 
     basket_lines: tuple[BasketLine, ...] = ()
     receptions: tuple[ReceptionOption, ...] = ()
+    """The ways to receive the open line, or all."""
     reception: ReceptionOption | None = None
-    """The chosen reception, as long as it is available."""
+    """The way chosen for the open line, or for all, as long as it is available; None if lines have different ones."""
     gift_cards: OfferedGiftCards | None = None
     """The gift cards on sale; None in other checkouts, and if none are on sale."""
     network_cards: OfferedNetworkCards | None = None
@@ -288,3 +297,13 @@ class BasketCheckout(Checkout):
     @property
     def content(self) -> ShopKind:
         return content_of(line.choice for line in self.basket_lines)
+
+    @property
+    def has_several_receptions(self) -> bool:
+        """Whether lines are received in different ways."""
+        return len({line.reception for line in self.basket_lines}) > 1
+
+    @property
+    def is_delivery_chosen(self) -> bool:
+        """Whether it is known how each line is received."""
+        return bool(self.deliveries)

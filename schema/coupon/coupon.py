@@ -46,6 +46,10 @@ class ReceptionMode(DescribedEnum):
     POSTAL_MAIL_TO_BENEFICIARY = "postal_mail_to_beneficiary", "It is sent to the giftee by post."
     ON_SITE = "on_site", "It is collected from the partner."
 
+    @property
+    def is_by_email(self) -> bool:
+        return self in {ReceptionMode.PRINT_AT_HOME, ReceptionMode.GIFTEE_EMAIL}
+
 
 def id_list_column(description: str) -> Any:
     """A PostgreSQL array of ids."""

@@ -9,6 +9,7 @@ from schema.checkout.checkout import ShopKind
 from schema.checkout.codes import CodeKind
 from schema.core.money import Money
 from schema.core.text import Text
+from schema.coupon.coupon import ReceptionMode
 from schema.delivery.delivery import DeliveryKind
 from schema.legal.legal_document import LegalDocumentKind
 from schema.order.fulfilment import FulfilmentState
@@ -50,6 +51,7 @@ class CustomerOrderItem:
         description="The address of its pass for Google Wallet; null if none."
     )
     giftee: str = strawberry.field(description="The name of whom it is for; empty if unknown.")
+    reception_mode: ReceptionMode = strawberry.field(description="How it is received.")
     recipient_email: str = strawberry.field(
         description="The e-mail address that it is sent to; empty if it is posted or collected."
     )

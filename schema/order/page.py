@@ -10,6 +10,7 @@ from schema.checkout.codes import AppliedCode
 from schema.checkout.legal import LegalLink
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.text import Text
+from schema.coupon.coupon import ReceptionMode
 from schema.delivery.delivery import DeliveryKind
 from schema.order.order import OrderStatus
 from schema.order.page_fulfilment import OrderPageFulfilment
@@ -61,6 +62,8 @@ class IssuedItem:
     """The name of the person it is for; empty if unknown."""
     recipient_email: str
     """The e-mail address it is sent to; empty if it is posted or collected."""
+    reception: ReceptionMode
+    """How it is received."""
     send_on: dt.datetime | None = None
     """When it will be e-mailed to its recipient, in the time zone of the marketplace; None once that is over, and if it is
     not left for later.
@@ -148,3 +151,8 @@ class OrderPage:
     """The versions of the legal texts that it was placed under."""
     receipts: tuple[str, ...]
     """The paths of the receipts of its payments."""
+
+    @property
+    def has_several_receptions(self) -> bool:
+        """Whether its vouchers and gift cards are received in different ways."""
+        return len({line.issued_item.reception for line in self.lines if line.issued_item}) > 1

@@ -7,15 +7,15 @@ from typing import Any
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.checkout.basket import BasketLine, GiftCardChoice, Giftee, OfferedGiftCards, VoucherChoice
+from schema.checkout.basket import BasketLine, GiftCardChoice, OfferedGiftCards, VoucherChoice
 from schema.checkout.checkout import Buyer
+from schema.coupon.coupon import ReceptionMode
 from schema.voucher.voucher import VoucherGiftee, VoucherGifter, VoucherState
 from store.checkout.purchases import (
     coupon_id,
     full_name,
     gift_fields,
     postal_address,
-    reception_of,
     sending_moment,
     validity_by,
 )
@@ -46,13 +46,14 @@ def attempt_line(
     coupons: Sequence[CouponRow],
     vat_rates: Mapping[int, Decimal],
     gift_cards: OfferedGiftCards | None,
+    usual: ReceptionMode | None,
 ) -> AttemptLine:
     """The stored form of an ordered line: names, prices and all data for issuing the voucher or gift card.
 
-    `off` is the discount that `coupons` take off the line.
+    `off` is the discount that `coupons` take off the line, `usual` how the order is received.
     """
     if isinstance(line.choice, VoucherChoice):
-        return _voucher_line(line, line.choice, off, coupons, vat_rates)
+        return _voucher_line(line, line.choice, off, coupons, vat_rates, usual)
     assert isinstance(line.choice, GiftCardChoice), "lines of networks have their own form"
     assert gift_cards is not None, "a gift card line needs an offer"
     purchase = GiftCardPurchase(
@@ -60,7 +61,7 @@ def attempt_line(
         paid=line.total - off,
         coupon_id=coupon_id(coupons),
         validity=validity_by(coupons),
-        **gift_fields(line.choice),
+        **gift_fields(line, usual),
         validity_months=gift_cards.validity_months,
     )
     return AttemptLine(
@@ -82,6 +83,7 @@ def _voucher_line(
     off: Decimal,
     coupons: Sequence[CouponRow],
     vat_rates: Mapping[int, Decimal],
+    usual: ReceptionMode | None,
 ) -> AttemptLine:
     assert line.prototype is not None
     prototype = line.prototype
@@ -97,7 +99,7 @@ def _voucher_line(
         paid=line.total - off,
         coupon_id=coupon_id(coupons),
         validity=validity_by(coupons),
-        **gift_fields(choice),
+        **gift_fields(line, usual),
         prototype_id=prototype.id,
         **persons,
         options=tuple(PurchasedOption(o.option.id, o.count, o.option.price) for o in line.options),
@@ -131,7 +133,9 @@ async def issue_purchases(
     vouchers: list[NewVoucher] = []
     cards: list[NewGiftCard] = []
     for line in attempt.lines:
-        send_on = sending_moment(line.purchase, reception_of(attempt), zone, now) if line.purchase else None
+        send_on = (
+            sending_moment(line.purchase, attempt.reception_of(line.purchase), zone, now) if line.purchase else None
+        )
         begins = send_on or now
         if line.voucher is not None:
             until = validity_end(line.voucher.validity, begins, zone)
@@ -172,7 +176,7 @@ def _voucher(
         message=bought.message or None,
         to_giftee=bought.to_giftee or full_name(giftee),
         from_gifter=bought.from_gifter or full_name(buyer),
-        reception_mode=reception_of(attempt),
+        reception_mode=attempt.reception_of(bought),
         language=attempt.language,
         origin=origin,
         payment_type=_payment_type(attempt),
@@ -181,7 +185,7 @@ def _voucher(
         expires_on=until,
         send_on=send_on,
         **_gifter(buyer).model_dump(),
-        **_giftee(giftee, attempt).model_dump(),
+        **_giftee(bought, attempt).model_dump(),
     )
     return NewVoucher(row, [NewVoucherOption(option.id, option.count, option.unit_price) for option in bought.options])
 
@@ -197,10 +201,10 @@ def _gift_card(
         currency=attempt.currency,
         gifter=gifter,
         giftee=gifter if bought.self_gifted else Person(giftee.first_name, giftee.last_name, giftee.email),
-        recipient_address=postal_address(giftee, attempt) or "",
+        recipient_address=postal_address(bought, attempt) or "",
         from_gifter=bought.from_gifter,
         message=bought.message,
-        reception_mode=reception_of(attempt),
+        reception_mode=attempt.reception_of(bought),
         language=attempt.language,
         expires_on=until,
         send_on=send_on,
@@ -221,13 +225,14 @@ def _gifter(buyer: Buyer) -> VoucherGifter:
     )
 
 
-def _giftee(giftee: Giftee, attempt: AttemptRow) -> VoucherGiftee:
+def _giftee(bought: VoucherPurchase, attempt: AttemptRow) -> VoucherGiftee:
+    giftee = bought.giftee
     return VoucherGiftee(
         giftee_first_name=giftee.first_name or None,
         giftee_last_name=giftee.last_name or None,
         giftee_email=giftee.email or None,
         giftee_phone_number=giftee.phone or None,
-        recipient_address=postal_address(giftee, attempt),
+        recipient_address=postal_address(bought, attempt),
     )
 
 

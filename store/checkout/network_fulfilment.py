@@ -24,7 +24,6 @@ from store.checkout.purchases import (
     coupon_id,
     gift_fields,
     postal_address,
-    reception_of,
     sending_moment,
     validity_by,
 )
@@ -47,7 +46,6 @@ from store.payment.snapshot import AttemptLine, NetworkGiftCardPurchase, Network
 from store.voucher.payment import end_of_validity
 
 NO_VAT = Decimal("0.00")
-BY_EMAIL = (ReceptionMode.PRINT_AT_HOME, ReceptionMode.GIFTEE_EMAIL)
 NetworkGood: TypeAlias = GiftCardRow | NetworkVoucherRow
 G = TypeVar("G", GiftCardRow, NetworkVoucherRow)
 
@@ -56,14 +54,19 @@ G = TypeVar("G", GiftCardRow, NetworkVoucherRow)
 
 
 def network_attempt_lines(
-    line: BasketLine, off: Decimal, coupons: Sequence[CouponRow], cards: OfferedNetworkCards | None
+    line: BasketLine,
+    off: Decimal,
+    coupons: Sequence[CouponRow],
+    cards: OfferedNetworkCards | None,
+    usual: ReceptionMode | None,
 ) -> tuple[AttemptLine, ...]:
     """The stored form of a line of network products: one line for each, as each is issued, used and refunded by itself.
-    The discount and what coupons add are divided to the cent.
+    The discount and what coupons add are divided to the cent. `usual` is how the order is received.
     """
     price, count = line.base_price, line.quantity
     offs = split_proportionally(off, [price] * count)
     added = split_proportionally(line.value - line.total, [price] * count)
+    common = {"coupon_id": coupon_id(coupons), "validity": validity_by(coupons), **gift_fields(line, usual)}
     return tuple(
         AttemptLine(
             name=line.box.name if line.box else GIFT_CARD_NAME,
@@ -74,25 +77,16 @@ def network_attempt_lines(
             discount=less,
             vat_rate=NO_VAT,
             picture_url=_picture_url(line),
-            **_purchase(line, price + more, price - less, coupons, cards),
+            **_purchase(line, {"value": price + more, "paid": price - less, **common}, cards),
         )
         for less, more in zip(offs, added, strict=True)
     )
 
 
-def _purchase(
-    line: BasketLine, value: Decimal, paid: Decimal, coupons: Sequence[CouponRow], cards: OfferedNetworkCards | None
-) -> dict[str, Any]:
+def _purchase(line: BasketLine, common: dict[str, Any], cards: OfferedNetworkCards | None) -> dict[str, Any]:
     """What is to be issued for one piece of a line, by the name of the field."""
     choice = line.choice
     assert isinstance(choice, NetworkGiftCardChoice | BoxChoice), "a shop of a network sells nothing else"
-    common: dict[str, Any] = {
-        "value": value,
-        "paid": paid,
-        "coupon_id": coupon_id(coupons),
-        "validity": validity_by(coupons),
-        **gift_fields(choice),
-    }
     if isinstance(choice, NetworkGiftCardChoice):
         assert cards is not None, "a gift card line needs an offer"
         bought = NetworkGiftCardPurchase(**common, design_id=choice.design_id, validity_months=cards.validity_months)
@@ -143,7 +137,7 @@ class _Sale:
     def columns(self, bought: Purchase, months: int) -> dict[str, Any]:
         """What gift cards and vouchers have in common. Their validity counts from the day on which they are sent."""
         buyer, giftee = self.attempt.buyer, self.attempt.buyer if bought.self_gifted else bought.giftee
-        send_on = sending_moment(bought, reception_of(self.attempt), self.zone, self.now)
+        send_on = sending_moment(bought, self.attempt.reception_of(bought), self.zone, self.now)
         begins = send_on or self.now
         return {
             "code": "",
@@ -159,7 +153,7 @@ class _Sale:
             "giftee_first_name": giftee.first_name or None,
             "giftee_last_name": giftee.last_name or None,
             "giftee_email": giftee.email or None,
-            "recipient_address": postal_address(bought.giftee, self.attempt),
+            "recipient_address": postal_address(bought, self.attempt),
             "from_gifter": bought.from_gifter or None,
             "message": bought.message or None,
             "send_on": send_on,
@@ -176,7 +170,7 @@ class _Sale:
             value_amount=bought.value,
             remaining_amount=bought.value,
             is_splittable=self.network.network_gift_card_is_splittable,
-            reception_mode=reception_of(self.attempt),
+            reception_mode=self.attempt.reception_of(bought),
             design_id=bought.design_id,
         )
 
@@ -227,12 +221,15 @@ async def _mail(db: AsyncSession, sale: _Sale, issued: Sequence[NetworkGood]) ->
     """Queue the messages with the documents. What is posted or collected is not e-mailed: the order confirmation tells how
     it is delivered.
     """
-    mode = reception_of(sale.attempt)
-    if mode not in BY_EMAIL:
-        return
-    to_giftees = mode is ReceptionMode.GIFTEE_EMAIL
-    await mail_network_gift_cards(db, _of(GiftCardRow, issued), to_giftees=to_giftees)
-    await mail_network_vouchers(db, _of(NetworkVoucherRow, issued), to_giftees=to_giftees)
+    for mode in (ReceptionMode.PRINT_AT_HOME, ReceptionMode.GIFTEE_EMAIL):
+        mailed = [
+            row
+            for line, row in zip(sale.attempt.lines, issued, strict=True)
+            if line.purchase and sale.attempt.reception_of(line.purchase) is mode
+        ]
+        to_giftees = mode is ReceptionMode.GIFTEE_EMAIL
+        await mail_network_gift_cards(db, _of(GiftCardRow, mailed), to_giftees=to_giftees)
+        await mail_network_vouchers(db, _of(NetworkVoucherRow, mailed), to_giftees=to_giftees)
 
 
 def _of(kind: type[G], rows: Iterable[NetworkGood]) -> list[G]:

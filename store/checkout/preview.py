@@ -11,7 +11,6 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from schema.checkout.basket import BasketLine, BoxChoice, NetworkGiftCardChoice, VoucherChoice
 from schema.checkout.checkout import Buyer
 from schema.core.text import Text
-from schema.coupon.coupon import ReceptionMode
 from schema.gift_card.gift_card import GiftCardStatus
 from schema.network.voucher import NetworkVoucherStatus
 from schema.voucher.voucher import VoucherState
@@ -40,8 +39,6 @@ class LinePreview:
     """What the document of a line needs beside the line. `now` is in the time zone of the marketplace."""
 
     shop: CheckoutShop
-    reception: ReceptionMode | None
-    """How the basket is received; None while that is not chosen."""
     coupons: Sequence[CouponRow]
     """The coupons that apply to the line."""
     buyer: Buyer
@@ -102,7 +99,7 @@ class LinePreview:
     def _columns(self, line: BasketLine, months: int) -> dict[str, Any]:
         choice = line.choice
         zone = ZoneInfo(self.shop.time_zone)
-        begins = sending_moment(choice, self.reception, zone, self.now) or self.now
+        begins = sending_moment(choice, line.reception, zone, self.now) or self.now
         validity = validity_by(self.coupons)
         giftee = self.buyer if choice.self_gifted else choice.giftee
         return {

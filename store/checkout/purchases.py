@@ -6,16 +6,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from schema.checkout.basket import Gift, Giftee
+from schema.checkout.basket import BasketLine, Gift
 from schema.checkout.checkout import Contact
 from schema.coupon.coupon import ReceptionMode
 from store.coupon.coupons import CouponRow
 from store.payment.attempts import AttemptRow
+from store.payment.snapshot import Purchase
 
 
-def gift_fields(choice: Gift) -> Mapping[str, Any]:
-    """For whom a choice is, with what words, and when it is sent, as arguments of a purchase."""
-    return {field.name: getattr(choice, field.name) for field in dataclasses.fields(Gift)}
+def gift_fields(line: BasketLine, usual: ReceptionMode | None) -> Mapping[str, Any]:
+    """For whom a line is, with what words, when it is sent, and how it is received, as arguments of a purchase. `usual` is
+    how the order is received.
+    """
+    gift = {field.name: getattr(line.choice, field.name) for field in dataclasses.fields(Gift)}
+    return gift | {"reception": line.reception if line.reception is not usual else None}
 
 
 def sending_moment(
@@ -37,15 +41,9 @@ def validity_by(coupons: Sequence[CouponRow]) -> str:
     return next((coupon.new_validity_period for coupon in coupons if coupon.new_validity_period), "")
 
 
-def reception_of(attempt: AttemptRow) -> ReceptionMode:
-    """How what was bought reaches its recipient."""
-    assert attempt.delivery.reception is not None, "a basket has a reception"
-    return attempt.delivery.reception
-
-
-def postal_address(giftee: Giftee, attempt: AttemptRow) -> str | None:
+def postal_address(bought: Purchase, attempt: AttemptRow) -> str | None:
     """The postal address, one part a line; None for reception modes without post."""
-    mode, buyer = reception_of(attempt), attempt.buyer
+    mode, buyer, giftee = attempt.reception_of(bought), attempt.buyer, bought.giftee
     to: Contact
     if mode is ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY:
         to, name = giftee, full_name(giftee)

@@ -36,7 +36,7 @@ class Quote(ABC):
 
     @property
     def reception(self) -> ReceptionMode | None:
-        """How vouchers and gift cards are delivered; None for goods."""
+        """How vouchers and gift cards are received whose lines do not say so; None for goods."""
         return None
 
     @property
@@ -77,12 +77,13 @@ class BasketQuote(Quote):
 
     @classmethod
     def from_priced(cls, basket: BasketPricingInput, priced: PricedBasket) -> "BasketQuote":
-        delivery = priced.reception.delivery if priced.reception else None
-        return cls(priced.totals, priced.codes, basket.codes, basket.country, delivery, priced.ready, basket, priced)
+        return cls(
+            priced.totals, priced.codes, basket.codes, basket.country, priced.delivery, priced.ready, basket, priced
+        )
 
     @property
     def reception(self) -> ReceptionMode | None:
-        return self.priced.reception.mode if self.priced.reception else None
+        return self.priced.lines[0].reception if self.priced.lines else None
 
     @property
     def content(self) -> ShopKind:
@@ -94,9 +95,9 @@ class BasketQuote(Quote):
         lines: list[AttemptLine] = []
         for line, off, coupons in zip(self.priced.lines, reduction.by_line, reduction.coupons, strict=True):
             if self.pricing_input.kind is CheckoutKind.NETWORK:
-                lines += network_attempt_lines(line, off, coupons, self.pricing_input.network_cards)
+                lines += network_attempt_lines(line, off, coupons, self.pricing_input.network_cards, self.reception)
             else:
-                lines.append(attempt_line(line, off, coupons, rates, self.pricing_input.gift_cards))
+                lines.append(attempt_line(line, off, coupons, rates, self.pricing_input.gift_cards, self.reception))
         return tuple(lines)
 
 

@@ -41,6 +41,8 @@ class DiscountableLine:
     total: Decimal
     target: CouponTarget | None = None
     """What a coupon must be for; None for goods."""
+    reception: ReceptionMode | None = None
+    """How it is received; None for goods, and while it is unknown, which rejects no coupon."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,7 @@ class CouponContext:
     email: str
     targets: frozenset[CouponTarget] | None
     receptions: frozenset[ReceptionMode] | None
+    """How goods can be received."""
     collected: bool | None
     collecting_costs: bool = True
     """True if collecting costs something without a coupon."""
@@ -196,7 +199,8 @@ def _unmet_condition(
     within = [line for line in lines if _in_scope(coupon, line)]
     if not within or (coupon.increases_value and context.kind is CheckoutKind.CART):
         return UnmetCondition(CodeProblem.NOT_FOR_THESE)
-    if not _fits_reception(coupon, context):
+    within = [line for line in within if _is_received(coupon, line)]
+    if not within or not _fits_reception(coupon, context):
         return UnmetCondition(CodeProblem.OTHER_DELIVERY)
     if not _fits_buyer(coupon, context.email):
         return UnmetCondition(CodeProblem.OTHER_EMAIL)
@@ -234,6 +238,11 @@ def _is_target(coupon: CouponRow, line: DiscountableLine) -> bool:
     return line.target is None or line.target in coupon.targets
 
 
+def _is_received(coupon: CouponRow, line: DiscountableLine) -> bool:
+    """True if the coupon allows the way in which the line is received."""
+    return line.reception is None or not coupon.reception_modes or line.reception in coupon.reception_modes
+
+
 def _in_scope(coupon: CouponRow, line: DiscountableLine) -> bool:
     if not _is_target(coupon, line):
         return False
@@ -246,7 +255,11 @@ def _in_scope(coupon: CouponRow, line: DiscountableLine) -> bool:
 def _eligible(coupon: CouponRow, lines: Sequence[DiscountableLine]) -> list[int]:
     """The indexes of the lines that the coupon applies to."""
     least = coupon.minimum_product_price_amount or ZERO
-    return [i for i, line in enumerate(lines) if _in_scope(coupon, line) and line.unit_price >= least]
+    return [
+        i
+        for i, line in enumerate(lines)
+        if _in_scope(coupon, line) and _is_received(coupon, line) and line.unit_price >= least
+    ]
 
 
 def _effect(

@@ -16,7 +16,7 @@ from store.payment.attempts import AttemptRow
 from store.payment.snapshot import AttemptLine
 
 ALIKE = ("name", "details", "unit_price", "picture")
-TO_GIFTEES = (ReceptionMode.GIFTEE_EMAIL, ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY)
+TO_GIFTEES = frozenset({ReceptionMode.GIFTEE_EMAIL, ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY})
 
 
 def order_content(order: OrderRow, attempt: AttemptRow, time_zone: str) -> OrderContent:
@@ -97,5 +97,5 @@ def _delivery(order: OrderRow, attempt: AttemptRow) -> DeliveryContent:
         description=attempt.delivery.description,
         address=address_lines(order),
         country=order.country or "",
-        to_giftees=attempt.delivery.reception in TO_GIFTEES,
+        to_giftees=bool(attempt.receptions) and attempt.receptions <= TO_GIFTEES,
     )

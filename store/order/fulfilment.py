@@ -96,13 +96,13 @@ async def is_all_refunded(db: AsyncSession, order: OrderRow) -> bool:
 
 
 async def lines_to_fulfil(db: AsyncSession, order: OrderRow) -> Sequence[AttemptLine]:
-    """The lines that are handed over or sent, as they were bought, without what is refunded of them. All lines of an order
-    of which nothing is left.
+    """The lines that are handed over or sent, as they were bought, without what is e-mailed and what is refunded of them.
+    If nothing is left of them, all of them.
     """
     attempt, sold = await db.get_one(AttemptRow, order.attempt_id), await lines_of_order(db, order)
-    left = [
-        replace(line, quantity=left_of_line(row))
+    sent = [
+        (line, left_of_line(row))
         for line, row in zip(attempt.lines, sold, strict=True)
-        if left_of_line(row)
+        if line.purchase is None or not attempt.reception_of(line.purchase).is_by_email
     ]
-    return left or attempt.lines
+    return [replace(line, quantity=left) for line, left in sent if left] or [line for line, _ in sent]

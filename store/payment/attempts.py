@@ -10,13 +10,24 @@ from sqlmodel import Field
 
 from schema.checkout.checkout import Buyer, ShopKind, VatAmount
 from schema.core.columns import amount_column, datetime_column, enum_column
+from schema.coupon.coupon import ReceptionMode
 from schema.payment_method import PaymentMethod
 from store.core.provider_process import CheckedRow
 from store.core.row import CreatedOn, PartnerOwned
 from store.core.state_machine import StateMachine
 from store.core.typed_json import typed_json_column
 from store.legal import AcceptedDocuments
-from store.payment.snapshot import BUYER, CODES, DELIVERY, LINES, VAT, AttemptCode, AttemptDelivery, AttemptLine
+from store.payment.snapshot import (
+    BUYER,
+    CODES,
+    DELIVERY,
+    LINES,
+    VAT,
+    AttemptCode,
+    AttemptDelivery,
+    AttemptLine,
+    Purchase,
+)
 
 
 class AttemptState(enum.StrEnum):
@@ -152,6 +163,17 @@ class AttemptRow(PartnerOwned, CreatedOn, CheckedRow, AcceptedDocuments, table=T
     personal_data_erased_on: dt.datetime | None = datetime_column(
         "When the data of the buyer and the giftees were erased.", default=None, nullable=True
     )
+
+    def reception_of(self, bought: Purchase) -> ReceptionMode:
+        """How a voucher or gift card of it is received."""
+        mode = bought.reception or self.delivery.reception
+        assert mode is not None, "a basket has a reception"
+        return mode
+
+    @property
+    def receptions(self) -> frozenset[ReceptionMode]:
+        """How its vouchers and gift cards are received."""
+        return frozenset(self.reception_of(line.purchase) for line in self.lines if line.purchase is not None)
 
     def has_ordered(self, cart_last_modified: int) -> bool:
         """True if it completed an order for this version of its cart or basket. The cart may still exist."""

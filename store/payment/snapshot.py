@@ -34,6 +34,7 @@ class Purchase(Gift):
     from_gifter: Annotated[str, OMITTED_IF_EMPTY] = ""
     send_on: Annotated[dt.date | None, OMITTED_IF_EMPTY] = None
     send_at: Annotated[dt.time | None, OMITTED_IF_EMPTY] = None
+    reception: Annotated[ReceptionMode | None, OMITTED_IF_NONE] = None
     value: Decimal
     paid: Decimal
     """The value, less the discounts."""
@@ -153,7 +154,7 @@ class AttemptDelivery:
     description: StoredText
     to_giftees: bool = False
     reception: ReceptionMode | None = None
-    """How vouchers and gift cards are delivered; None for goods."""
+    """How vouchers and gift cards are received that do not say so; None for goods."""
 
     @property
     def is_posted_to_buyer(self) -> bool:

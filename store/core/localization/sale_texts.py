@@ -66,6 +66,17 @@ SHOP_KIND_NAMES: Mapping[ShopKind, Text] = {
 }
 """The heading of the list of what is ordered."""
 
+BY_EMAIL_NAME = Text(
+    en="By e-mail",
+    fr="Par e-mail",
+    es="Por correo electrónico",
+    it="Per e-mail",
+    de="Per E-Mail",
+    nl="Per e-mail",
+    ca="Per correu electrònic",
+    pt="Por e-mail",
+)
+
 RECEPTION_NAMES: Mapping[ReceptionMode, Text] = {
     ReceptionMode.PRINT_AT_HOME: Text(
         en="By e-mail, to print at home",

@@ -7,6 +7,7 @@ from typing import Any
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from schema.coupon.coupon import ReceptionMode
 from schema.delivery.delivery import DeliveryKind
 from store.core.localization.formats import Formats
 from store.document.contact import contact_of
@@ -26,6 +27,7 @@ from store.payment.snapshot import AttemptLine
 from store.voucher.vouchers import VoucherRow
 
 COUNTRY_CODE_LENGTH = 2
+TO_GIFTEE = ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY
 
 
 async def packing_slip_source(db: AsyncSession, order: OrderRow) -> DocumentSource:
@@ -100,7 +102,7 @@ class _Reader:
             await lines_to_fulfil(self.db, self.order),
             await self.db.get_one(AttemptRow, self.order.attempt_id),
         )
-        addresses = await self._giftees(lines) if attempt.delivery.to_giftees else {}
+        addresses = await self._giftees(lines, attempt)
         packed: dict[tuple[str, ...], list[AttemptLine]] = {}
         for position, line in enumerate(lines):
             packed.setdefault(addresses.get(position) or self._recipient(), []).append(line)
@@ -125,10 +127,12 @@ class _Reader:
             return (*address_lines(order), self.formats.country(order.country))
         return tuple(filter(None, (self.buyer, order.buyer_phone, order.buyer_email)))
 
-    async def _giftees(self, lines: Sequence[AttemptLine]) -> Mapping[int, tuple[str, ...]]:
+    async def _giftees(self, lines: Sequence[AttemptLine], attempt: AttemptRow) -> Mapping[int, tuple[str, ...]]:
         """The address of each line whose voucher or gift card is sent to its giftee, by the position of the line."""
         found: dict[int, tuple[str, ...]] = {}
         for position, line in enumerate(lines):
+            if line.purchase is None or attempt.reception_of(line.purchase) is not TO_GIFTEE:
+                continue
             table, id = _issued_by(line)
             row = None if id is None else await self.db.get(table, id)
             if row is not None and row.recipient_address:

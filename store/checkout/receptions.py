@@ -1,0 +1,169 @@
+"""How the lines of a basket are received, and what their delivery costs. Pure functions.
+
+What is handed over or sent of an order goes by one delivery mode; the rest is e-mailed. A line says how it is received, or
+goes the way of the order.
+"""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import TypeAlias
+
+from schema.checkout.basket import BasketLine, Giftee, ReceptionOption
+from schema.checkout.checkout import DeliveryOption
+from schema.core.text import Text
+from schema.coupon.coupon import ReceptionMode
+from schema.delivery.delivery import DeliveryKind
+from store.checkout.offers import ShopDelivery
+from store.checkout.pricing import Shipment, delivery_option
+from store.core.localization.sale_texts import BY_EMAIL_NAME, RECEPTION_NAMES
+from store.coupon.rules import RECEPTION_MODES, ZERO, Reduction
+
+EMAIL_MODES = (ReceptionMode.PRINT_AT_HOME, ReceptionMode.GIFTEE_EMAIL)
+ADDRESS_FIELDS = ("address_line_1", "address_line_2", "postal_code", "city", "country")
+_DELIVERY_KINDS: Mapping[ReceptionMode | None, DeliveryKind] = {
+    mode: kind for kind, modes in RECEPTION_MODES.items() if kind is not DeliveryKind.DIGITAL for mode in modes
+}
+"""The kind of delivery of what is not e-mailed."""
+TO_GIFTEES = ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY
+_FOLLOWING = {
+    DeliveryKind.HOME_DELIVERY: ReceptionMode.EXPEDITION,
+    DeliveryKind.CLICK_AND_COLLECT: ReceptionMode.ON_SITE,
+}
+"""How other lines are received once one of an order is delivered in this way."""
+Ways: TypeAlias = Sequence[tuple[BasketLine | None, ReceptionMode | None]]
+"""How each line is received; of a basket without lines, how it is. A mode is None while it is not chosen."""
+
+
+def mode_beside(mode: ReceptionMode | None, chosen: ReceptionMode) -> ReceptionMode | None:
+    """How another line is received once one is received as `chosen`: if that is posted, nothing is collected, and vice
+    versa.
+    """
+    kind = _DELIVERY_KINDS.get(chosen)
+    return mode if kind is None or _DELIVERY_KINDS.get(mode, kind) is kind else _FOLLOWING[kind]
+
+
+@dataclass(frozen=True, slots=True)
+class BasketReception:
+    """How a basket is received."""
+
+    lines: Sequence[BasketLine]
+    """The lines that have a price."""
+    usual: ReceptionMode | None
+    """The way of a basket without lines."""
+    deliveries: Sequence[ShopDelivery]
+    delivery_id: int | None
+    country: str
+    worth: Decimal
+    """What is paid for the lines: free delivery depends on it."""
+    reduction: Reduction
+
+    @property
+    def _ways(self) -> Ways:
+        return [(line, line.reception) for line in self.lines] or [(None, self.usual)]
+
+    def delivery(self) -> DeliveryOption | None:
+        """The delivery of all lines; None while it is unknown how one is received, and if none is available."""
+        return self._delivery(self._ways)
+
+    def options(self, open_line: uuid.UUID | None) -> tuple[ReceptionOption, ...]:
+        """The ways to receive the open line, or all: the e-mail modes, and one for each mode of each delivery mode."""
+        opened = [line for line, _ in self._ways if line is None or open_line in (None, line.id)]
+        others = [(line, mode) for line, mode in self._ways if line not in opened]
+        without = self._delivery(others) if others else None
+        options = [_option(mode, None, _by_email({mode})) for mode in EMAIL_MODES]
+        for delivery in self.deliveries:
+            for mode in sorted(mode for mode in RECEPTION_MODES[delivery.kind] if not mode.is_by_email):
+                beside = [(line, mode_beside(other, mode)) for line, other in others]
+                offered = self._offered(delivery, [*beside, *((line, mode) for line in opened)])
+                options.append(_option(mode, delivery.id, _added_to(without, offered), _moves(without, offered)))
+        return tuple(options)
+
+    def chosen(self, options: Sequence[ReceptionOption], open_line: uuid.UUID | None) -> ReceptionOption | None:
+        """The chosen one of the options, if it is available. Of several delivery modes the first, unless one was selected."""
+        modes = {mode for line, mode in self._ways if line is None or open_line in (None, line.id)}
+        fitting = (
+            option
+            for option in options
+            if modes == {option.mode}
+            and option.delivery.is_available
+            and (option.delivery_id is None or self.delivery_id in (None, option.delivery_id))
+        )
+        return next(fitting, None)
+
+    def _delivery(self, ways: Ways) -> DeliveryOption | None:
+        modes = {mode for _, mode in ways if mode is not None}
+        if any(mode is None for _, mode in ways):
+            return None
+        kind = next((_DELIVERY_KINDS[mode] for mode in modes if mode in _DELIVERY_KINDS), None)
+        if kind is None:
+            return _by_email(modes)
+        fitting = (each for each in self.deliveries if each.kind is kind and self.delivery_id in (None, each.id))
+        offered = (self._offered(delivery, ways) for delivery in fitting)
+        return next((option for option in offered if option.is_available), None)
+
+    def _offered(self, delivery: ShopDelivery, ways: Ways) -> DeliveryOption:
+        """The delivery of what is not e-mailed."""
+        option = delivery_option(delivery, self._shipments(ways), self.worth, self.reduction, physical=False)
+        modes = {mode for _, mode in ways}
+        return replace(option, to_giftees=TO_GIFTEES in modes and ReceptionMode.EXPEDITION not in modes)
+
+    def _shipments(self, ways: Ways) -> Sequence[Shipment]:
+        """One shipment to the buyer or to the shop, and one to each distinct giftee address. Paper counts as 0 grams; a box
+        has a weight.
+        """
+        to_buyer = [line for line, mode in ways if mode in {ReceptionMode.EXPEDITION, ReceptionMode.ON_SITE}]
+        addresses: dict[tuple[str, ...], int] = {}
+        for line, mode in ways:
+            if mode is TO_GIFTEES:
+                address = _address(line.choice.giftee if line else Giftee())
+                addresses[address] = addresses.get(address, 0) + _weight(line)
+        sent = [Shipment(self.country, sum(map(_weight, to_buyer)))] if to_buyer else []
+        return [*sent, *(Shipment(address[-1], grams) for address, grams in addresses.items())]
+
+
+def _added_to(without: DeliveryOption | None, offered: DeliveryOption) -> DeliveryOption:
+    """The option, with what it adds to the price of the delivery that other lines have anyway."""
+    if without is None or without.price is None or offered.price is None:
+        return offered
+    return replace(offered, price=max(offered.price - without.price, ZERO))
+
+
+def _moves(without: DeliveryOption | None, offered: DeliveryOption) -> bool:
+    return without is not None and without.kind is not DeliveryKind.DIGITAL and without.id != offered.id
+
+
+def _weight(line: BasketLine | None) -> int:
+    """The weight of a line in grams."""
+    return line.box.weight_grams * line.quantity if line and line.box else 0
+
+
+def _address(giftee: Giftee) -> tuple[str, ...]:
+    return tuple(getattr(giftee, name) for name in ("first_name", "last_name", *ADDRESS_FIELDS))
+
+
+def _by_email(modes: set[ReceptionMode]) -> DeliveryOption:
+    return DeliveryOption(
+        id=0,
+        kind=DeliveryKind.DIGITAL,
+        name=RECEPTION_NAMES[next(iter(modes))] if len(modes) == 1 else BY_EMAIL_NAME,
+        description=Text(),
+        price=ZERO,
+        free_above=None,
+        countries=(),
+    )
+
+
+def _option(
+    mode: ReceptionMode, delivery_id: int | None, delivery: DeliveryOption, moves_others: bool = False
+) -> ReceptionOption:
+    return ReceptionOption(
+        mode=mode,
+        delivery_id=delivery_id,
+        delivery=delivery,
+        needs_buyer_address=mode is ReceptionMode.EXPEDITION,
+        needs_giftee_address=mode is ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY,
+        needs_giftee_email=mode is ReceptionMode.GIFTEE_EMAIL,
+        moves_others=moves_others,
+    )
