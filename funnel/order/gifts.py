@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections.abc import Mapping
+from typing import Any
 
 from starlette.responses import Response
 
@@ -10,10 +11,10 @@ from funnel.core.forms import local_time
 from funnel.core.page_request import FieldError
 from funnel.order.request import OrderRequest
 from funnel.order.texts import GIFT_FIELD_ERRORS
-from resolvers.order.gift_day import reschedule_gift, send_gift_now
-from resolvers.order.gifts import send_gift
+from resolvers.order.by_token import reschedule_gift_by_token, resend_gift_by_token, send_gift_now_by_token
 from schema.core.errors import InvalidInput, NotFound, Problem
 from schema.order.errors import GiftNotWaiting
+from schema.order.token_input import RescheduleGiftByToken, ResendGiftByToken, SendGiftNowByToken
 
 GIFTS, SENT, SAVED, NOT_WAITING = "gifts", "SENT", "SAVED", "GIFT_NOT_WAITING"
 """The place of the messages about gifts, and the codes of what became of one."""
@@ -28,7 +29,8 @@ async def send_again(request: OrderRequest) -> Response:
     place = f"email-{position}"
     typed = request.form.get(place, "")
     try:
-        await send_gift(request.context, request.token, position, typed)
+        again = ResendGiftByToken(token=request.token, position=position, email=typed)
+        await resend_gift_by_token(request.context, again)
     except NotFound:  # it was used or refunded meanwhile: the page shows it
         return request.redirect_to_start()
     except InvalidInput as error:
@@ -39,13 +41,17 @@ async def send_again(request: OrderRequest) -> Response:
 async def change_day(request: OrderRequest) -> Response:
     """The form of a gift that waits for its day: with the button `now` it is sent, else its day and its address are changed."""
     position = _position_of(request)
-    email = request.form.get(f"email-{position}", "")
+    gift: dict[str, Any] = {
+        "token": request.token,
+        "position": position,
+        "email": request.form.get(f"email-{position}", ""),
+    }
     try:
         if "now" in request.form:
-            await send_gift_now(request.context, request.token, position, email)
+            await send_gift_now_by_token(request.context, SendGiftNowByToken(**gift))
             return await _tell(request, position, ((f"email-{position}", SENT),))
         day, time = _moment_of(request, position)
-        await reschedule_gift(request.context, request.token, position, email, day, time)
+        await reschedule_gift_by_token(request.context, RescheduleGiftByToken(**gift, send_on=day, send_at=time))
     except NotFound:
         return request.redirect_to_start()
     except GiftNotWaiting:
@@ -65,7 +71,7 @@ def _position_of(request: OrderRequest) -> int:
     return int(request.http_request.path_params["position"])
 
 
-def _moment_of(request: OrderRequest, position: int) -> tuple[dt.date | None, dt.time | None]:
+def _moment_of(request: OrderRequest, position: int) -> tuple[dt.date, dt.time | None]:
     """The day and the time that were typed. Raises InvalidInput for what is none."""
     day, time = (request.form.get(f"{name}-{position}", "").strip() for name in ("day", "time"))
     problems = list[Problem]()
@@ -78,7 +84,7 @@ def _moment_of(request: OrderRequest, position: int) -> tuple[dt.date | None, dt
         chosen_time = local_time(time) if time else None
     except ValueError:
         problems.append(Problem(("send_at",), "INVALID", "Choose a time."))
-    if problems:
+    if problems or chosen_day is None:
         raise InvalidInput(*problems)
     return chosen_day, chosen_time
 

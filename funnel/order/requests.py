@@ -11,17 +11,13 @@ from funnel.core.flash import Flash
 from funnel.core.page_request import PageLink
 from funnel.order.request import OrderRequest
 from funnel.order.request_texts import BACK_TO_ORDER, CLOSED, OBSTACLES
-from resolvers.order.withdrawal import (
-    cancel_refund_request,
-    find_refund_form,
-    find_seller,
-    request_refund,
-    review_refund_request,
-)
+from resolvers.order.by_token import cancel_refund_request_by_token, request_refund_by_token
+from resolvers.order.withdrawal import find_refund_form, find_seller, review_refund_request
 from schema.core.errors import InvalidInput, NotFound, Problem
 from schema.order.errors import RefundRequested, WithdrawalClosed
 from schema.order.page_requests import BuyerWish, RefundForm
 from schema.order.refund_request import LONGEST_EMAIL, LONGEST_NAME, LONGEST_REASON, RefundRequestKind
+from schema.order.token_input import CancelRefundRequestByToken, RequestedLineInput, RequestRefundByToken
 from schema.validation.mail_domains import suggested_email
 from schema.validation.numbers import LARGEST_ID
 
@@ -68,7 +64,7 @@ async def review(request: OrderRequest) -> Response:
 async def confirm(request: OrderRequest) -> Response:
     """The button that sends the request. Pressed twice, it sends one."""
     try:
-        await request_refund(request.context, request.token, _wish_of(request))
+        await request_refund_by_token(request.context, _input_of(request.token, _wish_of(request)))
     except (InvalidInput, RefundRequested, WithdrawalClosed) as error:
         await request.put_flash(FORM, Flash(tuple(_places(error.problems)), request.form))
         return request.redirect(request.path(FORM))
@@ -81,7 +77,9 @@ async def cancel(request: OrderRequest) -> Response:
     digits = str(request.http_request.path_params["id"])
     if not ID.fullmatch(digits) or int(digits) > LARGEST_ID:
         raise NotFound(thing="request")
-    await cancel_refund_request(request.context, request.token, int(digits))
+    await cancel_refund_request_by_token(
+        request.context, CancelRefundRequestByToken(token=request.token, id=int(digits))
+    )
     return request.redirect(f"{request.start}#{REQUESTS}")
 
 
@@ -135,6 +133,12 @@ def _wish_of(request: OrderRequest) -> BuyerWish:
         email=fields.get("email", ""),
         reason=fields.get("reason", ""),
     )
+
+
+def _input_of(token: str, wish: BuyerWish) -> RequestRefundByToken:
+    lines = [RequestedLineInput(position=at, quantity=count) for at, count in wish.quantities.items() if count]
+    told = {"name": wish.name, "email": wish.email, "reason": wish.reason}
+    return RequestRefundByToken(token=token, key=wish.key, kind=wish.kind, lines=lines, **told)
 
 
 def _quantity(text: str) -> int:

@@ -65,6 +65,15 @@ async def test_another_day_and_another_address(shop: Shop, waiting: Customer) ->
     assert [value_of(waiting, name) for name in (EMAIL, DAY, TIME)] == ["marie@example.org", day.isoformat(), "08:00"]
 
 
+async def customers_entries(shop: Shop) -> list[str]:
+    """What the audit log has of customers, in its order. Refusals are not audited."""
+    await shop.services.audit_buffer.flush()
+    told = await columns(shop, "audit_entry", "operation", "actor", "partner_id", "subject_type")
+    entries = [row for row in told if row[1] == "customer"]
+    assert {row[2:] for row in entries} <= {(shop.partner.id, "Order")}
+    return [operation for operation, *_ in entries]
+
+
 async def test_now(shop: Shop, waiting: Customer) -> None:
     action = form_of(waiting)
     form = {name: value_of(waiting, name) for name in (EMAIL, DAY, TIME)}
@@ -72,6 +81,7 @@ async def test_now(shop: Shop, waiting: Customer) -> None:
     await waiting.send(action, {EMAIL: "marie@example.org"}, button=("now", "1"))
     assert "It is on its way to marie@example.org." in main_text(waiting)
     assert await shop.one("SELECT bool_and(due_on <= created_on) FROM mail WHERE kind = 'voucher'")
+    assert await customers_entries(shop) == ["send_gift_now_by_token"], "the audit log has it, as over the API"
     await waiting.open(waiting.path)
     assert "Sent to marie@example.org." in main_text(waiting)
     for button in ({"now": "1"}, {}):

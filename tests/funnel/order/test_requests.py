@@ -15,6 +15,7 @@ from tests.funnel.checkout.basket_pages import STEPS, chosen_massage, identified
 from tests.funnel.checkout.customer import Customer
 from tests.funnel.checkout.page import fields_of
 from tests.funnel.checkout.test_pages import check_controls, check_headers, check_headings
+from tests.funnel.order.test_gifts import customers_entries
 
 Visitors = Callable[[], Customer]
 WRONG = "Choose what it is about."
@@ -117,6 +118,7 @@ async def test_a_request_is_taken_back(shop: Shop, bought: Customer) -> None:
     await bought.send(f"{path}request/{id}/cancel/")
     assert "You have taken it back." in bought.page.one("main").text
     assert await states(shop) == ["cancelled"]
+    assert await customers_entries(shop) == ["request_refund_by_token", "cancel_refund_request_by_token"]
     answer = await bought.http.post(f"{path}request/{id + 1}/cancel/", data={"csrf": "x"})
     assert answer.status_code == 403
 
