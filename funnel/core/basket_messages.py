@@ -65,8 +65,8 @@ BASKET_ERRORS = {
     "AMOUNT": N_("Enter an amount like 50 or 49.90."),
     "DATE": N_("Choose a day."),
     "TIME": N_("Choose a time."),
-    "TOO_FEW_PERSONS": N_("Choose at least %(least)s persons."),
-    "TOO_MANY_PERSONS": N_("Choose at most %(most)s persons."),
+    "TOO_FEW_PERSONS": N_("Choose at least %(least)s people."),
+    "TOO_MANY_PERSONS": N_("Choose at most %(most)s people."),
     "CANNOT_BE_ADDED": N_("This is not offered for so many. Choose fewer."),
     "NOTHING_IN_BAG": N_("Choose something to continue."),
     "NOT_OFFERED": N_("This is no longer offered. Choose again."),
@@ -77,9 +77,9 @@ BASKET_ERRORS = {
 ONE_PERSON = N_("Choose at least one person.")
 BASKET_FIELD_ERRORS: Mapping[tuple[str, str], str] = {
     ("nights", "OUT_OF_RANGE"): N_("Choose from %(least_nights)s to %(most_nights)s nights."),
-    ("adults", "OUT_OF_RANGE"): N_("Choose fewer persons."),
-    ("children", "OUT_OF_RANGE"): N_("Choose fewer persons."),
-    ("babies", "OUT_OF_RANGE"): N_("Choose fewer persons."),
+    ("adults", "OUT_OF_RANGE"): N_("Choose fewer people."),
+    ("children", "OUT_OF_RANGE"): N_("Choose fewer people."),
+    ("babies", "OUT_OF_RANGE"): N_("Choose fewer people."),
     ("value", "REQUIRED"): N_("Choose a value."),
     ("other", "REQUIRED"): N_("Enter a value."),
     ("value", "OUT_OF_RANGE"): N_("Choose a value from %(minimum)s to %(maximum)s."),

@@ -42,7 +42,7 @@ class OrderVariant(SchemaModel):
         "The variant's name at the time of the order; null for a product without variants.", default=None, nullable=True
     )
     choices: Text | None = translated_text_column(
-        "The chosen attribute values, as `Colour: sage; Ribbon: gold`; null if none.", default=None, nullable=True
+        "The chosen attribute values, as `Colour: sage · Ribbon: gold`; null if none.", default=None, nullable=True
     )
     partner = partner_relation()
 

@@ -15,6 +15,8 @@ from store.checkout.basket_pricing import BasketPricingInput, PricedBasket
 from store.checkout.fulfilment import attempt_line
 from store.checkout.network_fulfilment import network_attempt_lines
 from store.checkout.pricing import CartPricingInput, PricedCart
+from store.core.localization.formats import colon_in
+from store.core.localization.sale_texts import DETAILS
 from store.coupon.coupons import CouponRow
 from store.gift_card.gift_cards import UsableCard
 from store.payment.snapshot import AttemptLine
@@ -121,7 +123,7 @@ def _attempt_line(line: CheckoutLine, off: Decimal, basket: CartPricingInput) ->
 
 
 def _attribute_texts(line: CheckoutLine) -> Text | None:
-    """The chosen attribute values as a text in each language: `Colour: sage; Ribbon: gold`."""
+    """The chosen attribute values as a text in each language: `Colour: sage · Ribbon: gold`."""
     assert line.product is not None
     pairs = [
         (attribute.name, value.label)
@@ -133,7 +135,10 @@ def _attribute_texts(line: CheckoutLine) -> Text | None:
         return None
     return Text(
         **{
-            language: "; ".join(f"{name.in_language(language)}: {label.in_language(language)}" for name, label in pairs)
+            language: DETAILS.join(
+                f"{name.in_language(language)}{colon_in(language)} {label.in_language(language)}"
+                for name, label in pairs
+            )
             for language in LANGUAGES
         }
     )

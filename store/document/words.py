@@ -60,7 +60,7 @@ def guests_text(language: str, of: GuestCounts) -> str:
 def persons_text(language: str, count: int) -> str:
     """`for 2 persons`."""
     said = TEXTS.translations(language)
-    return said.ngettext("for %(count)s person", "for %(count)s persons", count) % {"count": count}
+    return said.ngettext("for %(count)s person", "for %(count)s people", count) % {"count": count}
 
 
 def usages_text(language: str, count: int, days: int) -> str:

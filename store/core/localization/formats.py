@@ -16,13 +16,18 @@ from schema.validation.countries import COUNTRIES
 from store.core.localization.translations import locale_of
 
 
+def colon_in(language: str) -> str:
+    """The colon between a label and its value; in French a space belongs to it."""
+    return "\N{NO-BREAK SPACE}:" if language == "fr" else ":"
+
+
 class Formats:
     """The formats of one language."""
 
     def __init__(self, language: str) -> None:
         self.language = language
         self.locale = locale_of(language)
-        self.colon = "\N{NO-BREAK SPACE}:" if language == "fr" else ":"
+        self.colon = colon_in(language)
         """The separator between a label and its value."""
 
     def translate(self, text: Text) -> str:

@@ -66,6 +66,8 @@ SHOP_KIND_NAMES: Mapping[ShopKind, Text] = {
 }
 """The heading of the list of what is ordered."""
 
+DETAILS = " · "
+"""Between the details of a line."""
 BY_EMAIL_NAME = Text(
     en="By e-mail",
     fr="Par e-mail",
@@ -179,7 +181,7 @@ def voucher_details(counts: Mapping[str, int], options: Mapping[int, tuple[Text,
     """Guests, nights and options of a voucher in each language: adults, children, babies, nights, then the added
     options.
     """
-    return Text(**{language: "; ".join(_details_in(language, counts, options)) for language in LANGUAGES})
+    return Text(**{language: DETAILS.join(_details_in(language, counts, options)) for language in LANGUAGES})
 
 
 def _details_in(language: str, counts: Mapping[str, int], options: Mapping[int, tuple[Text, int]]) -> list[str]:

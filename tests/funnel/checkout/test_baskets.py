@@ -61,7 +61,7 @@ async def test_a_preview_answers_prices_and_keeps_nothing(customer: Customer, so
     await customer.post(preview, sent | typed)
     assert total(customer) == "€360.00", "three nights"
     await customer.post(preview, sent | typed | {"adults": "9"})
-    assert "at most 3 persons" in wrong(customer, "adults")
+    assert "at most 3 people" in wrong(customer, "adults")
     await customer.open(place.split("prototype")[0])
     assert customer.h1 == "Your order is empty"
 
@@ -69,7 +69,7 @@ async def test_a_preview_answers_prices_and_keeps_nothing(customer: Customer, so
 @pytest.mark.parametrize(
     ("fields", "place", "said"),
     [
-        ({"adults": "9"}, "adults", "Choose at most 4 persons."),
+        ({"adults": "9"}, "adults", "Choose at most 4 people."),
         ({"adults": "0"}, "adults", "Choose at least one person."),
         ({"adults": "two"}, "adults", "Enter a whole number."),
         ({"babies": "2"}, "babies", "This is not offered for so many. Choose fewer."),

@@ -66,8 +66,8 @@ async def test_a_paid_basket_is_an_order_with_its_vouchers(shop: Shop, sold: Exp
     token = await shop.one("SELECT document_token FROM voucher ORDER BY id LIMIT 1")
     assert issued[0] is not None
     assert issued[0].document_path == document_path(DocumentKind.VOUCHER, token)
-    assert page.lines[0].details[0].en == "2 adults; Rose; Tea × 2"
-    assert page.lines[1].details[0].fr == "2 adultes; 3 nuits"
+    assert page.lines[0].details[0].en == "2 adults · Rose · Tea × 2"
+    assert page.lines[1].details[0].fr == "2 adultes · 3 nuits"
     kinds = [row[0] for row in await columns(shop, "event", "type")]
     assert sorted(kinds) == ["order.created", "order.paid", "payment.succeeded", "voucher.issued", "voucher.issued"]
     assert {row[0] for row in await columns(shop, "mail", "kind")} >= {"order_confirmation", "voucher"}

@@ -95,7 +95,7 @@ async def test_a_value_without_a_label_is_shown_as_it_is_sent(shop: Shop) -> Non
     card = await shop.gift_card("50.00")
     await steps.identify_buyer(shop.context, key, BUYER)
     await shop.start(key, await steps.apply_code(shop.context, key, card.code))
-    assert (await shop.one("SELECT choices ->> 'fr' FROM order_variant")) == "Colour: sage"
+    assert (await shop.one("SELECT choices ->> 'fr' FROM order_variant")) == "Colour\N{NO-BREAK SPACE}: sage"
 
 
 @pytest.mark.parametrize(

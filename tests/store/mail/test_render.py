@@ -279,7 +279,7 @@ def test_each_way_to_receive_it_has_its_words(kind: MailKind) -> None:
 def test_who_gives_what_to_whom_is_told_in_the_language_of_the_message() -> None:
     card = gift(value="150.00")
     for language, words in {
-        "fr": ("Carte cadeau · 150,00 €", "Pour Claire Dubois · De la part de Ada Martin"),
+        "fr": ("Carte cadeau · 150,00 €", "Pour Claire Dubois · Offert par Ada Martin"),
         "de": ("Geschenkkarte · 150,00 €", "Für Claire Dubois · Von Ada Martin"),
     }.items():
         message = example(MailKind.GIFT_CARD, language, card)
