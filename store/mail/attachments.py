@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from uuid import UUID
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
@@ -11,9 +12,10 @@ from store.core.clock import clock
 from store.core.files import FileStore
 from store.core.settings import Settings
 from store.database.db import Database
-from store.document.addresses import DocumentKind, document_url
+from store.document.addresses import DocumentKind, document_path
 from store.document.cache import RenderedDocument, get_or_render_document
 from store.document.invoice.factur_x import render_invoice
+from store.document.legal.source import legal_sources_of
 from store.document.payout.source import payout_document_source, read_payout_content
 from store.document.sheet import Sheet
 from store.document.source import DocumentSource, PrintableItem, document_source_of, find_printables
@@ -26,6 +28,7 @@ from store.mail.content import (
     GiftRole,
     InvoiceContent,
     NetworkUsageContent,
+    OrderContent,
     PayoutMailContent,
 )
 from store.mail.gift_details import GiftDetails, gift_details_of
@@ -34,6 +37,7 @@ from store.mail.mailer import MailRefused
 from store.mail.message import Attachment
 from store.mail.render import MailLinks
 from store.network.holder.links import HeldKind, holder_url
+from store.network.vouchers import NetworkVoucherRow
 from store.partner.partners import PartnerRow
 from store.payout.lines import MOST_LINES_AT_ONCE, count_lines
 from store.payout.requests import PayoutRequestRow
@@ -82,6 +86,8 @@ async def load_documents(
         return await _enclosed(render_invoice(database, files, about.invoice_id))
     if isinstance(about, PayoutMailContent):
         return await _statement(database, files, about) if kind is MailKind.PAYOUT_PAID else MailDocuments()
+    if isinstance(about, OrderContent) and kind is MailKind.ORDER_CONFIRMATION and about.order_page is not None:
+        return await _legal_texts(database, files, about.order_page)
     if not isinstance(about, GiftContent) or about.role not in ROLES_WITH_DOCUMENTS:
         return MailDocuments()
     return await _gifts(database, settings, files, keys, kind, about)
@@ -99,16 +105,17 @@ async def _gifts(
     balance = ""
     async with database.sessions() as db:
         for row in await find_printables(db, DOCUMENT_KINDS[kind], [item.id for item in about.items]):
-            addresses[row.id] = document_url(settings, DOCUMENT_KINDS[kind], row.document_token)
+            home = await _home_of(db, settings, row)
+            addresses[row.id] = f"{home}{document_path(DOCUMENT_KINDS[kind], row.document_token)}"
             if kind in HELD_KINDS and not isinstance(row, VoucherRow):
                 pages[row.id] = holder_url(settings, HELD_KINDS[kind], row.uuid)
-            passes[row.id] = _pass_urls(settings, keys, DOCUMENT_KINDS[kind], row)
+            passes[row.id] = _pass_urls(home, keys, DOCUMENT_KINDS[kind], row)
             source = await document_source_of(db, settings, row, clock.now())
             if isinstance(source.sheet, Sheet):
                 details[row.id] = gift_details_of(source.sheet, has_code=about.role.attaches_documents)
             sources.append(source)
             if isinstance(row, GiftCardRow) and kind is MailKind.GIFT_CARD and not balance:
-                balance = await _balance_url(db, settings, row.partner_id)
+                balance = f"{home}{BALANCE_PATH}"
     if not sources:
         raise MailRefused("Its vouchers or gift cards were taken back or deleted.")
     enclosed = sources if about.role.attaches_documents else []
@@ -118,17 +125,20 @@ async def _gifts(
     return MailDocuments(links, attached)
 
 
-async def _balance_url(db: AsyncSession, settings: Settings, partner_id: int | None) -> str:
-    """The address of the page of a shop that tells what is left of a code."""
+async def _home_of(db: AsyncSession, settings: Settings, row: PrintableItem) -> str:
+    """The root of the shop of a voucher or gift card; of a network's, which is not of one shop, of this service."""
+    partner_id = None if isinstance(row, NetworkVoucherRow) else row.partner_id
+    if partner_id is None:
+        return settings.public_url
     partner = await db.get_one(PartnerRow, partner_id)
-    return f"{settings.funnel_scheme}://{partner.site_domain}{BALANCE_PATH}"
+    return f"{settings.funnel_scheme}://{partner.site_domain}"
 
 
-def _pass_urls(settings: Settings, keys: WalletKeys, kind: DocumentKind, row: PrintableItem) -> Mapping[str, str]:
+def _pass_urls(home: str, keys: WalletKeys, kind: DocumentKind, row: PrintableItem) -> Mapping[str, str]:
     """The URLs of the passes of a voucher or gift card, by the name of the wallet; those that a key signs."""
     paths = pass_paths(keys, kind, owner_of_pass(row), row.document_token, clock.now())
     named = {"Apple Wallet": paths.apple, "Google Wallet": paths.google}
-    return {name: f"{settings.public_url}{path}" for name, path in named.items() if path}
+    return {name: f"{home}{path}" for name, path in named.items() if path}
 
 
 async def _statement(database: Database, files: FileStore, about: PayoutMailContent) -> MailDocuments:
@@ -139,6 +149,14 @@ async def _statement(database: Database, files: FileStore, about: PayoutMailCont
             return MailDocuments()
         source = await payout_document_source(db, await read_payout_content(db, payout))
     return await _enclosed(get_or_render_document(source, files))
+
+
+async def _legal_texts(database: Database, files: FileStore, order: UUID) -> MailDocuments:
+    """The terms that the buyer of an order has accepted, and the right of withdrawal, to keep."""
+    async with database.sessions() as db:
+        sources = await legal_sources_of(db, order)
+    attached = await _fitting(get_or_render_document(source, files) for source in sources)
+    return MailDocuments(MailLinks(is_attached=bool(attached) and len(attached) == len(sources)), attached)
 
 
 async def _enclosed(document: Awaitable[RenderedDocument]) -> MailDocuments:

@@ -17,6 +17,7 @@ from store.payment.snapshot import AttemptLine
 
 ALIKE = ("name", "details", "unit_price", "picture")
 TO_GIFTEES = frozenset({ReceptionMode.GIFTEE_EMAIL, ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY})
+TO_BUYER = frozenset({ReceptionMode.EXPEDITION, ReceptionMode.ON_SITE})
 
 
 def order_content(order: OrderRow, attempt: AttemptRow, time_zone: str) -> OrderContent:
@@ -97,5 +98,5 @@ def _delivery(order: OrderRow, attempt: AttemptRow) -> DeliveryContent:
         description=attempt.delivery.description,
         address=address_lines(order),
         country=order.country or "",
-        to_giftees=bool(attempt.receptions) and attempt.receptions <= TO_GIFTEES,
+        to_giftees=bool(attempt.receptions & TO_GIFTEES) and not attempt.receptions & TO_BUYER,
     )

@@ -72,7 +72,8 @@ async def test_what_a_buyer_prints_comes_with_one_message(mailing: Shop, mail_se
     assert [name for name, _ in files] == ["Bon cadeau The Shop.pdf"] * 2
     for (_, content), row in zip(files, vouchers, strict=True):
         assert row.code in words(content)
-        assert f"/documents/vouchers/{row.document_token}.pdf" in plain_text(received)
+        shop = f"http://{mailing.partner.site_domain}/documents/vouchers"
+        assert f"{shop}/{row.document_token}.pdf" in plain_text(received), "where it was bought"
         assert row.code in plain_text(received)
     kept = str(await mailing.one("SELECT content FROM mail"))
     assert vouchers[0].document_token not in kept
