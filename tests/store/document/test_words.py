@@ -32,7 +32,7 @@ def in_the_source() -> frozenset[object]:
     mappings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["babel"]["mappings"]
     ours = [(m["pattern"], m["method"]) for m in mappings if m["pattern"].startswith("store/document/")]
     keywords = {"N_": None, "gettext": None, "ngettext": (1, 2)}
-    inside = {"store", "document", "invoice", "packing", "payout"}
+    inside = {"store", "document", "invoice", "legal", "packing", "payout"}
     found = extract_from_dir(ROOT, ours, {}, keywords, directory_filter=lambda path: Path(path).name in inside)
     return frozenset(message for _, _, message, _, _ in found)
 
