@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from starlette.responses import Response
 
@@ -136,7 +136,7 @@ async def choose(request: CheckoutRequest) -> Response:
         return request.redirect_to_step(STEP, "lines")
     view = await basket.open_basket(request.context, request.key)
     opened = await _open_form(request, view, form)
-    if opened is not None and button.name in {"more", "less", "update"}:
+    if button.name in {"more", "less", "update"}:
         return await _redirect_to_form(request, Flash(fields=form), _form_query(request))
     problems = await _put_line(request, opened) if opened is not None else ()
     if problems or (opened is not None and _is_hint_due(request, form)):
@@ -231,13 +231,20 @@ def _is_hint_due(request: CheckoutRequest, form: Form) -> bool:
 
 async def _put_reception(request: CheckoutRequest, line_id: uuid.UUID | None) -> tuple[BasketCheckout, Problems]:
     """Store the chosen reception of a line, or of all. Returns the basket and the errors."""
-    reception, country = reception_of(request.form), country_of(request.form)
-    if reception is None:
+    form = request.form
+    reception, country = reception_of(form), country_of(form)
+    if reception is None or (line_id is None and _is_reception_unchanged(form)):
         return await basket.open_basket(request.context, request.key), ()
     try:
         return await basket.choose_reception(request.context, request.key, *reception, country, line_id), ()
     except InvalidInput as error:
         return await basket.open_basket(request.context, request.key), problem_fields(error)
+
+
+def _is_reception_unchanged(form: Form) -> bool:
+    """Whether the list of lines was sent with the way that it was shown with: another tab may have changed one since."""
+    before = form.get("reception_before", "") == form.get("reception", "")
+    return before and form.get("country_before", "") == form.get("country", "")
 
 
 def problem_fields(error: InvalidInput) -> Problems:
@@ -313,7 +320,7 @@ async def _page(
         checkout=shown,
         country=flash.fields.get("country", shown.country),
         current=STEP,
-        draft=await _draft(request, opened) if not wrong else "",
+        draft=await _draft(request, opened, flash.fields) if not wrong else "",
         errors=errors,
         limits=LENGTHS | TEXT_LENGTHS,
         asked=number_fields_of(opened.prototype) if opened and opened.prototype else (),
@@ -323,6 +330,7 @@ async def _page(
         opened=opened,
         opened_by=_form_query(request),
         reception=flash.fields.get("reception", _reception_value(shown)),
+        reception_before=_reception_value(checkout),
         suggestion=suggested_email(flash.fields.get(EMAIL, ""), request.shop.country),
         values=_values(opened, flash.fields),
     )
@@ -335,11 +343,13 @@ def _values(opened: OpenLineForm | None, typed: Form) -> Mapping[str, str]:
     return basket_form.form_values_of(opened.choice, opened.prototype.categories if opened.prototype else ())
 
 
-async def _draft(request: CheckoutRequest, opened: OpenLineForm | None) -> str:
+async def _draft(request: CheckoutRequest, opened: OpenLineForm | None, form: Form) -> str:
     """The name of the draft that the preview shows; empty where there is none."""
     if opened is None or not opened.is_personal:
         return ""
-    return await keep_gift_draft(request.context, request.key, opened.choice)
+    reception = reception_of(form)
+    choice = replace(opened.choice, reception=reception[0]) if reception else opened.choice
+    return await keep_gift_draft(request.context, request.key, choice)
 
 
 async def _price(

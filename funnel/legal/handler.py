@@ -11,11 +11,10 @@ from funnel.core.public_pages import PublicRequest, PublicSite
 from resolvers.core.caller import Transport
 from resolvers.core.context import Context
 from resolvers.legal import find_legal_page
+from schema.checkout.legal import spoken_language
 from schema.checkout.legal_page import LegalPage
 from schema.core.errors import NotFound
-from schema.core.text import Text
 from schema.legal.legal_document import LEGAL_PATH
-from schema.validation.languages import LANGUAGES
 
 LANGUAGE_PATH = f"{LEGAL_PATH}language/"
 
@@ -56,9 +55,3 @@ async def show(request: LegalRequest) -> Response:
         website=getattr(page.website, spoken),
         spoken=spoken,
     )
-
-
-def spoken_language(content: Text, website: Text, language: str) -> str:
-    """The language in which a version is shown: the visitor's if it has it, else English, else its first."""
-    has = [code for code in LANGUAGES if getattr(content, code) or getattr(website, code)]
-    return next(code for code in (language, "en", *has) if code in has)

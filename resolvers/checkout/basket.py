@@ -149,7 +149,7 @@ async def choose_reception(
     """
 
     db = call.services.db
-    session = await _load_open_session(call, db, key)
+    session = dataclasses.replace(await _load_open_session(call, db, key), open_line=line_id)
 
     def change(customer: CustomerSession) -> None:
         edits = session.edits_in(customer)
@@ -157,7 +157,7 @@ async def choose_reception(
         edits.country = chosen_country(country) or edits.country
 
     change(session.customer)
-    if (await session.quote(call, db)).delivery is None:
+    if (await session.quote(call, db)).priced.reception is None:
         raise InvalidInput.at("reception", "It cannot be received in this way. Choose another one.", "NOT_OFFERED")
     customer = await change_customer(call, session, change)
     return await (await load_basket_session(call, db, key, customer)).view(call, db)

@@ -1,7 +1,6 @@
 """What a customer sees of a gift before paying: its document, as a picture."""
 
 import uuid
-from dataclasses import replace
 
 from resolvers.checkout.steps import load_basket_session, partner_of
 from resolvers.core.operation import Call, operation
@@ -9,7 +8,6 @@ from schema.checkout.basket import BasketChoice
 from schema.checkout.checkout import Buyer, CheckoutKey
 from schema.core.errors import NotFound
 from schema.core.permission import AccessRule
-from schema.coupon.coupon import ReceptionMode
 from store.checkout.basket_pricing import UNPRICED_PROBLEMS
 from store.checkout.drafts import find_draft, keep_draft
 from store.checkout.preview import LinePreview
@@ -34,10 +32,7 @@ async def preview_gift(call: Call, key: CheckoutKey, line_id: uuid.UUID | None, 
     if draft:
         kept = await find_draft(services.kv, partner_of(call), key.session_id, draft)
         line_id = uuid.uuid4()
-        mailed = {} if kept is None else {line_id: replace(kept, reception=ReceptionMode.GIFTEE_EMAIL)}
-        session.edits.lines = dict(
-            mailed
-        )  # of this request only: it is not saved; a draft has a time only if it is mailed
+        session.edits.lines = {} if kept is None else {line_id: kept}  # of this request only: it is not saved
     quote = await session.quote(call, db)
     line = next((line for line in quote.priced.lines if line.id == line_id), None)
     if line is None or line.problem in UNPRICED_PROBLEMS:

@@ -8,7 +8,7 @@ from schema.mail import MailKind
 from schema.order.fulfilment import FulfilmentState
 from store.mail.orders import fulfilment_content
 from store.mail.outbox import enqueue_mail
-from store.order.fulfilment import is_all_refunded, lines_to_fulfil
+from store.order.fulfilment import is_nothing_to_fulfil, lines_to_fulfil
 from store.order.orders import OrderRow
 from store.partner.partners import partner_with_time_zone
 from store.payment.attempts import AttemptRow
@@ -29,7 +29,7 @@ async def queue_fulfilment_mail(db: AsyncSession, order: OrderRow) -> None:
         return
     attempt = await db.get_one(AttemptRow, order.attempt_id)
     _, time_zone = await partner_with_time_zone(db, order.partner_id)
-    lines, is_refunded = await lines_to_fulfil(db, order), await is_all_refunded(db, order)
+    lines, is_refunded = await lines_to_fulfil(db, order), await is_nothing_to_fulfil(db, order)
     about = fulfilment_content(order, attempt, lines, time_zone, is_refunded=is_refunded)
     await enqueue_mail(
         db,

@@ -22,7 +22,7 @@ from schema.order.input import (
 from schema.order.order import Order
 from schema.voucher.voucher import ExpeditionStatus
 from store.order.events import emit_fulfilment_changed
-from store.order.fulfilment import change_fulfilment, is_all_refunded, may_cancel
+from store.order.fulfilment import change_fulfilment, is_nothing_to_fulfil, may_cancel
 from store.order.orders import OrderRow, lock_order
 from store.voucher.states import lock_vouchers_of_order
 
@@ -115,7 +115,7 @@ async def cancel_if_refunded(db: AsyncSession, order_id: int | None, now: dt.dat
     if order_id is None:
         return
     order = await lock_order(db, order_id)
-    if may_cancel(order) and await is_all_refunded(db, order):
+    if may_cancel(order) and await is_nothing_to_fulfil(db, order):
         await change_fulfilment(db, order, FulfilmentState.CANCELLED, now)
         if tells:
             await queue_fulfilment_mail(db, order)

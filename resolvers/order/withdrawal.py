@@ -22,6 +22,7 @@ from schema.order.errors import RefundRequested, WithdrawalClosed
 from schema.order.page_requests import BuyerWish, Obstacle, RefundForm, RefundReview, RequestableLine, Seller
 from schema.order.refund_request import RefundRequestKind
 from store.job.jobs import JobKind, enqueue_job
+from store.order.fulfilment import delivered_lines
 from store.order.orders import OrderProductRow, OrderRow, lock_order
 from store.order.refund_answers import answer_request, emit_request_event
 from store.order.refund_requests import (
@@ -187,9 +188,16 @@ async def _review(db: AsyncSession, order: OrderRow, wish: BuyerWish, now: dt.da
 async def _is_all_withdrawn(
     db: AsyncSession, order: OrderRow, rows: Sequence[OrderProductRow], asked: Mapping[int, int]
 ) -> bool:
-    """Whether nothing of an order is left once this, and the withdrawals that wait for an answer, are refunded."""
+    """Whether nothing is left of what an order delivers once this, and the withdrawals that wait for an answer, are
+    refunded.
+    """
+    delivered = {row.id for _, row in await delivered_lines(db, order)}
     waiting = await pieces_in_requests(db, order.id, RefundRequestKind.WITHDRAWAL)
-    return all(asked.get(at, 0) + waiting.get(row.id, 0) == left_of_line(row) for at, row in enumerate(rows))
+    return all(
+        asked.get(at, 0) + waiting.get(row.id, 0) == left_of_line(row)
+        for at, row in enumerate(rows)
+        if row.id in delivered
+    )
 
 
 async def _amount(

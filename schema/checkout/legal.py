@@ -23,6 +23,12 @@ def legal_path(uuid: UUID | str) -> str:
     return f"{LEGAL_PATH}{uuid}/"
 
 
+def spoken_language(content: Text, website: Text, language: str) -> str:
+    """The language in which a version is shown: the visitor's if it has it, else English, else its first."""
+    has = [code for code in LANGUAGES if getattr(content, code) or getattr(website, code)]
+    return next(code for code in (language, "en", *has) if code in has)
+
+
 def link_to(id: int, uuid: UUID, kind: LegalDocumentKind, content: Text, website: Text) -> LegalLink:
     """The link to a version: in each language to where it is."""
     own = {language: legal_path(uuid) for language in LANGUAGES if getattr(content, language)}

@@ -32,13 +32,11 @@ from store.checkout.pricing import (
     has_shipping_cost,
     lines_within_limit,
 )
-from store.checkout.receptions import BasketReception
+from store.checkout.receptions import BasketReception, has_address
 from store.coupon.coupons import CouponRow
 from store.coupon.rules import ZERO, CouponContext, DiscountableLine, Reduction, apply_coupons
 from store.gift_card.gift_cards import UsableCard
 
-REQUIRED_ADDRESS_FIELDS = ("first_name", "address_line_1", "postal_code", "city", "country")
-"""Fields of a giftee that postal delivery requires."""
 _TARGETS: Mapping[type[BasketChoice], CouponTarget] = {
     VoucherChoice: CouponTarget.VOUCHERS,
     GiftCardChoice: CouponTarget.GIFT_CARDS,
@@ -150,9 +148,7 @@ def _received(line: BasketLine, usual: ReceptionMode | None) -> BasketLine:
         return line
     if reception is ReceptionMode.GIFTEE_EMAIL and not giftee.email and not line.choice.self_gifted:
         return replace(line, problem=BasketProblem.GIFTEE_EMAIL_MISSING)
-    if reception is ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY and not all(
-        getattr(giftee, name) for name in REQUIRED_ADDRESS_FIELDS
-    ):
+    if reception is ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY and not has_address(giftee):
         return replace(line, problem=BasketProblem.GIFTEE_ADDRESS_MISSING)
     return line
 

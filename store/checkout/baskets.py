@@ -3,7 +3,7 @@
 import uuid
 from dataclasses import dataclass, field, replace
 
-from schema.checkout.basket import BasketChoice
+from schema.checkout.basket import BasketChoice, Giftee
 from schema.checkout.checkout import CheckoutNotice, ShopKind
 from schema.coupon.coupon import ReceptionMode
 from store.checkout.receptions import mode_beside
@@ -35,9 +35,11 @@ class BasketEdits:
             modes: dict[uuid.UUID, ReceptionMode | None] = dict.fromkeys(self.lines, mode)
             self.reception, self.delivery_id = mode, delivery_id
         else:
-            modes = {id: mode_beside(line.reception or self.reception, mode) for id, line in self.lines.items()}
+            modes = {
+                id: mode_beside(line.reception or self.reception, line.giftee, mode) for id, line in self.lines.items()
+            }
             modes[line_id] = mode
-            self.reception = mode_beside(self.reception, mode) or mode
+            self.reception = mode_beside(self.reception, Giftee(), mode) or mode
             self.delivery_id = self.delivery_id if mode.is_by_email else delivery_id
         for id, line in self.lines.items():
             own = modes[id] if modes[id] is not self.reception else None

@@ -21,27 +21,33 @@ from store.core.localization.sale_texts import BY_EMAIL_NAME, RECEPTION_NAMES
 from store.coupon.rules import RECEPTION_MODES, ZERO, Reduction
 
 EMAIL_MODES = (ReceptionMode.PRINT_AT_HOME, ReceptionMode.GIFTEE_EMAIL)
+REQUIRED_ADDRESS_FIELDS = ("first_name", "address_line_1", "postal_code", "city", "country")
+"""Fields of a giftee that postal delivery requires."""
 ADDRESS_FIELDS = ("address_line_1", "address_line_2", "postal_code", "city", "country")
 _DELIVERY_KINDS: Mapping[ReceptionMode | None, DeliveryKind] = {
     mode: kind for kind, modes in RECEPTION_MODES.items() if kind is not DeliveryKind.DIGITAL for mode in modes
 }
 """The kind of delivery of what is not e-mailed."""
 TO_GIFTEES = ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY
-_FOLLOWING = {
-    DeliveryKind.HOME_DELIVERY: ReceptionMode.EXPEDITION,
-    DeliveryKind.CLICK_AND_COLLECT: ReceptionMode.ON_SITE,
-}
-"""How other lines are received once one of an order is delivered in this way."""
 Ways: TypeAlias = Sequence[tuple[BasketLine | None, ReceptionMode | None]]
 """How each line is received; of a basket without lines, how it is. A mode is None while it is not chosen."""
 
 
-def mode_beside(mode: ReceptionMode | None, chosen: ReceptionMode) -> ReceptionMode | None:
+def has_address(giftee: Giftee) -> bool:
+    """Whether something can be posted to a giftee."""
+    return all(getattr(giftee, name) for name in REQUIRED_ADDRESS_FIELDS)
+
+
+def mode_beside(mode: ReceptionMode | None, giftee: Giftee, chosen: ReceptionMode) -> ReceptionMode | None:
     """How another line is received once one is received as `chosen`: if that is posted, nothing is collected, and vice
-    versa.
+    versa. What is collected no longer is posted to its giftee, whose address is known, or else to the buyer.
     """
     kind = _DELIVERY_KINDS.get(chosen)
-    return mode if kind is None or _DELIVERY_KINDS.get(mode, kind) is kind else _FOLLOWING[kind]
+    if kind is None or _DELIVERY_KINDS.get(mode, kind) is kind:
+        return mode
+    if kind is DeliveryKind.CLICK_AND_COLLECT:
+        return ReceptionMode.ON_SITE
+    return TO_GIFTEES if has_address(giftee) else ReceptionMode.EXPEDITION
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +81,7 @@ class BasketReception:
         options = [_option(mode, None, _by_email({mode})) for mode in EMAIL_MODES]
         for delivery in self.deliveries:
             for mode in sorted(mode for mode in RECEPTION_MODES[delivery.kind] if not mode.is_by_email):
-                beside = [(line, mode_beside(other, mode)) for line, other in others]
+                beside = [(line, mode_beside(other, line.choice.giftee, mode)) for line, other in others if line]
                 offered = self._offered(delivery, [*beside, *((line, mode) for line in opened)])
                 options.append(_option(mode, delivery.id, _added_to(without, offered), _moves(without, offered)))
         return tuple(options)

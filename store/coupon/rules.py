@@ -156,7 +156,7 @@ def apply_coupons(lines: Sequence[DiscountableLine], coupons: Sequence[CouponRow
         if any(lines[i].total + added[i] + more > LARGEST_AMOUNT for i, more in zip(eligible, raised, strict=True)):
             unmet[coupon.id] = UnmetCondition(CodeProblem.TOO_MUCH)
             continue
-        frees = coupon.free_click_and_collect and context.collected is not False and context.collecting_costs
+        frees = _frees_collection(coupon, context)
         if not any(shares) and not any(raised) and (freeing or not frees):  # a use would be consumed without effect
             delivered = coupon.free_click_and_collect and context.collected is False
             elsewhere = delivered and any(left[i] for i in eligible)
@@ -224,6 +224,13 @@ def _fits_reception(coupon: CouponRow, context: CouponContext) -> bool:
         return False
     modes = set(coupon.reception_modes)
     return context.receptions is None or not modes or bool(context.receptions & modes)
+
+
+def _frees_collection(coupon: CouponRow, context: CouponContext) -> bool:
+    """True if the coupon makes collecting free, or could, while it is unknown what is collected."""
+    modes = coupon.reception_modes
+    is_for_it = not modes or ReceptionMode.ON_SITE in modes or context.collected is None
+    return coupon.free_click_and_collect and context.collected is not False and context.collecting_costs and is_for_it
 
 
 def _fits_buyer(coupon: CouponRow, email: str) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
+import structlog
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.mail import MailKind
@@ -17,6 +18,7 @@ from store.document.cache import RenderedDocument, get_or_render_document
 from store.document.invoice.factur_x import render_invoice
 from store.document.legal.source import legal_sources_of
 from store.document.payout.source import payout_document_source, read_payout_content
+from store.document.rendering import RenderingFailed
 from store.document.sheet import Sheet
 from store.document.source import DocumentSource, PrintableItem, document_source_of, find_printables
 from store.document.wallet.addresses import pass_paths
@@ -43,6 +45,7 @@ from store.payout.lines import MOST_LINES_AT_ONCE, count_lines
 from store.payout.requests import PayoutRequestRow
 from store.voucher.vouchers import VoucherRow
 
+log = structlog.get_logger(__name__)
 MAX_ATTACHED_BYTES = 8_000_000
 """Maximum bytes of the attachments of one message: encoding adds a third, and many servers accept 10 MB."""
 DOCUMENT_KINDS = {
@@ -155,8 +158,13 @@ async def _legal_texts(database: Database, files: FileStore, order: UUID) -> Mai
     """The terms that the buyer of an order has accepted, and the right of withdrawal, to keep."""
     async with database.sessions() as db:
         sources = await legal_sources_of(db, order)
-    attached = await _fitting(get_or_render_document(source, files) for source in sources)
-    return MailDocuments(MailLinks(is_attached=bool(attached) and len(attached) == len(sources)), attached)
+    try:
+        attached = await _fitting(get_or_render_document(source, files) for source in sources)
+    except RenderingFailed:  # the confirmation matters more, and links to them
+        log.exception("legal texts could not be attached to the confirmation of an order", order=str(order))
+        return MailDocuments()
+    names = tuple(source.sheet.overline for source in sources[: len(attached)])
+    return MailDocuments(MailLinks(enclosed=names), attached)
 
 
 async def _enclosed(document: Awaitable[RenderedDocument]) -> MailDocuments:

@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
+from schema.core.text import Text
 from schema.coupon.coupon import ReceptionMode
+from store.core.localization.sale_texts import RECEPTION_NAMES
 from store.mail.content import (
     DeductionContent,
     DeliveryContent,
@@ -55,7 +57,7 @@ def fulfilment_content(
         ordered_on=order.created_on,
         time_zone=time_zone,
         first_name=order.buyer_first_name,
-        lines=_lines_content(lines),
+        lines=_lines_content(lines, attempt),
         delivery=_delivery(order, attempt),
         kind=order.kind,
         carrier=order.fulfilment_carrier,
@@ -68,15 +70,15 @@ def fulfilment_content(
 
 def order_lines_of(attempt: AttemptRow) -> tuple[OrderLineContent, ...]:
     """The lines of a payment attempt. Gift cards and boxes of a network that are alike are one."""
-    return _lines_content(attempt.lines)
+    return _lines_content(attempt.lines, attempt)
 
 
-def _lines_content(lines: Sequence[AttemptLine]) -> tuple[OrderLineContent, ...]:
+def _lines_content(lines: Sequence[AttemptLine], attempt: AttemptRow) -> tuple[OrderLineContent, ...]:
     found: list[OrderLineContent] = []
     for line in lines:
         shown = OrderLineContent(
             name=line.name,
-            details=line.details,
+            details=(*line.details, *_way(line, attempt)),
             quantity=line.quantity,
             unit_price=line.unit_price,
             total=line.total,
@@ -89,6 +91,12 @@ def _lines_content(lines: Sequence[AttemptLine]) -> tuple[OrderLineContent, ...]
         else:
             found.append(shown)
     return tuple(found)
+
+
+def _way(line: AttemptLine, attempt: AttemptRow) -> tuple[Text, ...]:
+    """How a line is received, if others of the order are received in another way."""
+    is_told = line.purchase is not None and len(attempt.receptions) > 1
+    return (RECEPTION_NAMES[attempt.reception_of(line.purchase)],) if line.purchase and is_told else ()
 
 
 def _delivery(order: OrderRow, attempt: AttemptRow) -> DeliveryContent:

@@ -38,6 +38,8 @@ class MailLinks:
     """Of each, the addresses of the passes by the name of the wallet."""
     details: Mapping[int, GiftDetails] = field(default_factory=dict)
     is_attached: bool = False
+    enclosed: tuple[str, ...] = ()
+    """What else is attached, by name."""
     """True if all documents are attached."""
     has_calendar: bool = False
     """True if a calendar file with the last day is attached."""
@@ -86,6 +88,7 @@ def render_mail(
         "page_at": functools.partial(_page, public_url=public_url),
         "details": links.details,
         "attached": links.is_attached,
+        "enclosed": links.enclosed,
         "has_calendar": links.has_calendar,
         "balance_url": links.balance,
         "order_url": links.order,

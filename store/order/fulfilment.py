@@ -65,7 +65,7 @@ async def change_fulfilment(db: AsyncSession, order: OrderRow, new: FulfilmentSt
         return False
     state = MACHINES[order.delivery_kind].require(old, new)
     if state is TO_PREPARE:
-        if await is_all_refunded(db, order):
+        if await is_nothing_to_fulfil(db, order):
             raise NothingToFulfil
         for column in REACHED_ON.values():
             setattr(order, column, None)
@@ -95,14 +95,28 @@ async def is_all_refunded(db: AsyncSession, order: OrderRow) -> bool:
     return bool((await db.exec(no_line_left)).one() or (await db.exec(no_money_left)).one())
 
 
+async def delivered_lines(db: AsyncSession, order: OrderRow) -> Sequence[tuple[AttemptLine, OrderProductRow]]:
+    """The lines of a locked order that are handed over or sent; all of one that is wholly e-mailed."""
+    attempt, sold = await db.get_one(AttemptRow, order.attempt_id), await lines_of_order(db, order)
+    lines = list(zip(attempt.lines, sold, strict=True))
+    sent = [
+        (line, row)
+        for line, row in lines
+        if line.purchase is None or not attempt.reception_of(line.purchase).is_by_email
+    ]
+    return sent or lines
+
+
+async def is_nothing_to_fulfil(db: AsyncSession, order: OrderRow) -> bool:
+    """Whether nothing of a locked order is left to hand over or to send."""
+    left = any(left_of_line(row) for _, row in await delivered_lines(db, order))
+    return not left or await is_all_refunded(db, order)
+
+
 async def lines_to_fulfil(db: AsyncSession, order: OrderRow) -> Sequence[AttemptLine]:
     """The lines that are handed over or sent, as they were bought, without what is e-mailed and what is refunded of them.
     If nothing is left of them, all of them.
     """
-    attempt, sold = await db.get_one(AttemptRow, order.attempt_id), await lines_of_order(db, order)
-    sent = [
-        (line, left_of_line(row))
-        for line, row in zip(attempt.lines, sold, strict=True)
-        if line.purchase is None or not attempt.reception_of(line.purchase).is_by_email
-    ]
-    return [replace(line, quantity=left) for line, left in sent if left] or [line for line, _ in sent]
+    lines = await delivered_lines(db, order)
+    left = [replace(line, quantity=left_of_line(row)) for line, row in lines if left_of_line(row)]
+    return left or [line for line, _ in lines]

@@ -40,9 +40,10 @@ class Walk:
         return self.customer.page
 
     async def look(self, name: str) -> None:
-        """The page stands still as it loads, and is sound."""
-        if self.scripts:
-            assert await self.page.evaluate(SHIFTS) == 0, f"{name} moves: {self.page.url}"
+        """The page stands still as it loads, and is sound. Without scripts nothing can be asked of it."""
+        if not self.scripts:
+            return
+        assert await self.page.evaluate(SHIFTS) == 0, f"{name} moves: {self.page.url}"
         await sound(self.page, name)
 
     async def begin(self) -> str:
@@ -141,8 +142,7 @@ async def _finds_all_of_it(walk: Walk, name: str, day: dt.date) -> None:
 
 async def _open(walk: Walk, link: Locator) -> httpx.Response:
     """What a link of the page leads to."""
-    path = await link.evaluate("link => link.pathname")
-    return await walk.shop.http.get(path, headers={"Host": walk.shop.domain})
+    return await walk.shop.http.get(await link.get_attribute("href") or "", headers={"Host": walk.shop.domain})
 
 
 async def _corrects_an_address(walk: Walk) -> None:

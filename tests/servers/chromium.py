@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar
 
 import pytest
 from axe_playwright_python.async_playwright import Axe
-from playwright.async_api import Browser, Error, Page, Playwright, async_playwright
+from playwright.async_api import Browser, Error, Page, Playwright, async_playwright, expect
 
 from tests.servers.programs import needed
 
@@ -67,6 +67,9 @@ async def sound(page: Page, name: str = "", *, desktop: bool = True, colours: bo
     Without `desktop` only the phone is asked about accessibility: for a page that was asked at both in other colours. Without
     `colours` contrast is left out, which takes the most time: for a page of the same parts as another.
     """
+    await expect(page.locator("[aria-busy=true]")).to_have_count(
+        0, timeout=60_000
+    )  # it is paler while a price is asked for
     before = page.viewport_size
     number = next(_numbers)
     both = desktop and not await page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")

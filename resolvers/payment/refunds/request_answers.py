@@ -16,6 +16,7 @@ from schema.order.input import ApproveRefundRequest, DeclineRefundRequest
 from schema.order.refund_request import RefundRequest, RefundRequestKind
 from schema.payment.errors import OrderLineRefunded
 from schema.payment.input import RefundOrder, RefundOrderLine
+from store.order.fulfilment import delivered_lines
 from store.order.orders import OrderRow, lock_order
 from store.order.refund_answers import answer_request
 from store.order.refund_requests import (
@@ -86,7 +87,8 @@ async def _approve(
     wants_delivery = input.include_delivery
     if wants_delivery is None:  # all that is left is known now only: other requests may have been answered meanwhile
         quantities = {line.id: quantity for line, quantity in left}
-        is_rest = all(left_of_line(line) <= quantities.get(line.id, 0) for line in locked.lines)
+        delivered = [line for _, line in await delivered_lines(db, order)]
+        is_rest = all(left_of_line(line) <= quantities.get(line.id, 0) for line in delivered)
         wants_delivery = request.kind is RefundRequestKind.WITHDRAWAL and is_rest
     wish = RefundOrder(
         id=order.id,

@@ -5,6 +5,7 @@ from tests.fixtures.shop import Shop
 from tests.funnel.checkout.basket_pages import (
     CONTINUE,
     FORM,
+    GIFT_CARDS,
     STEPS,
     chosen_massage,
     filled,
@@ -93,9 +94,33 @@ async def test_what_one_part_changes_for_others_is_told(shop: Shop, customer: Cu
     assert await shop.count("shop_order") == 0
 
 
-async def test_each_as_chosen_needs_a_way_of_each(customer: Customer, sold: Experiences) -> None:
-    await two_ways(customer, sold)
-    await customer.send(FORM, {"reception": "each"}, CONTINUE)
-    assert customer.step == "information"
+async def test_each_as_chosen_needs_a_way_of_each(customer: Customer) -> None:
+    await customer.open(GIFT_CARDS)
+    await filled(customer, FORM, {"value": "50.00"}, ("do", "another"))
     await customer.open(f"{STEPS}customization/")
-    assert checked(customer) == "each"
+    assert [one for one in customer.page.all("input", name="reception") if "checked" in one.attributes] == []
+    await customer.send(FORM, {"reception": "each"}, CONTINUE)
+    assert (customer.step, customer.errors) == ("customization", ["Choose how you would like to receive your order."])
+
+
+async def test_a_list_that_was_open_meanwhile_changes_no_way(customer: Customer, sold: Experiences) -> None:
+    await chosen_massage(customer, sold)
+    await customer.open(f"{STEPS}customization/")
+    form = customer.form(FORM)
+    shown = {one.attributes["name"]: one.attributes.get("value", "") for one in form.all("input", type="hidden")}
+    assert shown["reception_before"] == "print_at_home"
+    await customer.send(FORM, None, ("do", "card"))
+    await filled(customer, FORM, MAILED)
+    await customer.post(
+        form.attributes["action"], {**shown, "reception": "print_at_home", "country": "FR", "do": "continue"}
+    )
+    await customer.open(f"{STEPS}customization/")
+    assert checked(customer) == "each", "the way of the gift card is as it was chosen in the other tab"
+
+
+async def test_a_price_can_be_asked_for_without_a_choice(customer: Customer, sold: Experiences) -> None:
+    await two_ways(customer, sold)
+    await customer.send(FORM, {"reception": "print_at_home"}, ("do", "update"))
+    assert checked(customer) == "print_at_home"
+    await customer.open(f"{STEPS}customization/")
+    assert checked(customer) == "each", "nothing is kept before the next step"

@@ -5,8 +5,11 @@ from typing import Any
 import pytest
 
 from resolvers import legal
+from resolvers.mail import delivery
 from schema.legal.input import PublishLegalDocument
 from schema.legal.legal_document import LegalDocumentKind
+from store.document.rendering import RenderingFailed
+from store.mail import attachments
 from tests.fixtures.basket import bought, card_of
 from tests.fixtures.document import words
 from tests.fixtures.shop import Shop
@@ -14,7 +17,7 @@ from tests.resolvers.mail.test_attachments import deliver_queued, documents, pla
 from tests.servers.mail_servers import RealMailServer, Received
 
 TERMS, PRIVACY, WITHDRAWAL = LegalDocumentKind.TERMS, LegalDocumentKind.PRIVACY, LegalDocumentKind.WITHDRAWAL
-TOLD = "The terms that this order was placed under are attached."
+TOLD = "Attached: "
 
 
 async def publish(shop: Shop, kind: LegalDocumentKind, **input: Any) -> None:
@@ -51,7 +54,7 @@ async def test_what_a_buyer_has_accepted_comes_with_the_confirmation(
         assert said in terms, said
     assert "Quite different" not in terms, "they are those that were in force"
     assert "Fourteen days." in words(files["Right of withdrawal The Shop.pdf"])
-    assert TOLD in plain_text(received)
+    assert "Attached: Terms of sale, Right of withdrawal" in plain_text(received)
 
 
 @pytest.mark.parametrize("published", [True, False])
@@ -63,5 +66,31 @@ async def test_what_is_on_the_sellers_own_site_is_linked_only(
         await publish(mailing, TERMS, website=site, content={"fr": "Conditions"})
     await bought(mailing, card_of("50.00"))
     received = await confirmation(mailing, mail_server)
+    assert documents(received) == []
+    assert TOLD not in plain_text(received)
+
+
+async def test_only_what_is_attached_is_told(mailing: Shop, mail_server: RealMailServer) -> None:
+    await publish(mailing, TERMS, website={"en": "https://maison.example/terms"}, content={"fr": "Conditions"})
+    await publish(mailing, WITHDRAWAL, content={"fr": "Quatorze jours."})
+    await bought(mailing, card_of("50.00"))
+    received = await confirmation(mailing, mail_server)
+    (file,) = documents(received)
+    assert file[0] == "Droit de rétractation The Shop.pdf", "in the language that its page has"
+    assert "Attached: Droit de rétractation" in plain_text(received)
+
+
+async def test_a_confirmation_does_not_wait_for_a_text_that_cannot_be_set(
+    mailing: Shop, mail_server: RealMailServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(*_: Any) -> bytes:
+        raise RenderingFailed("no")
+
+    await publish(mailing, TERMS, content={"en": "Our terms."})
+    await bought(mailing, card_of("50.00", self_gifted=True))
+    monkeypatch.setattr(attachments, "get_or_render_document", broken)
+    id = await mailing.one("SELECT id FROM mail WHERE kind = 'order_confirmation'")
+    await delivery.send(mailing.services, id)
+    (received,) = mail_server.messages
     assert documents(received) == []
     assert TOLD not in plain_text(received)

@@ -117,6 +117,14 @@ def test_a_coupon_for_a_way_is_for_the_lines_that_go_it() -> None:
 # ---- choosing --------------------------------------------------------------------------------------------------------
 
 
+def test_a_coupon_frees_collecting_only_where_it_is_for_it() -> None:
+    frees = coupon(targets=TARGETS, percentage="10", free_click_and_collect=True, reception_modes=[MAIL])
+    result = price_basket(replace(asked(MAIL, ON_SITE), codes=[frees]))
+    assert (result.totals.delivery, result.reduction.total) == (Decimal("3.00"), Decimal("5.00"))
+    both = coupon(targets=TARGETS, percentage="10", free_click_and_collect=True, reception_modes=[MAIL, ON_SITE])
+    assert price_basket(replace(asked(MAIL, ON_SITE), codes=[both])).totals.delivery == Decimal("0.00")
+
+
 def kept(*receptions: ReceptionMode | None, usual: ReceptionMode | None = PRINT) -> tuple[BasketEdits, list[uuid.UUID]]:
     lines: dict[uuid.UUID, BasketChoice] = {uuid.uuid4(): card(one) for one in receptions}
     return BasketEdits(1, ShopKind.GIFT_CARDS, lines, usual), list(lines)
@@ -146,7 +154,7 @@ def test_a_choice_for_the_only_line_is_that_of_the_lines_to_come() -> None:
         ((None, POST), (MAIL, None), [MAIL, POST]),
         ((None, TO_GIFTEE), (POST, 1), [POST, TO_GIFTEE]),
         ((None, POST, TO_GIFTEE, MAIL), (ON_SITE, 3), [ON_SITE, ON_SITE, ON_SITE, MAIL]),
-        ((None, ON_SITE, None), (TO_GIFTEE, 1), [TO_GIFTEE, POST, PRINT]),
+        ((None, ON_SITE, None), (TO_GIFTEE, 1), [TO_GIFTEE, TO_GIFTEE, PRINT]),
     ],
 )
 def test_what_is_posted_or_collected_of_an_order_goes_one_way(
@@ -159,6 +167,13 @@ def test_what_is_posted_or_collected_of_an_order_goes_one_way(
     edits.receive(*chosen, ids[0])
     assert ways(edits) == after
     assert edits.delivery_id == (chosen[1] or 9)
+
+
+def test_what_nobody_has_an_address_for_is_posted_to_its_buyer() -> None:
+    edits, (first, second) = kept(None, ON_SITE)
+    edits.lines[second] = replace(edits.lines[second], giftee=replace(GRACE, city=""))
+    edits.receive(POST, 1, first)
+    assert ways(edits) == [POST, POST]
 
 
 def test_the_first_choice_is_that_of_lines_without_one() -> None:

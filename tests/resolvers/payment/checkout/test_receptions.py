@@ -6,9 +6,14 @@ from decimal import Decimal
 import pytest
 
 from resolvers.checkout import basket
+from resolvers.order.fulfilment import reopen_order_fulfilment
+from resolvers.order.withdrawal import request_refund, review_refund_request
+from resolvers.payment.refunds.order_refunds import refund_order
 from schema.checkout.checkout import CheckoutStep, PaymentAttemptStatus
 from schema.core.errors import InvalidInput
 from schema.coupon.coupon import ReceptionMode
+from schema.order.errors import NothingToFulfil
+from schema.order.input import ReopenOrderFulfilment
 from tests.fixtures.basket import (
     GIFTEE,
     Experiences,
@@ -20,6 +25,8 @@ from tests.fixtures.basket import (
     settled,
 )
 from tests.fixtures.network_sale import network_goods
+from tests.fixtures.payment.order_refund import refund_wish
+from tests.fixtures.payment.refund_request import approved, buyer_wish, token_of
 from tests.fixtures.shop import Shop
 from tests.resolvers.order.test_packing_slip import slip_of
 
@@ -64,6 +71,46 @@ async def test_three_presents_reach_three_people_in_three_ways(shop: Shop, sold:
     assert page.has_several_receptions
     (slip,) = await slip_of(shop)
     assert ("Gift card" in slip, "Massage" in slip, "1 piece" in slip, "Langevin" in slip) == (True, False, True, True)
+
+
+async def test_what_is_refunded_of_what_is_posted_is_neither_packed_nor_sent(shop: Shop) -> None:
+    """What is e-mailed of the order stays."""
+    await bought(shop, card_of("50.00", reception=POST), card_of("30.00", self_gifted=True))
+    await refund_order(shop.manager, await refund_wish(shop, 0))
+    assert await columns(shop, "shop_order", "fulfilment_state", "status") == [("cancelled", "paid")]
+    id = await shop.one("SELECT id FROM shop_order")
+    with pytest.raises(NothingToFulfil):
+        await reopen_order_fulfilment(shop.manager, ReopenOrderFulfilment(id=id))
+
+
+async def test_withdrawing_what_was_posted_brings_its_delivery_back(shop: Shop) -> None:
+    await shop.execute("UPDATE partner SET withdrawal_days = 14")
+    await bought(shop, card_of("50.00", reception=POST), card_of("30.00", self_gifted=True))
+    token = await token_of(shop)
+    mailed = await review_refund_request(shop.context, token, buyer_wish({1: 1}))
+    posted = await review_refund_request(shop.context, token, buyer_wish({0: 1}))
+    assert (mailed.amount, mailed.includes_delivery) == (Decimal("30.00"), False)
+    assert (posted.amount, posted.includes_delivery) == (Decimal("55.00"), True)
+    id = await request_refund(shop.context, token, buyer_wish({0: 1}))
+    await approved(shop, id)
+    assert await columns(shop, "shop_order", "delivery_refunded_amount") == [(Decimal("5.00"),)]
+
+
+async def test_messages_tell_the_way_of_each_line(shop: Shop) -> None:
+    await bought(shop, card_of("50.00", reception=POST), card_of("30.00", self_gifted=True))
+    content = await shop.one("SELECT content FROM mail WHERE kind = 'new_order'")
+    told = [[text["en"] for text in line["details"]] for line in content["lines"]]
+    assert told == [["By post to you"], ["By e-mail, to print at home"]]
+
+
+async def test_a_line_that_cannot_be_delivered_stands_in_no_other_ones_way(shop: Shop) -> None:
+    far = dataclasses.replace(PAUL, country="JP", postal_code="100-0001")
+    key, _ = await fill_basket(shop, card_of("50.00", giftee=PAUL, reception=TO_GIFTEE), card_of("30.00"))
+    first, second = (await basket.open_basket(shop.context, key)).basket_lines
+    stuck = await basket.put_line(shop.context, key, first.id, dataclasses.replace(first.choice, giftee=far))
+    assert not stuck.is_delivery_chosen
+    chosen = await basket.choose_reception(shop.context, key, ReceptionMode.GIFTEE_EMAIL, line_id=second.id)
+    assert [line.reception for line in chosen.basket_lines] == [TO_GIFTEE, MAIL]
 
 
 async def test_what_is_posted_to_the_buyer_and_to_a_giftee_is_two_parcels(shop: Shop) -> None:
