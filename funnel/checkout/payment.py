@@ -18,7 +18,7 @@ from resolvers.payment.apple_pay import open_apple_pay_session
 from resolvers.payment.checkout import payment
 from schema.checkout.checkout import AgreedTotals, Checkout, CheckoutStep, PaymentAttemptStatus
 from schema.checkout.outcome import PaymentResult
-from schema.core.errors import AppError, InvalidInput, NotFound, PartnerInactive, TooManyRequests
+from schema.core.errors import AppError, CartNotFound, InvalidInput, NotFound, PartnerInactive, TooManyRequests
 from schema.payment_method import CardToken, PaymentMethod
 
 STEP = CheckoutStep.PAYMENT
@@ -79,7 +79,11 @@ async def start_by_token(request: CheckoutRequest) -> Response:
     """Charge the card of a token that the browser handed over. Answers the script that sent it."""
     method = chosen_method(request.form)
     token = read_token(request.http_request, request.form)
-    return tell_script(*await _start(request, method, token))
+    try:
+        return tell_script(*await _start(request, method, token))
+    except CartNotFound:  # it is ordered already, unless this raises NotFound
+        outcome = await payment.payment_outcome(request.context, request.key)
+        return tell_script(request.return_path(outcome.attempt_id), outcome.status)
 
 
 async def _start(
