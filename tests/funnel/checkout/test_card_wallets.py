@@ -3,46 +3,37 @@
 import asyncio
 import html
 import json
-import pathlib
 from typing import Any
 
 import httpx
 import pytest
 from sqlalchemy import text
 
-from schema.payment_method import PaymentMethod
 from store.core.settings import Settings
-from store.providers.apple_pay import ApplePayMerchant
 from tests.fixtures.shop import CHALLENGE_CARD, DECLINED_CARD, GOOD_CARD, Shop
 from tests.funnel.checkout.customer import Customer
 from tests.funnel.checkout.page import fields_of
 from tests.funnel.checkout.test_payment import PAYMENT, at_payment, attempt_of, refusal_title, return_url
-from tests.servers.production import SHOP_HOST, SHOP_URL, production_settings
-from tests.store.providers.mangopay.test_tls import certificate
+from tests.funnel.wallets import (
+    BROWSER,
+    GATEWAY,
+    SECRET,
+    Apple,
+    AppleFiles,
+    send_as_script,
+    token_fields,
+    wallet_settings,
+)
+from tests.servers.production import SHOP_HOST
 
 LATE_CARD = "4970109000001104"
-SECRET = "what-nobody-may-keep"
-BROWSER = {"language": "fr-FR", "colorDepth": 24, "screenHeight": 844, "screenWidth": 390, "timeZoneOffset": -120}
-GATEWAY = "https://apple-pay-gateway.apple.com/paymentservices/startSession"
 DOMAIN_PATH = "/.well-known/apple-developer-merchantid-domain-association"
 NETWORKS = ["MASTERCARD", "VISA"]
 
 
-@pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pathlib.Path]:
-    """The files of Apple Pay."""
-    folder = tmp_path_factory.mktemp("apple-pay")
-    cert, key = certificate(folder, "merchant")
-    domain = folder / "domain"
-    domain.write_text("7B227073704964223A22")
-    return {"apple_pay_cert_file": cert, "apple_pay_key_file": key, "apple_pay_domain_file": domain}
-
-
 @pytest.fixture
-def installation(files: dict[str, pathlib.Path]) -> Settings:
-    """An installation with accounts at Apple and Google."""
-    ids = {"apple_pay_merchant_id": "merchant.example", "google_pay_merchant_id": "BCR2DN4T"}
-    return production_settings(payment_methods=list(PaymentMethod), **ids, **files)
+def installation(apple_files: AppleFiles) -> Settings:
+    return wallet_settings(apple_files)
 
 
 @pytest.fixture(autouse=True)
@@ -61,15 +52,9 @@ def buttons(customer: Customer) -> dict[str, dict[str, Any]]:
 
 async def send(customer: Customer, method: str = "apple_pay", card: str = GOOD_CARD, **changes: str) -> httpx.Response:
     """What the script sends, and its answer."""
-    page, form = customer.response.url, customer.form(f"{PAYMENT}?")
-    [root] = customer.page.all(class_="wallets")
-    token = {"data": json.dumps({"sandboxCard": card, "secret": SECRET})}
-    if method == "apple_pay":
-        token |= {"network": "Visa", "transactionId": "061EB32181A2D9CA"}
-    sent = {"method": method, "token": json.dumps(token), "browser": json.dumps(BROWSER)}
-    headers = {"Origin": SHOP_URL, "Sec-Fetch-Site": "same-origin", "User-Agent": "Mozilla/5.0"}
-    fields = fields_of(form, customer.page) | sent | changes
-    return await customer.http.post(page.join(root.attributes["data-token-url"]), data=fields, headers=headers)
+    root = customer.page.one(class_="wallets").attributes
+    fields = fields_of(customer.form(f"{PAYMENT}?"), customer.page) | token_fields(method, card) | changes
+    return await send_as_script(customer, root["data-token-url"], fields)
 
 
 async def test_the_page_says_what_to_ask_the_browser_for(shop: Shop, customer: Customer) -> None:
@@ -289,28 +274,11 @@ async def test_a_form_of_another_page(shop: Shop, customer: Customer) -> None:
 # ---- Apple's validation of the shop ------------------------------------------------------------------------------------
 
 
-class Apple:
-    """Apple's gateway."""
-
-    def __init__(self, shop: Shop, answer: httpx.Response) -> None:
-        self.answer = answer
-        self.requests: list[httpx.Request] = []
-        merchant = ApplePayMerchant(shop.services.settings, httpx.MockTransport(self.handle))
-        object.__setattr__(shop.services, "apple_pay", merchant)
-
-    def handle(self, request: httpx.Request) -> httpx.Response:
-        self.requests.append(request)
-        return self.answer
-
-
 async def validate(customer: Customer, url: str = GATEWAY, **changes: str) -> httpx.Response:
     """What the script asks for before the sheet opens."""
-    [root] = customer.page.all(class_="wallets")
+    root = customer.page.one(class_="wallets").attributes
     fields = fields_of(customer.form(f"{PAYMENT}?"), customer.page) | {"url": url} | changes
-    headers = {"Origin": SHOP_URL, "Sec-Fetch-Site": "same-origin"}
-    return await customer.http.post(
-        customer.response.url.join(root.attributes["data-apple-url"]), data=fields, headers=headers
-    )
+    return await send_as_script(customer, root["data-apple-url"], fields)
 
 
 async def test_apple_validates_the_host_of_the_shop(shop: Shop, customer: Customer) -> None:
