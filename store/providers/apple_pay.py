@@ -17,7 +17,7 @@ GATEWAYS = frozenset(
     }
 )
 """Apple's hosts; nothing else is called. Those with `cert` are for tests."""
-LONGEST_NAME = 64
+LONGEST_NAME, MOST_LOGGED = 64, 300
 TIMEOUT = 10.0
 """Seconds. The browser gives up after thirty."""
 
@@ -63,12 +63,11 @@ class ApplePayMerchant:
         }
         try:
             answer = await self._http.post(url, json=asked)
-            answer.raise_for_status()
-            session = answer.json()
+            session = answer.json() if answer.is_success else None
         except (httpx.HTTPError, ValueError) as error:
             raise MerchantRefused(repr(error)) from error
         if not isinstance(session, dict):
-            raise MerchantRefused("The session is no object.")
+            raise MerchantRefused(f"Status {answer.status_code}: {answer.text[:MOST_LOGGED]}")
         return session
 
 
