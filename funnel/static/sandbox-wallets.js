@@ -33,7 +33,7 @@ if (simulated("apple_pay")) {
     async begin() {
       const sandboxCard = await choose(`${this.asked.total.amount} ${this.asked.currencyCode}`);
       if (!sandboxCard) return this.oncancel();
-      const token = { paymentData: { sandboxCard }, paymentMethod: { network: "Visa" }, transactionIdentifier: crypto.randomUUID() };
+      const token = { paymentData: { sandboxCard }, paymentMethod: { network: "Visa" }, transactionIdentifier: "sandbox" };
       this.onpaymentauthorized({ payment: { token } });
     }
 

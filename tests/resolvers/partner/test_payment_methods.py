@@ -21,12 +21,12 @@ MANGOPAY = Settings(provider=ProviderName.MANGOPAY, mangopay_client_id="id", man
 async def test_the_network_sets_them(tenants: Tenants, ask: Transport) -> None:
     one = tenants.partners["a1"]
     assert (await tenants.row("partner", one.id))["payment_methods"] == ["card"]
-    sent = {"uuid": str(one.uuid), "payment_methods": [IDEAL, CARD, IDEAL]}
+    sent = {"uuid": str(one.uuid), "payment_methods": [APPLE_PAY, IDEAL, CARD, IDEAL]}
     assert (await ask.change("market a", update_partner, **sent)).done
-    assert (await tenants.row("partner", one.id))["payment_methods"] == ["card", "ideal"]
+    assert (await tenants.row("partner", one.id))["payment_methods"] == ["card", "ideal", "apple_pay"]
     query = "query ($uuid: UUID!) { partner(uuid: $uuid) { paymentMethods } }"
     body = await tenants.graphql("a1", query, uuid=one.uuid)
-    assert body["data"]["partner"] == {"paymentMethods": ["CARD", "IDEAL"]}
+    assert body["data"]["partner"] == {"paymentMethods": ["CARD", "IDEAL", "APPLE_PAY"]}
 
 
 async def test_what_they_cannot_be_changes_nothing(
