@@ -54,8 +54,8 @@ def create(session: SandboxSession, call: HttpCall, payment_type: str) -> Json:
     """POST /payins/{method}/direct: the buyer confirmed on the device, so no bank asks"""
     body = call.json(NewTokenPayIn)
     card = dataclasses.replace(card_of(body.payment_data.token_data), challenge=False)
-    told = {"PaymentType": payment_type, "ExecutionType": "DIRECT", **body.own_fields("Culture")}
-    return charge(session, call, body, card, told, session.secret())
+    fields = {"PaymentType": payment_type, "ExecutionType": "DIRECT", **body.own_fields("Culture")}
+    return charge(session, call, body, card, fields, session.secret())
 
 
 def create_google(session: SandboxSession, call: HttpCall) -> Json:
@@ -64,18 +64,18 @@ def create_google(session: SandboxSession, call: HttpCall) -> Json:
     card = card_of(body.payment_data)
     challenge = card.challenge or body.secure_mode == "FORCE" or _field(body.payment_data, "authMethod") == ON_FILE
     page = f"{session.settings.root}/pay/{token}/challenge" if challenge else None
-    told = {
+    fields = {
         "PaymentType": "GOOGLE_PAY",
         "ExecutionType": "DIRECT",
         **body.own_fields(*GOOGLE),
         **registered_cards.secured(card, page),
     }
-    return charge(session, call, body, dataclasses.replace(card, challenge=challenge), told, token)
+    return charge(session, call, body, dataclasses.replace(card, challenge=challenge), fields, token)
 
 
-def charge(session: SandboxSession, call: HttpCall, body: NewPayIn, card: Card, told: Json, token: str) -> Json:
+def charge(session: SandboxSession, call: HttpCall, body: NewPayIn, card: Card, fields: Json, token: str) -> Json:
     """Charge the card of a token, or wait until its bank has asked the buyer on the page with this `token`."""
-    id = payins.create(session, body, told)
+    id = payins.create(session, body, fields)
     checkout.open_page(session, id, token)
     if not payins.refuse(session, id, body, call.fail_with):
         # The page's disturbances are of no use here: no browser is waiting.

@@ -15,10 +15,10 @@ from tests.store.providers.mangopay.test_tls import certificate
 CARD, APPLE_PAY, GOOGLE_PAY = PaymentMethod.CARD, PaymentMethod.APPLE_PAY, PaymentMethod.GOOGLE_PAY
 
 
-def settings(**given: Any) -> Settings:
+def settings(**changes: Any) -> Settings:
     """The settings of an installation with Mangopay."""
     return Settings(
-        **{"provider": ProviderName.MANGOPAY, "mangopay_client_id": "id", "mangopay_api_key": "key"} | given
+        **{"provider": ProviderName.MANGOPAY, "mangopay_client_id": "id", "mangopay_api_key": "key"} | changes
     )
 
 
