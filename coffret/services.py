@@ -150,6 +150,7 @@ async def open_container(
         )
         stack.push_async_callback(services.limits.guesses.aclose)
         stack.push_async_callback(services.audit_buffer.aclose)
+        stack.push_async_callback(services.apple_pay.aclose)
         stack.callback(services.webhook_sender.close)
         yield Container(services, sandbox)
 

@@ -24,6 +24,7 @@ from funnel.checkout.handler import CheckoutSite
 from funnel.checkout.request import CheckoutRequest
 from funnel.checkout.storefronts import BASKET, NETWORK, PRODUCTS, STOREFRONTS
 from funnel.core.brand_sheets import look_route, look_sheet
+from funnel.core.card_wallets import apple_pay_routes
 from funnel.core.page_handler import Handler, PageEndpoint
 from funnel.core.pages import PageTemplates
 from funnel.core.static_files import PREFIX
@@ -61,7 +62,7 @@ class FunnelRoutes:
     start_endpoint: PageEndpoint
     """The endpoint of the root."""
     static_routes: list[BaseRoute]
-    """On all hosts: static files."""
+    """On all hosts: static files, and what Apple reads of hosts that take Apple Pay."""
     link_routes: list[BaseRoute]
     """On all hosts: the pages of payments and payment requests, of orders, of the holders of gift cards and vouchers, and
     of legal texts.
@@ -96,6 +97,7 @@ def routes(settings: Settings, pages: PageTemplates) -> FunnelRoutes:
         static_routes=[
             Route(f"{PREFIX}{{name:str}}", pages.assets.serve),
             Route(look_route("{look:str}"), look_sheet),
+            *apple_pay_routes(settings),
         ],
         link_routes=[route for of in LINK_ROUTES for route in of(settings, pages)],
         service_routes=[*onboarding_routes(settings, pages), *provider_return.routes(settings, pages)],
@@ -163,6 +165,8 @@ def shared_step_routes(site: CheckoutSite) -> RouteTable:
         ("POST", "/information/preview", form(information.preview)),
         ("GET", "/payment", step(payment.show)),
         ("POST", "/payment", form(payment.start)),
+        ("POST", "/payment/token", form(payment.start_by_token)),
+        ("POST", "/payment/apple-pay", form(payment.open_apple_pay)),
         ("POST", "/payment/codes", form(payment.change_codes)),
         ("POST", "/payment/cancel", form(payment.cancel)),
         ("GET", "/payment/leaving", page(payment.redirect_to_provider)),

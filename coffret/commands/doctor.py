@@ -14,6 +14,7 @@ from redis.exceptions import NoPermissionError
 from sqlalchemy import text
 
 from coffret.command_error import CommandError
+from coffret.commands.certificates import check_apple_pay, check_wallet
 from coffret.commands.environment import database_url, read_settings, unknown_variables
 from coffret.commands.findings import Finding, failed, passed, warning
 from coffret.commands.installation import OLDEST_POSTGRES, connect_database
@@ -27,7 +28,6 @@ from store.core.settings.provider import ProviderName
 from store.core.telemetry import tracing
 from store.database.db import Database
 from store.database.shared_clock import stored_offset
-from store.document.wallet.keys import APPLE_FILE, UnusableWalletKey, WalletKeys
 from store.kv.connect import open_kv
 from store.mail.mailer import MailError
 from store.mail.smtp import SmtpMailer
@@ -39,8 +39,6 @@ MIN_FREE_BYTES = 1024**3
 OLDEST_REDIS = (6, 2)
 MIN_OPEN_FILES = 4096
 """Minimum limit of open files per process. Each client connection is an open file."""
-CERTIFICATE_NOTICE = dt.timedelta(days=30)
-"""How long before its end a certificate is reported."""
 MAX_CLOCK_SKEW = dt.timedelta(seconds=2)
 """Maximum difference between this machine's clock and another's."""
 
@@ -209,23 +207,6 @@ def check_documents(settings: Settings) -> Finding:
     return passed(name, f"{len(found.trusted_texts)} are known by id; {others}.")
 
 
-def check_wallet(settings: Settings) -> Finding:
-    """Check the keys that sign passes, and that Apple's certificates stay valid for a while."""
-    if settings.wallet_dir is None:
-        return passed(
-            "wallet", "passes are signed by test keys." if settings.development else "passes are not offered."
-        )
-    try:
-        keys = WalletKeys(settings.wallet_dir)
-    except UnusableWalletKey as error:
-        return failed("wallet", str(error), "Correct the file, or remove it.")
-    for owner, key in keys.apple_keys.items():
-        if key.expires_on - clock.now() < CERTIFICATE_NOTICE:
-            told = f"Apple's certificate of {owner or 'the installation'} ends on {key.expires_on:%Y-%m-%d}."
-            return warning("wallet", told, f"Renew it at Apple and replace {APPLE_FILE}.")
-    return passed("wallet", f"{len(keys.apple_keys)} keys for Apple Wallet, {len(keys.google_keys)} for Google Wallet.")
-
-
 def check_traces(_settings: Settings) -> Finding:
     """Check that traces can be sent to the endpoint that the environment names."""
     variable = tracing.requested_endpoint_variable()
@@ -237,7 +218,8 @@ def check_traces(_settings: Settings) -> Finding:
 
 
 SETTINGS_CHECKS: tuple[Callable[[Settings], Finding], ...] = (
-    check_data_directory, check_port, check_secret, check_provider, check_workers, check_addresses, check_documents, check_wallet, check_traces,
+    check_data_directory, check_port, check_secret, check_provider, check_workers, check_addresses, check_documents, check_wallet,
+    check_apple_pay, check_traces,
 )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from store.database.db import Database
 from store.database.shared_clock import follow_clock
 from store.document.wallet.keys import UnusableWalletKey, WalletKeys
 from store.migrations.migrate import migrate
+from store.providers.mangopay.tls import ssl_context
 
 PUBLIC_USERS_WARNING = (
     "Anybody can log in to this database: the password of the demo data, which is public, is still that of {names}. "
@@ -41,9 +42,20 @@ def check_wallet_keys(settings: Settings) -> None:
         raise CommandError(f"COFFRET_WALLET_DIR: {error}") from error
 
 
+def check_apple_pay_key(settings: Settings) -> None:
+    """Raise CommandError if Apple would not know the merchant by its certificate and key."""
+    if settings.apple_pay_certificate is None:
+        return
+    try:
+        ssl_context(settings.apple_pay_certificate)
+    except ValueError as error:
+        raise CommandError(f"COFFRET_APPLE_PAY_CERT_FILE and COFFRET_APPLE_PAY_KEY_FILE: {error}") from error
+
+
 async def prepare(settings: Settings) -> DemoSummary | None:
     """Migrate the database. Create the demo data if the settings ask for it and the database is empty."""
     check_wallet_keys(settings)
+    check_apple_pay_key(settings)
     async with connect_database(settings.database_url) as db:
         await migrate(db)
         if settings.development:

@@ -27,6 +27,7 @@ from coffret.sandbox.payments import (
     recurring,
     refunds,
     registered_cards,
+    token_payins,
     transfers,
     wallets,
 )
@@ -66,6 +67,7 @@ INTERFACE = Interface(
         *captures.ENDPOINTS,
         *recurring.ENDPOINTS,
         *method_facts.ENDPOINTS,
+        *token_payins.ENDPOINTS,
         *payment_methods.ENDPOINTS,
         *accounts.ENDPOINTS,
         *mandates.ENDPOINTS,

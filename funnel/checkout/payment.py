@@ -1,21 +1,25 @@
 """The third step: the total, coupon and gift card codes, and the redirect to the payment provider and back."""
 
 import re
+from collections.abc import Sequence
 from decimal import Decimal
 
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
 from funnel.checkout.information import chosen_delivery, needs_buyer_address
 from funnel.checkout.request import CheckoutRequest
+from funnel.core.card_wallets import CardWallet, allow_card_wallets, card_wallets, read_token, tell_script
 from funnel.core.flash import Flash
 from funnel.core.messages import NOTICES, REFUSALS, ErrorPage
 from funnel.core.payment_methods import chosen_method
 from funnel.core.polling_page import schedule_poll, should_poll
 from resolvers.checkout import steps as operations
+from resolvers.payment.apple_pay import open_apple_pay_session
 from resolvers.payment.checkout import payment
-from schema.checkout.checkout import AgreedTotals, CheckoutStep, PaymentAttemptStatus
+from schema.checkout.checkout import AgreedTotals, Checkout, CheckoutStep, PaymentAttemptStatus
 from schema.checkout.outcome import PaymentResult
-from schema.core.errors import AppError, InvalidInput, NotFound, PartnerInactive, TooManyRequests
+from schema.core.errors import AppError, CartNotFound, InvalidInput, NotFound, PartnerInactive, TooManyRequests
+from schema.payment_method import CardToken, PaymentMethod
 
 STEP = CheckoutStep.PAYMENT
 REDIRECT_PAGE = "payment/leaving"
@@ -37,7 +41,8 @@ async def show(request: CheckoutRequest) -> Response:
     flash = await request.take_flash()
     refusal = next((REFUSALS[code] for place, code in flash.problems if place == REFUSAL_FIELD), None)
     shown = Flash(tuple(problem for problem in flash.problems if problem[0] != REFUSAL_FIELD), flash.fields)
-    return request.render(
+    wallets = _wallets(request, checkout)
+    page = request.render(
         "payment.html",
         checkout=checkout,
         current=STEP,
@@ -45,28 +50,71 @@ async def show(request: CheckoutRequest) -> Response:
         flash=shown,
         home=needs_buyer_address(checkout),
         refusal=refusal,
+        wallets=wallets,
+    )
+    return allow_card_wallets(page, wallets)
+
+
+def _wallets(request: CheckoutRequest, checkout: Checkout) -> Sequence[CardWallet]:
+    """The buttons of Apple Pay and Google Pay. There are none while nothing is left to pay by card."""
+    if checkout.is_closed or not checkout.totals.by_card:
+        return ()
+    return card_wallets(
+        request.services.settings,
+        checkout.token_methods,
+        shop_name=checkout.brand.name,
+        country=checkout.seller_country,
+        currency=checkout.currency,
+        amount=checkout.totals.by_card,
     )
 
 
 async def start(request: CheckoutRequest) -> Response:
     """Start the payment of the displayed totals. A repeated submission starts no second payment."""
+    url, _ = await _start(request, chosen_method(request.form))
+    return request.redirect(url)
+
+
+async def start_by_token(request: CheckoutRequest) -> Response:
+    """Charge the card of a token that the browser handed over. Answers the script that sent it."""
+    method = chosen_method(request.form)
+    token = read_token(request.http_request, request.form)
+    try:
+        return tell_script(*await _start(request, method, token))
+    except CartNotFound:  # it is ordered already, unless this raises NotFound
+        outcome = await payment.payment_outcome(request.context, request.key)
+        return tell_script(request.return_path(outcome.attempt_id), outcome.status)
+
+
+async def _start(
+    request: CheckoutRequest, method: PaymentMethod | None, token: CardToken | None = None
+) -> tuple[str, PaymentAttemptStatus | None]:
+    """The page that follows, and what has become of the payment; None if none was started."""
     agreed = _agreed(request)
     base = request.origin + request.return_base
     try:
         started = await payment.start_payment(
-            request.context, request.key, agreed, request.language, base, chosen_method(request.form)
+            request.context, request.key, agreed, request.language, base, method, token
         )
     except PartnerInactive:  # show the step: a payment that was already started can be finished there
-        return request.redirect_to_step(STEP)
+        return request.step_url(STEP), None
     except AppError as error:
         if error.code() not in REFUSALS:
             raise
-        return await request.redirect_with_errors(STEP, Flash(((REFUSAL_FIELD, error.code()),)))
+        await request.flashes.put(request.flash_key, Flash(((REFUSAL_FIELD, error.code()),)))
+        return request.step_url(STEP), None
     if started.status is PaymentAttemptStatus.COMPLETED:
-        return request.redirect_to_step(CheckoutStep.SUMMARY)
-    return request.redirect(
-        request.storefront_url(REDIRECT_PAGE) if started.redirect_url else request.return_path(started.attempt_id)
-    )
+        return request.step_url(CheckoutStep.SUMMARY), started.status
+    if started.status is PaymentAttemptStatus.WAITING and started.redirect_url:
+        return request.storefront_url(REDIRECT_PAGE), started.status
+    return request.return_path(started.attempt_id), started.status
+
+
+async def open_apple_pay(request: CheckoutRequest) -> Response:
+    """The session that the browser needs before it shows the sheet of Apple Pay."""
+    url = request.form.get("url", "")
+    session = await open_apple_pay_session(request.context, url, request.shop.host)
+    return JSONResponse(session, headers={"Cache-Control": "no-store"})
 
 
 def _agreed(request: CheckoutRequest) -> AgreedTotals:

@@ -23,6 +23,8 @@ METHOD_TEXTS: Mapping[PaymentMethod, MethodText] = {
         "Bancontact", N_("With your Belgian card, or the app on your phone."), "phone"
     ),
     PaymentMethod.IDEAL: MethodText("iDEAL | Wero", N_("With the app of your Dutch bank."), "phone"),
+    PaymentMethod.APPLE_PAY: MethodText("Apple Pay", N_("With a card on your device."), "phone"),
+    PaymentMethod.GOOGLE_PAY: MethodText("Google Pay", N_("With a card on your device."), "phone"),
 }
 
 

@@ -1,17 +1,28 @@
 """The payment page: what is to be paid, the button, the redirect to the payment provider, and the way back."""
 
-from starlette.responses import Response
+from collections.abc import Sequence
+from urllib.parse import urlsplit
 
+from starlette.responses import JSONResponse, Response
+
+from funnel.core.card_wallets import CardWallet, allow_card_wallets, card_wallets, read_token, tell_script
+from funnel.core.flash import Flash
 from funnel.core.payment_methods import chosen_method
 from funnel.core.polling_page import schedule_poll, should_poll
 from funnel.paying.request import PayingRequest
 from funnel.paying.texts import DECLINED, FAILURES, MESSAGES, START_FAILURES
+from resolvers.payment.apple_pay import open_apple_pay_session
 from resolvers.payment.page import page as operations
+from schema.checkout.checkout import PaymentAttemptStatus
 from schema.core.errors import AppError
 from schema.payment.errors import PaymentEnded
 from schema.payment.page import PaymentPageState as State
+from schema.payment_method import CardToken
 
 BUTTON, LEAVING, RETURN = "button", "leaving", "return"
+TOKEN, APPLE_PAY = "token", "apple-pay"
+OUTCOMES = {State.PAID: PaymentAttemptStatus.COMPLETED, State.CHECKING: PaymentAttemptStatus.WAITING}
+"""How a payment by token has ended, if it has not failed."""
 
 
 async def show(request: PayingRequest) -> Response:
@@ -24,21 +35,39 @@ async def show(request: PayingRequest) -> Response:
     notes = [START_FAILURES[code] for _, code in (await request.take_flash(BUTTON)).problems]
     if not notes and page.state is State.DECLINED:
         notes = [FAILURES.get(page.failure_reason, DECLINED)]
-    return request.render(
-        "paying/page.html", page=page, notes=notes, leaving=request.path(LEAVING), again=request.path(RETURN)
+    wallets = _wallets(request)
+    response = request.render(
+        "paying/page.html",
+        page=page,
+        notes=notes,
+        leaving=request.path(LEAVING),
+        again=request.path(RETURN),
+        wallets=wallets,
+        token_url=request.path(TOKEN),
+        apple_url=request.path(APPLE_PAY),
+    )
+    return allow_card_wallets(response, wallets)
+
+
+def _wallets(request: PayingRequest) -> Sequence[CardWallet]:
+    """The buttons of Apple Pay and Google Pay, while no other try is open."""
+    page = request.page
+    if page.provider_url:
+        return ()
+    return card_wallets(
+        request.services.settings,
+        page.token_methods,
+        shop_name=page.brand.name,
+        country=page.seller_country,
+        currency=page.currency,
+        amount=page.card_amount,
     )
 
 
 async def pay(request: PayingRequest) -> Response:
     """The button: begin to pay, or continue. A repeated submission begins nothing else."""
     try:
-        url = await operations.pay_by_link(
-            request.context,
-            request.token,
-            request.context.services.settings.public_url + request.path(RETURN),
-            request.language,
-            chosen_method(request.form),
-        )
+        url = await _begin(request)
     except PaymentEnded:  # it was paid, or has ended meanwhile: the page shows it
         return request.redirect_to_start()
     except AppError as error:
@@ -46,6 +75,37 @@ async def pay(request: PayingRequest) -> Response:
             raise
         return await request.redirect_with_error(BUTTON, error.code())
     return request.redirect(request.path(LEAVING if url else RETURN))
+
+
+async def pay_by_token(request: PayingRequest) -> Response:
+    """Charge the card of a token that the browser handed over. Answers the script that sent it."""
+    card = read_token(request.http_request, request.form)
+    try:
+        if await _begin(request, card):
+            return tell_script(request.path(LEAVING), PaymentAttemptStatus.WAITING)
+    except PaymentEnded:
+        return tell_script(request.start)
+    except AppError as error:
+        if error.code() not in START_FAILURES:
+            raise
+        await request.put_flash(BUTTON, Flash(((BUTTON, error.code()),)))
+        return tell_script(request.start)
+    page = await operations.payment_page(request.context, request.token)
+    return tell_script(request.path(RETURN), OUTCOMES.get(page.state))
+
+
+async def _begin(request: PayingRequest, card: CardToken | None = None) -> str:
+    """Where to go on at the provider; empty if the outcome is known already."""
+    url = request.services.settings.public_url + request.path(RETURN)
+    method = chosen_method(request.form)
+    return await operations.pay_by_link(request.context, request.token, url, request.language, method, card)
+
+
+async def open_apple_pay(request: PayingRequest) -> Response:
+    """The session that the browser needs before it shows the sheet of Apple Pay."""
+    host = urlsplit(request.origin).netloc
+    session = await open_apple_pay_session(request.context, request.form.get("url", ""), host)
+    return JSONResponse(session, headers={"Cache-Control": "no-store"})
 
 
 async def redirect_to_provider(request: PayingRequest) -> Response:

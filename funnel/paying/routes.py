@@ -23,6 +23,8 @@ def routes(settings: Settings, pages: PageTemplates) -> list[BaseRoute]:
         ("POST", LANGUAGE_PATH.rstrip("/"), LanguageSite(settings, pages).form(public_language.change)),
         ("GET", ROOT, site.page(paying.show)),
         ("POST", ROOT, site.form(paying.pay)),
+        ("POST", f"{ROOT}/{paying.TOKEN}", site.form(paying.pay_by_token)),
+        ("POST", f"{ROOT}/{paying.APPLE_PAY}", site.form(paying.open_apple_pay)),
         ("GET", f"{ROOT}/{paying.LEAVING}", site.page(paying.redirect_to_provider)),
         ("GET", f"{ROOT}/{paying.RETURN}", site.page(paying.return_from_provider)),
     ]

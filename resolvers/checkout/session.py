@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from resolvers.checkout.buyer import missing_of, needs_address
 from resolvers.core.operation import Call
-from resolvers.partner.payment_methods import methods_for
+from resolvers.partner.payment_methods import methods_for, token_methods_for
 from resolvers.partner.selling import may_sell
 from schema.checkout.checkout import Checkout, CheckoutKey, CheckoutKind, CheckoutNotice, CheckoutStep
 from schema.checkout.codes import AppliedCode, CodeKind
@@ -106,6 +106,10 @@ class CheckoutSession(ABC):
         """What the customer can pay with, who is presumed to live where the shop is."""
         return methods_for(settings, self.shop.payment_methods, self.currency, self.country or self.shop.country)
 
+    def token_methods(self, settings: Settings) -> tuple[PaymentMethod, ...]:
+        """Which of Apple Pay and Google Pay the customer can pay with, in a browser that has them."""
+        return token_methods_for(settings, self.shop.payment_methods) if self.shop.takes_cards else ()
+
     async def codes(self, call: Call, db: DatabaseReader) -> list[CouponRow | UsableCard]:
         """The usable coupons and gift cards among the codes that the customer added."""
         return await self.find_usable_codes(call, db, self.edits.codes)
@@ -163,6 +167,8 @@ def shared_view(call: Call, session: CheckoutSession, quote: Quote) -> dict[str,
         "has_return_url": bool(session.source.return_url),
         "payment_methods": methods,
         "payment_method": last if last in methods else methods[0],
+        "token_methods": session.token_methods(call.services.settings),
+        "seller_country": session.shop.country,
         "pending_payment_id": live.id if live else None,
         "pending_payment_url": live.redirect_url if live and link_lives else None,
     }

@@ -15,6 +15,7 @@ from store.document.wallet.keys import WalletKeys
 from store.kv import KeyValueStore
 from store.limits.rate_limits import RateLimits
 from store.mail.mailer import Mailer
+from store.providers.apple_pay import ApplePayMerchant
 from store.providers.base import PaymentProvider
 from store.webhook.sender import WebhookSender
 
@@ -47,6 +48,8 @@ class Services:
     """Sends messages to webhook endpoints."""
     wallet_keys: WalletKeys = field(init=False)
     """Sign passes for Apple Wallet and Google Wallet."""
+    apple_pay: ApplePayMerchant = field(init=False)
+    """Validates shops for Apple Pay."""
     public_url: str = field(init=False)
     """Public base URL of the service, without a trailing slash; part of every URL in published rows."""
 
@@ -55,5 +58,6 @@ class Services:
         object.__setattr__(self, "multi_product_carts", MultiProductCarts(self.kv))
         object.__setattr__(self, "public_url", self.settings.public_url)
         object.__setattr__(self, "wallet_keys", WalletKeys(self.settings.wallet_folder))
+        object.__setattr__(self, "apple_pay", ApplePayMerchant(self.settings))
         object.__setattr__(self, "webhook_sender", WebhookSender(self.settings))
         object.__setattr__(self, "limits", RateLimits(self.settings, self.kv, self.clock))

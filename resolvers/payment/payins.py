@@ -11,7 +11,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.provider.process import ProviderCall, Recording, RefusedCall
 from resolvers.core.services import Services
-from schema.payment_method import PaymentMethod
+from schema.payment_method import CardToken, PaymentMethod
 from store.customer import Person
 from store.partner.partners import PartnerRow
 from store.payment.payers import PayerRow, claim_payer, email_digest, forget_payer, lock_payer
@@ -39,6 +39,8 @@ class PayinOrder:
     key: uuid.UUID
     sent_at: dt.datetime
     """When the first key was stored."""
+    token: CardToken | None = None
+    """That of a method in BY_TOKEN."""
 
 
 class PayinRow(Protocol):
@@ -90,6 +92,7 @@ async def _submit(services: Services, order: PayinOrder, payer: PayerRow) -> Tra
         language=order.language,
         statement=order.statement,
         method=order.method,
+        token=order.token,
     )
     try:
         return await services.provider.create_payment(

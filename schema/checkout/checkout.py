@@ -351,6 +351,10 @@ class Checkout:
     """What the rest can be paid with; the first is that of most customers in the buyer's country."""
     payment_method: PaymentMethod
     """That of the last try, else the first."""
+    token_methods: tuple[PaymentMethod, ...]
+    """Those of a browser that hands over the token of a card, such as Apple Pay."""
+    seller_country: str
+    """ISO 3166 code; may be empty."""
     pending_payment_id: uuid.UUID | None
     """A payment of this session that is still open at the provider."""
     pending_payment_url: str | None

@@ -49,7 +49,11 @@ class PaymentPage:
     expires_on: dt.datetime | None
     time_zone: str
     methods: tuple[PaymentMethod, ...]
-    """What the customer can pay with."""
+    """What the customer can pay with on a page of the provider."""
+    token_methods: tuple[PaymentMethod, ...]
+    """Those of a browser that hands over the token of a card, such as Apple Pay."""
+    seller_country: str
+    """ISO 3166 code; may be empty."""
     failure_reason: str
     """Why the last try failed, independent of the payment provider; empty if none did."""
     provider_url: str

@@ -57,6 +57,8 @@ METHODS: Mapping[PaymentMethod, str] = {
     PaymentMethod.AMERICAN_EXPRESS: "American Express",
     PaymentMethod.BANCONTACT: "Bancontact",
     PaymentMethod.IDEAL: "iDEAL | Wero",
+    PaymentMethod.APPLE_PAY: "Apple Pay",
+    PaymentMethod.GOOGLE_PAY: "Google Pay",
 }
 GIFT_CARD_ENDING = N_("Gift card ending in %(end)s")
 REFUNDED = N_("Refunded")

@@ -99,8 +99,9 @@ class PaymentProvider(PayeeProvider, DisputeProvider, ReportProvider, Protocol):
         ...
 
     async def create_payment(self, request: PayinRequest, *, key: IdempotencyKey, sent_at: dt.datetime) -> Transaction:
-        """Start a card payment. The buyer pays at `action.url` before `action.expires_at`. Raises `Declined`, and
-        `PayerRefused` if the payer is the cause of a refusal.
+        """Start a payment. The buyer pays at `action.url` before `action.expires_at`; by the token of a card it may have
+        SUCCEEDED at once, or be PENDING without an action. Raises `Declined`, and `PayerRefused` if the payer is the
+        cause of a refusal.
         """
         ...
 

@@ -4,7 +4,7 @@ import datetime as dt
 from dataclasses import dataclass
 from enum import StrEnum
 
-from schema.payment_method import PaymentMethod
+from schema.payment_method import CardToken, PaymentMethod
 from store.providers.actions import UserAction
 from store.providers.money import MinorAmount
 
@@ -90,12 +90,13 @@ class Payer:
 
 @dataclass(frozen=True, slots=True)
 class PayinRequest:
-    """A payment on the provider's page, or on that of the method.
+    """A payment on the provider's page, on that of the method, or by the `token` of a card, without a page.
 
     The buyer pays `amount`; `fee` of it is ours and the rest is credited to the wallet. `reference` is our name for the
     payment, and the transaction returns it. The buyer returns to `return_url` whatever the outcome. `language` is one
     of ours (`en`, `fr`, …). `statement` appears on the bank statement, shortened to the provider's limit. The page takes
-    nothing but `method`.
+    nothing but `method`. The methods in BY_TOKEN have a `token`, and no other has: the bank may still ask the buyer to
+    confirm on its page.
     """
 
     reference: str
@@ -107,6 +108,7 @@ class PayinRequest:
     language: str = "en"
     statement: str = ""
     method: PaymentMethod = PaymentMethod.CARD
+    token: CardToken | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,9 @@ from tests.fixtures.basket import Experiences, experiences
 from tests.fixtures.shop import Shop
 from tests.funnel.checkout.customer import Customer
 from tests.funnel.redemption.fixtures import Venue
+from tests.funnel.wallets import AppleFiles
 from tests.servers.production import SHOP_HOST, SHOP_URL, production_settings
+from tests.store.providers.mangopay.test_tls import certificate
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,16 @@ def installation() -> Settings:
 def shop_host() -> str:
     """A domain of the partner's own."""
     return SHOP_HOST
+
+
+@pytest.fixture(scope="session")
+def apple_files(tmp_path_factory: pytest.TempPathFactory) -> AppleFiles:
+    """The files of Apple Pay."""
+    folder = tmp_path_factory.mktemp("apple-pay")
+    cert, key = certificate(folder, "merchant")
+    domain = folder / "domain"
+    domain.write_text("7B227073704964223A22")
+    return {"apple_pay_cert_file": cert, "apple_pay_key_file": key, "apple_pay_domain_file": domain}
 
 
 TABLES: list[tuple[Settings, list[HostRoutes]]] = []

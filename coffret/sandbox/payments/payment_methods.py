@@ -53,10 +53,6 @@ BY_PHONE = ("bizum", "mbway")
 """Methods that need a phone number unless there is a return URL."""
 
 
-BY_TOKEN: Mapping[str, str] = {"applepay": "APPLEPAY", "googlepay": "GOOGLEPAY"}
-"""The methods of phones at `/payins/{method}/direct`, with their `PaymentType`: they hand over a token of a card."""
-
-
 class LineItem(Body):
     """One line of the order, with amounts in the currency's smallest unit."""
 
@@ -106,21 +102,6 @@ class NewMethodPayIn(NewPayIn):
     data_collection_id: Text | None = None
 
 
-class PaymentToken(Body):
-    """The token of a card on a phone, which the sandbox does not read."""
-
-    transaction_id: Text
-    network: Text
-    token_data: Annotated[str, Field(min_length=1)]
-
-
-class NewTokenPayIn(NewPayIn):
-    """The body of POST /payins/{method}/direct."""
-
-    payment_data: PaymentToken
-    culture: Culture | None = None
-
-
 OWN = tuple(
     str(field.alias) for name, field in NewMethodPayIn.model_fields.items() if name not in NewPayIn.model_fields
 )
@@ -134,15 +115,6 @@ def create(session: SandboxSession, call: HttpCall) -> Json:
 def create_older(session: SandboxSession, call: HttpCall, payment_type: str) -> Json:
     """POST /payins/{method}/web: the address of some methods before the others were added"""
     return open_page(session, call, payment_type, call.json(NewMethodPayIn), {})
-
-
-def create_by_token(session: SandboxSession, call: HttpCall, payment_type: str) -> Json:
-    """POST /payins/{method}/direct: the buyer confirmed on the phone, so it ends at once"""
-    body = call.json(NewTokenPayIn)
-    told = {"PaymentType": payment_type, "ExecutionType": "DIRECT", **body.own_fields("Culture")}
-    id = payins.create(session, body, told)
-    payins.settle(session, id, body, call.fail_with)
-    return movements.read(session, id)
 
 
 def known_method(call: HttpCall) -> str:
@@ -188,9 +160,5 @@ ENDPOINTS = (
     *(
         WireEndpoint("POST", f"/payins/{method}/web", partial(create_older, payment_type=payment_type))
         for method, payment_type in OLDER.items()
-    ),
-    *(
-        WireEndpoint("POST", f"/payins/{method}/direct", partial(create_by_token, payment_type=payment_type))
-        for method, payment_type in BY_TOKEN.items()
     ),
 )

@@ -14,12 +14,13 @@ from resolvers.partner.selling import require_selling
 from resolvers.payment.checkout.completion import (
     PAYIN,
     abandon,
+    delete_ordered_cart,
     lock_known_attempt,
     next_check,
     read_attempt,
     sync_attempt,
 )
-from resolvers.payment.checkout.outcome import outcome_of
+from resolvers.payment.checkout.outcome import STATUS, outcome_of
 from resolvers.payment.payins import PayinOrder, create_payin, statement_of
 from schema.checkout.checkout import (
     AgreedTotals,
@@ -27,7 +28,6 @@ from schema.checkout.checkout import (
     CheckoutKey,
     CheckoutNotice,
     CheckoutStep,
-    PaymentAttemptStatus,
     ShopKind,
     StartedPayment,
 )
@@ -35,7 +35,7 @@ from schema.checkout.outcome import PaymentResult
 from schema.core.errors import CheckoutChanged, NotFound, ProviderFailed, ProviderTimedOut
 from schema.core.permission import AccessRule
 from schema.payment.errors import PaymentsNotActive
-from schema.payment_method import PaymentMethod
+from schema.payment_method import BY_TOKEN, CardToken, PaymentMethod
 from store.checkout.placement import add_commission, new_attempt
 from store.checkout.reading import latest_attempt, lock_attempt, lock_checkout, session_digest
 from store.checkout.reservations import lock_rows, reserve
@@ -62,10 +62,12 @@ async def start_payment(
     language: str,
     return_base: str,
     method: PaymentMethod | None = None,
+    token: CardToken | None = None,
 ) -> StartedPayment:
     """Start a payment of exactly the `agreed` totals, under the legal texts that the customer has seen. Pressing the button
     twice, or in two tabs, starts one payment; with another `method` it takes the place of the first. By default the method
-    is the first that the checkout offers.
+    is the first that the checkout offers. A method in BY_TOKEN needs a `token`: it charges the card at once, unless its bank
+    asks the customer first.
 
     The attempt is saved before the provider is called. The customer returns to `return_base` followed by the attempt's
     id.
@@ -73,14 +75,15 @@ async def start_payment(
     Raises CheckoutChanged if the amounts or legal texts differ from what the customer saw, or if something is no longer
     available, such as the method; PartnerInactive if the partner may not sell, unless the payment is already in progress.
     """
+    if (method in BY_TOKEN) != (token is not None):
+        raise CheckoutChanged
     attempt = await _begin_attempt(call, key, agreed, language, method)
     if attempt.state is AttemptState.STARTING:
         if attempt.card_amount == 0:
             attempt = await sync_attempt(call.services, attempt.id)
         else:
-            attempt = await _submit_payment(call.services, attempt, f"{return_base}{attempt.id}/")
-    status = PaymentAttemptStatus.COMPLETED if attempt.state is AttemptState.COMPLETED else PaymentAttemptStatus.WAITING
-    return StartedPayment(attempt.id, status, attempt.redirect_url or None)
+            attempt = await _submit_payment(call.services, attempt, f"{return_base}{attempt.id}/", token)
+    return StartedPayment(attempt.id, STATUS[attempt.state], attempt.redirect_url or None)
 
 
 async def _begin_attempt(
@@ -127,16 +130,18 @@ async def _begin_attempt(
 def _method(session: CheckoutSession, settings: Settings, chosen: PaymentMethod | None) -> PaymentMethod:
     """The method that the customer wants; by default the first that is offered. Raises CheckoutChanged if it is not."""
     offered = session.payment_methods(settings)
-    if chosen is not None and chosen not in offered:
+    if chosen is not None and chosen not in (*offered, *session.token_methods(settings)):
         raise CheckoutChanged
     return chosen or offered[0]
 
 
-async def _submit_payment(services: Services, attempt: AttemptRow, return_url: str) -> AttemptRow:
+async def _submit_payment(
+    services: Services, attempt: AttemptRow, return_url: str, token: CardToken | None
+) -> AttemptRow:
     """Create the payment at the provider. The attempt survives any failure, and idempotency keys make each call take
     effect once.
     """
-    payin = _create_payin(services, attempt, return_url)
+    payin = _create_payin(services, attempt, return_url, token)
     try:
         sent = await PAYIN.send(services, attempt, payin, time_limit=2 * PROVIDER_TIMEOUT)
     except (InvalidRequest, NotAllowed) as error:
@@ -147,10 +152,13 @@ async def _submit_payment(services: Services, attempt: AttemptRow, return_url: s
         raise ProviderTimedOut from error
     if sent.state is AttemptState.ABANDONED:
         raise ProviderTimedOut
+    await delete_ordered_cart(services, sent)
     return sent
 
 
-async def _create_payin(services: Services, attempt: AttemptRow, return_url: str) -> Transaction:
+async def _create_payin(
+    services: Services, attempt: AttemptRow, return_url: str, token: CardToken | None
+) -> Transaction:
     async with services.db.sessions() as db:
         partner = (await db.exec(select(PartnerRow).where(col(PartnerRow.id) == attempt.partner_id))).one()
         wallet_id: str | None = partner.provider_wallet_id
@@ -172,6 +180,7 @@ async def _create_payin(services: Services, attempt: AttemptRow, return_url: str
         method=attempt.payment_method,
         key=attempt.payin_key,
         sent_at=attempt.created_on,
+        token=token,
     )
     return await create_payin(services, order, lambda db: lock_known_attempt(db, attempt.id))
 

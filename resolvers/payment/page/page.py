@@ -11,6 +11,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from resolvers.core.caller import Caller
 from resolvers.core.context import Context
 from resolvers.core.operation import Call, operation
+from resolvers.partner.payment_methods import token_methods_for
 from resolvers.partner.selling import require_selling
 from resolvers.payment.opening import open_payment
 from resolvers.payment.page.process import PROVIDER_TIMEOUT, start_payin, sync_payin
@@ -22,7 +23,7 @@ from schema.payment.errors import PaymentEnded
 from schema.payment.page import PaymentPage
 from schema.payment.payment import PaymentTransactionStatus
 from schema.payment.request import PaymentRequestStatus
-from schema.payment_method import PaymentMethod
+from schema.payment_method import CardToken, PaymentMethod
 from store.customer import Person
 from store.partner.partners import PartnerRow
 from store.payment.payments import PAYABLE, PaymentRow
@@ -81,12 +82,18 @@ async def return_to_payment_page(call: Call, token: str) -> PaymentPage:
 
 @operation(AccessRule.CUSTOMER, transaction=False)
 async def pay_by_link(
-    call: Call, token: str, return_url: str, language: str, method: PaymentMethod | None = None
+    call: Call,
+    token: str,
+    return_url: str,
+    language: str,
+    method: PaymentMethod | None = None,
+    card: CardToken | None = None,
 ) -> str:
     """Begin to pay, or continue: the URL at the provider, empty if the outcome is known already.
 
     `language` is that of the page, and becomes that of a payment that has none. `method` is by default the first that the
-    page offers; one that it does not offer is that too.
+    page offers; one that it does not offer is that too. A method in BY_TOKEN comes with the `card` that it charges at once;
+    it is NotFound if the page does not offer it.
     Any number of presses, at once or one after the other, begin one try. Raises PaymentEnded, PaymentsNotActive,
     MarketplacePaymentsNotActive, PartnerInactive, ProviderFailed and ProviderTimedOut.
     """
@@ -96,12 +103,22 @@ async def pay_by_link(
         if payment is None or payment.status not in PAYABLE:
             raise PaymentEnded
         payment.language = payment.language or language
-        offered = await methods_of(call, db, payment)
-    payin = await start_payin(
-        call.services, payment, return_url, method if method is not None and method in offered else offered[0]
-    )
+        chosen = await _method(call, db, payment, method, card)
+    payin = await start_payin(call.services, payment, return_url, chosen, card)
     payable = payin.link_expires_on is None or call.services.clock.now() < payin.link_expires_on
     return payin.redirect_url if payable and payin.status is PaymentTransactionStatus.IN_PROGRESS else ""
+
+
+async def _method(
+    call: Call, db: AsyncSession, payment: PaymentRow, chosen: PaymentMethod | None, card: CardToken | None
+) -> PaymentMethod:
+    if card is None:
+        offered = await methods_of(call, db, payment)
+        return chosen if chosen is not None and chosen in offered else offered[0]
+    partner = await db.get_one(PartnerRow, payment.partner_id)
+    if chosen is None or chosen not in token_methods_for(call.services.settings, partner.payment_methods):
+        raise NotFound(thing="page")
+    return chosen
 
 
 async def _payment_of(call: Call, db: AsyncSession, request: PaymentRequestRow) -> PaymentRow:

@@ -26,7 +26,7 @@ from schema.payment.payment import (
     PaymentTransactionStatus,
     PaymentTransactionType,
 )
-from schema.payment_method import PaymentMethod
+from schema.payment_method import BY_TOKEN, CardToken, PaymentMethod
 from store.core.provider_process import CheckIntervals
 from store.job.jobs import JobKind
 from store.ledger.wallets import WalletRow
@@ -68,9 +68,14 @@ OPEN_PAYIN = (
 
 
 async def start_payin(
-    services: Services, payment: PaymentRow, return_url: str, method: PaymentMethod = PaymentMethod.CARD
+    services: Services,
+    payment: PaymentRow,
+    return_url: str,
+    method: PaymentMethod = PaymentMethod.CARD,
+    token: CardToken | None = None,
 ) -> TABLE:
-    """Begin the pay-in of a payment, or continue the one that is open, with its method. Pressing twice begins one.
+    """Begin the pay-in of a payment, or continue the one that is open, with its method. Pressing twice begins one. A method
+    in BY_TOKEN has a `token`.
 
     The customer pays at the row's `redirect_url`, which is empty if the outcome is final already. Raises PaymentEnded
     if the payment cannot be paid any more, PaymentsNotActive, ProviderFailed and ProviderTimedOut.
@@ -78,11 +83,11 @@ async def start_payin(
     payin = await _open_payin(services, payment, method)
     if payin.redirect_url and payin.link_expires_on and services.clock.now() < payin.link_expires_on:
         return payin
-    if payin.provider_id:
+    if payin.provider_id or (payin.method in BY_TOKEN and token is None):
         return await sync_payin(services, payin.id, time_limit=PROVIDER_TIMEOUT)
     try:
         return await PAYIN.send(
-            services, payin, _create(services, payment, payin, return_url), time_limit=2 * PROVIDER_TIMEOUT
+            services, payin, _create(services, payment, payin, return_url, token), time_limit=2 * PROVIDER_TIMEOUT
         )
     except (InvalidRequest, NotAllowed) as error:
         log.exception("the provider refused to start a payment", payment=str(payment.id), code=error.code)
@@ -112,7 +117,9 @@ async def _open_payin(services: Services, payment: PaymentRow, method: PaymentMe
         return payin
 
 
-async def _create(services: Services, payment: PaymentRow, payin: TABLE, return_url: str) -> Transaction:
+async def _create(
+    services: Services, payment: PaymentRow, payin: TABLE, return_url: str, token: CardToken | None
+) -> Transaction:
     async with services.db.sessions() as db:
         partner = (await db.exec(select(PartnerRow).where(col(PartnerRow.id) == payment.partner_id))).one()
         wallet = await db.get(WalletRow, payment.wallet_id) if payment.wallet_id else None
@@ -130,6 +137,7 @@ async def _create(services: Services, payment: PaymentRow, payin: TABLE, return_
         method=payin.method or PaymentMethod.CARD,
         key=payin.key,
         sent_at=payin.sent_at,
+        token=token,
     )
     return await create_payin(services, order, lambda db: _lock_row(db, payin))
 

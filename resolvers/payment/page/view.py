@@ -9,7 +9,7 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.operation import Call
-from resolvers.partner.payment_methods import methods_for
+from resolvers.partner.payment_methods import methods_for, token_methods_for
 from resolvers.partner.selling import may_sell
 from schema.payment.page import PaymentPage
 from schema.payment.page import PaymentPageState as State
@@ -79,7 +79,7 @@ async def last_payin(db: AsyncSession, payment: PaymentRow | None) -> PaymentTra
 
 
 async def methods_of(call: Call, db: AsyncSession, payment: PaymentRow) -> tuple[PaymentMethod, ...]:
-    """What the customer of a payment can pay with."""
+    """What the customer of a payment can pay with on a page of the provider."""
     partner = await db.get_one(PartnerRow, payment.partner_id)
     settings = call.services.settings
     return methods_for(settings, partner.payment_methods, payment.currency, partner.hq_country_code)
@@ -113,6 +113,8 @@ async def view_page(call: Call, db: AsyncSession, link: PaymentLink) -> PaymentP
         expires_on=owner.expires_on,
         time_zone=marketplace.time_zone,
         methods=methods_for(call.services.settings, partner.payment_methods, owner.currency, partner.hq_country_code),
+        token_methods=token_methods_for(call.services.settings, partner.payment_methods),
+        seller_country=partner.hq_country_code,
         failure_reason=payin.failure_reason if payin else "",
         provider_url=payin.redirect_url if payin and state is State.AT_PROVIDER else "",
         receipt_url=document_path(DocumentKind.RECEIPT, payment.document_token) if is_paid and payment else "",

@@ -7,13 +7,16 @@ from urllib.parse import urlsplit
 
 from email_validator import validate_email
 from pydantic import Field, SecretStr, field_validator, model_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import NoDecode, SettingsConfigDict
 
-from schema.payment_method import PaymentMethod
+from schema.payment_method import BY_TOKEN, PaymentMethod
+from store.core.settings.card_wallets import CardWalletSettings
 from store.core.settings.values import existing_file, split_list
 
 SANDBOX_PLATFORM_USER = "platform"
 """The sandbox's user of the platform itself, which is there from the beginning."""
+LIVE_HOST = "api.mangopay.com"
+"""Where cards are charged."""
 
 
 class ProviderName(StrEnum):
@@ -23,7 +26,7 @@ class ProviderName(StrEnum):
     MANGOPAY = "mangopay"
 
 
-class ProviderSettings(BaseSettings):
+class ProviderSettings(CardWalletSettings):
     """Which provider is called, how, and what it accepts."""
 
     model_config = SettingsConfigDict(
@@ -35,7 +38,7 @@ class ProviderSettings(BaseSettings):
         default_factory=list,
         description="What the account at the provider accepts; by default cards at Mangopay, everything in the sandbox.",
     )
-    mangopay_base_url: str = "https://api.mangopay.com"
+    mangopay_base_url: str = f"https://{LIVE_HOST}"
     mangopay_client_id: str = ""
     mangopay_api_key: SecretStr = SecretStr("")
     mangopay_cert_file: pathlib.Path | None = Field(
@@ -86,6 +89,13 @@ class ProviderSettings(BaseSettings):
             raise ValueError("Set both COFFRET_MANGOPAY_CERT_FILE and COFFRET_MANGOPAY_KEY_FILE, or neither.")
         return self
 
+    @model_validator(mode="after")
+    def check_named_wallets(self) -> Self:
+        """Apple Pay and Google Pay need their settings, except in the sandbox."""
+        for method in BY_TOKEN & set(self.payment_methods) - self.configured_wallets - self.simulated_wallets:
+            raise ValueError(f"COFFRET_PAYMENT_METHODS names {method}: set COFFRET_{method.upper()}_MERCHANT_ID too.")
+        return self
+
     @property
     def provider_account(self) -> str:
         """The account at the payment provider: ids of its objects mean nothing in another one, such as a sandbox's."""
@@ -103,6 +113,17 @@ class ProviderSettings(BaseSettings):
         """What the account at the payment provider accepts."""
         by_default = list(PaymentMethod) if self.provider is ProviderName.SANDBOX else [PaymentMethod.CARD]
         return self.payment_methods or by_default
+
+    @property
+    def simulated_wallets(self) -> frozenset[PaymentMethod]:
+        """Which of Apple Pay and Google Pay the sandbox stands in for: those without settings of their own."""
+        return BY_TOKEN - self.configured_wallets if self.provider is ProviderName.SANDBOX else frozenset()
+
+    @property
+    def google_pay_environment(self) -> str:
+        """Google's name of the environment: PRODUCTION, where cards are charged, or TEST."""
+        is_live = self.provider is ProviderName.MANGOPAY and urlsplit(self.mangopay_base_url).netloc == LIVE_HOST
+        return "PRODUCTION" if is_live else "TEST"
 
     @property
     def mangopay_certificate(self) -> tuple[pathlib.Path, pathlib.Path] | None:

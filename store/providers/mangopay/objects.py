@@ -161,6 +161,7 @@ class MangopayTransaction(Created):
     debited_wallet_id: str | None = None
     credited_wallet_id: str | None = None
     redirect_url: str | None = Field(None, alias="RedirectURL")
+    secure_mode_redirect_url: str | None = Field(None, alias="SecureModeRedirectURL")
     pending_user_action: PendingAction | None = None
     refund_reason: MangopayRefundReason | None = None
 
@@ -215,10 +216,11 @@ class MangopayTransaction(Created):
         return (self.refund_reason or MangopayRefundReason()).failure()
 
     def _page(self) -> UserAction | None:
-        if not self.redirect_url:
+        url = self.redirect_url or self.secure_mode_redirect_url
+        if not url:
             return None
         lasts = _METHOD_PAGES_LAST.get(self.payment_type or "", PAYMENT_PAGE_LASTS)
-        return UserAction(ActionKind.HOSTED_PAYMENT, self.redirect_url, self.creation_date + lasts)
+        return UserAction(ActionKind.HOSTED_PAYMENT, url, self.creation_date + lasts)
 
 
 class IdempotencyResponse(MangopayObject):

@@ -4,7 +4,7 @@ import datetime as dt
 import unicodedata
 from collections.abc import Mapping, Sequence
 
-from schema.payment_method import PaymentMethod
+from schema.payment_method import BuyerBrowser, PaymentMethod
 from store.providers.actions import UserAction
 from store.providers.errors import Declined, InvalidRequest
 from store.providers.keys import IdempotencyKey
@@ -42,6 +42,8 @@ _PAGES: Mapping[PaymentMethod, tuple[str, Json]] = {
     PaymentMethod.AMERICAN_EXPRESS: ("/payins/card/web", {"CardType": "AMEX", "SecureMode": "DEFAULT"}),
     PaymentMethod.BANCONTACT: ("/payins/payment-methods/bancontact", {}),
     PaymentMethod.IDEAL: ("/payins/payment-methods/ideal", {}),
+    PaymentMethod.APPLE_PAY: ("/payins/applepay/direct", {}),
+    PaymentMethod.GOOGLE_PAY: ("/payins/payment-methods/googlepay", {"SecureMode": "DEFAULT"}),
 }
 """Where a payment is created, and what only its method needs."""
 _CULTURES = {"ca": "ES"}
@@ -62,10 +64,9 @@ class TransactionsMixin(PayersMixin):
             "CreditedWalletId": request.wallet_id,
             "DebitedFunds": money(request.amount),
             "Fees": money(request.fee),
-            "ReturnURL": request.return_url,
             "Tag": tag(request.reference),
             **own,
-            **_culture(request),
+            **_way_to_pay(request),
         }
         if statement := _statement(request.statement, _STATEMENT_LENGTH):
             body["StatementDescriptor"] = statement
@@ -150,6 +151,39 @@ class TransactionsMixin(PayersMixin):
         if transaction.status is TransactionStatus.FAILED:
             raise Declined(transaction)
         return transaction
+
+
+def _way_to_pay(request: PayinRequest) -> Json:
+    """The token of a card, or what the page needs on which the buyer pays."""
+    token = request.token
+    match request.method:
+        case PaymentMethod.APPLE_PAY if token is not None:
+            data = {"TransactionId": token.transaction_id, "Network": token.network.upper(), "TokenData": token.data}
+            return {"PaymentData": data}
+        case PaymentMethod.GOOGLE_PAY if token is not None:
+            return {
+                "PaymentData": token.data,
+                "SecureModeReturnURL": request.return_url,
+                "ReturnURL": request.return_url,
+                "IpAddress": token.ip_address,
+                "BrowserInfo": _browser_info(token.browser),
+            }
+        case _:
+            return {"ReturnURL": request.return_url, **_culture(request)}
+
+
+def _browser_info(browser: BuyerBrowser) -> Json:
+    return {
+        "AcceptHeader": browser.accept_header,
+        "JavaEnabled": False,
+        "JavascriptEnabled": True,
+        "Language": browser.language,
+        "ColorDepth": browser.color_depth,
+        "ScreenHeight": browser.screen_height,
+        "ScreenWidth": browser.screen_width,
+        "TimeZoneOffset": str(browser.time_zone_offset),
+        "UserAgent": browser.user_agent,
+    }
 
 
 def _culture(request: PayinRequest) -> Json:

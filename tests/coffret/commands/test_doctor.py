@@ -10,12 +10,16 @@ import pytest
 from typer.testing import CliRunner
 
 from coffret.cli import app
+from coffret.command_error import CommandError
 from coffret.commands import doctor
+from coffret.commands.certificates import check_apple_pay
 from coffret.commands.findings import CheckState, Finding
+from coffret.commands.prepare import check_apple_pay_key
 from store.core.settings import Settings
 from store.database.db import Database
 from tests.coffret.conftest import PRODUCTION
 from tests.servers.redis_servers import RedisServer
+from tests.store.providers.mangopay.test_tls import certificate
 
 SECRET = "0123456789abcdef0123456789abcdef"
 
@@ -235,6 +239,21 @@ def test_a_certificate_for_the_provider_that_cannot_be_used_is_found(
     names = ("COFFRET_MANGOPAY_CERT_FILE", "COFFRET_MANGOPAY_KEY_FILE")
     found = doctor.check_provider(production(monkeypatch, **dict.fromkeys(names, str(given))))
     assert (found.state, found.remedy) == (CheckState.FAILED, f"Correct {names[0]} and {names[1]}.")
+
+
+def test_the_certificate_of_apple_pay_is_read(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
+    assert check_apple_pay(Settings()).message == "is simulated by the sandbox."
+    assert check_apple_pay(production(monkeypatch)).message == "is not offered."
+    cert, key = certificate(tmp_path, "merchant")
+    names = ("CERT", "KEY", "DOMAIN")
+    files = {f"COFFRET_APPLE_PAY_{name}_FILE": str(file) for name, file in zip(names, (cert, key, cert), strict=True)}
+    found = check_apple_pay(production(monkeypatch, COFFRET_APPLE_PAY_MERCHANT_ID="merchant.example", **files))
+    assert (found.state, "ends on" in found.message) == (CheckState.WARNING, True), "it is good for two days"
+    check_apple_pay_key(production(monkeypatch))
+    key.write_text("no key")
+    assert check_apple_pay(production(monkeypatch)).state is CheckState.FAILED
+    with pytest.raises(CommandError, match="COFFRET_APPLE_PAY_CERT_FILE and COFFRET_APPLE_PAY_KEY_FILE: "):
+        check_apple_pay_key(production(monkeypatch))
 
 
 def test_real_money_in_development_is_doubtful(monkeypatch: pytest.MonkeyPatch) -> None:

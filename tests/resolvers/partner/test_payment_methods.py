@@ -6,14 +6,14 @@ import pytest
 from pydantic import SecretStr
 
 from resolvers.partner.partners import update_partner
-from resolvers.partner.payment_methods import methods_for
+from resolvers.partner.payment_methods import methods_for, token_methods_for
 from schema.payment_method import PaymentMethod
 from store.core.settings import Settings
 from store.core.settings.provider import ProviderName
 from tests.changes import Transport
 from tests.fixtures.tenants import Tenants
 
-CARD, AMEX, BANCONTACT, IDEAL = PaymentMethod
+CARD, AMEX, BANCONTACT, IDEAL, APPLE_PAY, GOOGLE_PAY = PaymentMethod
 SANDBOX = Settings()
 MANGOPAY = Settings(provider=ProviderName.MANGOPAY, mangopay_client_id="id", mangopay_api_key=SecretStr("key"))
 
@@ -21,12 +21,12 @@ MANGOPAY = Settings(provider=ProviderName.MANGOPAY, mangopay_client_id="id", man
 async def test_the_network_sets_them(tenants: Tenants, ask: Transport) -> None:
     one = tenants.partners["a1"]
     assert (await tenants.row("partner", one.id))["payment_methods"] == ["card"]
-    sent = {"uuid": str(one.uuid), "payment_methods": [IDEAL, CARD, IDEAL]}
+    sent = {"uuid": str(one.uuid), "payment_methods": [APPLE_PAY, IDEAL, CARD, IDEAL]}
     assert (await ask.change("market a", update_partner, **sent)).done
-    assert (await tenants.row("partner", one.id))["payment_methods"] == ["card", "ideal"]
+    assert (await tenants.row("partner", one.id))["payment_methods"] == ["card", "ideal", "apple_pay"]
     query = "query ($uuid: UUID!) { partner(uuid: $uuid) { paymentMethods } }"
     body = await tenants.graphql("a1", query, uuid=one.uuid)
-    assert body["data"]["partner"] == {"paymentMethods": ["CARD", "IDEAL"]}
+    assert body["data"]["partner"] == {"paymentMethods": ["CARD", "IDEAL", "APPLE_PAY"]}
 
 
 async def test_what_they_cannot_be_changes_nothing(
@@ -39,6 +39,9 @@ async def test_what_they_cannot_be_changes_nothing(
     sent: dict[str, Any] = {"uuid": uuid, "payment_methods": [IDEAL]}
     assert (await ask.change("a1", update_partner, **sent)).wrong == {("", "FORBIDDEN")}
     assert (await ask.change("market b", update_partner, **sent)).wrong == {("", "NOT_FOUND")}
+    for alone in ([APPLE_PAY], [GOOGLE_PAY, APPLE_PAY]):
+        outcome = await ask.change("market a", update_partner, uuid=uuid, payment_methods=alone)
+        assert outcome.wrong == {("payment_methods", "INVALID")}
     monkeypatch.setattr(Settings, "available_payment_methods", [CARD, BANCONTACT])
     outcome = await ask.change("market a", update_partner, name="Other", **sent)
     assert outcome.wrong == {("payment_methods", "INVALID")}
@@ -71,6 +74,15 @@ async def test_the_account_at_the_provider_decides() -> None:
     some = Settings(payment_methods="card, ideal")  # type: ignore[arg-type]  # as the environment has it
     assert some.available_payment_methods == [CARD, IDEAL]
     assert methods_for(some, list(PaymentMethod), "EUR", "FR") == (CARD, IDEAL)
+
+
+def test_apple_pay_and_google_pay_are_offered_beside_the_others() -> None:
+    everything = list(PaymentMethod)
+    assert token_methods_for(SANDBOX, everything) == (APPLE_PAY, GOOGLE_PAY)
+    assert methods_for(SANDBOX, everything, "EUR", "FR") == (CARD, AMEX, BANCONTACT, IDEAL)
+    assert token_methods_for(SANDBOX, [CARD, GOOGLE_PAY]) == (GOOGLE_PAY,)
+    assert token_methods_for(MANGOPAY, everything) == ()
+    assert methods_for(SANDBOX, [APPLE_PAY], "CHF", "CH") == (CARD, AMEX), "not every browser has it"
 
 
 @pytest.mark.parametrize(

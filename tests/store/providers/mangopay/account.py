@@ -6,6 +6,7 @@ from typing import Any
 import httpx
 import respx
 
+from schema.payment_method import BuyerBrowser, CardToken
 from store.core.clock import Clock
 from store.providers.base import InboundWebhook
 from store.providers.mangopay import Mangopay
@@ -26,6 +27,21 @@ PAYMENT = PayinRequest(
     fee=MinorAmount("EUR", 126),
     return_url="https://shop.example/back/1",
     language="fr",
+)
+TOKEN_OF_CARD = CardToken(
+    data='{"version":"EC_v1","data":"secret-of-the-card"}',
+    transaction_id="061EB32181A2D9CA",
+    network="MasterCard",
+    ip_address="192.0.2.7",
+    browser=BuyerBrowser(
+        accept_header="*/*",
+        user_agent="Mozilla/5.0",
+        language="fr-FR",
+        color_depth=24,
+        screen_height=844,
+        screen_width=390,
+        time_zone_offset=-120,
+    ),
 )
 REFUND = CardRefundRequest("refund-1", "payin_m_1", "user_m_1", MinorAmount("EUR", 1000), MinorAmount("EUR", 100))
 

@@ -29,7 +29,7 @@ from store.providers.transactions import (
     TransferRefundRequest,
     TransferRequest,
 )
-from tests.store.providers.mangopay.account import ACCOUNT, PAYMENT, REFUND, Account
+from tests.store.providers.mangopay.account import ACCOUNT, PAYMENT, REFUND, TOKEN_OF_CARD, Account
 from tests.store.providers.mangopay.wire import wire
 from tests.store.providers.mangopay.wire.wire import GOOD, WireCall
 
@@ -202,6 +202,22 @@ OPERATIONS: Mapping[str, tuple[Operation, Sequence[str]]] = {
             dataclasses.replace(PAYMENT, method=PaymentMethod.IDEAL), key=KEY, sent_at=account.clock.now()
         ),
         ["create_ideal_payin"],
+    ),
+    "create_payment by Apple Pay": (
+        lambda account: account.adapter.create_payment(
+            dataclasses.replace(PAYMENT, method=PaymentMethod.APPLE_PAY, token=TOKEN_OF_CARD),
+            key=KEY,
+            sent_at=account.clock.now(),
+        ),
+        ["create_apple_pay_payin"],
+    ),
+    "create_payment by Google Pay": (
+        lambda account: account.adapter.create_payment(
+            dataclasses.replace(PAYMENT, method=PaymentMethod.GOOGLE_PAY, token=TOKEN_OF_CARD, statement="Étoile"),
+            key=KEY,
+            sent_at=account.clock.now(),
+        ),
+        ["create_google_pay_payin"],
     ),
     "refund": (creating(lambda account, once: account.adapter.refund(REFUND, **once)), ["refund_part_of_payin"]),
     "transfer": (

@@ -1,0 +1,120 @@
+"""Apple Pay and Google Pay on the page of a payment link."""
+
+import asyncio
+from typing import Any
+
+import httpx
+import pytest
+
+from schema.payment_method import PaymentMethod
+from store.core.settings import Settings
+from tests.fixtures.payment.payment_request import asked, last_try
+from tests.fixtures.shop import CHALLENGE_CARD, DECLINED_CARD, GOOD_CARD, Shop
+from tests.funnel.checkout.customer import Customer
+from tests.funnel.checkout.page import fields_of
+from tests.funnel.paying.test_pages import charges, come_back, notes, path
+from tests.funnel.wallets import GATEWAY, Apple, AppleFiles, send_as_script, token_fields, wallet_settings
+
+
+@pytest.fixture
+def installation(apple_files: AppleFiles) -> Settings:
+    return wallet_settings(apple_files)
+
+
+@pytest.fixture
+async def row(shop: Shop, customer: Customer) -> Any:
+    """A payment request of a shop that takes both, on its page."""
+    await shop.execute("UPDATE partner SET payment_methods = '{card,apple_pay,google_pay}', hq_country_code = 'FR'")
+    request = await asked(shop)
+    await customer.open(path(request))
+    return request
+
+
+async def send(customer: Customer, method: str = "apple_pay", card: str = GOOD_CARD, **changes: str) -> httpx.Response:
+    root = customer.page.one(class_="wallets").attributes
+    fields = fields_of(customer.form("/pay/"), customer.page) | token_fields(method, card) | changes
+    return await send_as_script(customer, root["data-token-url"], fields)
+
+
+@pytest.mark.parametrize("method", ["apple_pay", "google_pay"])
+async def test_a_token_pays_at_once_however_often_it_is_sent(
+    shop: Shop, customer: Customer, row: Any, method: str
+) -> None:
+    assert "payment=(self)" in customer.response.headers["permissions-policy"]
+    assert [each.attributes["aria-label"] for each in customer.page.all("button", class_="wallet")] == [
+        "Pay with Apple Pay",
+        "Pay with Google Pay",
+    ]
+    answers = await asyncio.gather(*(send(customer, method) for _ in range(3)))
+    assert {answer.status_code for answer in answers} == {200}
+    assert "success" in {answer.json()["result"] for answer in answers}
+    await customer.open(answers[0].json()["url"])
+    assert (customer.h1, customer.path) == ("Thank you, it is paid", path(row))
+    assert (await last_try(shop)).method is PaymentMethod(method)
+    assert await charges(shop) == 1
+    assert (await shop.control("GET", "/stats")).json()["charged"] == 1
+
+
+async def test_a_declined_card_then_the_page_of_the_bank(shop: Shop, customer: Customer, row: Any) -> None:
+    told = (await send(customer, "apple_pay", DECLINED_CARD)).json()
+    assert told["result"] == "fail"
+    await customer.open(told["url"])
+    assert notes(customer) == ["Your payment was declined"]
+    told = (await send(customer, "google_pay", CHALLENGE_CARD)).json()
+    assert told["result"] == "unknown"
+    await customer.open(told["url"])
+    assert customer.step == "leaving"
+    await customer.open(path(row))
+    assert customer.page.all(class_="wallets") == [], "a try is open at the bank"
+    paid = await shop.control("POST", f"/payins/{(await last_try(shop)).provider_id}/pay", {"challenge": "confirm"})
+    assert paid.status_code == 200
+    await come_back(customer, row)
+    assert customer.h1 == "Thank you, it is paid"
+    assert await charges(shop) == 1
+
+
+async def test_an_unknown_outcome_is_looked_up_by_any_other_way_to_pay(
+    shop: Shop, customer: Customer, row: Any
+) -> None:
+    for fault in (
+        {"method": "POST", "path": "/payins/applepay/direct", "kind": "drop", "when": "after"},
+        {"method": "GET", "path": "/responses/*", "kind": "status", "status": 503, "times": 50},
+    ):
+        await shop.control("POST", "/faults", fault)
+    told = (await send(customer)).json()
+    assert told["result"] == "fail"
+    await customer.open(told["url"])
+    assert notes(customer) == ["The payment service is slow to respond"]
+    await shop.control("DELETE", "/faults")
+    await customer.send("/pay/", method="card")
+    assert customer.h1 == "Thank you, it is paid"
+    assert (await shop.control("GET", "/stats")).json()["charged"] == 1
+
+
+async def test_what_is_refused_begins_nothing(shop: Shop, customer: Customer, row: Any) -> None:
+    assert (await send(customer, csrf="forged")).status_code == 403
+    assert (await send(customer, token="{}")).status_code == 400
+    for method in ("card", "ideal", "invented"):
+        assert (await send(customer, method)).status_code == 404
+    await shop.execute("UPDATE partner SET payment_methods = '{card,google_pay}'")
+    assert (await send(customer)).status_code == 404
+    assert await shop.count("payment_transaction") == 0
+    await customer.open(path(row))
+    assert [each.attributes["data-wallet"] for each in customer.page.all("button", class_="wallet")] == ["google_pay"]
+
+
+async def test_a_link_that_is_paid_already(shop: Shop, customer: Customer, row: Any) -> None:
+    assert (await send(customer)).json()["result"] == "success"
+    told = (await send(customer)).json()
+    await customer.open(told["url"])
+    assert customer.h1 == "Thank you, it is paid"
+    assert (await shop.control("GET", "/stats")).json()["charged"] == 1
+
+
+async def test_apple_validates_the_host_of_the_page(shop: Shop, customer: Customer, row: Any) -> None:
+    apple = Apple(shop, httpx.Response(200, json={"nonce": "opaque"}))
+    root = customer.page.one(class_="wallets").attributes
+    fields = fields_of(customer.form("/pay/"), customer.page) | {"url": GATEWAY}
+    answer = await send_as_script(customer, root["data-apple-url"], fields)
+    assert (answer.status_code, answer.json()) == (200, {"nonce": "opaque"})
+    assert f'"initiativeContext":"{customer.response.url.host}"' in apple.requests[0].content.decode()

@@ -1,0 +1,56 @@
+"""An installation with accounts at Apple and Google, what a page's script sends there, and Apple."""
+
+import json
+import pathlib
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+import httpx
+
+from schema.payment_method import PaymentMethod
+from store.core.settings import Settings
+from store.providers.apple_pay import ApplePayMerchant
+from tests.fixtures.shop import GOOD_CARD, Shop
+from tests.funnel.checkout.customer import Customer
+from tests.servers.production import production_settings
+
+AppleFiles = dict[str, pathlib.Path]
+SECRET = "what-nobody-may-keep"
+"""A part of every token."""
+BROWSER = {"language": "fr-FR", "colorDepth": 24, "screenHeight": 844, "screenWidth": 390, "timeZoneOffset": -120}
+GATEWAY = "https://apple-pay-gateway.apple.com/paymentservices/startSession"
+
+
+def wallet_settings(files: AppleFiles) -> Settings:
+    """The settings of such an installation."""
+    ids = {"apple_pay_merchant_id": "merchant.example", "google_pay_merchant_id": "BCR2DN4T"}
+    return production_settings(payment_methods=list(PaymentMethod), **ids, **files)
+
+
+def token_fields(method: str = "apple_pay", card: str = GOOD_CARD) -> dict[str, str]:
+    """What the script sends beside the fields of the form."""
+    token = {"data": json.dumps({"sandboxCard": card, "secret": SECRET})}
+    if method == "apple_pay":
+        token |= {"network": "Visa", "transactionId": "061EB32181A2D9CA"}
+    return {"method": method, "token": json.dumps(token), "browser": json.dumps(BROWSER)}
+
+
+async def send_as_script(customer: Customer, url: str, fields: Mapping[str, str]) -> httpx.Response:
+    """Send what the script of the present page sends."""
+    page = urlsplit(str(customer.response.url))
+    headers = {"Origin": f"{page.scheme}://{page.netloc}", "Sec-Fetch-Site": "same-origin", "User-Agent": "Mozilla/5.0"}
+    return await customer.http.post(customer.response.url.join(url), data=dict(fields), headers=headers)
+
+
+class Apple:
+    """Apple's gateway, which the services of a shop reach."""
+
+    def __init__(self, shop: Shop, answer: httpx.Response) -> None:
+        self.answer = answer
+        self.requests: list[httpx.Request] = []
+        merchant = ApplePayMerchant(shop.services.settings, httpx.MockTransport(self._handle))
+        object.__setattr__(shop.services, "apple_pay", merchant)
+
+    def _handle(self, request: httpx.Request) -> httpx.Response:
+        self.requests.append(request)
+        return self.answer
