@@ -25,9 +25,9 @@ from schema.media import ArchiveMedia, CreateMedia, Media, MediaSize, UpdateMedi
 from schema.order.order import OrderProduct
 from schema.product.product import Product
 from store.catalogue.catalogue import PrototypeImageRow
+from store.gift_card.designs import GiftCardDesignRow
 from store.media.media import CONTENT_TYPE, MediaRow, lock_media_for_use, media_key_of, media_path_of, parse_media_path
 from store.network.boxes import BoxImageRow
-from store.network.designs import GiftCardDesignRow
 from store.partner.partners import PartnerRow
 from store.product.products import ProductRow
 

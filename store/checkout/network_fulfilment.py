@@ -14,7 +14,7 @@ from sqlmodel import col
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.checkout.basket import BasketLine, BoxChoice, NetworkGiftCardChoice
-from schema.checkout.network_offer import OfferedNetworkCards
+from schema.checkout.gift_card_offer import OfferedGiftCards
 from schema.coupon.coupon import ReceptionMode
 from schema.gift_card.gift_card import GiftCardStatus
 from schema.network.voucher import NetworkVoucherStatus
@@ -56,7 +56,7 @@ G = TypeVar("G", GiftCardRow, NetworkVoucherRow)
 
 
 def network_attempt_lines(
-    line: BasketLine, off: Decimal, coupons: Sequence[CouponRow], cards: OfferedNetworkCards | None
+    line: BasketLine, off: Decimal, coupons: Sequence[CouponRow], cards: OfferedGiftCards | None
 ) -> tuple[AttemptLine, ...]:
     """The stored form of a line of network products: one line for each, as each is issued, used and refunded by itself.
     The discount and what coupons add are divided to the cent.
@@ -81,7 +81,7 @@ def network_attempt_lines(
 
 
 def _purchase(
-    line: BasketLine, value: Decimal, paid: Decimal, coupons: Sequence[CouponRow], cards: OfferedNetworkCards | None
+    line: BasketLine, value: Decimal, paid: Decimal, coupons: Sequence[CouponRow], cards: OfferedGiftCards | None
 ) -> dict[str, Any]:
     """What is to be issued for one piece of a line, by the name of the field."""
     choice = line.choice
