@@ -1,6 +1,7 @@
 """The designs of a partner's own gift cards: chosen in the shop, and kept by the line, the order, the card and its mail."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ GONE = "This is no longer offered. Choose again."
 @pytest.fixture
 async def design(shop: Shop) -> GiftCardDesignRow:
     """A design of the shop for birthdays, the first of two, beside one of its network and one that is not offered."""
-    own = {"partner_id": shop.partner.id}
+    own: dict[str, Any] = {"partner_id": shop.partner.id}
     first = await design_of(shop, occasion=GiftOccasion.BIRTHDAY, **own)
     await design_of(shop, None, name=Text(en="Winter"), ranking=2, **own)
     await design_of(shop, name=Text(en="Of the network"))
