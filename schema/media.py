@@ -75,7 +75,8 @@ class CreateMedia(SchemaModel):
     partner_uuid: UUID | None = Field(default=None, description=PARTNER_DESCRIPTION)
     name: MediaName
     file: Annotated[UploadFile, strawberry.field(graphql_type=Upload)] = Field(
-        description="A PNG, JPEG, WebP, GIF or AVIF of at most 10 MiB, 50 megapixels and 12,000 pixels a side."
+        description="A PNG, JPEG, WebP, GIF or AVIF of at most 10 MiB, 50 megapixels and 12,000 pixels a side, or an SVG of at most "
+        "1,000 kB that refers to no other file."
     )
 
 

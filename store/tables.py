@@ -24,6 +24,7 @@ from store.customer import CustomerRow
 from store.database.shared_clock import DevelopmentClockRow
 from store.delivery import DeliveryModeRow, DeliveryRateRow
 from store.event.events import EventRow
+from store.gift_card.designs import GiftCardDesignRow
 from store.gift_card.gift_cards import GiftCardHoldRow, GiftCardMovementRow, GiftCardRow
 from store.idempotency import StoredResponseRow
 from store.invoice.invoices import InvoicedFeeRow, InvoiceLineRow, InvoiceRow, InvoiceSeriesRow
@@ -48,7 +49,6 @@ from store.mail.rows import MailRow
 from store.media.media import MediaRow
 from store.media.pictures import PictureRow
 from store.network.boxes import BoxImageRow, BoxPartnerRow, BoxRow, OfferRow
-from store.network.designs import GiftCardDesignRow
 from store.network.gift_cards import NetworkGiftCardRow, NetworkGiftCardUsageRow
 from store.network.vouchers import NetworkVoucherRow, NetworkVoucherUsageRow
 from store.order.orders import (

@@ -41,8 +41,8 @@ from schema.network.voucher import NetworkVoucherStatus
 from schema.partner.partner import PartnerStatus
 from schema.voucher.voucher import VoucherState
 from store.catalogue.catalogue import EnvironmentRow, PriceRangeRow, UniverseRow, VoucherOptionLinkRow
+from store.gift_card.designs import GiftCardDesignRow
 from store.gift_card.gift_cards import GiftCardRow
-from store.network.designs import GiftCardDesignRow
 from tests.changes import Direct
 from tests.fixtures.box import new_box, new_offer
 from tests.fixtures.network import network_card

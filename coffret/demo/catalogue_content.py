@@ -1,7 +1,7 @@
 """The voucher catalogues of the demo partners, loaded from the folder `content/` beside this module.
 
-`sorting.toml` is the marketplace's taxonomy. Each partner has `vouchers.toml`, `prototypes/<key>.toml`, and for each
-picture a folder `media/<key>/` with all sizes, rendered in advance so that the first start is fast. A mistake raises a
+`sorting.toml` is the marketplace's taxonomy. Each partner has `vouchers.toml`, `designs.toml`, `prototypes/<key>.toml`, and
+for each picture a folder `media/<key>/` with all sizes, rendered in advance so that the first start is fast. A mistake raises a
 `ValueError` that names the file.
 """
 
@@ -14,6 +14,7 @@ from pydantic.dataclasses import dataclass
 
 from coffret.demo.content import FOLDER, Amount, Count, Key, Percent, Texts, read_toml
 from schema.catalogue.prototype import VoucherPrototypeType
+from schema.gift_occasion import GiftOccasion
 from schema.media import MediaSize
 from schema.voucher.voucher import VoucherState
 
@@ -141,8 +142,22 @@ class DemoVoucher:
 
 
 @dataclass(frozen=True, config=_CONFIG)
+class DemoDesign:
+    """A design of gift cards. `picture` is the key of a picture of the partner."""
+
+    picture: Key
+    accent_colour: Annotated[str, Field(pattern="^#[0-9a-f]{6}$")]
+    name: Texts
+    short_description: Texts
+    occasion: GiftOccasion | None = None
+    is_active: bool = True
+
+
+@dataclass(frozen=True, config=_CONFIG)
 class DemoCatalogue:
-    """A partner's voucher catalogue and its sold vouchers. Prototypes are ordered by ranking."""
+    """A partner's voucher catalogue, its sold vouchers, and the designs of its gift cards by ranking. Prototypes are ordered
+    by ranking.
+    """
 
     rent_conditions: Texts
     how_to_book_html: Texts
@@ -150,7 +165,13 @@ class DemoCatalogue:
     options: tuple[DemoOption, ...]
     vouchers: tuple[DemoVoucher, ...]
     prototypes: tuple[DemoPrototype, ...]
+    designs: tuple[DemoDesign, ...]
     media: tuple[DemoMedia, ...]
+
+
+@dataclass(frozen=True, config=_CONFIG)
+class _DesignsFile:
+    designs: tuple[DemoDesign, ...]
 
 
 def load_taxonomy() -> DemoTaxonomy:
@@ -166,6 +187,7 @@ def load_catalogue(partner: str) -> DemoCatalogue:
         DemoCatalogue,
         folder / "vouchers.toml",
         prototypes=sorted(prototypes, key=lambda prototype: prototype.ranking),
+        designs=read_toml(_DesignsFile, folder / "designs.toml").designs,
         media=[_media(path) for path in sorted((folder / "media").iterdir())],
     )
 

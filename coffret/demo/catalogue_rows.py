@@ -11,7 +11,14 @@ from uuid import uuid4
 from PIL import Image
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from coffret.demo.catalogue_content import DemoCatalogue, DemoMedia, DemoPrototype, DemoTaxonomy, DemoVoucher
+from coffret.demo.catalogue_content import (
+    DemoCatalogue,
+    DemoDesign,
+    DemoMedia,
+    DemoPrototype,
+    DemoTaxonomy,
+    DemoVoucher,
+)
 from schema.core.text import Text
 from schema.media import MediaSize
 from schema.validation.html import clean_html
@@ -29,6 +36,7 @@ from store.catalogue.catalogue import (
 )
 from store.catalogue.prices import Party, PrototypeRates, rent_price
 from store.core.files import FileStore
+from store.gift_card.designs import GiftCardDesignRow
 from store.media.media import CONTENT_TYPE, MediaRow, media_key_of, media_path_of
 from store.partner.partners import MarketplaceRow, PartnerRow
 from store.voucher.issuing import NewVoucher, NewVoucherOption, issue_voucher
@@ -83,12 +91,13 @@ async def insert_catalogue(
     *,
     hero: str = "",
 ) -> None:
-    """Insert the pictures, options and prototypes of a partner, and its sold vouchers. `hero` is the key of the picture of
+    """Insert the pictures, options and prototypes of a partner, its sold vouchers, and its designs. `hero` is the key of the picture of
     its start page.
     """
     media = {each.key: await _media(db, files, partner, each) for each in content.media}
     if hero:
         partner.hero_picture_url = media_path_of(media[hero].uuid, MediaSize.COVER)
+    db.add_all(_design(partner, each, media[each.picture], ranking) for ranking, each in enumerate(content.designs, 1))
     options = await _options(db, partner, content)
     prototypes = {}
     for each in content.prototypes:
@@ -106,6 +115,21 @@ async def insert_catalogue(
     await db.flush()
     for voucher in content.vouchers:
         await _voucher(db, prototypes[voucher.prototype], options, voucher, now)
+
+
+def _design(partner: PartnerRow, content: DemoDesign, picture: MediaRow, ranking: int) -> GiftCardDesignRow:
+    return GiftCardDesignRow(
+        marketplace_id=partner.marketplace_id,
+        partner_id=partner.id,
+        name=Text(**content.name),
+        occasion=content.occasion,
+        short_description=Text(**content.short_description),
+        description=Text(),
+        picture_url=media_path_of(picture.uuid, MediaSize.CARD),
+        accent_colour=content.accent_colour,
+        is_active=content.is_active,
+        ranking=ranking,
+    )
 
 
 async def _media(db: AsyncSession, files: FileStore, partner: PartnerRow, content: DemoMedia) -> MediaRow:

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from funnel.checkout import basket_form
 from funnel.checkout.basket_form import Problems, apply_quantity_button, country_of, pressed_button, reception_of
 from funnel.checkout.current_basket import current_basket
-from funnel.checkout.network_form import opened_choice
+from funnel.checkout.network_form import chosen_design, opened_choice
 from funnel.checkout.request import CheckoutRequest
 from funnel.core.basket_messages import BASKET_PROBLEMS, Offered, basket_error_text, number_fields_of
 from funnel.core.email_hints import is_hint_due, with_suggestion
@@ -195,7 +195,7 @@ def _opened_choice(request: CheckoutRequest, checkout: BasketCheckout, line: Bas
     query = request.http_request.query_params
     if request.storefront.kind is CheckoutKind.NETWORK:
         return opened_choice(checkout, line, query)
-    is_card = isinstance(line.choice, GiftCardChoice) if line is not None else "new" in query
+    is_card = isinstance(line.choice, GiftCardChoice) if line is not None else bool({"new", "design"} & query.keys())
     if is_card and checkout.gift_cards is None:
         raise GiftCardsNotSold
     if line is not None:
@@ -204,8 +204,7 @@ def _opened_choice(request: CheckoutRequest, checkout: BasketCheckout, line: Bas
         return VoucherChoice(basket_form.parse_id(query["prototype"]) or 0)
     if checkout.gift_cards is None or not is_card:
         return None
-    suggested = checkout.gift_cards.suggested or (checkout.gift_cards.minimum,)
-    return GiftCardChoice(suggested[len(suggested) // 2])
+    return GiftCardChoice(checkout.gift_cards.usual_value, design_id=chosen_design(checkout.gift_cards, query))
 
 
 # ---- storing the form ------------------------------------------------------------------------------------------------

@@ -124,7 +124,7 @@ def read_choice(form: Form, before: BasketChoice, offered: OfferedPrototype | No
         return _read_voucher(form, before, offered)
     if isinstance(before, GiftCardChoice):
         value, problems = read_amount(form)
-        return replace(before, value=value), problems
+        return replace(before, value=value, design_id=parse_id(form.get("design", ""))), problems
     quantity, problems = read_number(form, "quantity", 1)
     if isinstance(before, BoxChoice):
         return replace(before, quantity=quantity), problems
@@ -181,7 +181,7 @@ def form_values_of(choice: BasketChoice, categories: tuple[OfferedOptionCategory
     """The form values of a choice."""
     typed = _gift_values(choice)
     if isinstance(choice, GiftCardChoice):
-        return {**typed, **_amount_values(choice.value)}
+        return {**typed, "design": str(choice.design_id or ""), **_amount_values(choice.value)}
     if isinstance(choice, NetworkGiftCardChoice | BoxChoice):
         return {**typed, **_network_values(choice)}
     typed |= {name: str(getattr(choice, name)) for name in COUNTED}

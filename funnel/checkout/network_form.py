@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from funnel.checkout.basket_form import parse_id
 from schema.checkout.basket import BasketCheckout, BasketLine, BoxChoice, NetworkChoice, NetworkGiftCardChoice
+from schema.checkout.gift_card_offer import OfferedGiftCards
 
 
 def opened_choice(checkout: BasketCheckout, line: BasketLine | None, query: Mapping[str, str]) -> NetworkChoice | None:
@@ -15,6 +16,10 @@ def opened_choice(checkout: BasketCheckout, line: BasketLine | None, query: Mapp
     cards = checkout.network_cards
     if cards is None or not {"new", "design"} & query.keys():
         return None
-    suggested = cards.suggested or (cards.minimum,)
+    return NetworkGiftCardChoice(cards.usual_value, chosen_design(cards, query))
+
+
+def chosen_design(cards: OfferedGiftCards, query: Mapping[str, str]) -> int | None:
+    """The id of the design that the query names, else of the first one; None if the shop has none."""
     design = cards.design(parse_id(query.get("design", ""))) or next(iter(cards.designs), None)
-    return NetworkGiftCardChoice(suggested[len(suggested) // 2], design.id if design else None)
+    return design.id if design else None

@@ -8,9 +8,9 @@ from typing import TypeAlias
 from funnel.core.messages import ERRORS, FIELD_ERRORS, LINE_PROBLEMS, N_
 from resolvers.checkout.giftee import LENGTHS, TEXT_LENGTHS
 from schema.catalogue.prototype import VoucherPrototypeType
-from schema.checkout.basket import BasketProblem, OfferedGiftCards, OfferedOptionCategory, OfferedPrototype
+from schema.checkout.basket import BasketProblem, OfferedOptionCategory, OfferedPrototype
 from schema.checkout.checkout import LineProblem
-from schema.checkout.network_offer import OfferedNetworkCards
+from schema.checkout.gift_card_offer import OfferedGiftCards
 from schema.coupon.coupon import ReceptionMode
 from schema.network.multi_product_cart import MOST_ALIKE, MOST_PIECES
 from schema.validation.postal_codes import example_postal_code
@@ -98,7 +98,7 @@ LIMITS = LENGTHS | {
 }
 """The maximum length of a form field."""
 
-Offered: TypeAlias = OfferedPrototype | OfferedGiftCards | OfferedNetworkCards
+Offered: TypeAlias = OfferedPrototype | OfferedGiftCards
 
 
 def basket_error_text(
@@ -119,7 +119,7 @@ def basket_error_text(
         "most_alike": MOST_ALIKE,
         "most_pieces": MOST_PIECES,
     }
-    if isinstance(offered, OfferedGiftCards | OfferedNetworkCards):
+    if isinstance(offered, OfferedGiftCards):
         details |= {
             "minimum": formats.money(offered.minimum, currency),
             "maximum": formats.money(offered.maximum, currency),

@@ -7,6 +7,7 @@ from resolvers.checkout.buyer import LENGTHS
 from schema.catalogue.catalogue_page import CatalogueSort
 from schema.checkout.checkout import CheckoutNotice, CheckoutStep, DeliveryProblem, LineProblem, ShopKind
 from schema.checkout.codes import CodeProblem
+from schema.gift_occasion import GiftOccasion
 from schema.order.refund_request import LONGEST_NAME, LONGEST_REASON
 from schema.validation.postal_codes import example_postal_code
 
@@ -238,6 +239,18 @@ ADD_LINE_TEXTS = {
     ShopKind.NETWORK: N_("Add another gift"),
 }
 """The button in the basket that leads to a section."""
+OCCASION_NAMES = {
+    GiftOccasion.BIRTHDAY: N_("Birthday"),
+    GiftOccasion.CHRISTMAS: N_("Christmas and New Year"),
+    GiftOccasion.WEDDING: N_("Wedding"),
+    GiftOccasion.ANNIVERSARY: N_("Wedding anniversary"),
+    GiftOccasion.BIRTH: N_("Birth of a child"),
+    GiftOccasion.VALENTINES_DAY: N_("Valentine’s Day"),
+    GiftOccasion.MOTHERS_DAY: N_("Mother’s Day"),
+    GiftOccasion.FATHERS_DAY: N_("Father’s Day"),
+    GiftOccasion.THANK_YOU: N_("To say thank you"),
+    GiftOccasion.CONGRATULATIONS: N_("Congratulations"),
+}
 
 SORT_LABELS = {
     CatalogueSort.FEATURED: N_("Our choice first"),

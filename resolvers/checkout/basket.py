@@ -101,7 +101,7 @@ async def put_line(call: Call, key: CheckoutKey, line_id: uuid.UUID, choice: Bas
     """Add a voucher or gift card to the basket, or replace the line with this id. Submitting a form twice adds one
     line.
 
-    Raises InvalidInput with a problem for each field, by the field names of the choice: `adults`, `nights`, `value`,
+    Raises InvalidInput with a problem for each field, by the field names of the choice: `adults`, `nights`, `value`, `design_id`,
     `message`, `(options, <id>)`, `(categories, <id>)` (0 for options without a category), `(giftee, email)`; `items`
     for a full basket. Raises GiftCardsNotSold for a gift card if the shop sells none.
     """
@@ -200,9 +200,10 @@ async def _problems(
     call: Call, db: DatabaseReader, session: BasketCheckoutSession, choice: BasketChoice
 ) -> Sequence[Problem]:
     if isinstance(choice, GiftCardChoice):
-        if session.gift_cards is None:
+        offer = await session.gift_cards(db)
+        if offer is None:
             raise GiftCardsNotSold
-        return gift_card_problems(choice, session.gift_cards)
+        return gift_card_problems(choice, offer)
     if isinstance(choice, NetworkGiftCardChoice | BoxChoice):
         return await _network_problems(db, session, choice)
     async with db.read_sessions() as reading:

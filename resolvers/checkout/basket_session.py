@@ -2,17 +2,19 @@
 
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from resolvers.checkout.session import CheckoutSession, shared_view
 from resolvers.core.operation import Call
-from schema.checkout.basket import BasketCheckout, BasketChoice, BoxChoice, OfferedGiftCards, VoucherChoice
+from schema.checkout.basket import BasketCheckout, BasketChoice, BoxChoice, VoucherChoice
 from schema.checkout.checkout import CheckoutKind
-from schema.checkout.network_offer import OfferedBox, OfferedNetworkCards
+from schema.checkout.gift_card_offer import OfferedGiftCards
+from schema.checkout.network_offer import OfferedBox
 from store.catalogue.offers import ShopPrototype, load_prototypes
 from store.checkout.basket_pricing import BasketPricingInput, price_basket
 from store.checkout.baskets import BasketEdits
 from store.checkout.customer_state import CustomerSession
+from store.checkout.designs import load_designs
 from store.checkout.network_offers import load_boxes, load_network_cards
 from store.checkout.offers import load_deliveries
 from store.checkout.placement import CheckoutSource
@@ -20,6 +22,7 @@ from store.checkout.pricing import presumed_country
 from store.checkout.quotes import BasketQuote
 from store.coupon.coupons import CouponRow
 from store.database.transaction_reader import DatabaseReader
+from store.gift_card.designs import designs_of_partner
 from store.gift_card.gift_cards import UsableCard
 
 
@@ -45,10 +48,13 @@ class BasketCheckoutSession(CheckoutSession):
     def edits(self) -> BasketEdits:
         return self.edits_in(self.customer)
 
-    @property
-    def gift_cards(self) -> OfferedGiftCards | None:
+    async def gift_cards(self, db: DatabaseReader) -> OfferedGiftCards | None:
         """The gift card offer; None in the network's shop, and if the partner sells no gift cards."""
-        return self.shop.gift_cards if self.key.kind is CheckoutKind.BASKET else None
+        offer = self.shop.gift_cards if self.key.kind is CheckoutKind.BASKET else None
+        if offer is None:
+            return None
+        async with db.read_sessions() as session:
+            return replace(offer, designs=await load_designs(session, designs_of_partner(self.shop.partner_id)))
 
     async def find_usable_codes(self, call: Call, db: DatabaseReader, codes: list[str]) -> list[CouponRow | UsableCard]:
         """Coupons on network products are those of the network's own shop: the network bears them."""
@@ -65,7 +71,7 @@ class BasketCheckoutSession(CheckoutSession):
         async with db.read_sessions() as session:
             return await load_prototypes(session, self.shop.partner_id, today, sorted(ids))
 
-    async def network_offer(self, db: DatabaseReader) -> tuple[OfferedNetworkCards | None, dict[int, OfferedBox]]:
+    async def network_offer(self, db: DatabaseReader) -> tuple[OfferedGiftCards | None, dict[int, OfferedBox]]:
         """The network's gift cards, and the boxes in the basket by id; nothing in other checkouts."""
         if self.key.kind is not CheckoutKind.NETWORK:
             return None, {}
@@ -81,7 +87,7 @@ class BasketCheckoutSession(CheckoutSession):
             kind=self.key.kind,
             choices=self.edits.lines,
             prototypes=await self.prototypes(call, db),
-            gift_cards=self.gift_cards,
+            gift_cards=await self.gift_cards(db),
             deliveries=deliveries,
             reception=self.edits.reception,
             delivery_id=self.edits.delivery_id,

@@ -12,6 +12,7 @@ from schema.core.errors import MarketplaceOnly, NotFound
 from schema.network.box import OfferStatus
 from store.audit.entries import AuditEntryRow
 from store.event.events import EventRow
+from store.gift_card.designs import GiftCardDesignRow
 from store.gift_card.gift_cards import GiftCardRow
 from store.invoice.invoices import InvoiceRow
 from store.ledger.rows import LedgerJournalRow
@@ -32,6 +33,7 @@ MARKETPLACE_OWNED = (
     AuditEntryRow,
     EventRow,
     FeeRuleRow,
+    GiftCardDesignRow,
     InvoiceRow,
     LedgerJournalRow,
     MailRow,
@@ -45,6 +47,7 @@ MARKETPLACE_OWNED = (
 SHARED_WITH_PARTNERS: Mapping[Any, Callable[[Caller], ColumnElement[bool]]] = {
     BoxRow: lambda caller: or_(col(BoxRow.is_active), col(BoxRow.id).in_(_boxes_with_offer_of(caller))),
     FeeRuleRow: lambda _: col(FeeRuleRow.partner_id).is_(None),
+    GiftCardDesignRow: lambda _: col(GiftCardDesignRow.partner_id).is_(None),
     OfferRow: lambda _: and_(col(OfferRow.status) == OfferStatus.ACCEPTED, col(OfferRow.is_active)),
 }
 """Tables whose rows all have a marketplace, and of which partners see, besides their own, those of their marketplace that

@@ -28,6 +28,7 @@ from schema.gift_card.input import ActivateGiftCard, CancelGiftCard, ExtendGiftC
 from store.core.codes import normalize
 from store.customer import Person
 from store.event.data import datetime_data
+from store.gift_card.designs import check_design, designs_of_partner
 from store.gift_card.events import emit_gift_card_event
 from store.gift_card.gift_cards import GiftCardMovementRow, GiftCardRow
 from store.gift_card.holds import cancel_card
@@ -73,6 +74,8 @@ async def issue_gift_card(call: Call, input: IssueGiftCard) -> GiftCard:
     for check in CHECKS:
         with findings.collect():
             check(input, now)
+    with findings.collect():
+        await check_design(call.db, designs_of_partner(partner.id), input.design_id)
     findings.raise_problems()
     if input.expires_on is None:
         zone = await zone_of(call.db, partner.id)
@@ -93,6 +96,7 @@ async def issue_gift_card(call: Call, input: IssueGiftCard) -> GiftCard:
         language=input.language,
         expires_on=until,
         status=input.status,
+        design_id=input.design_id,
     )
     return await issue(call.db, new, now)
 

@@ -150,7 +150,8 @@ async def _brand(db: AsyncSession, settings: Settings, mail: MailRow, about: Con
     # What is addressed to the partner carries the brand of the service.
     if mail.partner_id is None or mail.kind is MailKind.ENDPOINT_DISABLED:
         return service_brand(settings, own_name)
-    return brand_of(await db.get_one(PartnerRow, mail.partner_id))
+    accent = about.accent if isinstance(about, GiftContent) else ""
+    return brand_of(await db.get_one(PartnerRow, mail.partner_id), accent)
 
 
 def _replies_to(kind: MailKind, about: Content, brand: Brand) -> str:

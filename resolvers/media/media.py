@@ -25,9 +25,9 @@ from schema.media import ArchiveMedia, CreateMedia, Media, MediaSize, UpdateMedi
 from schema.order.order import OrderProduct
 from schema.product.product import Product
 from store.catalogue.catalogue import PrototypeImageRow
+from store.gift_card.designs import GiftCardDesignRow
 from store.media.media import CONTENT_TYPE, MediaRow, lock_media_for_use, media_key_of, media_path_of, parse_media_path
 from store.network.boxes import BoxImageRow
-from store.network.designs import GiftCardDesignRow
 from store.partner.partners import PartnerRow
 from store.product.products import ProductRow
 
@@ -78,7 +78,7 @@ _media = ById(MediaRow, "media")
 @operation(Permission.MANAGE_CATALOGUE, transaction=False)
 async def create_media(call: Call, input: CreateMedia) -> Media:
     """Upload a picture. It is re-encoded, upright and in sRGB, without its metadata. Of an animation only the first
-    frame is stored.
+    frame is stored. A drawing (SVG) is made a picture of pixels, transparent where nothing is drawn.
     """
     partner = await _owner(call, input.partner_uuid)
     picture = await _picture(input.file)
@@ -110,10 +110,13 @@ async def _owner(call: Call, partner_uuid: UUID | None) -> PartnerRow:
 
 
 async def _picture(file: UploadFile) -> "ProcessedPicture":
-    from store.media.images import InvalidPicture, read_picture  # Pillow: many processes never get a picture
+    from store.document.drawing.upload import draw_upload  # Pillow: many processes never get a picture
+    from store.document.pictures import is_drawing
+    from store.media.images import InvalidPicture, read_picture
 
     try:
-        return await read_picture(await file.read())
+        content = await file.read()
+        return await read_picture(await draw_upload(content) if is_drawing(content) else content)
     except InvalidPicture as error:
         raise InvalidInput.at("file", str(error)) from error
 

@@ -28,8 +28,8 @@ from schema.network.gift_card_input import (
 )
 from schema.validation.dates import moment_in
 from store.core.codes import format_code, normalize
+from store.gift_card.designs import check_design, designs_of_network
 from store.gift_card.gift_cards import GiftCardRow
-from store.network.designs import check_design
 from store.network.gift_cards import NetworkGiftCardRow, network_card
 from store.network.issuing import network_gift_cards
 from store.partner.partners import MarketplaceRow, PartnerRow
@@ -94,7 +94,7 @@ async def create_network_gift_card(call: Call, input: CreateNetworkGiftCard) -> 
     with findings.collect():
         check_code_form(input.code)
     with findings.collect():
-        await check_design(call.db, network.id, input.design_id)
+        await check_design(call.db, designs_of_network(network.id), input.design_id)
     findings.raise_problems()
     await check_new_code(call, input.code, "network gift card", col(GiftCardRow.normal_code))
     card = _new_card(network, input, now)

@@ -23,7 +23,7 @@ from schema.network.gift_card import (
     NetworkGiftCardStatus,
     NetworkGiftCardUsage,
 )
-from store.network.designs import content_of_cards
+from store.gift_card.designs import content_of_cards
 from store.network.gift_cards import NetworkGiftCardRow, NetworkGiftCardUsageRow
 from store.network.states import is_ready
 from store.partner.partners import PartnerRow

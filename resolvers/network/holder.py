@@ -23,11 +23,11 @@ from store.document.gift_names import giftee_name, gifter_name
 from store.document.source import UNPRINTABLE_STATES
 from store.document.wallet.addresses import pass_paths
 from store.document.wallet.content import owner_of_pass
+from store.gift_card.designs import find_design
 from store.gift_card.gift_cards import GiftCardRow
 from store.gift_card.states import is_over
 from store.media.media import MediaRow
 from store.network.boxes import BoxImageRow, BoxRow
-from store.network.designs import GiftCardDesignRow
 from store.network.holder.links import HeldKind, find_held, holder_path, holder_url
 from store.network.holder.movements import movements_of
 from store.network.holder.partners import accepting_partners
@@ -92,7 +92,7 @@ def _state(held: GiftCardRow | NetworkVoucherRow, now: dt.datetime) -> State:
 
 
 async def _about_card(db: AsyncSession, card: Any, network: MarketplaceRow) -> dict[str, Any]:
-    design = None if card.design_id is None else await db.get_one(GiftCardDesignRow, card.design_id)
+    design = await find_design(db, card)
     return {
         "brand": brand_of_marketplace(network, design.accent_colour if design else ""),
         "name": design.name if design else Text(),

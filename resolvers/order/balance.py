@@ -17,9 +17,9 @@ from schema.network.voucher import NetworkVoucherStatus
 from schema.order.balance import CodeBalance
 from schema.voucher.voucher import VoucherState
 from store.core.codes import normalize
+from store.gift_card.designs import find_design
 from store.gift_card.gift_cards import GiftCardRow
 from store.network.boxes import BoxRow
-from store.network.designs import GiftCardDesignRow
 from store.network.vouchers import NetworkVoucherRow
 from store.partner.partners import PartnerRow, partner_with_time_zone
 from store.voucher.vouchers import VoucherRow
@@ -92,4 +92,5 @@ async def _name_of(db: AsyncSession, row: Held) -> Text:
         return row.prototype_name
     if isinstance(row, NetworkVoucherRow):
         return (await db.get_one(BoxRow, row.box_id)).name
-    return Text() if row.design_id is None else (await db.get_one(GiftCardDesignRow, row.design_id)).name
+    design = await find_design(db, row)
+    return design.name if design else Text()

@@ -13,7 +13,8 @@ from zoneinfo import ZoneInfo
 
 from schema.catalogue.prototype import VoucherPrototypeType
 from schema.checkout.checkout import Checkout, Contact, DeliveryOption, ShopKind
-from schema.checkout.network_offer import OfferedBox, OfferedDesign, OfferedNetworkCards
+from schema.checkout.gift_card_offer import OfferedDesign, OfferedGiftCards
+from schema.checkout.network_offer import OfferedBox
 from schema.core.text import Text
 from schema.coupon.coupon import ReceptionMode
 from schema.media import ResponsivePicture
@@ -107,16 +108,6 @@ class OfferedPrototype:
 
 
 @dataclass(frozen=True, slots=True)
-class OfferedGiftCards:
-    """The gift cards that the shop sells: suggested values, and the range of other values."""
-
-    suggested: tuple[Decimal, ...]
-    minimum: Decimal
-    maximum: Decimal
-    validity_months: int
-
-
-@dataclass(frozen=True, slots=True)
 class Giftee(Contact):
     """The person a gift is for. The address is required only if the gift is posted to the giftee."""
 
@@ -160,6 +151,7 @@ class GiftCardChoice(Gift):
     """A gift card as chosen by the customer."""
 
     value: Decimal
+    design_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +240,7 @@ class BasketLine:
     box: OfferedBox | None = None
     """The box; None for anything else, and if the shop does not sell it."""
     design: OfferedDesign | None = None
-    """The design of a network gift card; None for anything else, and for one without a design."""
+    """The design of a gift card; None for anything else, and for one without a design."""
     reception: ReceptionMode | None = None
     """How it is received, by its own choice or that of the order; None if nothing is chosen."""
 
@@ -291,7 +283,7 @@ class BasketCheckout(Checkout):
     """The way chosen for the open line, or for all, as long as it is available; None if lines have different ones."""
     gift_cards: OfferedGiftCards | None = None
     """The gift cards on sale; None in other checkouts, and if none are on sale."""
-    network_cards: OfferedNetworkCards | None = None
+    network_cards: OfferedGiftCards | None = None
     """The network's gift cards on sale; None in other checkouts, and if none are on sale."""
 
     @property

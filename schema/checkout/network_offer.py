@@ -3,20 +3,9 @@
 from dataclasses import dataclass
 from decimal import Decimal
 
+from schema.checkout.gift_card_offer import OfferedGiftCards
 from schema.core.text import Text
 from schema.media import ResponsivePicture
-
-
-@dataclass(frozen=True, slots=True)
-class OfferedDesign:
-    """A design of the network's gift cards. `picture_url` is a path on this service; empty if it has no picture."""
-
-    id: int
-    name: Text
-    short_description: Text
-    description: Text
-    picture_url: str
-    accent_colour: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,26 +31,11 @@ class OfferedBox:
 
 
 @dataclass(frozen=True, slots=True)
-class OfferedNetworkCards:
-    """The network's gift cards that the shop sells: suggested values, the range of other values, and the designs."""
-
-    suggested: tuple[Decimal, ...]
-    minimum: Decimal
-    maximum: Decimal
-    validity_months: int
-    designs: tuple[OfferedDesign, ...]
-
-    def design(self, id: int | None) -> OfferedDesign | None:
-        """The design with this id, if it can be chosen."""
-        return next((design for design in self.designs if design.id == id), None)
-
-
-@dataclass(frozen=True, slots=True)
 class NetworkWindow:
     """What a shop sells of its network."""
 
     currency: str
-    cards: OfferedNetworkCards | None
+    cards: OfferedGiftCards | None
     """None if it sells no gift cards of the network."""
     boxes: tuple[OfferedBox, ...]
     """Highlights first, then by ranking."""

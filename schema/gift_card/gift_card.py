@@ -13,6 +13,7 @@ from schema.core.money import money, money_column
 from schema.core.ownership import partner_relation
 from schema.core.resource import EmbeddedColumns, SchemaModel, embedded, embedded_type, relation, relations
 from schema.coupon.coupon import ReceptionMode
+from schema.gift_card.design import GiftCardDesign
 from schema.wallet import Wallet
 
 
@@ -145,6 +146,10 @@ class GiftCard(SchemaModel):
         ReceptionMode, "How it reaches its recipient.", length=40, default=ReceptionMode.PRINT_AT_HOME
     )
     language: str = Field(default="en", max_length=2, description="The language it was bought in.")
+    design_id: int | None = Field(
+        default=None, foreign_key="gift_card_design.id", description="The id of its design; null if it has none."
+    )
+    design = relation(GiftCardDesign, by="design_id", description="Its design; null if it has none.", nullable=True)
     order_id: int | None = Field(
         default=None,
         foreign_key="shop_order.id",

@@ -67,6 +67,7 @@ class IssueGiftCard(SchemaModel):
     message: LongText | None = None
     reception_mode: ReceptionMode = ReceptionMode.PRINT_AT_HOME
     language: Language = "en"
+    design_id: RowId | None = Field(default=None, description="The id of its design; null for none.")
 
 
 @graphql_input_for(GiftCard)

@@ -11,8 +11,8 @@ from schema.core.derived import derived, pass_url, restricted_column
 from schema.core.money import money, money_column, money_value
 from schema.core.ownership import marketplace_relation
 from schema.core.resource import SchemaModel, computed, relation, relations, restricted
+from schema.gift_card.design import GiftCardDesign
 from schema.gift_card.gift_card import GiftCardMovement
-from schema.network.design import GiftCardDesign
 from schema.network.good import NetworkGoodFields, document_url_field, holder_url_field
 from schema.network.usage import HIDDEN, NOTHING, OF_OWN_USAGES, NetworkUsage
 from schema.wallet import Wallet

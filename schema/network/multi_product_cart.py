@@ -11,8 +11,8 @@ from pydantic import BaseModel, Field
 from schema.core.inputs import graphql_input
 from schema.core.money import Money
 from schema.core.resource import relation
+from schema.gift_card.design import GiftCardDesign
 from schema.network.box import Box
-from schema.network.design import GiftCardDesign
 from schema.validation.numbers import AmountRule, RowId, WholeNumberRule
 
 MOST_LINES = 20

@@ -20,7 +20,7 @@ class CodeBalance:
     state: IssuedState
     is_gift_card: bool
     name: Text
-    """The name of the experience or box; of a network's gift card, of its design; empty if there is none."""
+    """The name of the experience or box; of a gift card, of its design; empty if there is none."""
     currency: str
     value: Decimal | None
     """The value of a gift card; None for vouchers, which are presents."""

@@ -9,11 +9,12 @@ from schema.checkout.basket import (
     BasketProblem,
     Gift,
     GiftCardChoice,
-    OfferedGiftCards,
+    NetworkGiftCardChoice,
     OfferedOptionCategory,
     PricedOption,
     VoucherChoice,
 )
+from schema.checkout.gift_card_offer import OfferedGiftCards
 from schema.core.errors import Problem
 from store.catalogue.offers import ShopPrototype
 from store.catalogue.prices import Party, nights_of, party_problems, rent_price
@@ -47,7 +48,7 @@ def gift_card_line(id: uuid.UUID, choice: GiftCardChoice, offer: OfferedGiftCard
         return BasketLine(id, choice, None, 0, ZERO, (), ZERO, ZERO, BasketProblem.NOT_SOLD)
     problem = BasketProblem.CHOICE_CHANGED if gift_card_problems(choice, offer) else None
     price = ZERO if problem else choice.value.quantize(CENT)
-    return BasketLine(id, choice, None, 0, price, (), price, price, problem)
+    return BasketLine(id, choice, None, 0, price, (), price, price, problem, design=offer.design(choice.design_id))
 
 
 def sending_problems(choice: Gift, now: dt.datetime) -> Sequence[Problem]:
@@ -94,10 +95,18 @@ def voucher_problems(choice: VoucherChoice, offer: ShopPrototype) -> Sequence[Pr
 
 
 def gift_card_problems(choice: GiftCardChoice, offer: OfferedGiftCards) -> Sequence[Problem]:
-    """Problems with the value of a gift card: out of range, or more than two decimals."""
+    """Problems with the value of a gift card (out of range, or more than two decimals) and with its design."""
+    problems: list[Problem] = []
     value = choice.value
     if not value.is_finite() or not offer.minimum <= value <= offer.maximum:
-        return [Problem(("value",), "OUT_OF_RANGE", f"Choose from {offer.minimum} to {offer.maximum}.")]
-    if value != value.quantize(CENT):
-        return [Problem(("value",), "NOT_CENTS", "Use at most two decimals.")]
-    return []
+        problems.append(Problem(("value",), "OUT_OF_RANGE", f"Choose from {offer.minimum} to {offer.maximum}."))
+    elif value != value.quantize(CENT):
+        problems.append(Problem(("value",), "NOT_CENTS", "Use at most two decimals."))
+    return [*problems, *design_problems(choice, offer)]
+
+
+def design_problems(choice: GiftCardChoice | NetworkGiftCardChoice, offer: OfferedGiftCards) -> Sequence[Problem]:
+    """The problem with a design that is not offered. None at all is no problem."""
+    if choice.design_id is None or offer.design(choice.design_id) is not None:
+        return []
+    return [Problem(("design_id",), "NOT_OFFERED", "This is not offered here.")]

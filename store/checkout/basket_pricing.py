@@ -12,13 +12,13 @@ from schema.checkout.basket import (
     BoxChoice,
     GiftCardChoice,
     NetworkGiftCardChoice,
-    OfferedGiftCards,
     ReceptionOption,
     VoucherChoice,
 )
 from schema.checkout.checkout import CheckoutKind, DeliveryOption, Totals
 from schema.checkout.codes import AppliedCode
-from schema.checkout.network_offer import OfferedBox, OfferedNetworkCards
+from schema.checkout.gift_card_offer import OfferedGiftCards
+from schema.checkout.network_offer import OfferedBox
 from schema.coupon.coupon import CouponTarget, ReceptionMode
 from schema.delivery.delivery import DeliveryKind
 from store.catalogue.offers import ShopPrototype
@@ -63,7 +63,7 @@ class BasketPricingInput:
     email: str
     codes: Sequence[CouponRow | UsableCard]
     currency: str
-    network_cards: OfferedNetworkCards | None = None
+    network_cards: OfferedGiftCards | None = None
     """None if the shop sells no gift cards of its network."""
     boxes: Mapping[int, OfferedBox] = field(default_factory=dict)
     open_line: uuid.UUID | None = None

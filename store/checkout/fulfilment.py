@@ -7,8 +7,9 @@ from typing import Any
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.checkout.basket import BasketLine, GiftCardChoice, OfferedGiftCards, VoucherChoice
+from schema.checkout.basket import BasketLine, GiftCardChoice, VoucherChoice
 from schema.checkout.checkout import Buyer
+from schema.checkout.gift_card_offer import OfferedGiftCards
 from schema.coupon.coupon import ReceptionMode
 from schema.voucher.voucher import VoucherGiftee, VoucherGifter, VoucherState
 from store.checkout.purchases import (
@@ -63,16 +64,17 @@ def attempt_line(
         validity=validity_by(coupons),
         **gift_fields(line, usual),
         validity_months=gift_cards.validity_months,
+        design_id=line.choice.design_id,
     )
     return AttemptLine(
         name=GIFT_CARD_NAME,
-        choices=None,
+        choices=line.design.name if line.design else None,
         quantity=1,
         unit_price=line.total,
         total=line.total,
         discount=off,
         vat_rate=NO_VAT,
-        picture_url="",
+        picture_url=line.design.picture_url if line.design else "",
         gift_card=purchase,
     )
 
@@ -209,6 +211,7 @@ def _gift_card(
         expires_on=until,
         send_on=send_on,
         order_id=order.id,
+        design_id=bought.design_id,
     )
 
 

@@ -14,7 +14,7 @@ from sqlmodel import col
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.checkout.basket import BasketLine, BoxChoice, NetworkGiftCardChoice
-from schema.checkout.network_offer import OfferedNetworkCards
+from schema.checkout.gift_card_offer import OfferedGiftCards
 from schema.coupon.coupon import ReceptionMode
 from schema.gift_card.gift_card import GiftCardStatus
 from schema.network.voucher import NetworkVoucherStatus
@@ -57,7 +57,7 @@ def network_attempt_lines(
     line: BasketLine,
     off: Decimal,
     coupons: Sequence[CouponRow],
-    cards: OfferedNetworkCards | None,
+    cards: OfferedGiftCards | None,
     usual: ReceptionMode | None,
 ) -> tuple[AttemptLine, ...]:
     """The stored form of a line of network products: one line for each, as each is issued, used and refunded by itself.
@@ -83,7 +83,7 @@ def network_attempt_lines(
     )
 
 
-def _purchase(line: BasketLine, common: dict[str, Any], cards: OfferedNetworkCards | None) -> dict[str, Any]:
+def _purchase(line: BasketLine, common: dict[str, Any], cards: OfferedGiftCards | None) -> dict[str, Any]:
     """What is to be issued for one piece of a line, by the name of the field."""
     choice = line.choice
     assert isinstance(choice, NetworkGiftCardChoice | BoxChoice), "a shop of a network sells nothing else"

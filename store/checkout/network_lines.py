@@ -4,13 +4,15 @@ import uuid
 from collections.abc import Sequence
 
 from schema.checkout.basket import BasketLine, BasketProblem, BoxChoice, NetworkChoice, NetworkGiftCardChoice
-from schema.checkout.network_offer import OfferedBox, OfferedNetworkCards
+from schema.checkout.gift_card_offer import OfferedGiftCards
+from schema.checkout.network_offer import OfferedBox
 from schema.core.errors import Problem
 from schema.network.multi_product_cart import MOST_ALIKE
+from store.checkout.basket_lines import design_problems
 from store.coupon.rules import CENT, ZERO
 
 
-def network_card_line(id: uuid.UUID, choice: NetworkGiftCardChoice, offer: OfferedNetworkCards | None) -> BasketLine:
+def network_card_line(id: uuid.UUID, choice: NetworkGiftCardChoice, offer: OfferedGiftCards | None) -> BasketLine:
     """A line of network gift cards; `offer` is None if the shop sells none."""
     if offer is None:
         return BasketLine(id, choice, None, 0, ZERO, (), ZERO, ZERO, BasketProblem.NOT_SOLD)
@@ -32,7 +34,7 @@ def box_line(id: uuid.UUID, choice: BoxChoice, box: OfferedBox | None) -> Basket
     return BasketLine(id, choice, None, 0, box.price, (), total, total, box=box)
 
 
-def network_card_problems(choice: NetworkGiftCardChoice, offer: OfferedNetworkCards) -> Sequence[Problem]:
+def network_card_problems(choice: NetworkGiftCardChoice, offer: OfferedGiftCards) -> Sequence[Problem]:
     """Problems with the amount, the design and the quantity of network gift cards."""
     problems = list(quantity_problems(choice))
     amount = choice.amount
@@ -40,9 +42,7 @@ def network_card_problems(choice: NetworkGiftCardChoice, offer: OfferedNetworkCa
         problems.append(Problem(("amount",), "OUT_OF_RANGE", f"Choose from {offer.minimum} to {offer.maximum}."))
     elif amount != amount.quantize(CENT):
         problems.append(Problem(("amount",), "NOT_CENTS", "Use at most two decimals."))
-    if choice.design_id is not None and offer.design(choice.design_id) is None:
-        problems.append(Problem(("design_id",), "NOT_OFFERED", "This is not offered here."))
-    return problems
+    return [*problems, *design_problems(choice, offer)]
 
 
 def quantity_problems(choice: NetworkChoice) -> Sequence[Problem]:

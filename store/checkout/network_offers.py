@@ -10,12 +10,14 @@ from sqlalchemy import distinct, func
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.checkout.network_offer import OfferedBox, OfferedDesign, OfferedNetworkCards
+from schema.checkout.gift_card_offer import OfferedGiftCards
+from schema.checkout.network_offer import OfferedBox
 from schema.media import ResponsivePicture
+from store.checkout.designs import load_designs
 from store.database.loaders import is_any_of
+from store.gift_card.designs import designs_of_network
 from store.media.media import MediaRow
 from store.network.boxes import BoxImageRow, BoxRow, OfferRow
-from store.network.designs import GiftCardDesignRow
 from store.network.offers import is_accepted, is_admitted
 from store.partner.partners import MarketplaceRow, PartnerRow
 
@@ -96,18 +98,12 @@ async def load_network_shop(db: AsyncSession, partner_id: int) -> NetworkShop:
     return network_shop_of(partner, network.network_gift_card_validity_months, network.currency)
 
 
-async def load_network_cards(db: AsyncSession, shop: NetworkShop) -> OfferedNetworkCards | None:
+async def load_network_cards(db: AsyncSession, shop: NetworkShop) -> OfferedGiftCards | None:
     """The network's gift cards on sale, with the active designs by ranking; None if the shop sells none."""
     if not shop.sells_gift_cards:
         return None
-    table = GiftCardDesignRow
-    query = select(table).where(col(table.marketplace_id) == shop.marketplace_id, col(table.is_active))
-    rows = (await db.exec(query.order_by(col(table.ranking), col(table.id)))).all()
-    designs = tuple(
-        OfferedDesign(row.id, row.name, row.short_description, row.description, row.picture_url, row.accent_colour)
-        for row in rows
-    )
-    return OfferedNetworkCards(shop.suggested, shop.minimum, shop.maximum, shop.validity_months, designs)
+    designs = await load_designs(db, designs_of_network(shop.marketplace_id))
+    return OfferedGiftCards(shop.suggested, shop.minimum, shop.maximum, shop.validity_months, designs)
 
 
 async def load_boxes(

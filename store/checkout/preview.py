@@ -86,15 +86,18 @@ class LinePreview:
 
     def _gift_card(self, line: BasketLine) -> GiftCardRow:
         value = (line.value / line.quantity).quantize(CENT)
-        money: dict[str, Any] = {"status": GiftCardStatus.PAID, "value_amount": value, "remaining_amount": value}
+        common: dict[str, Any] = {
+            "status": GiftCardStatus.PAID,
+            "value_amount": value,
+            "remaining_amount": value,
+            "design_id": line.design.id if line.design else None,
+        }
         if isinstance(line.choice, NetworkGiftCardChoice):
             months, network_id = self.shop.network.validity_months, self.shop.network.marketplace_id
-            return GiftCardRow(
-                **self._columns(line, months), **money, network_id=network_id, design_id=line.choice.design_id
-            )
+            return GiftCardRow(**self._columns(line, months), **common, network_id=network_id)
         assert self.shop.gift_cards is not None, "a priced line of a gift card needs an offer"
         months = self.shop.gift_cards.validity_months
-        return GiftCardRow(**self._columns(line, months), **money, partner_id=self.shop.partner_id)
+        return GiftCardRow(**self._columns(line, months), **common, partner_id=self.shop.partner_id)
 
     def _columns(self, line: BasketLine, months: int) -> dict[str, Any]:
         choice = line.choice

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from sqlalchemy import bindparam, select
 from sqlmodel import col
 
-from schema.checkout.basket import OfferedGiftCards
 from schema.checkout.brand import Brand
 from schema.checkout.checkout import SHOP_PATHS, CheckoutKey, CheckoutKind, ShopKind
+from schema.checkout.gift_card_offer import OfferedGiftCards
 from schema.checkout.legal import LegalLink
 from schema.partner.partner import PartnerStatus
 from schema.payment_method import PaymentMethod

@@ -13,10 +13,10 @@ from store.document.gift_names import giftee_name, gifter_name
 from store.document.printable import printable
 from store.document.rich import TextBlock, TextRun, plain_text_of
 from store.document.sheet import Sheet, SheetBrand, SmallPrintSection
+from store.gift_card.designs import find_design
 from store.gift_card.gift_cards import GiftCardRow
 from store.media.media import MediaRow
 from store.network.boxes import BoxImageRow, BoxRow
-from store.network.designs import GiftCardDesignRow
 from store.network.vouchers import NetworkVoucherRow
 from store.partner.brand import brand_of_marketplace
 from store.partner.partners import MarketplaceRow
@@ -36,7 +36,7 @@ class NetworkSource:
 async def read_network_gift_card(db: AsyncSession, card: GiftCardRow, mark: tuple[str, str]) -> NetworkSource:
     """The document of a card, in its language. `mark` is its stamp and its explanation, not translated."""
     network = await db.get_one(MarketplaceRow, card.network_id)
-    design = None if card.design_id is None else await db.get_one(GiftCardDesignRow, card.design_id)
+    design = await find_design(db, card)
     language = card.language
     overline = words.translate(language, words.GIFT_CARD)
     value = Formats(language).money(card.value_amount, card.currency)

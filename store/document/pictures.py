@@ -1,6 +1,7 @@
 """Prepares a document's pictures for print: upright, no larger than visible, in formats that a PDF supports."""
 
 import io
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -57,9 +58,13 @@ def _prepare_picture(name: str, content: bytes) -> PrintPicture:
     return PrintPicture(f"{name}.png", written.getvalue(), min(MAX_LOGO_RATIO, picture.width / picture.height))
 
 
+DRAWING = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:svg\b|\?xml|!--|!DOCTYPE\s+svg\b)")
+"""How an SVG begins."""
+
+
 def is_drawing(content: bytes) -> bool:
-    """True if a file is an SVG."""
-    return content.lstrip()[:5] in {b"<svg ", b"<?xml"}
+    """True if a file is an SVG, or another XML file."""
+    return DRAWING.match(content) is not None
 
 
 def _on_white(picture: Image.Image) -> Image.Image:

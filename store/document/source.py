@@ -27,6 +27,7 @@ from store.document.receipt_source import ReceiptReader
 from store.document.rich import blocks_of_html, blocks_of_text
 from store.document.sheet import Sheet, SheetBrand, SmallPrintSection
 from store.document.typeset import TypesetDocument
+from store.gift_card.designs import GiftCardDesignRow, find_design
 from store.gift_card.gift_cards import GiftCardRow
 from store.media.media import MediaRow, parse_media_path
 from store.media.pictures import PictureRow, find_picture
@@ -132,8 +133,10 @@ async def document_source_of(
         return DocumentSource(document_key(DocumentKind.RECEIPT, row.id), receipt, row.created_on, None, logo)
     common = _shared_fields(settings, partner, row, time_zone, now)
     if isinstance(row, GiftCardRow):
-        key = document_key(DocumentKind.GIFT_CARD, row.id)
-        return DocumentSource(key, _gift_card(row, common), row.created_on, None, logo)
+        key, design = document_key(DocumentKind.GIFT_CARD, row.id), await find_design(db, row)
+        picture = await stored_picture(db, design.picture_url) if design else None
+        sheet = _gift_card(row, design, {**common, "look": _look(partner, design)})
+        return DocumentSource(key, sheet, row.created_on, picture, logo)
     prototype = await db.get_one(VoucherPrototypeRow, row.voucher_prototype_id)
     sheet = _voucher(row, prototype, await _options(db, row) if options is None else options, common)
     key = document_key(DocumentKind.VOUCHER, row.id)
@@ -147,7 +150,7 @@ def _shared_fields(
     mark, hint = _stamp(row, now)
     return {
         "language": row.language,
-        "look": SheetBrand.from_brand(brand_of(partner)),
+        "look": _look(partner),
         "to": giftee_name(row),
         "sender": gifter_name(row),
         "message": row.message or "",
@@ -158,6 +161,10 @@ def _shared_fields(
         "mark_hint": words.translate(row.language, hint) if hint else "",
         "contact": contact_of(partner, row.language),
     }
+
+
+def _look(partner: PartnerRow, design: GiftCardDesignRow | None = None) -> SheetBrand:
+    return SheetBrand.from_brand(brand_of(partner, design.accent_colour if design else ""))
 
 
 def _stamp(row: PrintableItem, now: dt.datetime) -> tuple[str, str]:
@@ -205,7 +212,7 @@ def _voucher(
     )
 
 
-def _gift_card(row: GiftCardRow, common: dict[str, Any]) -> Sheet:
+def _gift_card(row: GiftCardRow, design: GiftCardDesignRow | None, common: dict[str, Any]) -> Sheet:
     overline = words.translate(row.language, words.GIFT_CARD)
     value = Formats(row.language).money(row.value_amount, row.currency)
     how = SmallPrintSection(
@@ -216,6 +223,8 @@ def _gift_card(row: GiftCardRow, common: dict[str, Any]) -> Sheet:
         words=words.gift_card_labels(row.language, row.code),
         overline=overline,
         name=value,
+        facts=design.name.in_language(row.language) if design else "",
+        description=design.short_description.in_language(row.language) if design else "",
         small_print=[how],
         **common,
     )

@@ -48,7 +48,6 @@ class GiftCardRow(InCurrency, CreatedOn, GiftCardGifter, GiftCardGiftee, GiftCar
             "used_elsewhere_amount BETWEEN 0 AND value_amount - remaining_amount", name="counts_what_was_used_elsewhere"
         ),
         CheckConstraint("(partner_id IS NULL) <> (network_id IS NULL)", name="one_issuer"),
-        CheckConstraint("design_id IS NULL OR network_id IS NOT NULL", name="designs_are_of_networks"),
         Index("network_gift_card_created_on_idx", "network_id", "created_on", "id", postgresql_where=OF_NETWORK),
         Index("network_gift_card_expires_on_idx", "network_id", "expires_on", "id", postgresql_where=OF_NETWORK),
         Index("network_gift_card_newest_idx", "created_on", "id", postgresql_where=OF_NETWORK),
@@ -58,7 +57,6 @@ class GiftCardRow(InCurrency, CreatedOn, GiftCardGifter, GiftCardGiftee, GiftCar
     network_id: int | None = Field(default=None, foreign_key="marketplace.id")
     """The marketplace that issued it; None for a partner's own card."""
     uuid: UUID = Field(default_factory=uuid4, unique=True)
-    design_id: int | None = Field(default=None, foreign_key="gift_card_design.id")
     starts_on: dt.datetime | None = datetime_column(
         "When it can be used for the first time; null: at once.", default=None, nullable=True
     )

@@ -40,6 +40,7 @@ class NewGiftCard:
     send_on: dt.datetime | None = None
     """When it is e-mailed to its giftee; None for at once, and if it is not."""
     order_id: int | None = None
+    design_id: int | None = None
     status: GiftCardStatus = GiftCardStatus.PAID
     """`PAID`, or `DRAFT` for a card that cannot be spent before it is activated."""
 
@@ -108,4 +109,5 @@ def _row(new: NewGiftCard, now: dt.datetime) -> GiftCardRow:
         reception_mode=new.reception_mode,
         language=new.language,
         order_id=new.order_id,
+        design_id=new.design_id,
     )

@@ -263,7 +263,7 @@ class GiftItem(Content):
 
     id: int
     name: Text
-    """The name of the voucher or of its box; of a network's gift card, the theme of its design; empty if there is none."""
+    """The name of the voucher or of its box; of a gift card, the theme of its design; empty if there is none."""
     value: Decimal | None = None
     """The value of a gift card; None for a voucher."""
     currency: str = ""
@@ -288,7 +288,7 @@ class GiftContent(Content):
     time_zone: str
     items: tuple[GiftItem, ...]
     accent: str = ""
-    """The colour of the design of a network's gift cards; empty for the shop's or the default one."""
+    """The colour of the design of the gift cards; empty for the shop's or the default one."""
     order_page: UUID | None = None
     """As of an order, in messages to the buyer; None for all others, and for what was not sold in an order."""
 

@@ -19,12 +19,12 @@ from store.catalogue.catalogue import PrototypeImageRow, VoucherPrototypeRow
 from store.database.loaders import is_any_of
 from store.document.gift_names import SoldItem, giftee_name, gifter_name
 from store.document.source import PrintableItem
+from store.gift_card.designs import GiftCardDesignRow, find_designs
 from store.gift_card.gift_cards import GiftCardRow
 from store.mail.content import GiftContent, GiftItem, GiftRole
 from store.mail.outbox import enqueue_mail
 from store.media.media import MediaRow, media_path_of, parse_media_path
 from store.network.boxes import BoxImageRow, BoxRow
-from store.network.designs import GiftCardDesignRow
 from store.network.vouchers import NetworkVoucherRow
 from store.order.orders import OrderRow
 from store.partner.partners import MarketplaceRow, PartnerRow
@@ -70,15 +70,11 @@ async def mail_network_gift_cards(
     if not cards:
         return
     network = await db.get_one(MarketplaceRow, cards[0].network_id)
-    named = {card.design_id for card in cards if card.design_id is not None}
-    rows = (await db.exec(select(GiftCardDesignRow).where(is_any_of(col(GiftCardDesignRow.id), list(named))))).all()
-    designs: dict[int | None, GiftCardDesignRow] = {row.id: row for row in rows}
+    designs = await find_designs(db, cards)
     ordered = await _order_uuids(db, cards)
     for group in _by_addressee(cards, network_addressees if to_giftees else _gifter):
-        designed = [(card, designs.get(card.design_id)) for card in group.sold]
-        items = [_network_item(card, design) for card, design in designed]
-        accent = next((design.accent_colour for _, design in designed if design), "")
-        content = group.content(network.time_zone, items, accent, ordered)
+        items = [_card_item(card, designs.get(card.design_id)) for card in group.sold]
+        content = group.content(network.time_zone, items, _accent(group.sold, designs), ordered)
         await group.enqueue(db, MailKind.NETWORK_GIFT_CARD, content, again, marketplace_id=network.id)
 
 
@@ -141,9 +137,15 @@ async def _mail_items(db: AsyncSession, kind: MailKind, sold: Sequence[SoldItem]
     zone = select(MarketplaceRow.time_zone).join(PartnerRow, col(PartnerRow.marketplace_id) == col(MarketplaceRow.id))
     time_zone = (await db.exec(zone.where(col(PartnerRow.id) == partner_id))).one()
     ordered, pictures = await _order_uuids(db, sold), await _pictures(db, sold)
+    designs = await find_designs(db, [one for one in sold if isinstance(one, GiftCardRow)])
     for group in _by_addressee(sold, addressees):
-        items = [_item(one).model_copy(update={"picture": pictures.get(one.id, "")}) for one in group.sold]
-        content = group.content(time_zone, items, orders=ordered)
+        items = [
+            _card_item(one, designs.get(one.design_id))
+            if isinstance(one, GiftCardRow)
+            else _item(one).model_copy(update={"picture": pictures.get(one.id, "")})
+            for one in group.sold
+        ]
+        content = group.content(time_zone, items, _accent(group.sold, designs), ordered)
         await group.enqueue(db, kind, content, again, partner_id=partner_id)
 
 
@@ -233,7 +235,13 @@ def _gifter(held: GiftCardRow | NetworkVoucherRow) -> Iterable[tuple[GiftRole, s
     yield GiftRole.BOUGHT, held.gifter_email
 
 
-def _network_item(card: GiftCardRow, design: GiftCardDesignRow | None) -> GiftItem:
+def _accent(sold: Iterable[PrintableItem], designs: Mapping[int | None, GiftCardDesignRow]) -> str:
+    """The colour of the first design among them; empty if there is none."""
+    named = (designs.get(one.design_id) for one in sold if isinstance(one, GiftCardRow))
+    return next((design.accent_colour for design in named if design), "")
+
+
+def _card_item(card: GiftCardRow, design: GiftCardDesignRow | None) -> GiftItem:
     if design is None:
         return _item(card)
     shown = parse_media_path(design.picture_url)

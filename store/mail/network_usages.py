@@ -8,11 +8,11 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from schema.core.text import Text
 from schema.mail import MailKind
 from store.document.gift_names import giftee_name, gifter_name
+from store.gift_card.designs import find_design
 from store.gift_card.gift_cards import GiftCardRow
 from store.mail.content import CardUsageContent, NetworkUsageContent, VoucherUsageContent
 from store.mail.outbox import enqueue_mail
 from store.network.boxes import BoxRow, OfferRow
-from store.network.designs import GiftCardDesignRow
 from store.network.gift_cards import NetworkGiftCardUsageRow
 from store.network.vouchers import NetworkVoucherRow, NetworkVoucherUsageRow
 from store.partner.partners import MarketplaceRow, PartnerRow
@@ -30,7 +30,7 @@ async def mail_usage(
     as the usage leaves it. A repeated call for the same usage queues nothing.
     """
     network = await db.get_one(MarketplaceRow, card.network_id)
-    design = None if card.design_id is None else await db.get_one(GiftCardDesignRow, card.design_id)
+    design = await find_design(db, card)
     content = CardUsageContent(
         **await _common_content(db, network, card, usage),
         amount=usage.value_amount,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 from PIL import Image, ImageChops, ImageOps
 
-from store.document.drawing import draw_png
+from store.document.drawing.draw import draw_png
 from store.document.pictures import is_drawing
 from store.document.rendering import RenderingFailed
 from store.media.images import DECODER_ERRORS

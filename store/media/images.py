@@ -82,7 +82,7 @@ def process_picture(content: bytes) -> ProcessedPicture:
         raise _too_many_pixels() from error
     except UnidentifiedImageError as error:
         format_name = "a HEIC" if content[8:12] in HEIF_BRANDS else "no picture"
-        raise InvalidPicture(f"This file is {format_name}: send a PNG, JPEG, WebP, GIF or AVIF.") from error
+        raise InvalidPicture(f"This file is {format_name}: send a PNG, JPEG, WebP, GIF, AVIF or SVG.") from error
     except InvalidPicture:
         raise
     except DECODER_ERRORS as error:

@@ -47,10 +47,11 @@ def theme_of(columns: ThemeColumns) -> BrandTheme:
     return BrandTheme(columns.heading_font, columns.corner_radius, columns.page_tint)
 
 
-def brand_of(partner: BrandColumns) -> Brand:
+def brand_of(partner: BrandColumns, accent: str = "") -> Brand:
+    """The brand of a partner, in the colour of a design or its own one."""
     return build_brand(
         partner.commercial_name,
-        partner.accent_colour,
+        accent or partner.accent_colour,
         logo_url=partner.logo_url,
         website=partner.website,
         email=partner.agency_email,

@@ -49,6 +49,7 @@ class GiftCardPurchase(Purchase):
 
     validity_months: int = 12
     """Attempts without it were stored before partners could set it."""
+    design_id: Annotated[int | None, OMITTED_IF_NONE] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -167,6 +167,20 @@ async def test_what_cannot_be_used_is_refused_at_its_field(
     assert await snapshot_with_files() == before
 
 
+async def test_a_drawing_is_stored_as_a_picture(
+    medias: Medias, tenants: Tenants, snapshot_with_files: Callable[[], Awaitable[Any]]
+) -> None:
+    drawing = b"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 20 10'>%s<rect width='9' height='9'/></svg>"
+    made = (await medias.create("a1", drawing % b"<script>alert(1)</script>", "Logo")).result
+    row = await tenants.newest("media")
+    assert (row["width"], row["height"], row["content_type"]) == (1414, 707, "image/webp")
+    assert await files_of(tenants, made["uuid"]) == {f"media/{made['uuid']}/{size}.webp" for size in SIZES}
+    before = await snapshot_with_files()
+    for hostile in (b"<image href='file:///etc/passwd'/>", b"<use href='https://example.com/a.svg#a'/>"):
+        assert (await medias.create("a1", drawing % hostile)).fields == {"file"}
+    assert await snapshot_with_files() == before
+
+
 async def test_what_the_part_says_of_itself_does_not_matter(medias: Medias, tenants: Tenants) -> None:
     for told in (
         {"file_name": "a.svg", "kind": "image/svg+xml"},

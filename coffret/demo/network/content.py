@@ -21,6 +21,7 @@ from coffret.demo.content import (
     read_bytes,
     read_toml,
 )
+from schema.gift_occasion import GiftOccasion
 
 _CONFIG = ConfigDict(extra="forbid")
 NETWORK = FOLDER / "network"
@@ -110,6 +111,7 @@ class NetworkDesign:
     name: NetworkTexts
     short_description: NetworkTexts
     description: NetworkTexts
+    occasion: GiftOccasion | None = None
     is_active: bool = True
 
 

@@ -19,10 +19,10 @@ from schema.network.box import OfferStatus
 from schema.partner.partner import PartnerStatus
 from store.catalogue.catalogue import PriceRangeRow, VoucherPrototypeRow
 from store.core.settings import Settings
+from store.gift_card.designs import GiftCardDesignRow
 from store.media.media import MediaRow
 from store.media.pictures import store_picture
 from store.network.boxes import BoxImageRow, BoxRow, OfferRow
-from store.network.designs import GiftCardDesignRow
 from store.partner.creation import with_port_of
 from store.partner.partners import MarketplaceRow, PartnerRow
 
@@ -137,6 +137,7 @@ async def insert_designs(
         row = GiftCardDesignRow(
             marketplace_id=marketplace.id,
             name=Text(**design.name),
+            occasion=design.occasion,
             short_description=Text(**design.short_description),
             description=Text(**design.description),
             picture_url=await store_picture(db, owner.id, picture, "webp"),

@@ -7,9 +7,9 @@ from zoneinfo import ZoneInfo
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from store.gift_card.designs import GiftCardDesignRow
 from store.ledger.books import book_of_marketplace
 from store.network.boxes import BoxRow, OfferRow
-from store.network.designs import GiftCardDesignRow
 from store.network.fees import GIFT_CARD_USAGE, VOUCHER_USAGE, UsageTerms, fee_terms
 from store.network.offers import is_accepted, is_admitted
 from store.partner.partners import MarketplaceRow, PartnerRow
@@ -47,7 +47,9 @@ async def load_stock(db: AsyncSession, network: MarketplaceRow) -> NetworkStock:
     live, test = [await book_of_marketplace(db, network.id, is_live=is_live) for is_live in (True, False)]
     of_network = col(PartnerRow.marketplace_id) == network.id
     partners = (await db.exec(select(PartnerRow).where(of_network).order_by(col(PartnerRow.id)))).all()
-    designs = select(GiftCardDesignRow.id).where(col(GiftCardDesignRow.marketplace_id) == network.id)
+    designs = select(GiftCardDesignRow.id).where(
+        col(GiftCardDesignRow.marketplace_id) == network.id, col(GiftCardDesignRow.partner_id).is_(None)
+    )
     cards, vouchers = [
         {
             row.id: await fee_terms(db, network, row.id, product)

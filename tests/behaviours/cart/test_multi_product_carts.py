@@ -15,7 +15,7 @@ from schema.core.permission import Permission
 from schema.core.text import Text
 from schema.network.box import OfferStatus
 from schema.partner.partner import PartnerStatus
-from store.network.designs import GiftCardDesignRow
+from store.gift_card.designs import GiftCardDesignRow
 from tests.fixtures.box import new_box, new_offer
 from tests.fixtures.network import link
 from tests.fixtures.tenants import Tenants

@@ -12,7 +12,7 @@ from rest_compat.resources.network_gift_card import FOUND_NETWORK_GIFT_CARD, NET
 from schema.core.text import Text
 from schema.network.gift_card import NetworkGiftCardStatus
 from store.core.clock import clock
-from store.network.designs import GiftCardDesignRow
+from store.gift_card.designs import GiftCardDesignRow
 from tests.fixtures.network import is_proved, link, network_card, status_and_rest, usages_of
 from tests.fixtures.tenants import EVERYBODY, Tenants
 from tests.transports import BAD_TOKEN, NO_TOKEN, Answer, OverGraphQL, OverRest, Transport

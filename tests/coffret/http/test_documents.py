@@ -24,6 +24,7 @@ from store.document.addresses import DocumentKind, document_path, document_url
 from store.document.source import document_source_of, find_printable
 from store.media import pictures
 from tests.fixtures.document import UNTIL, colours, gift_card, includes, picture, pictured, prototype, voucher, words
+from tests.fixtures.network_prints import design_of
 from tests.fixtures.shop import Shop
 
 
@@ -308,3 +309,20 @@ async def test_what_is_found_counts_against_nobody(app_shop: Shop, client: httpx
 
 def test_addresses_are_long() -> None:
     assert re.fullmatch(r"[\w-]{43}", document_token())
+
+
+async def test_a_gift_card_has_the_look_of_its_design(app_shop: Shop, client: httpx.AsyncClient) -> None:
+    design = await design_of(app_shop, partner_id=app_shop.partner.id)
+    card, plain = await gift_card(app_shop, design_id=design.id), await gift_card(app_shop)
+    pdf, other = [
+        (await client.get(document_path(DocumentKind.GIFT_CARD, row.document_token))).content for row in (card, plain)
+    ]
+    assert "Happy birthday A year of good tables." in words(pdf)
+    assert "The Shop" in words(pdf)
+    (cover,) = colours(pdf)
+    assert cover[2] > cover[1] > cover[0], "the picture of the design"
+    assert "Happy birthday" not in words(other)
+    assert colours(other) == []
+    async with app_shop.services.db.sessions() as db:
+        sources = [await document_source_of(db, app_shop.services.settings, row, clock.now()) for row in (card, plain)]
+    assert [source.sheet.look.accent for source in sources] == ["#8a2846", app_shop.partner.accent_colour]

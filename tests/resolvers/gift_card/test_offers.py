@@ -143,6 +143,7 @@ async def test_cards_are_sold_as_their_own_shop_offers_them(shop: Shop) -> None:
         Decimal("2.50"),
         Decimal("60.00"),
         1,
+        (),
     )
     for value in ("2.49", "60.01"):
         with pytest.raises(InvalidInput):

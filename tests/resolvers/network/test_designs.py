@@ -1,9 +1,10 @@
-"""Designs of networks' gift cards: a marketplace's own, read by its partners; their pictures; and the cards that have one."""
+"""Designs of gift cards: a network's, read by its partners, and a partner's own; their pictures; the cards that have one."""
 
 from typing import Any
 
 import pytest
 
+from resolvers.gift_card.issuing import issue_gift_card
 from resolvers.media.media import archive_media, update_media
 from resolvers.network.designs import (
     create_gift_card_design,
@@ -13,9 +14,10 @@ from resolvers.network.designs import (
 )
 from schema.core.errors import Forbidden, InvalidInput, MarketplaceOnly, NotFound
 from schema.core.permission import Permission
+from schema.gift_card.design_input import CreateGiftCardDesign, UpdateGiftCardDesign
 from schema.gift_card.gift_card import GiftCardStatus
-from schema.network.design_input import CreateGiftCardDesign, UpdateGiftCardDesign
-from store.network.designs import GiftCardDesignRow, check_design
+from schema.gift_occasion import GiftOccasion
+from store.gift_card.designs import GiftCardDesignRow, check_design, designs_of_network, designs_of_partner
 from tests.changes import Direct, Transport, mistake
 from tests.fixtures.network import network_card
 from tests.fixtures.tenants import EVERYBODY, Tenants
@@ -26,6 +28,7 @@ FULL: dict[str, Any] = {
     "name": NAME,
     "short_description": {"fr": "Une année de bonnes tables."},
     "description": {"en": "For a birthday.\nOr two."},
+    "occasion": GiftOccasion.BIRTHDAY,
     "accent_colour": " #8A2846 ",
     "ranking": 2,
 }
@@ -51,13 +54,15 @@ async def test_a_design_is_made_and_changed(tenants: Tenants, ask: Transport) ->
         **FULL,
         "id": made["id"],
         "marketplace_id": tenants.marketplaces["a"].id,
+        "partner_id": None,
         "accent_colour": "#8a2846",
         "picture_url": path,
         "is_active": True,
     }
     changes = {"id": made["id"], "name": {"fr": None}, "description": {"en": ""}, "picture_url": "", "is_active": False}
+    changes |= {"occasion": None}
     assert (await ask.change("market a", update_gift_card_design, **changes)).done
-    changed = {"name": {"en": NAME["en"]}, "description": {}, "picture_url": "", "is_active": False}
+    changed = {"name": {"en": NAME["en"]}, "description": {}, "picture_url": "", "is_active": False, "occasion": None}
     assert await tenants.row("gift_card_design", made["id"]) == {**made, **changed}
     assert (await ask.change("market b", create_gift_card_design, name=NAME)).done
     plain = await tenants.newest("gift_card_design")
@@ -92,7 +97,7 @@ async def test_what_is_refused(tenants: Tenants, ask: Transport) -> None:
     assert await tenants.snapshot() == before
 
 
-async def test_a_partner_reads_the_designs_of_its_network_and_writes_none(tenants: Tenants) -> None:
+async def test_a_partner_reads_the_designs_of_its_network_and_changes_none(tenants: Tenants) -> None:
     rows = {name: await new_design(tenants, f"market {name}") for name in "ab"}
     query = "{ giftCardDesigns { totalCount nodes { id name { fr } marketplace { uuid } pictureUrl accentColour } } }"
     for who in EVERYBODY:
@@ -111,22 +116,78 @@ async def test_a_partner_reads_the_designs_of_its_network_and_writes_none(tenant
     await tenants.user("granted", "partner", [Permission.MANAGE_CATALOGUE, Permission.MANAGE_MARKETPLACE], **a1)
     before = await tenants.snapshot()
     for who, error in {"reader": Forbidden, "a1": MarketplaceOnly, "granted": MarketplaceOnly}.items():
-        context = await tenants.context(who)
         with pytest.raises(error):
-            await create_gift_card_design(context, CreateGiftCardDesign.model_validate({"name": NAME}))
-        for id in (rows["a"].id, rows["b"].id, 999_999):
-            with pytest.raises(error):
-                await update_gift_card_design(context, UpdateGiftCardDesign(id=id))
+            await update_gift_card_design(await tenants.context(who), UpdateGiftCardDesign(id=rows["a"].id))
+    for id in (rows["b"].id, 999_999):
+        with pytest.raises(NotFound):
+            await update_gift_card_design(await tenants.context("granted"), UpdateGiftCardDesign(id=id))
+    with pytest.raises(Forbidden):
+        await create_gift_card_design(
+            await tenants.context("reader"), CreateGiftCardDesign.model_validate({"name": NAME})
+        )
+    assert await tenants.snapshot() == before
+
+
+async def test_a_partner_has_designs_of_its_own(tenants: Tenants, ask: Transport) -> None:
+    shown, a1 = await picture(tenants, "a1"), tenants.partners["a1"]
+    path = f"/media/{shown.uuid}/card.webp"
+    assert (await ask.change("a1", create_gift_card_design, **FULL, picture_url=path)).done
+    own = await tenants.newest("gift_card_design")
+    assert (own["partner_id"], own["marketplace_id"]) == (a1.id, a1.marketplace_id)
+    assert (own["picture_url"], own["occasion"]) == (path, "birthday")
+    for who in ("market a", "master"):
+        assert (await ask.change(who, create_gift_card_design, name=NAME, partner_uuid=str(a1.uuid))).done
+        made = await tenants.newest("gift_card_design")
+        assert (made["partner_id"], made["marketplace_id"]) == (a1.id, a1.marketplace_id)
+        assert (await ask.change(who, update_gift_card_design, id=own["id"], ranking=9)).done
+    assert (await ask.change("a1", update_gift_card_design, id=own["id"], is_active=False, occasion=None)).done
+    changed = {**own, "ranking": 9, "is_active": False, "occasion": None}
+    assert await tenants.row("gift_card_design", own["id"]) == changed
+    query = "{ giftCardDesigns(filter: { isOfPartner: true, isActive: false }) { nodes { id partner { uuid } } } }"
+    for who in EVERYBODY:
+        nodes = (await tenants.graphql(who, query))["data"]["giftCardDesigns"]["nodes"]
+        seen = who in {"a1", "market a", "master"}
+        assert nodes == ([{"id": own["id"], "partner": {"uuid": str(a1.uuid)}}] if seen else []), who
+
+
+async def test_a_partner_s_design_stays_with_the_partner(tenants: Tenants, ask: Transport) -> None:
+    own = await new_design(tenants, "a1")
+    a2, b1 = tenants.partners["a2"], tenants.partners["b1"]
+    foreign = f"/media/{(await picture(tenants, 'a2')).uuid}/card.webp"
+    network = str(tenants.marketplaces["a"].uuid)
+    before = await tenants.snapshot()
+    for who, sent, where in (
+        ("a1", {"partner_uuid": str(a2.uuid)}, "partner_uuid"),
+        ("market a", {"partner_uuid": str(b1.uuid)}, "partner_uuid"),
+        ("a1", {"marketplace_uuid": network}, "marketplace_uuid"),
+        ("market a", {"partner_uuid": str(a2.uuid), "marketplace_uuid": network}, "marketplace_uuid"),
+        ("a1", {"picture_url": foreign}, "picture_url"),
+    ):
+        assert where in {
+            place for place, _ in (await ask.change(who, create_gift_card_design, name=NAME, **sent)).wrong
+        }
+    assert (await ask.change("a1", update_gift_card_design, id=own.id, picture_url=foreign)).wrong == mistake(
+        "picture_url"
+    )
+    for who in ("a2", "b1", "market b"):
+        assert (await ask.change(who, update_gift_card_design, id=own.id, ranking=7)).wrong == {("", "NOT_FOUND")}
     assert await tenants.snapshot() == before
 
 
 async def test_lists_are_filtered_and_in_order(tenants: Tenants) -> None:
-    rows = [await new_design(tenants, ranking=3 - at, is_active=at != 1) for at in range(3)]
+    rows = [
+        await new_design(tenants, ranking=3 - at, is_active=at != 1, occasion=None if at else GiftOccasion.WEDDING)
+        for at in range(3)
+    ]
     uuids = {name: row.uuid for name, row in tenants.marketplaces.items()}
     for written, chosen in {
         "isActive: true": [2, 0],
         "isActive: false": [1],
         f"ids: [{rows[0].id}, {rows[1].id}]": [1, 0],
+        "isOfPartner: false": [2, 1, 0],
+        "isOfPartner: true": [],
+        f'partnerUuid: "{tenants.partners["a1"].uuid}"': [],
+        "occasion: WEDDING": [0],
         f'marketplaceUuid: "{uuids["a"]}"': [2, 1, 0],
         f'marketplaceUuid: "{uuids["b"]}"': [],
     }.items():
@@ -151,21 +212,38 @@ async def test_a_picture_of_a_design_is_in_use(tenants: Tenants, ask: Transport)
     assert (await ask.change("a1", archive_media, id=shown.id)).done
 
 
-async def test_a_card_has_an_active_design_of_its_network(tenants: Tenants) -> None:
-    network = tenants.marketplaces["a"].id
-    own, old = await new_design(tenants), await new_design(tenants, is_active=False)
+async def test_a_card_has_an_active_design_of_its_issuer(tenants: Tenants) -> None:
+    network, partner = tenants.marketplaces["a"].id, tenants.partners["a1"].id
+    common, old = await new_design(tenants), await new_design(tenants, is_active=False)
     foreign = await new_design(tenants, "market b")
+    own, unused = await new_design(tenants, "a1"), await new_design(tenants, "a1", is_active=False)
+    others = await new_design(tenants, "a2")
     async with tenants.services.db.sessions() as db:
-        await check_design(db, network, own.id)
-        await check_design(db, network, None)
-        for id in (old.id, foreign.id, 999_999):
-            with pytest.raises(InvalidInput) as refused:
-                await check_design(db, network, id)
-            assert [problem.path for problem in refused.value.problems] == [("design_id",)]
-    with pytest.raises(Exception, match="designs_are_of_networks"):
-        await tenants.execute(
-            "UPDATE gift_card SET design_id = :design WHERE id = :id", design=own.id, id=tenants.owned["a1"].gift_card
-        )
+        for offered, good, bad in (
+            (designs_of_network(network), common, (old, foreign, own, others)),
+            (designs_of_partner(partner), own, (common, old, foreign, unused, others)),
+        ):
+            await check_design(db, offered, good.id)
+            await check_design(db, offered, None)
+            for id in (*(row.id for row in bad), 999_999):
+                with pytest.raises(InvalidInput) as refused:
+                    await check_design(db, offered, id)
+                assert [problem.path for problem in refused.value.problems] == [("design_id",)]
+
+
+async def test_a_partner_issues_a_card_with_its_design(tenants: Tenants, ask: Transport) -> None:
+    own, common = await new_design(tenants, "a1"), await new_design(tenants)
+    assert (await ask.change("a1", issue_gift_card, value="25.00", design_id=own.id)).done
+    card = await tenants.newest("gift_card")
+    assert (card["design_id"], card["partner_id"]) == (own.id, tenants.partners["a1"].id)
+    query = "query ($id: Int!) { giftCard(id: $id) { designId design { name { fr } } } }"
+    shown = (await tenants.graphql("a1", query, id=card["id"]))["data"]["giftCard"]
+    assert shown == {"designId": own.id, "design": {"name": {"fr": NAME["fr"]}}}
+    before = await tenants.snapshot()
+    for id in (common.id, 999_999):
+        wrong = (await ask.change("a1", issue_gift_card, value="25.00", design_id=id)).wrong
+        assert wrong == mistake("design_id")
+    assert await tenants.snapshot() == before
 
 
 @pytest.mark.parametrize("status", GiftCardStatus)

@@ -37,12 +37,12 @@ from store.account.users import UserRow
 from store.bank_account import BankAccountRow
 from store.catalogue.catalogue import EnvironmentRow, PriceRangeRow, PrototypeImageRow
 from store.core.clock import clock
+from store.gift_card.designs import GiftCardDesignRow
 from store.gift_card.gift_cards import GiftCardRow
 from store.invoice.invoices import InvoiceRow
 from store.legal import LegalDocumentRow
 from store.media.media import MediaRow
 from store.network.boxes import BoxImageRow, BoxPartnerRow, BoxRow, OfferRow
-from store.network.designs import GiftCardDesignRow
 from store.network.gift_cards import NetworkGiftCardUsageRow
 from store.network.issuing import network_gift_cards
 from store.network.voucher_issuing import copy_box, network_vouchers

@@ -13,13 +13,13 @@ from schema.checkout.basket import (
     BasketProblem,
     GiftCardChoice,
     Giftee,
-    OfferedGiftCards,
     OfferedOption,
     OfferedOptionCategory,
     OfferedPrototype,
     VoucherChoice,
 )
 from schema.checkout.checkout import CheckoutKind
+from schema.checkout.gift_card_offer import OfferedGiftCards
 from schema.core.text import Text
 from schema.coupon.coupon import CouponTarget, ReceptionMode
 from schema.delivery.delivery import DeliveryKind

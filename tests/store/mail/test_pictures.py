@@ -8,6 +8,7 @@ from email.message import EmailMessage
 import pytest
 from PIL import Image
 
+from schema.core.text import Text
 from schema.mail import MailKind
 from store.mail.gift_details import GiftDetails
 from store.mail.message import build_message
@@ -114,3 +115,13 @@ def test_a_present_tells_its_code_and_its_conditions_in_both_parts() -> None:
         assert text.count("On weekdays") == 1, "once for all that have it"
     bare = render_mail(MailKind.VOUCHER, gift(), "en", SHOP, PUBLIC_URL)
     assert "Code" not in bare.html.replace("code", "") + bare.text
+
+
+def test_a_gift_card_tells_the_name_of_its_design_once() -> None:
+    (card,) = gift(value="150.00").items
+    designed = card.model_copy(update={"name": Text(en="Up among the balloons")})
+    details = GiftDetails("VALS-7K3P-22XQ", "Up among the balloons", [], [], [])
+    links = MailLinks(details={card.id: details})
+    told = render_mail(MailKind.GIFT_CARD, gift(items=(designed,)), "en", SHOP, PUBLIC_URL, links)
+    for text in (told.html, told.text):
+        assert text.count("Up among the balloons") == 1

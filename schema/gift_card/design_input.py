@@ -11,7 +11,8 @@ from schema.core.ownership import MARKETPLACE_DESCRIPTION
 from schema.core.resource import SchemaModel
 from schema.core.text import TextInput
 from schema.core.text_input import line_per_language, text_per_language
-from schema.network.design import GiftCardDesign
+from schema.gift_card.design import GiftCardDesign
+from schema.gift_occasion import GiftOccasion
 from schema.product.input import PicturePath
 from schema.validation.colours import Colour
 from schema.validation.numbers import Ranking
@@ -20,17 +21,23 @@ DesignName = Annotated[TextInput, line_per_language(120)]
 DesignLine = Annotated[TextInput, line_per_language(200)]
 DesignText = Annotated[TextInput, text_per_language(2000)]
 DESIGN_PICTURE_DESCRIPTION = (
-    "The URL of a picture of one of the network's partners (`Media.coverUrl`), with or without scheme and host; empty for "
-    "none: its documents then show a pattern in its colour."
+    "The URL of a picture of the partner, or of any partner of the network (`Media.coverUrl`), with or without scheme and "
+    "host; empty for none: its documents then show a pattern in its colour."
 )
 
 
 @graphql_input_for(GiftCardDesign)
 class CreateGiftCardDesign(SchemaModel):
-    """Create a design of a network's gift cards."""
+    """Create a design of gift cards, of a partner or of a network."""
 
+    partner_uuid: UUID | None = Field(
+        default=None,
+        description="The uuid of the partner whose own gift cards it is for; a partner's own users may omit it, others omit it "
+        "for the gift cards of the network.",
+    )
     marketplace_uuid: UUID | None = Field(default=None, description=MARKETPLACE_DESCRIPTION)
     name: DesignName
+    occasion: GiftOccasion | None = None
     short_description: DesignLine | None = None
     description: DesignText | None = None
     picture_url: PicturePath = Field(default="", description=DESIGN_PICTURE_DESCRIPTION)
@@ -39,7 +46,7 @@ class CreateGiftCardDesign(SchemaModel):
     ranking: Ranking = 1
 
 
-@update_input_of(CreateGiftCardDesign, without={"marketplace_uuid"})
+@update_input_of(CreateGiftCardDesign, without={"partner_uuid", "marketplace_uuid"})
 class UpdateGiftCardDesign(SchemaModel):
     """Update a design. Omitted fields stay unchanged; null clears."""
 
