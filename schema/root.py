@@ -3,6 +3,7 @@
 import strawberry
 
 import resolvers.network.holder  # noqa: F401 - registers the addresses of holders and documents
+import resolvers.wallet_pass  # noqa: F401 - registers the addresses of passes
 from resolvers import audit, bank_account, document, event, legal
 from resolvers import coupon as coupons
 from resolvers import delivery as deliveries
