@@ -9,6 +9,7 @@ from resolvers import delivery as deliveries
 from resolvers import ledger as ledgers
 from resolvers import product as products
 from resolvers import wallet as wallets
+from resolvers import wallet_pass as wallet_passes  # noqa: F401 - registers the addresses of passes
 from resolvers.account import tokens, users
 from resolvers.activation import activation, resolution
 from resolvers.cart import carts, multi_product_carts

@@ -27,7 +27,7 @@ from store.database.embedded_postgres import EmbeddedPostgres
 from store.kv import clients, open_kv
 from store.migrations.migrate import migrate
 from tests.fixtures.activation import Newcomer, open_newcomer
-from tests.fixtures.shop import Shop, open_shop, sandbox_and_provider, services_over
+from tests.fixtures.shop import Shop, sandbox_and_provider, services_over, shop_in
 from tests.servers import engines
 from tests.servers.databases import Databases, connected, url_of_database
 
@@ -170,12 +170,8 @@ def shop_host() -> str:
 @pytest.fixture
 async def shop(database: Database, installation: Settings, shop_host: str) -> AsyncIterator[Shop]:
     """A shop to buy from, with everything in this process but PostgreSQL."""
-    sandbox, provider = sandbox_and_provider()
-    kv = open_kv("", clock)
-    yield await open_shop(services_over(database, kv, provider, installation), sandbox, shop_host)
-    await provider.aclose()
-    await close(sandbox)
-    await kv.aclose()
+    async with shop_in(database, installation, shop_host) as opened:
+        yield opened
 
 
 @pytest.fixture

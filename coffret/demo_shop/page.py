@@ -1,12 +1,12 @@
 """The only page of the demo shop: the partner's products, each with a button that creates a cart."""
 
 import functools
-import gzip
 import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -23,7 +23,7 @@ from funnel.core.forms import read_form
 from funnel.core.languages import choose_language
 from funnel.core.page_handler import PageEndpoint
 from funnel.core.pages import HEADERS
-from funnel.core.static_files import CONTENT_TYPES, Asset, Assets, digest
+from funnel.core.static_files import Assets, digest, read_asset
 from resolvers.cart.carts import save_ecommerce_cart
 from resolvers.core.caller import Caller, Role
 from resolvers.core.context import Context
@@ -86,9 +86,8 @@ class DemoShopPages:
         self._cookies = Cookies(secure=settings.funnel_scheme == "https")
         folder = files("coffret.demo_shop")
         self._texts = tomllib.loads((folder / "texts.toml").read_text("utf-8"))
-        css = (folder / "page.css").read_bytes()
-        self._stylesheet = Asset(CONTENT_TYPES[".css"], css, gzip.compress(css, mtime=0))
-        self._stylesheet_path = f"{PREFIX}page.{digest(css)}.css"
+        self._stylesheet = read_asset(Path(__file__).with_name("page.css"))
+        self._stylesheet_path = f"{PREFIX}page.{digest(self._stylesheet.plain)}.css"
         assets = Assets()
         self._checkout_stylesheet, self._dark_stylesheet = assets.path("funnel.css"), assets.path("dark.css")
 

@@ -1,10 +1,8 @@
 """The page at `/` of the service's own host, in development only."""
 
-import gzip
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.resources import files
+from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
@@ -20,7 +18,7 @@ from coffret.mail_preview.pages import HEADERS, STYLESHEET_PATH
 from coffret.sandbox.pages.texts import PageTexts
 from coffret.sandbox.payments.cards import CARDS
 from coffret.services import SANDBOX_PATH
-from funnel.core.static_files import CONTENT_TYPES, Asset
+from funnel.core.static_files import digest, read_asset
 from resolvers.core.services import Services
 from store.core.compiled_templates import compiled_templates
 from store.core.localization.formats import Formats
@@ -78,9 +76,8 @@ class DevelopmentStartPage:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._is_sandbox = settings.provider is ProviderName.SANDBOX
-        css = (files("coffret.start_page") / "page.css").read_bytes()
-        self._stylesheet = Asset(CONTENT_TYPES[".css"], css, gzip.compress(css, mtime=0))
-        self._stylesheet_path = f"{PREFIX}page.{hashlib.sha256(css).hexdigest()[:12]}.css"
+        self._stylesheet = read_asset(Path(__file__).with_name("page.css"))
+        self._stylesheet_path = f"{PREFIX}page.{digest(self._stylesheet.plain)}.css"
         templates = Environment(
             loader=PackageLoader("coffret.start_page", ""),
             autoescape=True,

@@ -3,7 +3,7 @@
 import gzip
 import hashlib
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from starlette.requests import Request
@@ -34,6 +34,13 @@ class Asset:
         return Response(self.plain, headers=headers, media_type=self.content_type)
 
 
+@cache
+def read_asset(file: Path) -> Asset:
+    """A static file as it was at the first call in this process."""
+    plain, kind = file.read_bytes(), CONTENT_TYPES[file.suffix]
+    return Asset(kind, plain, None if kind == FONT_TYPE else gzip.compress(plain, mtime=0))
+
+
 class Assets:
     """All style sheets, scripts and fonts of `funnel/static`, read once."""
 
@@ -42,14 +49,10 @@ class Assets:
         self._paths: dict[str, str] = {}
         for file in [*sorted(FOLDER.iterdir()), *sorted(FONTS.iterdir())]:
             if file.suffix in CONTENT_TYPES:
-                self._add(file)
-
-    def _add(self, file: Path) -> None:
-        plain = file.read_bytes()
-        name = _name_with_digest(file, plain)
-        kind = CONTENT_TYPES[file.suffix]
-        self._served[name] = Asset(kind, plain, None if kind == FONT_TYPE else gzip.compress(plain, mtime=0))
-        self._paths[file.name] = PREFIX + name
+                asset = read_asset(file)
+                name = _name_with_digest(file, asset.plain)
+                self._served[name] = asset
+                self._paths[file.name] = PREFIX + name
 
     def path(self, name: str) -> str:
         """The URL of a file: `/static/funnel/funnel.1f2e3d4c5b6a.css` for `funnel.css`."""

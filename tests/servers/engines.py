@@ -1,17 +1,20 @@
 """What a running program does once is done once for all tests of a process, not anew for the database of each test: SQL
-is compiled, and PostgreSQL is asked about its types.
+is compiled, PostgreSQL is asked about its types, the environment is read for the settings, and paths of routes are compiled.
 """
 
 from collections.abc import Collection
-from functools import partial
+from copy import deepcopy
+from functools import cache, partial
 from types import SimpleNamespace
 from typing import Any, ClassVar, Self
 
 from asyncpg.connection import Connection
+from pydantic_settings import EnvSettingsSource
 from sqlalchemy.dialects import registry
 from sqlalchemy.dialects.postgresql.asyncpg import PGDialect_asyncpg
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.util import LRUCache
+from starlette import routing
 
 from store.database import db
 
@@ -55,9 +58,25 @@ def _remember_types() -> None:
     setattr(Connection, "_introspect_types", introspect_types)  # noqa: B010 - it is not typed
 
 
+def _remember_environment() -> None:
+    """Have settings remember what an environment says: to ask for each of them takes longer than to open a database."""
+    ask = EnvSettingsSource.__call__
+    known: dict[Any, dict[str, Any]] = {}
+
+    def values(self: EnvSettingsSource) -> dict[str, Any]:
+        key = type(self), self.settings_cls, self.env_prefix, frozenset(self.env_vars.items())
+        if key not in known:
+            known[key] = ask(self)
+        return deepcopy(known[key])
+
+    setattr(EnvSettingsSource, "__call__", values)  # noqa: B010 - it is not assignable
+
+
 def share() -> None:
-    """Have every `Database` from now on share what it has compiled and asked with the others."""
+    """Have everything from now on share what was compiled and asked with the others."""
     _remember_types()
+    _remember_environment()
+    setattr(routing, "compile_path", cache(routing.compile_path))  # noqa: B010 - it is not assignable
     registry.register("postgresql.asyncpg", __name__, OneDialect.__name__)
     made = partial(create_async_engine, execution_options={"compiled_cache": LRUCache(2000)})
     setattr(db, "create_async_engine", made)  # noqa: B010 - it is not exported there

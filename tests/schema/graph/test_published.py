@@ -1,12 +1,13 @@
 """The published schema, asked for everything it has: compiled, and alike with graphql-core."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from decimal import Decimal
 from typing import Any
 from uuid import uuid4
 
 import orjson
 import pytest
+import pytest_asyncio
 from graphql import GraphQLObjectType, get_named_type, is_leaf_type
 
 from resolvers.core.caller import Caller, Role
@@ -37,6 +38,7 @@ from store.account.users import UserRow
 from store.bank_account import BankAccountRow
 from store.catalogue.catalogue import EnvironmentRow, PriceRangeRow, PrototypeImageRow
 from store.core.clock import clock
+from store.database.db import Database
 from store.gift_card.designs import GiftCardDesignRow
 from store.gift_card.gift_cards import GiftCardRow
 from store.invoice.invoices import InvoiceRow
@@ -58,8 +60,11 @@ from store.reconciliation.rows import ReconciliationFindingRow, ReconciliationRu
 from store.voucher.issuing import NewVoucher, NewVoucherOption, issue_voucher
 from store.voucher.vouchers import VoucherRow
 from tests.fixtures.basket import experiences
-from tests.fixtures.shop import Shop
+from tests.fixtures.shop import Shop, shop_in
 from tests.fixtures.webhook import Hooks
+from tests.servers.databases import Databases
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 FAST = GraphQLServer(schema)
 PLAIN = GraphQLServer(schema, compiled=False)
@@ -107,6 +112,17 @@ def queries(name: str, kind: GraphQLObjectType) -> Iterator[str]:
 async def answer(graph: GraphQLServer, shop: Shop, query: str) -> Any:
     context = Context(shop.services, Caller(Role.MASTER, GRANTABLE_PERMISSIONS))
     return orjson.loads(orjson.dumps((await graph.execute(GraphQLRequest(query), context)).body))
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def full_shop(databases: Databases) -> AsyncIterator[Shop]:
+    """A shop with something in every list, which the tests only read."""
+    async with databases.one() as url:
+        db = Database(url)
+        async with shop_in(db) as shop:
+            await sold(shop)
+            yield shop
+        await db.aclose()
 
 
 async def sold(shop: Shop) -> None:
@@ -276,24 +292,22 @@ async def experienced(shop: Shop) -> None:
         await issue_voucher(db, NewVoucher(row, [oil]), clock.now())
 
 
-async def test_a_value_that_functions_work_out(shop: Shop) -> None:
-    await sold(shop)
+async def test_a_value_that_functions_work_out(full_shop: Shop) -> None:
     query = "{ voucherPrototypes(first: 5) { nodes { id slug url } } }"
-    fast = await answer(FAST, shop, query)
+    fast = await answer(FAST, full_shop, query)
     shown = fast["data"]["voucherPrototypes"]["nodes"]
     assert shown
     assert all(each["url"].endswith(f"/vouchers/{each['slug']}/") for each in shown)
-    assert fast == await answer(PLAIN, shop, query)
+    assert fast == await answer(PLAIN, full_shop, query)
 
 
 @pytest.mark.parametrize(("name", "kind"), list(lists()), ids=lambda value: value if isinstance(value, str) else "")
-async def test_every_list_is_read_by_its_columns(shop: Shop, name: str, kind: GraphQLObjectType) -> None:
-    await sold(shop)
+async def test_every_list_is_read_by_its_columns(full_shop: Shop, name: str, kind: GraphQLObjectType) -> None:
     query = next(text for text in queries(name, kind) if len(text.split()) < MOST_WORDS)
-    fast = await answer(FAST, shop, query)
+    fast = await answer(FAST, full_shop, query)
     assert "errors" not in fast
     assert fast["data"][name]["nodes"]
-    assert fast == await answer(PLAIN, shop, query)
+    assert fast == await answer(PLAIN, full_shop, query)
     plans = [plan for _, plan in FAST.documents.get(query).plans.values() if isinstance(plan, PagePlan)]
     assert len(plans) == (name not in PLAIN_LISTS)
     for plan in plans:

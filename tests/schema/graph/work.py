@@ -22,12 +22,13 @@ class Work:
 @contextmanager
 def work(most: int) -> Iterator[Work]:
     """Count the work of this block, and end it with TooMuchWork once it is beyond `most`: nothing hangs a test."""
-    done = Work()
+    done, lines = Work(), 0
 
     def count(_frame: FrameType, event: str, _argument: Any) -> Any:
+        nonlocal lines
         if event == "line":
-            done.lines += 1
-            if done.lines > most:
+            lines += 1
+            if lines > most:
                 sys.settrace(None)
                 raise TooMuchWork(f"more than {most} lines")
         return count
@@ -38,3 +39,4 @@ def work(most: int) -> Iterator[Work]:
         yield done
     finally:
         sys.settrace(before)
+        done.lines = lines
