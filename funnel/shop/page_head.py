@@ -57,11 +57,12 @@ def page_head(
 ) -> PageHead:
     """The head of the page of a request. Its addresses have these parameters, and none that the page does not know."""
     here = {language: page_address(request, language, parameters) for language in NAMES}
+    default = page_address(request, "", parameters)
     return PageHead(
         description=shorten(description),
-        canonical=here[request.language],
+        canonical=here.get(request.http_request.query_params.get("lang", ""), default),
         alternates=here,
-        default=page_address(request, "", parameters),
+        default=default,
         locale=OPEN_GRAPH_LOCALES[request.language],
         **more,
     )

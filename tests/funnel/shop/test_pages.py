@@ -163,9 +163,9 @@ async def test_a_page_has_one_address_whatever_leads_to_it(
     customer: Customer, sold: Experiences, path: str, query: str, canonical_query: str
 ) -> None:
     await customer.open(f"{path}?{query}")
-    language = customer.response.headers["content-language"]
     address = f"{SHOP_URL}{path.rstrip('/')}/?{canonical_query}"
-    assert customer.page.one("link", rel="canonical").attributes["href"] == f"{address}lang={language}"
+    canonical = f"{address}lang=fr" if "lang=fr" in query else address.rstrip("?&")
+    assert customer.page.one("link", rel="canonical").attributes["href"] == canonical
     alternates = {link.attributes["href"] for link in customer.page.all("link", rel="alternate")}
     assert alternates == {*(f"{address}lang={each}" for each in LANGUAGES), address.rstrip("?&")}
 
