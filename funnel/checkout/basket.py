@@ -7,7 +7,14 @@ from dataclasses import dataclass, replace
 from starlette.responses import Response
 
 from funnel.checkout import basket_form
-from funnel.checkout.basket_form import Problems, apply_quantity_button, country_of, pressed_button, reception_of
+from funnel.checkout.basket_form import (
+    Problems,
+    apply_quantity_button,
+    country_of,
+    is_reception_unchanged,
+    pressed_button,
+    reception_of,
+)
 from funnel.checkout.current_basket import current_basket
 from funnel.checkout.network_form import chosen_design, opened_choice
 from funnel.checkout.request import CheckoutRequest
@@ -232,18 +239,12 @@ async def _put_reception(request: CheckoutRequest, line_id: uuid.UUID | None) ->
     """Store the chosen reception of a line, or of all. Returns the basket and the errors."""
     form = request.form
     reception, country = reception_of(form), country_of(form)
-    if reception is None or (line_id is None and _is_reception_unchanged(form)):
+    if reception is None or (line_id is None and is_reception_unchanged(form)):
         return await basket.open_basket(request.context, request.key), ()
     try:
         return await basket.choose_reception(request.context, request.key, *reception, country, line_id), ()
     except InvalidInput as error:
         return await basket.open_basket(request.context, request.key), problem_fields(error)
-
-
-def _is_reception_unchanged(form: Form) -> bool:
-    """Whether the list of lines was sent with the way that it was shown with: another tab may have changed one since."""
-    before = form.get("reception_before", "") == form.get("reception", "")
-    return before and form.get("country_before", "") == form.get("country", "")
 
 
 def problem_fields(error: InvalidInput) -> Problems:
@@ -328,8 +329,8 @@ async def _page(
         line=line,
         opened=opened,
         opened_by=_form_query(request),
-        reception=flash.fields.get("reception", _reception_value(shown)),
-        reception_before=_reception_value(checkout),
+        reception=flash.fields.get("reception", basket_form.reception_value(shown)),
+        reception_before=basket_form.reception_value(checkout),
         suggestion=suggested_email(flash.fields.get(EMAIL, ""), request.shop.country),
         values=_values(opened, flash.fields),
     )
@@ -371,14 +372,6 @@ def _shown_problems(form: Form, wrong: Problems, missing: Problems) -> Problems:
     found = {place: code for place, code in wrong if place in shown or code not in MISSING}
     found |= {place: code for place, code in missing if place in shown and place not in found}
     return tuple(found.items())
-
-
-def _reception_value(checkout: BasketCheckout) -> str:
-    """The chosen reception as a form value; `each` if lines have different ones."""
-    chosen = checkout.reception
-    if chosen is None:
-        return "each" if checkout.has_several_receptions and checkout.is_delivery_chosen else ""
-    return chosen.mode if chosen.delivery_id is None else f"{chosen.mode}-{chosen.delivery_id}"
 
 
 def _still_has_problem(checkout: BasketCheckout, place: str) -> bool:

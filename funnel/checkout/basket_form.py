@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from funnel.core.forms import Form, local_time
 from resolvers.checkout.buyer import CONTACT_LENGTHS
 from schema.checkout.basket import (
+    BasketCheckout,
     BasketChoice,
     BoxChoice,
     GiftCardChoice,
@@ -88,6 +89,20 @@ def reception_of(form: Form) -> tuple[ReceptionMode, int | None] | None:
     if mode not in set(ReceptionMode) or (delivery and not ID.fullmatch(delivery)):
         return None
     return ReceptionMode(mode), int(delivery) if delivery else None
+
+
+def reception_value(checkout: BasketCheckout) -> str:
+    """The chosen reception as a form value; `each` if lines have different ones."""
+    chosen = checkout.reception
+    if chosen is None:
+        return "each" if checkout.has_several_receptions and checkout.is_delivery_chosen else ""
+    return chosen.mode if chosen.delivery_id is None else f"{chosen.mode}-{chosen.delivery_id}"
+
+
+def is_reception_unchanged(form: Form) -> bool:
+    """Whether the list of lines was sent with the way that it was shown with: another tab may have changed one since."""
+    before = form.get("reception_before", "") == form.get("reception", "")
+    return before and form.get("country_before", "") == form.get("country", "")
 
 
 def country_of(form: Form) -> str:

@@ -11,7 +11,7 @@ from resolvers.core.context import Context
 from resolvers.core.operation import Call, operation
 from resolvers.order.customer_orders import CustomerOrderView
 from resolvers.order.gift_day import reschedule_gift, send_gift_now
-from resolvers.order.gifts import send_gift
+from resolvers.order.gifts import resend_gift
 from resolvers.order.page import find_order_page, order_of_link
 from resolvers.order.withdrawal import cancel_refund_request, find_refund_form, request_refund
 from schema.core.errors import NotFound
@@ -43,7 +43,7 @@ async def resend_gift_by_token(call: Call, input: ResendGiftByToken) -> Customer
     changed ten times a day in all.
     """
     buyer = await _buyer(call, input.token)
-    await send_gift(buyer, input.token, input.position, input.email)
+    await resend_gift(buyer, input.token, input.position, input.email)
     return await _view(buyer, input.token)
 
 

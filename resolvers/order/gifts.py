@@ -45,7 +45,7 @@ class LockedGift:
 
 
 @operation(AccessRule.CUSTOMER)
-async def send_gift(call: Call, token: str, position: int, email: str) -> None:
+async def resend_gift(call: Call, token: str, position: int, email: str) -> None:
     """Send what was issued for a line of the order of a link to its recipient again, at this address. To one address it
     is sent once in a quarter of an hour.
 

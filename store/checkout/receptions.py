@@ -82,7 +82,7 @@ class BasketReception:
         for delivery in self.deliveries:
             for mode in sorted(mode for mode in RECEPTION_MODES[delivery.kind] if not mode.is_by_email):
                 beside = [(line, mode_beside(other, line.choice.giftee, mode)) for line, other in others if line]
-                offered = self._offered(delivery, [*beside, *((line, mode) for line in opened)])
+                offered = self._offer(delivery, [*beside, *((line, mode) for line in opened)])
                 options.append(_option(mode, delivery.id, _added_to(without, offered), _moves(without, offered)))
         return tuple(options)
 
@@ -106,10 +106,10 @@ class BasketReception:
         if kind is None:
             return _by_email(modes)
         fitting = (each for each in self.deliveries if each.kind is kind and self.delivery_id in (None, each.id))
-        offered = (self._offered(delivery, ways) for delivery in fitting)
+        offered = (self._offer(delivery, ways) for delivery in fitting)
         return next((option for option in offered if option.is_available), None)
 
-    def _offered(self, delivery: ShopDelivery, ways: Ways) -> DeliveryOption:
+    def _offer(self, delivery: ShopDelivery, ways: Ways) -> DeliveryOption:
         """The delivery of what is not e-mailed."""
         option = delivery_option(delivery, self._shipments(ways), self.worth, self.reduction, physical=False)
         modes = {mode for _, mode in ways}

@@ -35,7 +35,7 @@ def check_drawing(content: bytes) -> DrawingSize:
     """
     if len(content) > MAX_BYTES:
         raise InvalidPicture(f"This SVG is too large: at most {MAX_BYTES // 1000:,} kB.")
-    reader = _Reader()
+    reader = _SvgReader()
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.StartElementHandler = reader.start
     parser.EndElementHandler = reader.end
@@ -53,7 +53,7 @@ def check_drawing(content: bytes) -> DrawingSize:
 
 
 @dataclass(slots=True)
-class _Reader:
+class _SvgReader:
     """What is found while a drawing is read."""
 
     size: DrawingSize | None = None

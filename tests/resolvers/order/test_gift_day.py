@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from resolvers.order.gift_day import reschedule_gift, send_gift_now
-from resolvers.order.gifts import send_gift
+from resolvers.order.gifts import resend_gift
 from resolvers.order.page import find_order_page
 from schema.core.errors import InvalidInput, NotFound
 from schema.coupon.coupon import ReceptionMode
@@ -209,7 +209,7 @@ async def test_it_is_sent_now_and_ends_as_before(shop: Shop) -> None:
     item = page.lines[0].issued_item
     assert item is not None
     assert (item.send_on, item.is_waiting, item.is_sendable) == (None, False, True)
-    await send_gift(shop.context, token, 0, NEW)
+    await resend_gift(shop.context, token, 0, NEW)
 
 
 @pytest.mark.parametrize("attempt", range(3))

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from resolvers.order.gifts import send_gift
+from resolvers.order.gifts import resend_gift
 from resolvers.order.page import find_order_page
 from resolvers.payment.refunds.order_refunds import refund_order
 from schema.core.errors import InvalidInput, NotFound
@@ -33,7 +33,7 @@ async def recipients(shop: Shop, kind: str) -> list[str]:
 async def test_ten_at_once_send_one(shop: Shop) -> None:
     token = await token_of(shop, card_of("50.00", giftee=GIFTEE))
     before = await recipients(shop, "gift_card")
-    await asyncio.gather(*(send_gift(shop.context, token, 0, "new@example.com") for _ in range(10)))
+    await asyncio.gather(*(resend_gift(shop.context, token, 0, "new@example.com") for _ in range(10)))
     assert await recipients(shop, "gift_card") == [*before, "new@example.com", "ada@example.com"]
     assert await shop.one("SELECT giftee_email FROM gift_card") == "new@example.com"
 
@@ -42,7 +42,7 @@ async def test_a_card_that_is_spent_from_stays_where_it_is(shop: Shop) -> None:
     token = await token_of(shop, card_of("50.00", giftee=GIFTEE))
     await shop.execute("UPDATE gift_card SET remaining_amount = 49.99, status = 'using'")
     with pytest.raises(NotFound):
-        await send_gift(shop.context, token, 0, "new@example.com")
+        await resend_gift(shop.context, token, 0, "new@example.com")
     assert await shop.one("SELECT giftee_email FROM gift_card") == GIFTEE.email
 
 
@@ -51,7 +51,7 @@ async def test_what_is_the_networks_is_sent_again_by_the_network(shop: Shop) -> 
     token = await token_of(shop, goods.cards("50.00", giftee=GIFTEE), goods.boxes(giftee=GIFTEE))
     for position, kind in enumerate(("network_gift_card", "network_voucher")):
         before = await recipients(shop, kind)
-        await send_gift(shop.context, token, position, "new@example.com")
+        await resend_gift(shop.context, token, position, "new@example.com")
         assert await recipients(shop, kind) == [*before, "new@example.com", "ada@example.com"]
 
 
@@ -60,9 +60,9 @@ async def test_what_waits_for_its_day_is_not_sent_before(shop: Shop) -> None:
     day = clock.now().date() + dt.timedelta(days=10)
     token = await token_of(shop, goods.cards("50.00", giftee=GIFTEE, send_on=day))
     with pytest.raises(NotFound):
-        await send_gift(shop.context, token, 0, "new@example.com")
+        await resend_gift(shop.context, token, 0, "new@example.com")
     clock.advance(dt.timedelta(days=12))
-    await send_gift(shop.context, token, 0, "new@example.com")
+    await resend_gift(shop.context, token, 0, "new@example.com")
 
 
 @pytest.mark.parametrize("attempt", range(5))
@@ -71,9 +71,9 @@ async def test_sent_again_while_it_is_refunded_it_goes_nowhere_or_before(shop: S
     token = await token_of(shop, card_of("50.00", giftee=GIFTEE), card_of("60.00", giftee=GIFTEE))
     wish = await refund_wish(shop, 0, 1)
     sent, refunded, late = await asyncio.gather(
-        send_gift(shop.context, token, 0, "new@example.com"),
+        resend_gift(shop.context, token, 0, "new@example.com"),
         refund_order(shop.manager, wish),
-        send_gift(shop.context, token, 1, "new@example.com"),
+        resend_gift(shop.context, token, 1, "new@example.com"),
         return_exceptions=True,
     )
     assert not isinstance(refunded, BaseException)
@@ -82,7 +82,7 @@ async def test_sent_again_while_it_is_refunded_it_goes_nowhere_or_before(shop: S
     assert await shop.one("SELECT array_agg(DISTINCT status) FROM gift_card") == ["cncld"]
     for position in (0, 1):
         with pytest.raises(NotFound):
-            await send_gift(shop.context, token, position, "new@example.com")
+            await resend_gift(shop.context, token, position, "new@example.com")
 
 
 async def test_presents_of_one_order_are_sent_each_at_its_time(shop: Shop) -> None:

@@ -125,7 +125,9 @@ def test_a_coupon_frees_collecting_only_where_it_is_for_it() -> None:
     assert price_basket(replace(asked(MAIL, ON_SITE), codes=[both])).totals.delivery == Decimal("0.00")
 
 
-def kept(*receptions: ReceptionMode | None, usual: ReceptionMode | None = PRINT) -> tuple[BasketEdits, list[uuid.UUID]]:
+def edits_of(
+    *receptions: ReceptionMode | None, usual: ReceptionMode | None = PRINT
+) -> tuple[BasketEdits, list[uuid.UUID]]:
     lines: dict[uuid.UUID, BasketChoice] = {uuid.uuid4(): card(one) for one in receptions}
     return BasketEdits(1, ShopKind.GIFT_CARDS, lines, usual), list(lines)
 
@@ -135,14 +137,14 @@ def ways(edits: BasketEdits) -> list[ReceptionMode | None]:
 
 
 def test_a_choice_for_all_replaces_those_of_lines() -> None:
-    edits, _ = kept(MAIL, None, POST)
+    edits, _ = edits_of(MAIL, None, POST)
     edits.receive(ON_SITE, 3)
     assert (ways(edits), edits.reception, edits.delivery_id) == ([ON_SITE] * 3, ON_SITE, 3)
     assert {line.reception for line in edits.lines.values()} == {None}
 
 
 def test_a_choice_for_the_only_line_is_that_of_the_lines_to_come() -> None:
-    edits, (only,) = kept(None, usual=None)
+    edits, (only,) = edits_of(None, usual=None)
     edits.receive(POST, 1, only)
     assert (edits.reception, edits.delivery_id, edits.lines[only].reception) == (POST, 1, None)
 
@@ -162,7 +164,7 @@ def test_what_is_posted_or_collected_of_an_order_goes_one_way(
     chosen: tuple[ReceptionMode, int | None],
     after: list[ReceptionMode],
 ) -> None:
-    edits, ids = kept(*before)
+    edits, ids = edits_of(*before)
     edits.delivery_id = 9
     edits.receive(*chosen, ids[0])
     assert ways(edits) == after
@@ -170,13 +172,13 @@ def test_what_is_posted_or_collected_of_an_order_goes_one_way(
 
 
 def test_what_nobody_has_an_address_for_is_posted_to_its_buyer() -> None:
-    edits, (first, second) = kept(None, ON_SITE)
+    edits, (first, second) = edits_of(None, ON_SITE)
     edits.lines[second] = replace(edits.lines[second], giftee=replace(GRACE, city=""))
     edits.receive(POST, 1, first)
     assert ways(edits) == [POST, POST]
 
 
 def test_the_first_choice_is_that_of_lines_without_one() -> None:
-    edits, ids = kept(None, None, usual=None)
+    edits, ids = edits_of(None, None, usual=None)
     edits.receive(MAIL, None, ids[1])
     assert (ways(edits), edits.reception) == ([MAIL, MAIL], MAIL)
