@@ -109,8 +109,9 @@ async def delivered_lines(db: AsyncSession, order: OrderRow) -> Sequence[tuple[A
 
 async def is_nothing_to_fulfil(db: AsyncSession, order: OrderRow) -> bool:
     """Whether nothing of a locked order is left to hand over or to send."""
-    left = any(left_of_line(row) for _, row in await delivered_lines(db, order))
-    return not left or await is_all_refunded(db, order)
+    lines = await delivered_lines(db, order)
+    is_none_left = bool(lines) and not any(left_of_line(row) for _, row in lines)
+    return is_none_left or await is_all_refunded(db, order)
 
 
 async def lines_to_fulfil(db: AsyncSession, order: OrderRow) -> Sequence[AttemptLine]:
