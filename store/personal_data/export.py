@@ -1,7 +1,7 @@
 """Reads what a partner keeps about a person."""
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -50,6 +50,7 @@ async def personal_data_of(db: AsyncSession, person: PersonKey, now: dt.datetime
     """All that a partner keeps about a person."""
     person_rows = await rows_of_person(db, person)
     texts = PersonalTexts(person.email, texts_of(person_rows))
+    bought = {("Order", str(order.id)) for order in person_rows.orders}
     return PersonalData(
         partner_id=person.partner_id,
         email=person.email,
@@ -75,9 +76,9 @@ async def personal_data_of(db: AsyncSession, person: PersonKey, now: dt.datetime
             for each in await events_with(db, person, texts)
         ],
         audit_entries=[
-            _entry(each, texts)
-            for each in await entries_about(db, person, texts)
-            if texts.has_email([each.input, each.changes])
+            _entry(each, texts, is_buyers=_is_of_buyer(each, bought))
+            for each in await entries_about(db, person, texts, bought)
+            if texts.has_email([each.input, each.changes]) or _is_of_buyer(each, bought)
         ],
     )
 
@@ -264,10 +265,15 @@ async def _network_usages(db: AsyncSession, gifts: Sequence[GiftRow]) -> list[Pe
     return usages
 
 
-def _entry(entry: AuditEntryRow, texts: PersonalTexts) -> PersonalRecord:
+def _is_of_buyer(entry: AuditEntryRow, bought: Collection[tuple[str, str]]) -> bool:
+    """Whether an entry is of what the buyer has changed at the page of one of these orders (type, id)."""
+    return entry.actor is AuditActor.CUSTOMER and (entry.subject_type, entry.subject_id) in bought
+
+
+def _entry(entry: AuditEntryRow, texts: PersonalTexts, *, is_buyers: bool) -> PersonalRecord:
     """What an entry says about the person; and the network address, if it was the person who has bought."""
     data: dict[str, Any] = texts.keep({"input": entry.input, "changes": entry.changes}, MASK)
-    if entry.actor is AuditActor.CUSTOMER and texts.has_email(entry.input.get("buyer")):
+    if is_buyers or (entry.actor is AuditActor.CUSTOMER and texts.has_email(entry.input.get("buyer"))):
         data["address"] = entry.address
     return PersonalRecord(id=str(entry.id), name=entry.operation, occurred_on=entry.occurred_on, data=data)
 

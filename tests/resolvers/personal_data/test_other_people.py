@@ -107,6 +107,25 @@ async def test_a_mail_to_the_partner_stays_if_it_has_the_same_address(shop: Shop
     assert ADA not in str([content for _, content in left])
 
 
+async def test_what_a_buyer_changed_at_the_page_of_an_order_is_read_by_its_buyer(shop: Shop, presents: None) -> None:
+    """With the network address, which the recipient of the present does not get."""
+    await shop.execute(
+        "INSERT INTO audit_entry (occurred_on, operation, actor, username, token_hint, address, request_id, subject_type, "
+        "subject_id, partner_id, marketplace_id, input, changes) SELECT now(), 'resend_gift_by_token', 'customer', '', '', "
+        "'192.0.2.7', '', 'Order', min(id)::text, :partner, :network, CAST(:input AS jsonb), '[]' FROM shop_order",
+        partner=shop.partner.id,
+        network=shop.partner.marketplace_id,
+        input=json.dumps({"position": 0, "email": GRACE}),
+    )
+    of_ada, of_grace, of_bob = [
+        [entry.data for entry in (await exported(shop, who)).audit_entries if entry.name == "resend_gift_by_token"]
+        for who in (ADA, GRACE, BOB)
+    ]
+    assert [(data["input"]["email"], data["address"]) for data in of_ada] == [("***", "192.0.2.7")]
+    assert [(data["input"]["email"], "address" in data) for data in of_grace] == [(GRACE, False)]
+    assert of_bob == []
+
+
 async def test_a_giftee_reads_nothing_of_the_buyer_in_the_log(shop: Shop, presents: None) -> None:
     """As staff issue a present, and as the buyer has bought one."""
     people = {"buyer": {"first_name": "Ada", "email": ADA}, "giftee_details": {"first_name": "Grace", "email": GRACE}}
