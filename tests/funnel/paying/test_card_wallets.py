@@ -213,9 +213,17 @@ async def test_what_is_refused_begins_nothing(shop: Shop, customer: Customer, ro
 async def test_a_link_that_is_paid_already(shop: Shop, customer: Customer, row: Any) -> None:
     assert (await send(customer)).json()["result"] == "success"
     told = (await send(customer)).json()
+    assert told["result"] == "success"
     await customer.open(told["url"])
     assert customer.h1 == "Thank you, it is paid"
     assert (await shop.control("GET", "/stats")).json()["charged"] == 1
+
+
+async def test_a_link_that_has_ended_is_not_paid(shop: Shop, customer: Customer, row: Any) -> None:
+    await shop.execute("UPDATE payment_request SET status = 'cancelled'")
+    told = (await send(customer)).json()
+    assert (told["result"], told["url"]) == ("fail", path(row))
+    assert await shop.count("payment_transaction") == 0
 
 
 async def test_apple_validates_the_host_of_the_page(shop: Shop, customer: Customer, row: Any) -> None:
