@@ -3,12 +3,12 @@
 import json
 import pathlib
 from collections.abc import Mapping
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 
 from coffret.sandbox.app import of as sandbox_of
-from coffret.sandbox.database import SandboxSession
 from schema.payment_method import PaymentMethod
 from store.core.settings import Settings
 from store.providers.apple_pay import ApplePayMerchant
@@ -37,15 +37,18 @@ def token_fields(method: str = "apple_pay", card: str = GOOD_CARD) -> dict[str, 
     return {"method": method, "token": json.dumps(token), "browser": json.dumps(BROWSER)}
 
 
+async def answer_of(shop: Shop, path: str) -> Any:
+    """The provider's stored answer to a token, sent to a path with this part."""
+    read = "SELECT body FROM response WHERE url LIKE ?"
+    return json.loads(await sandbox_of(shop.sandbox).run(lambda session: session.rows(read, f"%{path}%")[0]["body"]))
+
+
 async def forget_answer(shop: Shop) -> str:
-    """The provider's stored answer to the last token becomes inconclusive. Returns the id of the pay-in."""
-
-    def spoil(session: SandboxSession) -> str:
-        [kept] = session.rows("SELECT key, body FROM response WHERE url LIKE '%applepay%'")
-        session.change("UPDATE response SET status = 500, body = '{}' WHERE key = ?", kept["key"])
-        return str(json.loads(kept["body"])["Id"])
-
-    return await sandbox_of(shop.sandbox).run(spoil)
+    """The provider's stored answer to a token of Apple Pay becomes inconclusive. Returns the id of the pay-in."""
+    payin = await answer_of(shop, "applepay")
+    spoil = "UPDATE response SET status = 500, body = '{}' WHERE url LIKE '%applepay%'"
+    assert await sandbox_of(shop.sandbox).run(lambda session: session.change(spoil)) == 1
+    return str(payin["Id"])
 
 
 async def lose_answers(shop: Shop, *, charged: bool) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import datetime as dt
+import json
 from typing import Any
 
 import httpx
@@ -21,9 +22,11 @@ from tests.funnel.checkout.customer import Customer
 from tests.funnel.checkout.page import fields_of
 from tests.funnel.paying.test_pages import charges, come_back, notes, path
 from tests.funnel.wallets import (
+    BROWSER,
     GATEWAY,
     Apple,
     AppleFiles,
+    answer_of,
     forget_answer,
     lose_answers,
     send_as_script,
@@ -208,6 +211,16 @@ async def test_what_is_refused_begins_nothing(shop: Shop, customer: Customer, ro
     assert await shop.count("payment_transaction") == 0
     await customer.open(path(row))
     assert [each.attributes["data-wallet"] for each in customer.page.all("button", class_="wallet")] == ["google_pay"]
+
+
+@pytest.mark.parametrize(("told", "sent"), [(30, 24), (24, 24), (64, 48), (0, 1)])
+async def test_the_bank_is_told_a_depth_of_colours_that_it_knows(
+    shop: Shop, customer: Customer, row: Any, told: int, sent: int
+) -> None:
+    browser = json.dumps(BROWSER | {"colorDepth": told})
+    assert (await send(customer, "google_pay", browser=browser)).json()["result"] == "success"
+    payin = await answer_of(shop, "googlepay")
+    assert payin["BrowserInfo"]["ColorDepth"] == sent
 
 
 async def test_a_link_that_is_paid_already(shop: Shop, customer: Customer, row: Any) -> None:
