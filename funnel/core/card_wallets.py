@@ -24,6 +24,8 @@ GOOGLE_SOURCES = (
 )
 """Where the browser itself reads what Google Pay is: Chrome applies the page's policy to that."""
 APPLE_DOMAIN_PATH = "/.well-known/apple-developer-merchantid-domain-association"
+COLOR_DEPTHS = (1, 4, 8, 15, 16, 24, 32, 48)
+"""Bits per pixel, as 3-D Secure lists them."""
 LONGEST_TOKEN, LONGEST_TEXT, LARGEST_NUMBER = 16_384, 255, 100_000
 RESULTS = {PaymentAttemptStatus.COMPLETED: "success", PaymentAttemptStatus.WAITING: "unknown"}
 """What the browser's sheet shows at its end. Anything else has failed."""
@@ -122,7 +124,7 @@ def read_token(request: Request, form: Mapping[str, str]) -> CardToken:
                 accept_header=request.headers.get("accept", "*/*")[:LONGEST_TEXT],
                 user_agent=request.headers.get("user-agent", "")[:LONGEST_TEXT],
                 language=_text(browser["language"], LONGEST_TEXT),
-                color_depth=_number(browser["colorDepth"]),
+                color_depth=_color_depth(browser["colorDepth"]),
                 screen_height=_number(browser["screenHeight"]),
                 screen_width=_number(browser["screenWidth"]),
                 time_zone_offset=_number(browser["timeZoneOffset"]),
@@ -142,6 +144,11 @@ def _number(value: object) -> int:
     if not isinstance(value, int) or abs(value) > LARGEST_NUMBER:
         raise ValueError("no number, or too large")
     return value
+
+
+def _color_depth(value: object) -> int:
+    """The next lower depth that the provider takes: browsers also say 30, for example."""
+    return max((depth for depth in COLOR_DEPTHS if depth <= _number(value)), default=COLOR_DEPTHS[0])
 
 
 def tell_script(url: str, status: PaymentAttemptStatus | None = None) -> Response:

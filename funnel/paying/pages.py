@@ -21,7 +21,11 @@ from schema.payment_method import CardToken
 
 BUTTON, LEAVING, RETURN = "button", "leaving", "return"
 TOKEN, APPLE_PAY = "token", "apple-pay"
-OUTCOMES = {State.PAID: PaymentAttemptStatus.COMPLETED, State.CHECKING: PaymentAttemptStatus.WAITING}
+OUTCOMES = {
+    State.PAID: PaymentAttemptStatus.COMPLETED,
+    State.CHECKING: PaymentAttemptStatus.WAITING,
+    State.AT_PROVIDER: PaymentAttemptStatus.WAITING,
+}
 """How a payment by token has ended, if it has not failed."""
 
 
@@ -83,15 +87,20 @@ async def pay_by_token(request: PayingRequest) -> Response:
     try:
         if await _begin(request, card):
             return tell_script(request.path(LEAVING), PaymentAttemptStatus.WAITING)
-    except PaymentEnded:
-        return tell_script(request.start)
+    except PaymentEnded:  # it was paid in another tab, or has ended meanwhile
+        return await _tell_outcome(request, request.start)
     except AppError as error:
         if error.code() not in START_FAILURES:
             raise
         await request.put_flash(BUTTON, Flash(((BUTTON, error.code()),)))
         return tell_script(request.start)
+    return await _tell_outcome(request, request.path(RETURN))
+
+
+async def _tell_outcome(request: PayingRequest, url: str) -> Response:
+    """The answer to the script: how the payment has ended, and the page that follows."""
     page = await operations.payment_page(request.context, request.token)
-    return tell_script(request.path(RETURN), OUTCOMES.get(page.state))
+    return tell_script(url, OUTCOMES.get(page.state))
 
 
 async def _begin(request: PayingRequest, card: CardToken | None = None) -> str:

@@ -4,18 +4,19 @@ const root = document.querySelector("[data-wallets]");
 const { form } = root.querySelector("button");
 const failed = root.querySelector("[data-failed]");
 let busy = false;
+let sending = false;
 
 /** Sends fields with the form's own, which say what the customer has seen. */
 async function send(url, fields) {
   const body = new URLSearchParams(new FormData(form));
   for (const [name, value] of Object.entries(fields)) body.set(name, value);
   const answer = await fetch(url, { method: "POST", body });
-  if (!answer.ok) throw new Error(`${url} answered ${answer.status}`);
+  if (!answer.ok) throw Object.assign(new Error(`${url} answered ${answer.status}`), { refused: answer.status < 500 });
   return answer.json();
 }
 
-/** Sends a token once; the payment's own page follows, whatever became of it. */
-function pay(method, token) {
+/** Sends a token once, and ends the sheet with what became of it. The payment's own page follows, unless nothing was begun. */
+async function pay(method, token, complete) {
   const browser = {
     language: navigator.language,
     colorDepth: screen.colorDepth,
@@ -23,10 +24,28 @@ function pay(method, token) {
     screenWidth: screen.width,
     timeZoneOffset: new Date().getTimezoneOffset(),
   };
-  return send(root.dataset.tokenUrl, { method, token: JSON.stringify(token), browser: JSON.stringify(browser) });
+  sending = true;
+  let told = { result: "fail" };
+  let refused = false;
+  try {
+    told = await send(root.dataset.tokenUrl, { method, token: JSON.stringify(token), browser: JSON.stringify(browser) });
+  } catch (error) {
+    refused = Boolean(error.refused);
+  }
+  try {
+    await complete(told.result);
+  } catch {
+    // the sheet has timed out meanwhile
+  }
+  sending = false;
+  const next = told.url ?? root.dataset.outcomeUrl; // without an answer it may be paid all the same
+  if (refused) tellFailure();
+  else if (next) location.assign(next);
+  else location.reload();
 }
 
 function rest() {
+  if (sending) return; // Safari's sheet can be closed, and the token is on its way all the same
   busy = false;
   for (const button of root.querySelectorAll("button")) button.removeAttribute("aria-disabled");
 }
@@ -53,14 +72,9 @@ const sheets = {
       session.onpaymentauthorized = async ({ payment: { token } }) => {
         const { paymentData, paymentMethod, transactionIdentifier } = token;
         const data = { data: JSON.stringify(paymentData), network: paymentMethod.network, transactionId: transactionIdentifier };
-        try {
-          const { result, url } = await pay("apple_pay", data);
+        await pay("apple_pay", data, (result) => {
           session.completePayment({ status: result === "fail" ? ApplePaySession.STATUS_FAILURE : ApplePaySession.STATUS_SUCCESS });
-          location.assign(url);
-        } catch {
-          session.completePayment({ status: ApplePaySession.STATUS_FAILURE });
-          location.reload(); // it may be paid all the same: the page tells
-        }
+        });
       };
       session.begin();
     },
@@ -77,14 +91,8 @@ const sheets = {
       } catch (error) {
         return error.name === "AbortError" ? rest() : tellFailure();
       }
-      try {
-        const { result, url } = await pay("google_pay", { data: response.details.paymentMethodData.tokenizationData.token });
-        await response.complete(result);
-        location.assign(url);
-      } catch {
-        await response.complete("fail");
-        location.reload(); // see above
-      }
+      const data = { data: response.details.paymentMethodData.tokenizationData.token };
+      await pay("google_pay", data, (result) => response.complete(result));
     },
   },
 };

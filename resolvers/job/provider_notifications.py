@@ -31,8 +31,8 @@ async def dispatch_notification(
 
     `notified`: the provider has sent it, in contrast to an event that was read from its list.
     """
-    if subject is Subject.PAYIN and not await process.handle_payin_notification(services, id):
-        await payment_polling.handle_notification(services, id, notified=notified)
+    if subject is Subject.PAYIN:
+        await _handle_payin_notification(services, id, notified=notified)
     if subject is Subject.REFUND:
         await refund_notifications.handle_refund_notification(services, id)
     if subject in HANDLERS:
@@ -45,3 +45,11 @@ async def dispatch_notification(
         await bank_account.handle_notification(services, id)
     if event:
         await note_handled(services, event)
+
+
+async def _handle_payin_notification(services: Services, id: str, *, notified: bool) -> None:
+    """Handle a hint about a pay-in of a payment link or of a checkout. One whose id was lost is found by its reference."""
+    if await process.handle_payin_notification(services, id):
+        return
+    if not await payment_polling.handle_notification(services, id, notified=notified):
+        await process.complete_by_reference(services, id)

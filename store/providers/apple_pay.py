@@ -1,7 +1,6 @@
 """Apple's validation of a shop: the session that a browser needs before it shows the sheet of Apple Pay."""
 
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx
 
@@ -17,7 +16,9 @@ GATEWAYS = frozenset(
     }
 )
 """Apple's hosts; nothing else is called. Those with `cert` are for tests."""
-LONGEST_NAME, MOST_LOGGED = 64, 300
+PATH = "/paymentservices/"
+"""What all of Apple's addresses begin with, after the host."""
+LONGEST_NAME, LONGEST_URL, MOST_LOGGED = 64, 200, 300
 TIMEOUT = 10.0
 """Seconds. The browser gives up after thirty."""
 
@@ -52,7 +53,7 @@ class ApplePayMerchant:
 
         Raises NotApples and MerchantRefused.
         """
-        _check_url(url)
+        gateway = _gateway(url)
         if self._http is None:
             raise MerchantRefused("Apple Pay is not configured.")
         asked = {
@@ -62,7 +63,7 @@ class ApplePayMerchant:
             "initiativeContext": host.partition(":")[0],
         }
         try:
-            answer = await self._http.post(url, json=asked)
+            answer = await self._http.post(gateway, json=asked)
             session = answer.json() if answer.is_success else None
         except (httpx.HTTPError, ValueError) as error:
             raise MerchantRefused(repr(error)) from error
@@ -71,11 +72,16 @@ class ApplePayMerchant:
         return session
 
 
-def _check_url(url: str) -> None:
-    """Raise NotApples unless this is https at one of Apple's hosts, at the default port and without credentials."""
+def _gateway(url: str) -> httpx.URL:
+    """The address, if it is https at one of Apple's hosts, at the default port and without credentials, below PATH. Raises
+    NotApples.
+    """
     try:
-        parts = urlsplit(url)
-    except ValueError as error:
+        gateway = httpx.URL(url[: LONGEST_URL + 1])
+    except (httpx.InvalidURL, ValueError) as error:
         raise NotApples(url) from error
-    if parts.scheme != "https" or parts.netloc not in GATEWAYS:
+    is_apples = gateway.scheme == "https" and gateway.netloc.decode() in GATEWAYS and not gateway.userinfo
+    is_plain = gateway.path.startswith(PATH) and ".." not in gateway.path and not (gateway.query or gateway.fragment)
+    if len(url) > LONGEST_URL or not is_apples or not is_plain:
         raise NotApples(url)
+    return gateway

@@ -3,10 +3,12 @@
 import json
 import pathlib
 from collections.abc import Mapping
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 
+from coffret.sandbox.app import of as sandbox_of
 from schema.payment_method import PaymentMethod
 from store.core.settings import Settings
 from store.providers.apple_pay import ApplePayMerchant
@@ -33,6 +35,30 @@ def token_fields(method: str = "apple_pay", card: str = GOOD_CARD) -> dict[str, 
     if method == "apple_pay":
         token |= {"network": "Visa", "transactionId": "061EB32181A2D9CA"}
     return {"method": method, "token": json.dumps(token), "browser": json.dumps(BROWSER)}
+
+
+async def answer_of(shop: Shop, path: str) -> Any:
+    """The provider's stored answer to a token, sent to a path with this part."""
+    read = "SELECT body FROM response WHERE url LIKE ?"
+    return json.loads(await sandbox_of(shop.sandbox).run(lambda session: session.rows(read, f"%{path}%")[0]["body"]))
+
+
+async def forget_answer(shop: Shop) -> str:
+    """The provider's stored answer to a token of Apple Pay becomes inconclusive. Returns the id of the pay-in."""
+    payin = await answer_of(shop, "applepay")
+    spoil = "UPDATE response SET status = 500, body = '{}' WHERE url LIKE '%applepay%'"
+    assert await sandbox_of(shop.sandbox).run(lambda session: session.change(spoil)) == 1
+    return str(payin["Id"])
+
+
+async def lose_answers(shop: Shop, *, charged: bool) -> None:
+    """The answer to a token is lost, after or before it has charged the card, and cannot be looked up for now."""
+    for fault in (
+        {"method": "POST", "path": "/payins/applepay/direct", "kind": "drop", "when": "after" if charged else "before"}
+        | {"times": 1 if charged else 50},
+        {"method": "GET", "path": "/responses/*", "kind": "status", "status": 503, "times": 50},
+    ):
+        assert (await shop.control("POST", "/faults", fault)).status_code == 200
 
 
 async def send_as_script(customer: Customer, url: str, fields: Mapping[str, str]) -> httpx.Response:

@@ -52,6 +52,8 @@ from store.providers.transactions import Payer, Transaction
 log = structlog.get_logger(__name__)
 PROVIDER_TIMEOUT = dt.timedelta(seconds=10)
 """How long a customer waits for one call to the provider. A call that times out is treated like a lost response."""
+RECEIVED = 4 * PROVIDER_TIMEOUT
+"""When the provider has received a token, if it ever will."""
 
 
 @operation(AccessRule.CUSTOMER, transaction=False)
@@ -73,11 +75,12 @@ async def start_payment(
     id.
 
     Raises CheckoutChanged if the amounts or legal texts differ from what the customer saw, or if something is no longer
-    available, such as the method; PartnerInactive if the partner may not sell, unless the payment is already in progress.
+    available, such as the method; PartnerInactive if the partner may not sell, unless the payment is already in progress;
+    ProviderTimedOut, beside its other causes, while a token that was sent before may yet charge the card.
     """
     if (method in BY_TOKEN) != (token is not None):
         raise CheckoutChanged
-    attempt = await _begin_attempt(call, key, agreed, language, method)
+    attempt = await _begin(call, key, agreed, language, method)
     if attempt.state is AttemptState.STARTING:
         if attempt.card_amount == 0:
             attempt = await sync_attempt(call.services, attempt.id)
@@ -86,16 +89,44 @@ async def start_payment(
     return StartedPayment(attempt.id, STATUS[attempt.state], attempt.redirect_url or None)
 
 
-async def _begin_attempt(
+async def _begin(
     call: Call, key: CheckoutKey, agreed: AgreedTotals, language: str, method: PaymentMethod | None
 ) -> AttemptRow:
-    """The attempt of this customer for exactly this checkout: the live one, the ordered one, or a new one."""
+    """The attempt of this customer for exactly this checkout. Another one whose token may have charged the card is looked
+    up before it is given up. Raises ProviderTimedOut if that does not settle it.
+    """
+    unsent = None
+    for _ in range(2):
+        attempt, is_in_the_way = await _begin_attempt(call, key, agreed, language, method, unsent)
+        if not is_in_the_way:
+            return attempt
+        try:
+            attempt = await sync_attempt(call.services, attempt.id, time_limit=PROVIDER_TIMEOUT)
+        except ProviderError as error:
+            log.warning("a payment by token could not be looked up", attempt=str(attempt.id), error=repr(error))
+            raise ProviderTimedOut from error
+        if not attempt.payin_id and call.services.clock.now() - attempt.created_on > RECEIVED:
+            unsent = attempt.id
+    raise ProviderTimedOut
+
+
+async def _begin_attempt(
+    call: Call,
+    key: CheckoutKey,
+    agreed: AgreedTotals,
+    language: str,
+    method: PaymentMethod | None,
+    unsent: uuid.UUID | None,
+) -> tuple[AttemptRow, bool]:
+    """The live attempt, the ordered one, or a new one. True: it is another one, which has to be looked up first. `unsent` is
+    one that the provider has not received.
+    """
     async with call.services.db.sessions() as db, db.begin():
         await lock_checkout(db, key.cart_id, session_digest(key.session_id))
         reader = TransactionReader(call.services.db, db)
         session = await load_session(call, reader, key, ordered=True)
         if session.ordered_attempt is not None:
-            return session.ordered_attempt
+            return session.ordered_attempt, False
         quote, buyer = await session.quote(call, reader), session.customer.buyer
         if (
             CheckoutNotice.CART_REPLACED in session.edits.notices
@@ -113,7 +144,9 @@ async def _begin_attempt(
         if live is not None:
             payable = live.link_expires_on is None or now < live.link_expires_on
             if live.fingerprint == attempt.fingerprint and payable:
-                return live
+                return live, False
+            if live.id != unsent and _may_charge(live, now):
+                return live, True
             await lock_rows(db, live, attempt)
             await abandon(db, live)
             await db.flush()
@@ -124,7 +157,13 @@ async def _begin_attempt(
         await db.flush()
         await require_selling(call.services, db, attempt.partner_id, lock=True)
         await reserve(db, attempt, now)
-        return attempt
+        return attempt, False
+
+
+def _may_charge(attempt: AttemptRow, now: dt.datetime) -> bool:
+    """Whether a live attempt may charge the card without the customer: its token is sent, and no bank asks."""
+    asks = bool(attempt.redirect_url) and attempt.link_expires_on is not None and now < attempt.link_expires_on
+    return attempt.payment_method in BY_TOKEN and attempt.card_amount > 0 and not asks
 
 
 def _method(session: CheckoutSession, settings: Settings, chosen: PaymentMethod | None) -> PaymentMethod:

@@ -27,8 +27,8 @@ OVERLAP = dt.timedelta(minutes=30)
 """How much is read again, because the provider may list an event late. Repeated events find nothing new."""
 
 
-async def handle_notification(services: Services, payin_id: str, *, notified: bool = False) -> None:
-    """Handle a hint about a pay-in: check its attempt, if it is one of ours.
+async def handle_notification(services: Services, payin_id: str, *, notified: bool = False) -> bool:
+    """Handle a hint about a pay-in: check its attempt. Returns False if it has none.
 
     `notified`: the hint is a notification, not an event that was read from the provider's list.
     """
@@ -38,10 +38,11 @@ async def handle_notification(services: Services, payin_id: str, *, notified: bo
         await _reopen_if_paid(services, known, payin_id)
     attempt_id = known or await _find_by_reference(services, payin_id)
     if attempt_id is None:
-        return
+        return False
     if notified:
         await _note_notification(services, attempt_id)
     await CHECKS.poll(services, attempt_id)
+    return True
 
 
 async def _note_notification(services: Services, attempt_id: uuid.UUID) -> None:

@@ -34,6 +34,7 @@ from store.partner.partners import PartnerRow
 from store.payment.payments import PAYABLE, PAYMENT_STATES, TRANSACTION_STATES, PaymentRow, PaymentTransactionRow
 from store.payment.recording import lock_payment, new_payin, sources_of
 from store.providers.errors import Declined, InvalidRequest, NotAllowed, ProviderError, UnknownOutcome
+from store.providers.errors import ProviderNotFound as UnknownToProvider
 from store.providers.keys import IdempotencyKey
 from store.providers.money import MinorAmount
 from store.providers.transactions import (
@@ -51,6 +52,10 @@ PROVIDER_TIMEOUT = dt.timedelta(seconds=10)
 """How long a customer waits for one call to the provider. A call that times out is treated like a lost response."""
 GRACE = dt.timedelta(minutes=8)
 """How long the calls that begin a pay-in may still be in progress."""
+SENDABLE = 2 * PROVIDER_TIMEOUT
+"""For how long other presses may send a new pay-in by token too, as they begin it together."""
+RECEIVED = SENDABLE + 2 * PROVIDER_TIMEOUT
+"""When the provider has received a pay-in by token, if it ever will: the last call has ended."""
 INTERVALS = CheckIntervals(
     by_age=(
         (dt.timedelta(minutes=1), dt.timedelta(minutes=1)),
@@ -60,6 +65,7 @@ INTERVALS = CheckIntervals(
     longest=dt.timedelta(hours=1),
 )
 TECHNICAL_FAILURE = "The payment provider could not begin the payment."
+NEVER_RECEIVED = Failure("", TECHNICAL_FAILURE, FailureReason.PROVIDER_TECHNICAL)
 OPEN_PAYIN = (
     col(TABLE.type) == PaymentTransactionType.PAYIN,
     col(TABLE.payment_method) == PaymentSourceKind.CREDIT_CARD,
@@ -75,16 +81,60 @@ async def start_payin(
     token: CardToken | None = None,
 ) -> TABLE:
     """Begin the pay-in of a payment, or continue the one that is open, with its method. Pressing twice begins one. A method
-    in BY_TOKEN has a `token`.
+    in BY_TOKEN has a `token`, which is sent for no other method. An open pay-in that the provider has never received
+    makes way for the chosen method, where a token is concerned.
 
     The customer pays at the row's `redirect_url`, which is empty if the outcome is final already. Raises PaymentEnded
-    if the payment cannot be paid any more, PaymentsNotActive, ProviderFailed and ProviderTimedOut.
+    if the payment cannot be paid any more, PaymentsNotActive, ProviderFailed, and ProviderTimedOut, also while it is
+    unknown whether the open pay-in has charged the customer.
     """
+    now = services.clock.now()
     payin = await _open_payin(services, payment, method)
-    if payin.redirect_url and payin.link_expires_on and services.clock.now() < payin.link_expires_on:
+    if payin.redirect_url and payin.link_expires_on and now < payin.link_expires_on:
         return payin
-    if payin.provider_id or (payin.method in BY_TOKEN and token is None):
+    if payin.provider_id:
+        return await _sync_now(services, payin)
+    if not _may_send(payin, method, token, now):
+        payin = await _give_up_unsent(services, payin)
+        is_unsent = payin.status is PaymentTransactionStatus.ERROR and not payin.provider_id
+        return await start_payin(services, payment, return_url, method, token) if is_unsent else payin
+    return await _send(services, payment, payin, return_url, token)
+
+
+def _may_send(payin: TABLE, method: PaymentMethod, token: CardToken | None, now: dt.datetime) -> bool:
+    """Whether a press may send an open pay-in without an answer: a token goes with its own method, and only at first."""
+    if payin.method not in BY_TOKEN and token is None:
+        return True
+    return token is not None and payin.method is method and now - payin.created_on < SENDABLE
+
+
+async def _give_up_unsent(services: Services, payin: TABLE) -> TABLE:
+    """Look up a pay-in without an answer. It fails if the provider has not received it; without a token, also if that is
+    unknown, as nobody has learned where to pay. Raises ProviderTimedOut if it may yet charge the customer.
+    """
+    payin = await _sync_now(services, payin)
+    async with services.db.sessions() as db, db.begin():
+        tx, payin = Recording(services, db), await _lock_row(db, payin)
+        if payin.status is not PaymentTransactionStatus.IN_PROGRESS or payin.provider_id:
+            return payin
+        if payin.method in BY_TOKEN and tx.now - payin.created_on < RECEIVED:
+            raise ProviderTimedOut
+        await _fail(tx, payin, NEVER_RECEIVED)
+        return payin
+
+
+async def _sync_now(services: Services, payin: TABLE) -> TABLE:
+    """The pay-in as the provider tells it now, for a customer who waits. Raises ProviderTimedOut."""
+    try:
         return await sync_payin(services, payin.id, time_limit=PROVIDER_TIMEOUT)
+    except ProviderError as error:
+        log.warning("a payment could not be read from the provider", payin=payin.id, error=repr(error))
+        raise ProviderTimedOut from error
+
+
+async def _send(
+    services: Services, payment: PaymentRow, payin: TABLE, return_url: str, token: CardToken | None
+) -> TABLE:
     try:
         return await PAYIN.send(
             services, payin, _create(services, payment, payin, return_url, token), time_limit=2 * PROVIDER_TIMEOUT
@@ -157,15 +207,21 @@ async def sync_payin(services: Services, id: int, *, time_limit: dt.timedelta | 
 
 
 async def _look_up(services: Services, payin: TABLE) -> Transaction | None:
-    """The pay-in at the provider; None if the provider never received it, or refused to create it."""
+    """The pay-in at the provider; None if the provider never received it, or refused to create it. Raises UnknownOutcome
+    for a pay-in by token that may have charged the customer.
+    """
     if payin.provider_id:
         return await services.provider.get_transaction(TransactionKind.PAYIN, payin.provider_id)
     try:
         sent = await services.provider.resolve(IdempotencyKey(str(payin.key)), sent_at=payin.sent_at)
     except Declined as declined:
         return declined.transaction
-    except (InvalidRequest, UnknownOutcome):  # without an answer the customer never learned where to pay
+    except InvalidRequest:
         return None
+    except UnknownOutcome:
+        if payin.method in BY_TOKEN:
+            raise
+        return None  # without an answer the customer never learned where to pay
     return sent if isinstance(sent, Transaction) else None
 
 
@@ -176,7 +232,7 @@ async def _record(tx: Recording, payin: TABLE, transaction: Transaction | None) 
     payin.check_on = INTERVALS.after(payin.created_on, tx.now)
     if transaction is None:
         if tx.now - payin.created_on > GRACE:
-            await _fail(tx, payin, Failure("", TECHNICAL_FAILURE, FailureReason.PROVIDER_TECHNICAL))
+            await _fail(tx, payin, NEVER_RECEIVED)
         return payin
     payin.provider_id, payin.payer_id = transaction.id, transaction.payer_id
     if transaction.action is not None:
@@ -231,31 +287,51 @@ async def end_payment(services: Services, id: uuid.UUID) -> PaymentRow:
 
 
 async def handle_payin_notification(services: Services, payin_id: str) -> bool:
-    """Handle a hint about a pay-in, if it is one of these payments. Returns False if it is not."""
+    """Handle a hint about a pay-in, if it is one of these payments. Returns False if none has its id."""
     async with services.db.sessions() as db:
         of_provider = col(TABLE.type) == PaymentTransactionType.PAYIN, col(TABLE.provider_id) == payin_id
-        id = (await db.exec(select(col(TABLE.id)).where(*of_provider, col(TABLE.provider_id) != ""))).first()
-    if id is None:
+        payin = (await db.exec(select(TABLE).where(*of_provider, col(TABLE.provider_id) != ""))).first()
+    if payin is None:
         return False
-    await _complete_failed(services, id)
-    await CHECKS.poll(services, id)
+    if payin.status is PaymentTransactionStatus.ERROR:
+        transaction = await services.provider.get_transaction(TransactionKind.PAYIN, payin_id)
+        await _complete_late(services, payin, transaction)
+    await CHECKS.poll(services, payin.id)
     return True
 
 
-async def _complete_failed(services: Services, id: int) -> None:
-    """Complete a payment whose try was recorded as failed, and has succeeded after all."""
-    async with services.db.sessions() as db:
-        payin = await db.get_one(TABLE, id)
-    if payin.status is not PaymentTransactionStatus.ERROR:
+async def complete_by_reference(services: Services, payin_id: str) -> None:
+    """Complete the payment that a pay-in refers to, if it has succeeded and its id was lost with the response: a token
+    charges the customer without one. Any other pay-in is ignored.
+    """
+    try:
+        transaction = await services.provider.get_transaction(TransactionKind.PAYIN, payin_id)
+        payment_id = uuid.UUID(transaction.reference)
+    except (UnknownToProvider, ValueError):
         return
-    transaction = await services.provider.get_transaction(TransactionKind.PAYIN, payin.provider_id)
+    lost = (
+        col(TABLE.payment_id) == payment_id,
+        col(TABLE.type) == PaymentTransactionType.PAYIN,
+        col(TABLE.method).in_(BY_TOKEN),
+        col(TABLE.provider_id) == "",
+    )
+    is_open = col(TABLE.status) == PaymentTransactionStatus.IN_PROGRESS
+    async with services.db.sessions() as db:
+        payin = (await db.exec(select(TABLE).where(*lost).order_by(is_open.desc(), col(TABLE.id).desc()))).first()
+    if payin is not None:
+        await _complete_late(services, payin, transaction)
+
+
+async def _complete_late(services: Services, payin: TABLE, transaction: Transaction) -> None:
+    """Complete a payment whose pay-in has succeeded after all, though it has no answer or was recorded as failed."""
     if transaction.status is not TransactionStatus.SUCCEEDED:
         return
-    log.error("a failed payment was paid afterwards", payment=str(payin.payment_id), payin=payin.provider_id)
     async with services.db.sessions() as db, db.begin():
         payin = await _lock_row(db, payin)
         payment = await _payment_of(db, payin)
-        if payin.status is PaymentTransactionStatus.ERROR and payment.status is not PaymentStatus.OK:
+        if payin.status is PaymentTransactionStatus.ERROR:
+            log.error("a failed payment was paid afterwards", payment=str(payment.id), payin=transaction.id)
+        if payin.status is not PaymentTransactionStatus.OK and payment.status is not PaymentStatus.OK:
             await complete_payment(db, payment, payin, transaction, services.clock.now())
 
 

@@ -16,7 +16,8 @@ from store.core.settings.values import existing_file, split_list
 SANDBOX_PLATFORM_USER = "platform"
 """The sandbox's user of the platform itself, which is there from the beginning."""
 LIVE_HOST = "api.mangopay.com"
-"""Where cards are charged."""
+LIVE_HOSTS = frozenset({LIVE_HOST, "api-mtls.mangopay.com"})
+"""Where cards are charged, the second with a client certificate."""
 
 
 class ProviderName(StrEnum):
@@ -90,6 +91,13 @@ class ProviderSettings(CardWalletSettings):
         return self
 
     @model_validator(mode="after")
+    def check_method_for_all(self) -> Self:
+        """Apple Pay and Google Pay need another method beside them, for browsers that have neither."""
+        if self.payment_methods and BY_TOKEN.issuperset(self.payment_methods):
+            raise ValueError("COFFRET_PAYMENT_METHODS needs a method beside Apple Pay and Google Pay, such as card.")
+        return self
+
+    @model_validator(mode="after")
     def check_named_wallets(self) -> Self:
         """Apple Pay and Google Pay need their settings, except in the sandbox."""
         for method in BY_TOKEN & set(self.payment_methods) - self.configured_wallets - self.simulated_wallets:
@@ -122,7 +130,7 @@ class ProviderSettings(CardWalletSettings):
     @property
     def google_pay_environment(self) -> str:
         """Google's name of the environment: PRODUCTION, where cards are charged, or TEST."""
-        is_live = self.provider is ProviderName.MANGOPAY and urlsplit(self.mangopay_base_url).netloc == LIVE_HOST
+        is_live = self.provider is ProviderName.MANGOPAY and urlsplit(self.mangopay_base_url).hostname in LIVE_HOSTS
         return "PRODUCTION" if is_live else "TEST"
 
     @property

@@ -16,9 +16,35 @@ async def taking(shop: Shop) -> Shop:
     return shop
 
 
-async def test_nobody_but_apple_is_asked(taking: Shop) -> None:
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "https://example.net/",
+        "http://apple-pay-gateway.apple.com/paymentservices/startSession",
+        "https://apple-pay-gateway.apple.com.example.net/paymentservices/startSession",
+        "https://apple-pay-gateway.apple.com@example.net/paymentservices/startSession",
+        "https://user@apple-pay-gateway.apple.com/paymentservices/startSession",
+        "https://apple-pay-gateway.apple.com:8443/paymentservices/startSession",
+        "https://apple-pay-gateway.apple.com:port/paymentservices/startSession",
+        "https://apple-pay-gateway.apple.com/",
+        "https://apple-pay-gateway.apple.com/elsewhere/startSession",
+        "https://apple-pay-gateway.apple.com/paymentservices/../elsewhere",
+        "https://apple-pay-gateway.apple.com/paymentservices/startSession\x00",
+        f"{GATEWAY}?host=example.net",
+        f"{GATEWAY}#part",
+        f"{GATEWAY}{'n' * 200}",
+        "https://169.254.169.254/latest/meta-data/",
+        "https://[::1",
+        "https://xn--0/paymentservices/startSession",
+        "file:///etc/passwd",
+    ],
+)
+async def test_nobody_but_apple_is_asked(taking: Shop, url: str) -> None:
+    apple = Apple(taking, httpx.Response(200, json={}))
     with pytest.raises(InvalidInput):
-        await apple_pay.open_apple_pay_session(taking.context, "https://example.net/", "shop.example")
+        await apple_pay.open_apple_pay_session(taking.context, url, "shop.example")
+    assert apple.requests == []
 
 
 async def test_an_installation_without_a_certificate(taking: Shop) -> None:

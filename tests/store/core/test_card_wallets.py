@@ -56,6 +56,16 @@ def test_a_method_is_not_named_without_its_settings(method: PaymentMethod) -> No
         settings(payment_methods=[CARD, method])
 
 
+@pytest.mark.parametrize("methods", [[APPLE_PAY], [GOOGLE_PAY], [APPLE_PAY, GOOGLE_PAY]])
+def test_a_method_for_every_browser_is_needed(methods: list[PaymentMethod], tmp_path: pathlib.Path) -> None:
+    with pytest.raises(ValidationError, match="needs a method beside Apple Pay and Google Pay"):
+        settings(payment_methods=methods, google_pay_merchant_id="G", **apple(tmp_path))
+    with pytest.raises(ValidationError, match="needs a method beside Apple Pay and Google Pay"):
+        Settings(payment_methods=methods)
+    without_cards = settings(payment_methods=[PaymentMethod.IDEAL, GOOGLE_PAY], google_pay_merchant_id="G")
+    assert without_cards.available_payment_methods == [PaymentMethod.IDEAL, GOOGLE_PAY]
+
+
 def test_what_can_be_paid_with(tmp_path: pathlib.Path) -> None:
     both = settings(payment_methods=[CARD, APPLE_PAY, GOOGLE_PAY], google_pay_merchant_id="G", **apple(tmp_path))
     assert both.available_payment_methods == [CARD, APPLE_PAY, GOOGLE_PAY]
@@ -67,7 +77,10 @@ def test_what_can_be_paid_with(tmp_path: pathlib.Path) -> None:
 
 def test_the_environment_of_google() -> None:
     assert settings().google_pay_environment == "PRODUCTION"
-    assert settings(mangopay_base_url="https://api.sandbox.mangopay.com").google_pay_environment == "TEST"
+    for live in ("https://api-mtls.mangopay.com", "https://API.Mangopay.com:443/", "https://api.mangopay.com/v2.01"):
+        assert settings(mangopay_base_url=live).google_pay_environment == "PRODUCTION"
+    for test in ("https://api.sandbox.mangopay.com", "https://api.mangopay.com.example.net"):
+        assert settings(mangopay_base_url=test).google_pay_environment == "TEST"
     assert Settings().google_pay_environment == "TEST"
 
 

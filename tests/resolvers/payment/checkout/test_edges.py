@@ -122,7 +122,7 @@ async def test_a_covered_order_is_made_although_the_process_died(shop: Shop) -> 
     """Killed between the attempt and its completion: no provider will ever tell of it, the worker sees it."""
     card = await shop.gift_card("50.00")
     key, seen = await shop.ready(ProductChoice((await shop.product("30.00")).id, 1), codes=(card.code,))
-    await payment._begin_attempt(Call(shop.context, None), key, AgreedTotals.of(seen.totals), "en", None)
+    await payment._begin(Call(shop.context, None), key, AgreedTotals.of(seen.totals), "en", None)
     clock.advance(dt.timedelta(minutes=1))
     assert await polling.CHECKS.sweep(shop.services) == 1
     await polling.CHECKS.poll(shop.services, await shop.one("SELECT id FROM checkout_attempt"))
