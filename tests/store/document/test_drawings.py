@@ -9,13 +9,16 @@ import pytest
 from PIL import Image
 
 from coffret.demo.content import FOLDER
-from store.document.drawing.check import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS
+from store.document.drawing.check import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS, check_drawing
 from store.document.drawing.upload import LONGEST_SIDE, MOST_PIXELS, draw_upload, draw_upload_sync
 from store.document.pictures import is_drawing
 from store.media.images import InvalidPicture, process_picture
 from tests.fixtures.media import drawn
 
-NAMESPACES = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
+NAMESPACES = (
+    'xmlns="http://www.w3.org/2000/svg" xmlns:svg="http://www.w3.org/2000/svg" '
+    'xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:other="urn:other"'
+)
 SQUARE = '<rect width="5" height="10" fill="#ff0000"/>'
 RED, NOTHING = (255, 0, 0, 255), (0, 0, 0, 0)
 
@@ -118,7 +121,7 @@ def hostile(folder: Path) -> dict[str, bytes]:
     inner = base64.b64encode(svg()).decode()
     laughs = "".join(f'<!ENTITY l{at} "{f"&l{at - 1};" * 10}">' for at in range(1, 12))
     return {
-        f"reference to {target[:30]}": svg(f'<image width="10" height="10" {attribute}="{target}"/>')
+        f"{attribute} to {target[:30]}": svg(f'<image width="10" height="10" {attribute}="{target}"/>')
         for attribute, target in (
             ("href", f"file://{folder}/secret.png"),
             ("href", f"{folder}/secret.png"),
@@ -127,6 +130,9 @@ def hostile(folder: Path) -> dict[str, bytes]:
             ("xlink:href", "//127.0.0.1/a.png"),
             ("href", f"data:image/svg+xml;base64,{inner}"),
             ("href", ""),
+            ("svg:href", f"{folder}/secret.png"),
+            ("xml:href", f"{folder}/secret.png"),
+            ("other:href", f"{folder}/secret.png"),
         )
     } | {
         "use of another file": svg('<use href="other.svg#a"/>'),
@@ -148,6 +154,10 @@ def unusable() -> dict[str, bytes]:
         "size of nothing": svg(size='viewBox="0 0 0 10"'),
         "relative size": svg(size='width="100%" height="50%"'),
         "size that is no number": svg(size='viewBox="0 0 nan inf"'),
+        "size without end": svg(size='width="1e999" height="10"'),
+        "size beyond all numbers": svg(size='width="1e307in" height="1e307in"'),
+        "size of almost nothing": svg(size='viewBox="0 0 1e-320 1e-320"'),
+        "size of a town": svg(size='viewBox="0 0 1e7 1e7"'),
         "too narrow": svg(size='viewBox="0 0 1 21"'),
         "too many bytes": svg(f"{SQUARE}<!--{'x' * MAX_BYTES}-->"),
         "too many elements": svg("<g/>" * MAX_ELEMENTS),
@@ -159,6 +169,33 @@ def unusable() -> dict[str, bytes]:
         "page": b"<!-- --><html><script>alert(1)</script></html>",
         "unknown entity": svg("<text>&nbsp;</text>"),
     }
+
+
+def laborious() -> dict[str, bytes]:
+    """Small files that occupied a parser for seconds, or took gigabytes."""
+    declared = "".join(f"<!ATTLIST g a{at} CDATA ''>" for at in range(4000))
+    names = "".join(f'<g a:b{at}="" a:c{at}=""/>' for at in range(10_000))
+    return {
+        "long width": svg(size=f'width="{"1" * 500_000}x" height="10"'),
+        "long view box": svg(size=f'viewBox="0 0 {"1" * 500_000}x {"1" * 400_000}"'),
+        "many numbers": svg(size=f'viewBox="{"1 " * 400_000}"'),
+        "defaults of attributes": svg("<g/>" * 4000, before=f"<!DOCTYPE svg [{declared}]>"),
+        "long namespace": svg(f'<g xmlns:a="urn:{"a" * 500_000}">{names}</g>'),
+    }
+
+
+@pytest.mark.parametrize("encoding", ["shift_jis", "big5", "utf-7", "foo", "hex", "utf-16", "iso-8859-1"])
+def test_another_encoding_is_refused_with_a_remedy(encoding: str) -> None:
+    with pytest.raises(InvalidPicture, match="save it as UTF-8"):
+        check_drawing(svg(before=f'<?xml version="1.0" encoding="{encoding}"?>'))
+
+
+def test_what_is_laborious_to_parse_is_refused_at_once() -> None:
+    for name, content in laborious().items():
+        begun = time.process_time()
+        with pytest.raises(InvalidPicture, match=r"^This SVG "):
+            check_drawing(content)
+        assert time.process_time() - begun < 0.3, name
 
 
 def test_what_reaches_out_is_refused_before_it_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
