@@ -2,6 +2,8 @@
 
 import base64
 import io
+import resource
+import tempfile
 import time
 from pathlib import Path
 
@@ -9,8 +11,10 @@ import pytest
 from PIL import Image
 
 from coffret.demo.content import FOLDER
+from schema.core.errors import Unavailable
 from store.document.drawing.check import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS, check_drawing
-from store.document.drawing.upload import LONGEST_SIDE, MOST_PIXELS, draw_upload, draw_upload_sync
+from store.document.drawing.program import LONGEST_SIDE, MOST_PIXELS
+from store.document.drawing.upload import draw_upload, draw_upload_sync
 from store.document.pictures import is_drawing
 from store.media.images import InvalidPicture, process_picture
 from tests.fixtures.media import drawn
@@ -21,6 +25,14 @@ NAMESPACES = (
 )
 SQUARE = '<rect width="5" height="10" fill="#ff0000"/>'
 RED, NOTHING = (255, 0, 0, 255), (0, 0, 0, 0)
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of temporary files, for this process and those that it starts."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    return tmp_path
 
 
 def svg(content: str = SQUARE, size: str = 'viewBox="0 0 10 10"', before: str = "") -> bytes:
@@ -198,24 +210,69 @@ def test_what_is_laborious_to_parse_is_refused_at_once() -> None:
         assert time.process_time() - begun < 0.3, name
 
 
-def test_what_reaches_out_is_refused_before_it_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("store.document.drawing.upload.subprocess.run", None)
+def test_what_reaches_out_is_refused_before_it_is_drawn(tmp_path: Path) -> None:
     for name, content in {**hostile(tmp_path), **unusable()}.items():
         begun = time.process_time()
         with pytest.raises(InvalidPicture, match=r"^This (SVG|file) "):
-            draw_upload_sync(content)
-        assert time.process_time() - begun < 5, name
+            check_drawing(content)
+        assert time.process_time() - begun < 1, name
+
+
+def test_the_uploader_is_told_what_the_check_found(temporary: Path) -> None:
+    with pytest.raises(InvalidPicture, match=r"^This SVG refers to another file: embed it, or remove it\.$"):
+        draw_upload_sync(svg('<image href="secret.png"/>'))
+    with pytest.raises(InvalidPicture, match=r"^This SVG has no size"):
+        draw_upload_sync(svg(size='width="1%"'))
+    assert list(temporary.iterdir()) == []
+
+
+def seconds_of_children() -> float:
+    """The processor's time of the processes that ended, however busy the machine is."""
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+
+
+def white(side: int) -> str:
+    """A white PNG of this side, in base64: few bytes, many pixels."""
+    written = io.BytesIO()
+    Image.new("1", (side, side), 1).save(written, "PNG", compress_level=9)
+    return base64.b64encode(written.getvalue()).decode()
 
 
 @pytest.mark.parametrize(
     "content",
     [
-        uses(9),
         '<filter id="f"><feTurbulence baseFrequency=".9" numOctaves="100000"/></filter>'
         + SQUARE.replace("/>", ' filter="url(#f)"/>'),
+        f'<image width="10" height="10" href="data:image/png;base64,{white(20_000)}"/>',
     ],
-    ids=["a billion uses", "endless filter"],
+    ids=["endless filter", "large picture"],
 )
-def test_what_takes_too_long_ends_with_its_process(content: str) -> None:
-    with pytest.raises(InvalidPicture, match=r"simplify it|cannot be drawn"):
+def test_what_takes_too_much_ends_with_its_process(content: str, temporary: Path) -> None:
+    begun = seconds_of_children()
+    with pytest.raises(InvalidPicture, match="simplify it"):
         draw_upload_sync(svg(content))
+    assert seconds_of_children() - begun < 10
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_billion_uses_are_not_drawn(temporary: Path) -> None:
+    with pytest.raises(InvalidPicture, match=r"simplify it|cannot be drawn"):
+        draw_upload_sync(svg(uses(9)))
+    assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.parametrize("fault", ["no program", "traceback", "too slow", "no room"])
+def test_a_fault_of_the_server_is_not_told_as_one_of_the_drawing(
+    fault: str, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if fault == "no program":
+        monkeypatch.setattr("store.document.drawing.upload.sys.executable", str(temporary / "missing"))
+    elif fault == "traceback":
+        monkeypatch.setattr("store.document.drawing.upload.program.__name__", "store.document.missing")
+    elif fault == "too slow":
+        monkeypatch.setattr("store.document.drawing.upload.WAITING_SECONDS", 0.01)
+    else:
+        monkeypatch.setattr(tempfile, "tempdir", str(temporary / "missing"))
+    with pytest.raises(Unavailable):
+        draw_upload_sync(svg())
+    assert list(temporary.iterdir()) == []
