@@ -111,11 +111,13 @@ async def begin(request: CheckoutRequest) -> Response:
 
 
 async def begin_gift_card(request: CheckoutRequest) -> Response:
-    """Redirect to the form of a gift card, in this browser's basket or a new one."""
+    """Redirect to the form of a gift card, in this browser's basket or a new one, with the design that the query names."""
     view = await current_basket(request)
     if view.gift_cards is None:
         raise GiftCardsNotSold
-    return request.redirect(request.storefront_url(STEP, new=1, cart=view.key.cart_id))
+    query = request.http_request.query_params
+    opened_by = {"design": query["design"]} if "design" in query else {"new": "1"}
+    return request.redirect(request.storefront_url(STEP, **opened_by, cart=view.key.cart_id))
 
 
 async def _redirect_to_experience(request: CheckoutRequest, prototype_id: str) -> Response:

@@ -135,7 +135,7 @@ async def update_media(call: Call, input: UpdateMedia) -> Media:
 @operation(Permission.MANAGE_CATALOGUE, exists=_media)
 async def archive_media(call: Call, input: ArchiveMedia) -> Media:
     """Archive a picture, so that it can no longer be chosen. Existing orders still show it. A picture in use by a
-    product, a prototype, a box, a design or a logo is refused with `MEDIA_IN_USE`.
+    product, a prototype, a box, a design, a logo or a start page is refused with `MEDIA_IN_USE`.
     """
     row = await _lock_unused(call, input.id)
     row.archived_on = row.archived_on or call.services.clock.now()

@@ -12,7 +12,9 @@ from schema.gift_occasion import GiftOccasion
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfferedDesign:
-    """A design of gift cards. `picture_url` is a path on this service; empty if it has no picture."""
+    """A design of gift cards. `picture_url` and `thumb_url` are the paths of its picture, as a card and in small; empty if it
+    has no picture.
+    """
 
     id: int
     name: Text
@@ -20,6 +22,7 @@ class OfferedDesign:
     short_description: Text
     description: Text
     picture_url: str
+    thumb_url: str
     accent_colour: str
 
 

@@ -7,7 +7,9 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.checkout.gift_card_offer import OfferedDesign
+from schema.media import MediaSize
 from store.gift_card.designs import GiftCardDesignRow
+from store.media.media import other_size_of
 
 
 async def load_designs(db: AsyncSession, offered: Sequence[ColumnElement[bool]]) -> tuple[OfferedDesign, ...]:
@@ -21,7 +23,8 @@ async def load_designs(db: AsyncSession, offered: Sequence[ColumnElement[bool]])
             occasion=row.occasion,
             short_description=row.short_description,
             description=row.description,
-            picture_url=row.picture_url,
+            picture_url=other_size_of(row.picture_url, MediaSize.CARD),
+            thumb_url=other_size_of(row.picture_url, MediaSize.THUMB),
             accent_colour=row.accent_colour,
         )
         for row in rows

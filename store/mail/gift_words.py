@@ -39,6 +39,11 @@ class GiftTexts:
         parts = self._texts.gettext("Gift card"), self._formats.money(item.value, item.currency), named
         return " · ".join(filter(None, parts))
 
+    def facts(self, item: GiftItem, details: GiftDetails) -> str:
+        """Whom it is for and for how long; empty if its name says it already, as that of a gift card says the theme."""
+        is_named = item.value is not None and details.facts == self._formats.translate(item.name)
+        return "" if is_named else details.facts
+
     def page(self, item: GiftItem) -> str:
         """The link to the page for the holder of a network's gift card or voucher."""
         if item.value is None:

@@ -23,7 +23,7 @@ from store.gift_card.designs import GiftCardDesignRow, find_designs
 from store.gift_card.gift_cards import GiftCardRow
 from store.mail.content import GiftContent, GiftItem, GiftRole
 from store.mail.outbox import enqueue_mail
-from store.media.media import MediaRow, media_path_of, parse_media_path
+from store.media.media import MediaRow, media_path_of, other_size_of
 from store.network.boxes import BoxImageRow, BoxRow
 from store.network.vouchers import NetworkVoucherRow
 from store.order.orders import OrderRow
@@ -244,8 +244,7 @@ def _accent(sold: Iterable[PrintableItem], designs: Mapping[int | None, GiftCard
 def _card_item(card: GiftCardRow, design: GiftCardDesignRow | None) -> GiftItem:
     if design is None:
         return _item(card)
-    shown = parse_media_path(design.picture_url)
-    picture = media_path_of(shown[0], MediaSize.CARD) if shown else design.picture_url
+    picture = other_size_of(design.picture_url, MediaSize.CARD)
     return _item(card).model_copy(update={"name": design.name, "picture": picture})
 
 

@@ -48,6 +48,12 @@ def parse_media_path(path: str) -> tuple[UUID, MediaSize] | None:
         return None
 
 
+def other_size_of(path: str, size: MediaSize) -> str:
+    """The path of another size of a picture; a path of demo data, which has one size, as it is."""
+    shown = parse_media_path(path)
+    return media_path_of(shown[0], size) if shown else path
+
+
 async def known_media(db: AsyncSession, uuids: Collection[UUID]) -> set[UUID]:
     """Those of the ids that are pictures."""
     return set((await db.exec(select(col(MediaRow.uuid)).where(col(MediaRow.uuid).in_(uuids)))).all())

@@ -22,7 +22,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    op.execute('UPDATE gift_card SET design_id = NULL WHERE partner_id IS NOT NULL')
+    op.execute('UPDATE gift_card SET design_id = NULL WHERE partner_id IS NOT NULL AND design_id IS NOT NULL')
     op.create_check_constraint(
         op.f(DESIGNS_OF_NETWORKS), 'gift_card', 'design_id IS NULL OR network_id IS NOT NULL'
     )

@@ -39,11 +39,17 @@ async def sold(tenants: Tenants) -> Sold:
     market = tenants.marketplaces["a"].id
     box, unaccepted, off = await new_box(tenants), await new_box(tenants), await new_box(tenants, is_active=False)
     elsewhere = await new_box(tenants, market="b")
-    for each, partner in ((box, "a1"), (off, "a1"), (elsewhere, "b1")):
-        await new_offer(tenants, each, partner, OfferStatus.ACCEPTED)
+    for each, seller in ((box, "a1"), (off, "a1"), (elsewhere, "b1")):
+        await new_offer(tenants, each, seller, OfferStatus.ACCEPTED)
     ids = {"box": box.id, "unaccepted": unaccepted.id, "off": off.id, "elsewhere": elsewhere.id}
-    for name, active in (("design", True), ("old design", False)):
-        row = await tenants.add(GiftCardDesignRow(marketplace_id=market, name=Text(en=name), is_active=active))
+    partner = tenants.partners["a1"].id
+    for name, active, owner in (
+        ("design", True, None),
+        ("old design", False, None),
+        ("partner's design", True, partner),
+    ):
+        design = GiftCardDesignRow(marketplace_id=market, partner_id=owner, name=Text(en=name), is_active=active)
+        row = await tenants.add(design)
         ids[name] = row.id
     return ids
 
@@ -148,6 +154,7 @@ async def test_a_retry_creates_no_second_cart(transport: Transport, sold: Sold) 
         ({"quantity": 0}, {"data.network_giftcards.0.quantity", "items.gift_cards.0.quantity"}),
         ({"quantity": 101}, {"data.network_giftcards.0.quantity", "items.gift_cards.0.quantity"}),
         ({"design": "old design"}, {"data.network_giftcards.0.themed_pdf_id", "items.gift_cards.0.design_id"}),
+        ({"design": "partner's design"}, {"data.network_giftcards.0.themed_pdf_id", "items.gift_cards.0.design_id"}),
         ({"box": "off"}, {"data.network_vouchers.0.id", "items.boxes.0.box_id"}),
         ({"box": "unaccepted"}, {"data.network_vouchers.0.id", "items.boxes.0.box_id"}),
         ({"box": "elsewhere"}, {"data.network_vouchers.0.id", "items.boxes.0.box_id"}),

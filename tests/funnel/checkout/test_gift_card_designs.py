@@ -38,6 +38,12 @@ def offered(customer: Customer) -> list[str]:
     return [label.one("span", class_="name").text for label in labels if label.attributes["for"].startswith("design-")]
 
 
+def sized(design: GiftCardDesignRow, size: str) -> str:
+    """The path of a size of its picture, which the design keeps as the cover."""
+    assert design.picture_url.endswith("/cover.webp")
+    return design.picture_url.replace("cover", size)
+
+
 def chosen(customer: Customer) -> list[str]:
     return [
         each.attributes["value"] for each in customer.page.all("input", name="design") if "checked" in each.attributes
@@ -50,6 +56,8 @@ async def test_the_form_offers_the_designs_with_their_occasions(
     await customer.open(GIFT_CARDS)
     assert offered(customer) == ["Happy birthday", "Winter"]
     assert chosen(customer) == [str(design.id)]
+    (picture,) = (each.one("img") for each in customer.page.all("div", class_="design") if each.all("img"))
+    assert picture.attributes["src"] == sized(design, "thumb")
     (birthday,) = customer.page.all("span", class_="occasion")
     assert birthday.text == "Birthday"
     check_controls(customer.page)
@@ -77,6 +85,8 @@ async def test_the_form_offers_the_designs_with_their_occasions(
 async def test_a_link_can_name_the_design(customer: Customer, design: GiftCardDesignRow) -> None:
     await customer.open(f"{STEPS}customization/?design={design.id + 1}")
     assert chosen(customer) == [str(design.id + 1)]
+    await customer.open(f"{GIFT_CARDS}?design={design.id + 1}")
+    assert chosen(customer) == [str(design.id + 1)]
     for unknown in ("4711", "x"):
         await customer.open(f"{STEPS}customization/?design={unknown}")
         assert chosen(customer) == [str(design.id)]
@@ -89,20 +99,20 @@ async def test_it_stays_with_the_line_the_order_the_card_the_document_and_the_ma
     await filled(customer, FORM, NOBODY_ELSE)
     await customer.open(f"{STEPS}customization/")
     assert line(customer) == {"Gift card · Happy birthday for Zoé": "€50.00"}
-    assert customer.page.one("ul", class_="lines").one("img").attributes["src"] == design.picture_url
+    assert customer.page.one("ul", class_="lines").one("img").attributes["src"] == sized(design, "thumb")
     await customer.open(customer.page.one("ul", class_="lines").one("a").attributes["href"])
     assert chosen(customer) == [str(design.id)]
     await filled(customer, FORM, NOBODY_ELSE)
     await identified(customer, STEPS)
     await paid(shop, customer)
     assert await shop.one("SELECT design_id FROM gift_card") == design.id
-    assert await shop.one("SELECT picture_url FROM order_product") == design.picture_url
+    assert await shop.one("SELECT picture_url FROM order_product") == sized(design, "card")
     assert "Happy birthday" in customer.page.one("main").text
     content = await shop.one("SELECT content FROM mail WHERE kind = 'gift_card'")
     assert content["accent"] == "#8a2846"
     (item,) = content["items"]
     assert item["name"]["fr"] == "Joyeux anniversaire"
-    assert item["picture"] == design.picture_url.replace("cover", "card")
+    assert item["picture"] == sized(design, "card")
 
 
 async def test_a_design_that_is_no_longer_offered_is_chosen_anew(

@@ -2,6 +2,8 @@
 
 import base64
 import io
+import resource
+import tempfile
 import time
 from pathlib import Path
 
@@ -9,15 +11,28 @@ import pytest
 from PIL import Image
 
 from coffret.demo.content import FOLDER
-from store.document.drawing.check import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS
-from store.document.drawing.upload import LONGEST_SIDE, MOST_PIXELS, draw_upload, draw_upload_sync
+from schema.core.errors import Unavailable
+from store.document.drawing.check import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS, check_drawing
+from store.document.drawing.program import LONGEST_SIDE, MOST_PIXELS
+from store.document.drawing.upload import draw_upload, draw_upload_sync
 from store.document.pictures import is_drawing
 from store.media.images import InvalidPicture, process_picture
 from tests.fixtures.media import drawn
 
-NAMESPACES = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
+NAMESPACES = (
+    'xmlns="http://www.w3.org/2000/svg" xmlns:svg="http://www.w3.org/2000/svg" '
+    'xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:other="urn:other"'
+)
 SQUARE = '<rect width="5" height="10" fill="#ff0000"/>'
 RED, NOTHING = (255, 0, 0, 255), (0, 0, 0, 0)
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of temporary files, for this process and those that it starts."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    return tmp_path
 
 
 def svg(content: str = SQUARE, size: str = 'viewBox="0 0 10 10"', before: str = "") -> bytes:
@@ -118,7 +133,7 @@ def hostile(folder: Path) -> dict[str, bytes]:
     inner = base64.b64encode(svg()).decode()
     laughs = "".join(f'<!ENTITY l{at} "{f"&l{at - 1};" * 10}">' for at in range(1, 12))
     return {
-        f"reference to {target[:30]}": svg(f'<image width="10" height="10" {attribute}="{target}"/>')
+        f"{attribute} to {target[:30]}": svg(f'<image width="10" height="10" {attribute}="{target}"/>')
         for attribute, target in (
             ("href", f"file://{folder}/secret.png"),
             ("href", f"{folder}/secret.png"),
@@ -127,6 +142,9 @@ def hostile(folder: Path) -> dict[str, bytes]:
             ("xlink:href", "//127.0.0.1/a.png"),
             ("href", f"data:image/svg+xml;base64,{inner}"),
             ("href", ""),
+            ("svg:href", f"{folder}/secret.png"),
+            ("xml:href", f"{folder}/secret.png"),
+            ("other:href", f"{folder}/secret.png"),
         )
     } | {
         "use of another file": svg('<use href="other.svg#a"/>'),
@@ -148,6 +166,10 @@ def unusable() -> dict[str, bytes]:
         "size of nothing": svg(size='viewBox="0 0 0 10"'),
         "relative size": svg(size='width="100%" height="50%"'),
         "size that is no number": svg(size='viewBox="0 0 nan inf"'),
+        "size without end": svg(size='width="1e999" height="10"'),
+        "size beyond all numbers": svg(size='width="1e307in" height="1e307in"'),
+        "size of almost nothing": svg(size='viewBox="0 0 1e-320 1e-320"'),
+        "size of a town": svg(size='viewBox="0 0 1e7 1e7"'),
         "too narrow": svg(size='viewBox="0 0 1 21"'),
         "too many bytes": svg(f"{SQUARE}<!--{'x' * MAX_BYTES}-->"),
         "too many elements": svg("<g/>" * MAX_ELEMENTS),
@@ -161,24 +183,96 @@ def unusable() -> dict[str, bytes]:
     }
 
 
-def test_what_reaches_out_is_refused_before_it_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("store.document.drawing.upload.subprocess.run", None)
+def laborious() -> dict[str, bytes]:
+    """Small files that occupied a parser for seconds, or took gigabytes."""
+    declared = "".join(f"<!ATTLIST g a{at} CDATA ''>" for at in range(4000))
+    names = "".join(f'<g a:b{at}="" a:c{at}=""/>' for at in range(10_000))
+    return {
+        "long width": svg(size=f'width="{"1" * 500_000}x" height="10"'),
+        "long view box": svg(size=f'viewBox="0 0 {"1" * 500_000}x {"1" * 400_000}"'),
+        "many numbers": svg(size=f'viewBox="{"1 " * 400_000}"'),
+        "defaults of attributes": svg("<g/>" * 4000, before=f"<!DOCTYPE svg [{declared}]>"),
+        "long namespace": svg(f'<g xmlns:a="urn:{"a" * 500_000}">{names}</g>'),
+    }
+
+
+@pytest.mark.parametrize("encoding", ["shift_jis", "big5", "utf-7", "foo", "hex", "utf-16", "iso-8859-1"])
+def test_another_encoding_is_refused_with_a_remedy(encoding: str) -> None:
+    with pytest.raises(InvalidPicture, match="save it as UTF-8"):
+        check_drawing(svg(before=f'<?xml version="1.0" encoding="{encoding}"?>'))
+
+
+def test_what_is_laborious_to_parse_is_refused_at_once() -> None:
+    for name, content in laborious().items():
+        begun = time.process_time()
+        with pytest.raises(InvalidPicture, match=r"^This SVG "):
+            check_drawing(content)
+        assert time.process_time() - begun < 0.3, name
+
+
+def test_what_reaches_out_is_refused_before_it_is_drawn(tmp_path: Path) -> None:
     for name, content in {**hostile(tmp_path), **unusable()}.items():
         begun = time.process_time()
         with pytest.raises(InvalidPicture, match=r"^This (SVG|file) "):
-            draw_upload_sync(content)
-        assert time.process_time() - begun < 5, name
+            check_drawing(content)
+        assert time.process_time() - begun < 1, name
+
+
+def test_the_uploader_is_told_what_the_check_found(temporary: Path) -> None:
+    with pytest.raises(InvalidPicture, match=r"^This SVG refers to another file: embed it, or remove it\.$"):
+        draw_upload_sync(svg('<image href="secret.png"/>'))
+    with pytest.raises(InvalidPicture, match=r"^This SVG has no size"):
+        draw_upload_sync(svg(size='width="1%"'))
+    assert list(temporary.iterdir()) == []
+
+
+def seconds_of_children() -> float:
+    """The processor's time of the processes that ended, however busy the machine is."""
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+
+
+def white(side: int) -> str:
+    """A white PNG of this side, in base64: few bytes, many pixels."""
+    written = io.BytesIO()
+    Image.new("1", (side, side), 1).save(written, "PNG", compress_level=9)
+    return base64.b64encode(written.getvalue()).decode()
 
 
 @pytest.mark.parametrize(
     "content",
     [
-        uses(9),
         '<filter id="f"><feTurbulence baseFrequency=".9" numOctaves="100000"/></filter>'
         + SQUARE.replace("/>", ' filter="url(#f)"/>'),
+        f'<image width="10" height="10" href="data:image/png;base64,{white(20_000)}"/>',
     ],
-    ids=["a billion uses", "endless filter"],
+    ids=["endless filter", "large picture"],
 )
-def test_what_takes_too_long_ends_with_its_process(content: str) -> None:
-    with pytest.raises(InvalidPicture, match=r"simplify it|cannot be drawn"):
+def test_what_takes_too_much_ends_with_its_process(content: str, temporary: Path) -> None:
+    begun = seconds_of_children()
+    with pytest.raises(InvalidPicture, match="simplify it"):
         draw_upload_sync(svg(content))
+    assert seconds_of_children() - begun < 10
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_billion_uses_are_not_drawn(temporary: Path) -> None:
+    with pytest.raises(InvalidPicture, match=r"simplify it|cannot be drawn"):
+        draw_upload_sync(svg(uses(9)))
+    assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.parametrize("fault", ["no program", "traceback", "too slow", "no room"])
+def test_a_fault_of_the_server_is_not_told_as_one_of_the_drawing(
+    fault: str, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if fault == "no program":
+        monkeypatch.setattr("store.document.drawing.upload.sys.executable", str(temporary / "missing"))
+    elif fault == "traceback":
+        monkeypatch.setattr("store.document.drawing.upload.program.__name__", "store.document.missing")
+    elif fault == "too slow":
+        monkeypatch.setattr("store.document.drawing.upload.WAITING_SECONDS", 0.01)
+    else:
+        monkeypatch.setattr(tempfile, "tempdir", str(temporary / "missing"))
+    with pytest.raises(Unavailable):
+        draw_upload_sync(svg())
+    assert list(temporary.iterdir()) == []

@@ -125,3 +125,13 @@ def test_a_gift_card_tells_the_name_of_its_design_once() -> None:
     told = render_mail(MailKind.GIFT_CARD, gift(items=(designed,)), "en", SHOP, PUBLIC_URL, links)
     for text in (told.html, told.text):
         assert text.count("Up among the balloons") == 1
+
+
+def test_a_voucher_tells_its_facts_whatever_its_name_says() -> None:
+    (voucher,) = gift().items
+    for name in ("Stay of 11 nights", "1 night"):
+        stay = voucher.model_copy(update={"name": Text(en=name)})
+        links = MailLinks(details={voucher.id: GiftDetails("VALS-7K3P-22XQ", "1 night", [], [], [])})
+        told = render_mail(MailKind.VOUCHER, gift(items=(stay,)), "en", SHOP, PUBLIC_URL, links)
+        assert '2px 0 0;">1 night</p>' in told.html
+        assert "1 night" in told.text.split("\n")
