@@ -82,6 +82,10 @@ def _digits(value: str) -> str:
     return value
 
 
+def _sort_methods(methods: list[PaymentMethod]) -> list[PaymentMethod]:
+    return sorted(set(methods), key=list(PaymentMethod).index)
+
+
 def _sort_tags(tags: list[str]) -> list[str]:
     return sorted(set(tags), key=lambda tag: (tag.casefold(), tag))
 
@@ -115,7 +119,7 @@ Tag = Annotated[str, line_up_to(60), NotBlank]
 Tags = Annotated[list[Tag], Field(max_length=100)]
 SortedTags = Annotated[Tags, AfterValidator(_sort_tags)]
 Hosts = Annotated[list[Annotated[str, line_up_to(260, to_lower=True), NotBlank]], Field(max_length=50)]
-PaymentMethods = Annotated[list[PaymentMethod], Field(min_length=1), AfterValidator(lambda found: sorted(set(found)))]
+PaymentMethods = Annotated[list[PaymentMethod], Field(min_length=1), AfterValidator(_sort_methods)]
 TAGS_DESCRIPTION = (
     "The tags by which the network sorts partners: at most 100 of 60 characters; sorted "
     "alphabetically, duplicates removed."

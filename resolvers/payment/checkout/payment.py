@@ -127,17 +127,8 @@ async def _begin_attempt(
         session = await load_session(call, reader, key, ordered=True)
         if session.ordered_attempt is not None:
             return session.ordered_attempt, False
-        quote, buyer = await session.quote(call, reader), session.customer.buyer
-        if (
-            CheckoutNotice.CART_REPLACED in session.edits.notices
-            or furthest_step(session, quote) is not CheckoutStep.PAYMENT
-        ):
-            raise CheckoutChanged
-        legal = session.shop.brand.order_documents
-        if buyer is None or AgreedTotals.of(quote.totals, legal) != agreed:
-            raise CheckoutChanged
         pays_with = _method(session, call.services.settings, method)
-        attempt = new_attempt(session.shop.partner_id, key, session.source, quote, buyer, language, legal, pays_with)
+        attempt = await _agreed_attempt(call, reader, session, agreed, language, pays_with)
         await add_commission(db, attempt)
         live = await latest_attempt(db, session.shop.partner_id, key, live=True, lock=True)
         now = call.services.clock.now()
@@ -158,6 +149,27 @@ async def _begin_attempt(
         await require_selling(call.services, db, attempt.partner_id, lock=True)
         await reserve(db, attempt, now)
         return attempt, False
+
+
+async def _agreed_attempt(
+    call: Call,
+    db: TransactionReader,
+    session: CheckoutSession,
+    agreed: AgreedTotals,
+    language: str,
+    method: PaymentMethod,
+) -> AttemptRow:
+    """A new attempt of exactly what was agreed, not stored yet. Raises CheckoutChanged if it is not what there is now."""
+    quote, buyer = await session.quote(call, db), session.customer.buyer
+    if (
+        CheckoutNotice.CART_REPLACED in session.edits.notices
+        or furthest_step(session, quote) is not CheckoutStep.PAYMENT
+    ):
+        raise CheckoutChanged
+    legal = session.shop.brand.order_documents
+    if buyer is None or AgreedTotals.of(quote.totals, legal) != agreed:
+        raise CheckoutChanged
+    return new_attempt(session.shop.partner_id, session.key, session.source, quote, buyer, language, legal, method)
 
 
 def _may_charge(attempt: AttemptRow, now: dt.datetime) -> bool:

@@ -213,14 +213,14 @@ async def test_what_is_refused_begins_nothing(shop: Shop, customer: Customer, ro
     assert [each.attributes["data-wallet"] for each in customer.page.all("button", class_="wallet")] == ["google_pay"]
 
 
-@pytest.mark.parametrize(("told", "sent"), [(30, 24), (24, 24), (64, 48), (0, 1)])
+@pytest.mark.parametrize(("screen", "known"), [(30, 24), (24, 24), (64, 48), (0, 1)])
 async def test_the_bank_is_told_a_depth_of_colours_that_it_knows(
-    shop: Shop, customer: Customer, row: Any, told: int, sent: int
+    shop: Shop, customer: Customer, row: Any, screen: int, known: int
 ) -> None:
-    browser = json.dumps(BROWSER | {"colorDepth": told})
+    browser = json.dumps(BROWSER | {"colorDepth": screen})
     assert (await send(customer, "google_pay", browser=browser)).json()["result"] == "success"
     payin = await answer_of(shop, "googlepay")
-    assert payin["BrowserInfo"]["ColorDepth"] == sent
+    assert payin["BrowserInfo"]["ColorDepth"] == known
 
 
 async def test_a_link_that_is_paid_already(shop: Shop, customer: Customer, row: Any) -> None:
