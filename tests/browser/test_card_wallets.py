@@ -5,7 +5,7 @@ browsers that have neither.
 import json
 
 import pytest
-from playwright.async_api import Page
+from playwright.async_api import Page, Route
 
 from tests.browser.conftest import NewCustomer
 from tests.browser.customer import Customer
@@ -122,6 +122,54 @@ async def test_apple_does_not_validate_the_shop(shop: RunningShop, customer: Cus
     assert await page.locator(".wallet[aria-disabled]").count() == 0
     assert await shop.charges() == before
     customer.watch.problems[:] = [each for each in customer.watch.problems if "apple-pay" not in each]
+
+
+async def test_a_sheet_that_ends_by_itself_keeps_nobody_from_the_order(shop: RunningShop, customer: Customer) -> None:
+    """Safari's sheet is closed while the token is on its way, and takes no answer any more."""
+    page = customer.page
+    await page.route("**/payment/apple-pay/*", lambda route: route.fulfill(json={}))
+    ended = APPLE.replace(
+        "completePayment({ status }) { sessionStorage.status = status; }",
+        "completePayment() { sessionStorage.busy = document.querySelectorAll('.wallet[aria-disabled]').length; throw new Error('ended'); }",
+    ).replace('transactionIdentifier: "1" } } });', 'transactionIdentifier: "1" } } }); this.oncancel();')
+    cart = await at_payment(shop, customer, ended)
+    before = await shop.charges()
+    await page.get_by_role("button", name="Pay with Apple Pay").click()
+    await customer.arrive("order")
+    assert int(await page.evaluate("sessionStorage.busy")) > 0, "no button can be pressed meanwhile"
+    await shop.order(cart)
+    assert await shop.charges() == before + 1
+
+
+async def test_a_refused_token_is_told(shop: RunningShop, customer: Customer) -> None:
+    cart, page = await at_payment(shop, customer, GOOGLE), customer.page
+    before = await shop.charges()
+    await page.route("**/payment/token/*", lambda route: route.fulfill(status=429))
+    await page.get_by_role("button", name="Pay with Google Pay").click()
+    await page.get_by_text("This did not work, and nothing was charged.").wait_for()
+    assert await page.evaluate("sessionStorage.status") == "fail"
+    assert await page.locator(".wallet[aria-disabled]").count() == 0
+    assert await shop.charges() == before
+    await page.unroute("**/payment/token/*")
+    await page.get_by_role("button", name="Pay with Google Pay").click()
+    await customer.arrive("order")
+    await shop.order(cart)
+    customer.watch.problems[:] = [each for each in customer.watch.problems if "429" not in each]
+
+
+async def test_an_answer_that_is_lost_on_the_way_is_looked_up(shop: RunningShop, customer: Customer) -> None:
+    url, before, page = await link_to(shop), await shop.charges(), customer.page
+
+    async def lose(route: Route) -> None:
+        await route.fetch()
+        await route.fulfill(status=502)
+
+    await page.route("**/token/", lose)
+    await page.goto(url)
+    await sandbox_sheet(page, "apple_pay")
+    await page.get_by_role("heading", name="Thank you, it is paid").wait_for()
+    assert await shop.charges() == before + 1
+    customer.watch.problems[:] = [each for each in customer.watch.problems if "502" not in each]
 
 
 async def test_google_pay_by_the_browser_with_the_banks_page(shop: RunningShop, customer: Customer) -> None:
