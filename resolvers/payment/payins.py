@@ -20,6 +20,13 @@ from store.providers.keys import IdempotencyKey
 from store.providers.money import MinorAmount
 from store.providers.transactions import Payer, PayinRequest, Transaction
 
+PROVIDER_TIMEOUT = dt.timedelta(seconds=10)
+"""How long a customer waits for one call to the provider. A call that times out is treated like a lost response."""
+SENDABLE = 2 * PROVIDER_TIMEOUT
+"""For how long other presses may send a new pay-in by token too, as they begin it together."""
+RECEIVED = SENDABLE + 2 * PROVIDER_TIMEOUT
+"""When the provider has received a pay-in by token, if it ever will: the last call has ended."""
+
 log = structlog.get_logger(__name__)
 
 

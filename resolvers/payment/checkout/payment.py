@@ -21,7 +21,7 @@ from resolvers.payment.checkout.completion import (
     sync_attempt,
 )
 from resolvers.payment.checkout.outcome import STATUS, outcome_of
-from resolvers.payment.payins import PayinOrder, create_payin, statement_of
+from resolvers.payment.payins import PROVIDER_TIMEOUT, RECEIVED, PayinOrder, create_payin, statement_of
 from schema.checkout.checkout import (
     AgreedTotals,
     Checkout,
@@ -50,10 +50,6 @@ from store.providers.money import MinorAmount
 from store.providers.transactions import Payer, Transaction
 
 log = structlog.get_logger(__name__)
-PROVIDER_TIMEOUT = dt.timedelta(seconds=10)
-"""How long a customer waits for one call to the provider. A call that times out is treated like a lost response."""
-RECEIVED = 4 * PROVIDER_TIMEOUT
-"""When the provider has received a token, if it ever will."""
 
 
 @operation(AccessRule.CUSTOMER, transaction=False)

@@ -14,8 +14,9 @@ from resolvers.core.operation import Call, operation
 from resolvers.partner.payment_methods import token_methods_for
 from resolvers.partner.selling import require_selling
 from resolvers.payment.opening import open_payment
-from resolvers.payment.page.process import PROVIDER_TIMEOUT, start_payin, sync_payin
+from resolvers.payment.page.process import start_payin, sync_payin
 from resolvers.payment.page.view import PaymentLink, find_link, last_payin, methods_of, view_page
+from resolvers.payment.payins import PROVIDER_TIMEOUT
 from resolvers.payment.requests.states import live_payment_of
 from schema.core.errors import NotFound
 from schema.core.permission import AccessRule

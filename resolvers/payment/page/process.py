@@ -16,7 +16,7 @@ from resolvers.partner.selling import require_selling
 from resolvers.payment.ending import cancel_locked, complete_payment
 from resolvers.payment.events import emit_payment_event
 from resolvers.payment.locking import lock_with_sources
-from resolvers.payment.payins import PayinOrder, create_payin, statement_of
+from resolvers.payment.payins import PROVIDER_TIMEOUT, RECEIVED, SENDABLE, PayinOrder, create_payin, statement_of
 from schema.core.errors import NotFound, ProviderFailed, ProviderTimedOut
 from schema.event import EventType
 from schema.payment.errors import PaymentEnded, PaymentsNotActive
@@ -48,14 +48,8 @@ from store.providers.transactions import (
 
 log = structlog.get_logger(__name__)
 TABLE = PaymentTransactionRow
-PROVIDER_TIMEOUT = dt.timedelta(seconds=10)
-"""How long a customer waits for one call to the provider. A call that times out is treated like a lost response."""
 GRACE = dt.timedelta(minutes=8)
 """How long the calls that begin a pay-in may still be in progress."""
-SENDABLE = 2 * PROVIDER_TIMEOUT
-"""For how long other presses may send a new pay-in by token too, as they begin it together."""
-RECEIVED = SENDABLE + 2 * PROVIDER_TIMEOUT
-"""When the provider has received a pay-in by token, if it ever will: the last call has ended."""
 INTERVALS = CheckIntervals(
     by_age=(
         (dt.timedelta(minutes=1), dt.timedelta(minutes=1)),
