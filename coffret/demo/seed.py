@@ -25,7 +25,7 @@ from schema.checkout.checkout import ProductChoice
 from store.account.credentials import hash_password
 from store.account.users import UserRow
 from store.checkout.offers import ShopProduct, load_products
-from store.checkout.pricing import price_lines
+from store.checkout.pricing.goods import price_lines
 from store.core.clock import Clock
 from store.core.files import open_store
 from store.core.settings import Settings

@@ -31,7 +31,6 @@ from resolvers.checkout.giftee import LENGTHS, TEXT_LENGTHS
 from resolvers.checkout.network_shop import open_box
 from resolvers.checkout.preview import keep_gift_draft
 from schema.checkout.basket import (
-    BasketCheckout,
     BasketChoice,
     BasketLine,
     BasketProblem,
@@ -42,6 +41,7 @@ from schema.checkout.basket import (
 )
 from schema.checkout.checkout import CheckoutKind, CheckoutStep
 from schema.checkout.network_offer import OfferedBox
+from schema.checkout.view import Checkout
 from schema.core.errors import CartNotFound, GiftCardsNotSold, InvalidInput, NotFound
 from schema.coupon.coupon import ReceptionMode
 from schema.validation.mail_domains import suggested_email
@@ -176,7 +176,7 @@ async def _leave(request: CheckoutRequest, opened: OpenLineForm | None, button: 
 # ---- the open form ---------------------------------------------------------------------------------------------------
 
 
-async def _open_form(request: CheckoutRequest, checkout: BasketCheckout, form: Form) -> OpenLineForm | None:
+async def _open_form(request: CheckoutRequest, checkout: Checkout, form: Form) -> OpenLineForm | None:
     """The form that is open, with its typed values."""
     query = request.http_request.query_params
     line_id = basket_form.line_id_of(form) or basket_form.line_id_of(query)
@@ -199,7 +199,7 @@ async def _open_form(request: CheckoutRequest, checkout: BasketCheckout, form: F
     return OpenLineForm(line_id or uuid.uuid4(), prototype, choice, problems, box, is_personal)
 
 
-def _opened_choice(request: CheckoutRequest, checkout: BasketCheckout, line: BasketLine | None) -> BasketChoice | None:
+def _opened_choice(request: CheckoutRequest, checkout: Checkout, line: BasketLine | None) -> BasketChoice | None:
     """The choice whose form is open, before what is typed: that of a line, or a new one; None for the list of lines."""
     query = request.http_request.query_params
     if request.storefront.kind is CheckoutKind.NETWORK:
@@ -237,7 +237,7 @@ def _is_hint_due(request: CheckoutRequest, form: Form) -> bool:
     return is_mailed and form.get("for") != "self" and is_hint_due(form, EMAIL, request.shop.country)
 
 
-async def _put_reception(request: CheckoutRequest, line_id: uuid.UUID | None) -> tuple[BasketCheckout, Problems]:
+async def _put_reception(request: CheckoutRequest, line_id: uuid.UUID | None) -> tuple[Checkout, Problems]:
     """Store the chosen reception of a line, or of all. Returns the basket and the errors."""
     form = request.form
     reception, country = reception_of(form), country_of(form)
@@ -267,7 +267,7 @@ def _field_id(path: Sequence[object]) -> str:
     return f"{within[first]}-{path[1]}" if first in within and len(path) > 1 else first
 
 
-def _missing(checkout: BasketCheckout, opened: OpenLineForm | None) -> Problems:
+def _missing(checkout: Checkout, opened: OpenLineForm | None) -> Problems:
     """Why the next step is not available: (field id, code)."""
     missing = [
         (FIELDS[line.problem], line.problem.name)
@@ -301,7 +301,7 @@ def _form_query(request: CheckoutRequest) -> Mapping[str, str]:
 
 async def _page(
     request: CheckoutRequest,
-    checkout: BasketCheckout,
+    checkout: Checkout,
     opened: OpenLineForm | None,
     flash: Flash,
     layout: str = "layout.html",
@@ -355,8 +355,8 @@ async def _draft(request: CheckoutRequest, opened: OpenLineForm | None, form: Fo
 
 
 async def _price(
-    request: CheckoutRequest, checkout: BasketCheckout, opened: OpenLineForm | None, form: Form
-) -> tuple[BasketCheckout, Problems]:
+    request: CheckoutRequest, checkout: Checkout, opened: OpenLineForm | None, form: Form
+) -> tuple[Checkout, Problems]:
     """The basket with the open line as typed, and the line's errors. A line that cannot be priced is left out."""
     if opened is not None and opened.problems:
         return checkout, opened.problems
@@ -376,14 +376,14 @@ def _shown_problems(form: Form, wrong: Problems, missing: Problems) -> Problems:
     return tuple(found.items())
 
 
-def _still_has_problem(checkout: BasketCheckout, place: str) -> bool:
+def _still_has_problem(checkout: Checkout, place: str) -> bool:
     """True if the line still has a problem: another tab may have changed the basket."""
     at = int(place.removeprefix("line-"))
     return at < len(checkout.basket_lines) and checkout.basket_lines[at].problem is not None
 
 
 def _error(
-    checkout: BasketCheckout,
+    checkout: Checkout,
     place: str,
     code: str,
     formats: Formats,

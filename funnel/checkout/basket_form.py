@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 from funnel.core.forms import Form, local_time
 from resolvers.checkout.buyer import CONTACT_LENGTHS
 from schema.checkout.basket import (
-    BasketCheckout,
     BasketChoice,
     BoxChoice,
     GiftCardChoice,
@@ -22,6 +21,7 @@ from schema.checkout.basket import (
     OfferedPrototype,
     VoucherChoice,
 )
+from schema.checkout.view import Checkout
 from schema.coupon.coupon import ReceptionMode
 from schema.validation.numbers import LARGEST_ID
 
@@ -91,7 +91,7 @@ def reception_of(form: Form) -> tuple[ReceptionMode, int | None] | None:
     return ReceptionMode(mode), int(delivery) if delivery else None
 
 
-def reception_value(checkout: BasketCheckout) -> str:
+def reception_value(checkout: Checkout) -> str:
     """The chosen reception as a form value; `each` if lines have different ones."""
     chosen = checkout.reception
     if chosen is None:

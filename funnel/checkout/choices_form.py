@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from funnel.core.forms import Form
-from schema.checkout.checkout import Checkout, OfferedProduct, ProductChoice
+from schema.checkout.checkout import OfferedProduct, ProductChoice
+from schema.checkout.view import Checkout
 from schema.validation.numbers import LARGEST_ID
 
 LARGEST_QUANTITY = 9999

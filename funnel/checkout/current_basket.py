@@ -4,11 +4,11 @@ import uuid
 
 from funnel.checkout.request import CheckoutRequest
 from resolvers.checkout import basket
-from schema.checkout.basket import BasketCheckout
+from schema.checkout.view import Checkout
 from schema.core.errors import CartNotFound
 
 
-async def current_basket(request: CheckoutRequest) -> BasketCheckout:
+async def current_basket(request: CheckoutRequest) -> Checkout:
     """The basket of this browser. A new one if the last has become an order or has expired."""
     cart_id = request.cart_id or request.last_cart_id
     if cart_id is not None:

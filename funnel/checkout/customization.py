@@ -9,7 +9,8 @@ from funnel.core.forms import shown_errors_of
 from funnel.core.messages import FIXABLE_LINE_PROBLEMS, LINE_PROBLEMS, error_text
 from funnel.core.page_request import FieldError
 from resolvers.checkout import steps as operations
-from schema.checkout.checkout import Checkout, CheckoutLine, CheckoutStep
+from schema.checkout.checkout import CheckoutLine, CheckoutStep
+from schema.checkout.view import Checkout
 from schema.core.errors import InvalidInput, Problem
 
 STEP = CheckoutStep.CUSTOMIZATION

@@ -12,7 +12,8 @@ from funnel.core.messages import error_text
 from funnel.core.page_request import FieldError
 from resolvers.checkout import steps as operations
 from resolvers.checkout.buyer import LENGTHS, needs_address
-from schema.checkout.checkout import Buyer, Checkout, CheckoutStep, DeliveryOption
+from schema.checkout.checkout import Buyer, CheckoutStep, DeliveryOption
+from schema.checkout.view import Checkout
 from schema.core.errors import InvalidInput, Problem
 from schema.validation.mail_domains import suggested_email
 

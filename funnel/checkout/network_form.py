@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 
 from funnel.checkout.basket_form import parse_id
-from schema.checkout.basket import BasketCheckout, BasketLine, BoxChoice, NetworkChoice, NetworkGiftCardChoice
+from schema.checkout.basket import BasketLine, BoxChoice, NetworkChoice, NetworkGiftCardChoice
 from schema.checkout.gift_card_offer import OfferedGiftCards
+from schema.checkout.view import Checkout
 
 
-def opened_choice(checkout: BasketCheckout, line: BasketLine | None, query: Mapping[str, str]) -> NetworkChoice | None:
+def opened_choice(checkout: Checkout, line: BasketLine | None, query: Mapping[str, str]) -> NetworkChoice | None:
     """The choice whose form is open: that of a line, or a new one that the query begins; None for the list of lines."""
     if line is not None and isinstance(line.choice, NetworkGiftCardChoice | BoxChoice):
         return line.choice

@@ -16,8 +16,9 @@ from funnel.core.polling_page import schedule_poll, should_poll
 from resolvers.checkout import steps as operations
 from resolvers.payment.apple_pay import open_apple_pay_session
 from resolvers.payment.checkout import payment
-from schema.checkout.checkout import AgreedTotals, Checkout, CheckoutStep, PaymentAttemptStatus
+from schema.checkout.checkout import AgreedTotals, CheckoutStep, PaymentAttemptStatus
 from schema.checkout.outcome import PaymentResult
+from schema.checkout.view import Checkout
 from schema.core.errors import AppError, CartNotFound, InvalidInput, NotFound, PartnerInactive, TooManyRequests
 from schema.payment_method import CardToken, PaymentMethod
 

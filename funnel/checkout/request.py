@@ -16,7 +16,8 @@ from funnel.core.page_request import PageLink, PageRequest
 from resolvers.core.caller import Caller, Transport
 from resolvers.core.context import Context
 from resolvers.partner.sites import Shop
-from schema.checkout.checkout import SHOP_PATHS, Checkout, CheckoutKey, CheckoutNotice, CheckoutStep, ShopKind
+from schema.checkout.checkout import SHOP_PATHS, CheckoutKey, CheckoutNotice, CheckoutStep, ShopKind
+from schema.checkout.view import Checkout
 from schema.core.errors import CartNotFound
 from schema.order.balance import BALANCE_PATH
 from schema.order.page import FIND_PATH

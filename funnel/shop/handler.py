@@ -13,7 +13,7 @@ from funnel.checkout.handler import ShopSite, language_in_address
 from funnel.checkout.request import CheckoutRequest
 from funnel.core.forms import check_origin
 from funnel.core.languages import NAMES
-from schema.checkout.basket import BasketCheckout
+from schema.checkout.view import Checkout
 
 PUBLIC = "public, max-age=0, s-maxage=60, must-revalidate"
 """Shared caches store a page for a minute. Browsers ask each time, because the page of a visitor with a basket shows it."""
@@ -29,7 +29,7 @@ class ShopPageRequest(CheckoutRequest):
         """True if this browser has opened a basket here."""
         return self.last_cart_id is not None
 
-    async def find_basket(self) -> BasketCheckout | None:
+    async def find_basket(self) -> Checkout | None:
         """The basket of this browser; None without one."""
         return await current_basket(self) if self.has_basket else None
 

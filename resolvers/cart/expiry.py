@@ -8,7 +8,6 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.services import Services
-from schema.checkout.checkout import ShopKind
 from schema.core.errors import Unavailable
 from store.cart.carts import ExpiredCart
 from store.database.loaders import is_any_of
@@ -67,8 +66,7 @@ async def _payment_states(
     written = {cart.id: cart.last_modified for cart in carts}
     states: dict[uuid.UUID, set[AttemptState]] = {cart.id: set() for cart in carts}
     query = select(AttemptRow.cart_id, AttemptRow.cart_last_modified, AttemptRow.state)
-    query = query.where(col(AttemptRow.partner_id) == partner_id, col(AttemptRow.kind) == ShopKind.PRODUCTS)
-    query = query.where(is_any_of(col(AttemptRow.cart_id), list(written)))
+    query = query.where(col(AttemptRow.partner_id) == partner_id, is_any_of(col(AttemptRow.cart_id), list(written)))
     for cart_id, last_modified, state in await db.exec(query):
         if last_modified == written[cart_id]:
             states[cart_id].add(AttemptState(state))

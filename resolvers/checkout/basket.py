@@ -1,4 +1,4 @@
-"""The shops of vouchers, gift cards and network products: show, fill a basket, choose how it is received.
+"""Vouchers, gift cards and network products in a checkout: show, choose them, and how they are received.
 
 Buyer, codes and payment are the same for every kind of checkout: see `resolvers.checkout.steps` and
 `resolvers.payment.checkout.payment`; the `CheckoutKey` has the kind.
@@ -10,15 +10,14 @@ from collections.abc import Sequence
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.checkout.basket_session import BasketCheckoutSession
 from resolvers.checkout.buyer import chosen_country
 from resolvers.checkout.giftee import clean_choice
 from resolvers.checkout.network_shop import find_sold_box
-from resolvers.checkout.steps import change_customer, check_quantity_limit, load_basket_session, partner_of
+from resolvers.checkout.session import CheckoutSession
+from resolvers.checkout.steps import change_customer, load_session, partner_of
 from resolvers.core.operation import Call, operation
 from resolvers.partner.selling import require_selling
 from schema.checkout.basket import (
-    BasketCheckout,
     BasketChoice,
     BoxChoice,
     GiftCardChoice,
@@ -28,6 +27,7 @@ from schema.checkout.basket import (
     quantity_of,
 )
 from schema.checkout.checkout import CheckoutKey, CheckoutKind
+from schema.checkout.view import Checkout
 from schema.core.errors import GiftCardsNotSold, InvalidInput, NotFound, Problem
 from schema.core.permission import AccessRule
 from schema.coupon.coupon import ReceptionMode
@@ -35,8 +35,8 @@ from schema.network.multi_product_cart import MOST_PIECES
 from schema.validation.numbers import LARGEST_ID
 from store.catalogue.offers import ShopPrototype, load_prototypes
 from store.checkout.basket_lines import gift_card_problems, sending_problems, voucher_problems
-from store.checkout.baskets import BasketEdits
 from store.checkout.customer_state import CustomerSession
+from store.checkout.edits import CheckoutEdits
 from store.checkout.network_lines import network_card_problems, quantity_problems
 from store.checkout.network_offers import load_network_cards
 from store.database.transaction_reader import DatabaseReader
@@ -48,7 +48,7 @@ BOX_NOT_SOLD = Problem(("box_id",), NOT_SOLD.code, NOT_SOLD.message)
 
 
 @operation(AccessRule.CUSTOMER, transaction=False)
-async def open_basket(call: Call, key: CheckoutKey) -> BasketCheckout:
+async def open_basket(call: Call, key: CheckoutKey) -> Checkout:
     """Show a basket. An id that is not used in this browser is an empty basket.
 
     Raises CartNotFound for a basket that has become an order, PartnerInactive if the partner may not sell.
@@ -78,7 +78,7 @@ async def price_line(
     choice: BasketChoice | None,
     reception: tuple[ReceptionMode, int | None] | None = None,
     country: str = "",
-) -> BasketCheckout:
+) -> Checkout:
     """Show the basket as if it had this line, and as if the line, or all, were received in this way, without saving
     anything.
 
@@ -97,7 +97,7 @@ async def price_line(
 
 
 @operation(AccessRule.CUSTOMER, transaction=False)
-async def put_line(call: Call, key: CheckoutKey, line_id: uuid.UUID, choice: BasketChoice) -> BasketCheckout:
+async def put_line(call: Call, key: CheckoutKey, line_id: uuid.UUID, choice: BasketChoice) -> Checkout:
     """Add a voucher or gift card to the basket, or replace the line with this id. Submitting a form twice adds one
     line.
 
@@ -109,27 +109,26 @@ async def put_line(call: Call, key: CheckoutKey, line_id: uuid.UUID, choice: Bas
     session = await _load_open_session(call, db, key)
     checked = await _validate_choice(call, db, session, line_id, choice)
     _put_line(session.edits, line_id, checked)
-    check_quantity_limit(await session.view(call, db))
 
     def change(customer: CustomerSession) -> None:
         _put_line(session.edits_in(customer), line_id, checked)
 
     customer = await change_customer(call, session, change)
-    return await (await load_basket_session(call, db, key, customer)).view(call, db)
+    return await (await _load_open_session(call, db, key, customer)).view(call, db)
 
 
 @operation(AccessRule.CUSTOMER, transaction=False)
-async def remove_line(call: Call, key: CheckoutKey, line_id: uuid.UUID) -> BasketCheckout:
+async def remove_line(call: Call, key: CheckoutKey, line_id: uuid.UUID) -> Checkout:
     """Remove a line from the basket. No effect if it is not there."""
 
     db = call.services.db
-    session = await load_basket_session(call, db, key)
+    session = await load_session(call, db, key)
 
     def change(customer: CustomerSession) -> None:
         session.edits_in(customer).lines.pop(line_id, None)
 
     customer = await change_customer(call, session, change)
-    return await (await load_basket_session(call, db, key, customer)).view(call, db)
+    return await (await _load_open_session(call, db, key, customer)).view(call, db)
 
 
 @operation(AccessRule.CUSTOMER, transaction=False)
@@ -140,7 +139,7 @@ async def choose_reception(
     delivery_id: int | None = None,
     country: str = "",
     line_id: uuid.UUID | None = None,
-) -> BasketCheckout:
+) -> Checkout:
     """Save how a line, or all of the basket, is received. An order has one delivery mode: if a line is posted or collected,
     others that are, too, are so in the same way. `country` prices postal delivery to the buyer before the address is known.
 
@@ -160,18 +159,20 @@ async def choose_reception(
     if (await session.quote(call, db)).priced.reception is None:
         raise InvalidInput.at("reception", "It cannot be received in this way. Choose another one.", "NOT_OFFERED")
     customer = await change_customer(call, session, change)
-    return await (await load_basket_session(call, db, key, customer)).view(call, db)
+    return await (await _load_open_session(call, db, key, customer)).view(call, db)
 
 
-async def _load_open_session(call: Call, db: DatabaseReader, key: CheckoutKey) -> BasketCheckoutSession:
-    """The basket session. Raises NotFound in the shop of a network that sells nothing of it."""
-    session = await load_basket_session(call, db, key)
+async def _load_open_session(
+    call: Call, db: DatabaseReader, key: CheckoutKey, customer: CustomerSession | None = None
+) -> CheckoutSession:
+    """The session, with what the shop offers. Raises NotFound in the shop of a network that sells nothing of it."""
+    session = dataclasses.replace(await load_session(call, db, key, customer), chooses_gifts=True)
     if key.kind is CheckoutKind.NETWORK and not session.shop.network.sells_anything:
         raise NotFound(thing="shop of the network")
     return session
 
 
-def _put_line(edits: BasketEdits, line_id: uuid.UUID, choice: BasketChoice) -> None:
+def _put_line(edits: CheckoutEdits, line_id: uuid.UUID, choice: BasketChoice) -> None:
     if line_id not in edits.lines and len(edits.lines) >= MOST_LINES:
         raise InvalidInput.at("items", f"At most {MOST_LINES} can be bought at once.", "TOO_MANY")
     others = (line for id, line in edits.lines.items() if id != line_id)
@@ -181,7 +182,7 @@ def _put_line(edits: BasketEdits, line_id: uuid.UUID, choice: BasketChoice) -> N
 
 
 async def _validate_choice(
-    call: Call, db: DatabaseReader, session: BasketCheckoutSession, line_id: uuid.UUID, choice: BasketChoice
+    call: Call, db: DatabaseReader, session: CheckoutSession, line_id: uuid.UUID, choice: BasketChoice
 ) -> BasketChoice:
     """The choice with cleaned texts. Raises InvalidInput if it cannot be ordered. A time of sending that the line has
     already may be over: it is then sent at once.
@@ -197,7 +198,7 @@ async def _validate_choice(
 
 
 async def _problems(
-    call: Call, db: DatabaseReader, session: BasketCheckoutSession, choice: BasketChoice
+    call: Call, db: DatabaseReader, session: CheckoutSession, choice: BasketChoice
 ) -> Sequence[Problem]:
     if isinstance(choice, GiftCardChoice):
         offer = await session.gift_cards(db)
@@ -208,12 +209,10 @@ async def _problems(
         return await _network_problems(db, session, choice)
     async with db.read_sessions() as reading:
         sold = await _find_sold_prototype(call, reading, session.shop.partner_id, choice.prototype_id)
-    return voucher_problems(choice, sold) if sold and session.key.kind is CheckoutKind.BASKET else [NOT_SOLD]
+    return voucher_problems(choice, sold) if sold and session.key.kind is not CheckoutKind.NETWORK else [NOT_SOLD]
 
 
-async def _network_problems(
-    db: DatabaseReader, session: BasketCheckoutSession, choice: NetworkChoice
-) -> Sequence[Problem]:
+async def _network_problems(db: DatabaseReader, session: CheckoutSession, choice: NetworkChoice) -> Sequence[Problem]:
     if session.key.kind is not CheckoutKind.NETWORK:
         return [NOT_SOLD]
     async with db.read_sessions() as reading:

@@ -2,15 +2,15 @@
 
 import uuid
 
-from resolvers.checkout.steps import load_basket_session, partner_of
+from resolvers.checkout.steps import load_session, partner_of
 from resolvers.core.operation import Call, operation
 from schema.checkout.basket import BasketChoice
 from schema.checkout.checkout import Buyer, CheckoutKey
 from schema.core.errors import NotFound
 from schema.core.permission import AccessRule
-from store.checkout.basket_pricing import UNPRICED_PROBLEMS
 from store.checkout.drafts import find_draft, keep_draft
 from store.checkout.preview import LinePreview
+from store.checkout.pricing.order import UNPRICED_PROBLEMS
 from store.document.cache import render_preview
 
 
@@ -28,13 +28,13 @@ async def preview_gift(call: Call, key: CheckoutKey, line_id: uuid.UUID | None, 
     """
     await call.services.limits.previews.check(call.context.address)
     db, services = call.services.db, call.services
-    session = await load_basket_session(call, db, key)
+    session = await load_session(call, db, key)
     if draft:
         kept = await find_draft(services.kv, partner_of(call), key.session_id, draft)
         line_id = uuid.uuid4()
         session.edits.lines = {} if kept is None else {line_id: kept}  # of this request only: it is not saved
     quote = await session.quote(call, db)
-    line = next((line for line in quote.priced.lines if line.id == line_id), None)
+    line = next((line for line in quote.priced.gifts if line.id == line_id), None)
     if line is None or line.problem in UNPRICED_PROBLEMS:
         raise NotFound(thing="preview")
     preview = LinePreview(

@@ -6,18 +6,18 @@ All steps but the choice of items are the same for every kind of checkout; the `
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from uuid import UUID
 
-from resolvers.checkout.basket_session import BasketCheckoutSession
 from resolvers.checkout.buyer import check_buyer, chosen_country, validate_buyer
-from resolvers.checkout.cart_session import CartCheckoutSession
 from resolvers.checkout.session import CheckoutSession
 from resolvers.core.brute_force import throttled_lookup
 from resolvers.core.operation import Call, operation
 from resolvers.partner.selling import may_sell
 from schema.checkout.basket import NetworkChoice
-from schema.checkout.checkout import Buyer, Checkout, CheckoutKey, CheckoutKind, LineProblem, ProductChoice
+from schema.checkout.checkout import Buyer, CheckoutKey, CheckoutKind, LineProblem, ProductChoice
+from schema.checkout.view import Checkout
 from schema.core.errors import CartNotFound, InvalidInput, NotFound, PartnerInactive, Problem
 from schema.core.permission import AccessRule
-from store.checkout.customer_state import CartEdits, CustomerSession, CustomerSessions
+from store.checkout.customer_state import CustomerSession, CustomerSessions
+from store.checkout.edits import CheckoutEdits
 from store.checkout.shops import CheckoutShop, load_shop
 from store.core.codes import is_mistyped, normalize
 from store.database.transaction_reader import DatabaseReader
@@ -33,46 +33,33 @@ NOT_USABLE = Problem(("code",), "CODE_NOT_USABLE", "This code cannot be used her
 async def load_session(
     call: Call, db: DatabaseReader, key: CheckoutKey, customer: CustomerSession | None = None, *, ordered: bool = False
 ) -> CheckoutSession:
-    """The checkout session, without prices. Raises CartNotFound for an unknown cart, PartnerInactive if the partner may
-    not sell.
+    """The checkout session, without prices. Raises CartNotFound for a cart that is unknown, expired or of another partner,
+    PartnerInactive if the partner may not sell.
 
     A basket that has become an order raises CartNotFound, unless `ordered` is set.
     """
-    if key.kind is CheckoutKind.CART:
-        return await load_cart_session(call, db, key, customer)
-    return await load_basket_session(call, db, key, customer, ordered=ordered)
-
-
-async def load_cart_session(
-    call: Call, db: DatabaseReader, key: CheckoutKey, customer: CustomerSession | None = None
-) -> CartCheckoutSession:
-    """The session of a cart. Raises CartNotFound for a cart that is unknown, expired or of another partner."""
     partner_id = call.caller.partner_id
-    known = partner_id is not None and key.kind is CheckoutKind.CART
-    cart = await call.services.carts.get(partner_id, key.cart_id) if partner_id is not None and known else None
-    if cart is None:
+    if partner_id is None:
         raise CartNotFound
-    shop, attempt = await _load_shop(db, cart.partner_id, key)
-    customer = customer or await _load_customer(call, shop, key)
-    session = CartCheckoutSession(key, shop, customer, attempt, cart)
-    _check_selling(call, session)
-    return session
-
-
-async def load_basket_session(
-    call: Call, db: DatabaseReader, key: CheckoutKey, customer: CustomerSession | None = None, *, ordered: bool = False
-) -> BasketCheckoutSession:
-    """The session of a basket. Raises CartNotFound for a basket that has become an order, unless `ordered` is set."""
-    if call.caller.partner_id is None or key.kind is CheckoutKind.CART:
+    cart = await call.services.carts.get(partner_id, key.cart_id) if key.kind is CheckoutKind.CART else None
+    if cart is None and key.kind is CheckoutKind.CART:
         raise CartNotFound
-    shop, attempt = await _load_shop(db, call.caller.partner_id, key)
+    shop, attempt = await _load_shop(db, partner_id, key)
     customer = customer or await _load_customer(call, shop, key)
     begun = int(call.services.clock.now().timestamp() * 1000)
-    session = BasketCheckoutSession(key, shop, customer, attempt, begun, await _new_lines(call, shop, key, customer))
-    if session.ordered_attempt is not None and not ordered:
+    new_lines = await _new_lines(call, shop, key, customer)
+    session = CheckoutSession(key, shop, customer, attempt, begun, cart, new_lines)
+    if cart is None and session.ordered_attempt is not None and not ordered:
         raise CartNotFound
     _check_selling(call, session)
     return session
+
+
+async def _load_cart_session(call: Call, db: DatabaseReader, key: CheckoutKey) -> CheckoutSession:
+    """The session of a cart. Raises CartNotFound for a basket, too."""
+    if key.kind is not CheckoutKind.CART:
+        raise CartNotFound
+    return await load_session(call, db, key)
 
 
 async def _new_lines(
@@ -114,7 +101,7 @@ async def change_customer(
 
 @operation(AccessRule.CUSTOMER, transaction=False)
 async def open_checkout(call: Call, key: CheckoutKey) -> Checkout:
-    """Show the checkout of a cart or basket; of a basket it is a `BasketCheckout`.
+    """Show the checkout of a cart or basket.
 
     Raises CartNotFound for a cart that is unknown, expired or of another partner, and for a basket that has become an
     order; PartnerInactive if the partner may not sell.
@@ -129,7 +116,7 @@ async def price_items(
 ) -> Checkout:
     """Show the checkout with these items and this delivery, without saving anything."""
     db = call.services.db
-    session = await load_cart_session(call, db, key)
+    session = await _load_cart_session(call, db, key)
     _apply_choice(session.edits, items, delivery_id, country)
     return await session.view(call, db)
 
@@ -142,7 +129,7 @@ async def choose_items(
     and at `country` for an unknown country.
     """
     db = call.services.db
-    session = await load_cart_session(call, db, key)
+    session = await _load_cart_session(call, db, key)
     _apply_choice(session.edits, items, delivery_id, country)
     chosen = await session.view(call, db)
     check_quantity_limit(chosen)
@@ -160,7 +147,7 @@ def check_quantity_limit(chosen: Checkout) -> None:
         raise InvalidInput.at("items", "This is more than can be ordered at once. Take less of it.", "TOO_MANY")
 
 
-def _apply_choice(edits: CartEdits, items: Sequence[ProductChoice], delivery_id: int | None, country: str) -> None:
+def _apply_choice(edits: CheckoutEdits, items: Sequence[ProductChoice], delivery_id: int | None, country: str) -> None:
     if len(items) > MOST_LINES:
         raise InvalidInput.at("items", f"A cart has at most {MOST_LINES} lines.", "TOO_MANY")
     for position, item in enumerate(items):

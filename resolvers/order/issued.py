@@ -9,7 +9,6 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.services import Services
-from schema.checkout.checkout import ShopKind
 from schema.coupon.coupon import ReceptionMode
 from schema.order.page import IssuedItem
 from schema.order.page import IssuedState as State
@@ -36,14 +35,14 @@ DOCUMENTS: Mapping[type[Issued], DocumentKind] = {
 
 async def issued_rows(db: AsyncSession, order: OrderRow, lines: Sequence[AttemptLine]) -> list[Issued | None]:
     """What was issued for each line of an order's attempt; None for goods."""
-    if order.kind is ShopKind.PRODUCTS:
+    if all(line.is_goods for line in lines):
         return [None for _ in lines]
     rows: dict[tuple[type[Issued], int], Issued] = {}
     tables: tuple[Any, ...] = (VoucherRow, GiftCardRow, NetworkVoucherRow)
     for table in tables:
         found = (await db.exec(select(table).where(col(table.order_id) == order.id))).all()
         rows |= {(table, row.id): row for row in found}
-    return [rows[_issued_by(line)] for line in lines]
+    return [None if line.is_goods else rows[_issued_by(line)] for line in lines]
 
 
 def _issued_by(line: AttemptLine) -> tuple[type[Issued], int]:

@@ -1,6 +1,4 @@
-"""The basket of vouchers, gift cards or network products in the checkout: plain values without database rows. Amounts are
-decimals.
-"""
+"""Vouchers, gift cards and network products in the checkout: plain values without database rows. Amounts are decimals."""
 
 import datetime as dt
 import uuid
@@ -8,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 from zoneinfo import ZoneInfo
 
 from schema.catalogue.prototype import VoucherPrototypeType
-from schema.checkout.checkout import Checkout, Contact, DeliveryOption, ShopKind
-from schema.checkout.gift_card_offer import OfferedDesign, OfferedGiftCards
+from schema.checkout.checkout import Contact, DeliveryOption, ShopKind
+from schema.checkout.gift_card_offer import OfferedDesign
 from schema.checkout.network_offer import OfferedBox
 from schema.core.text import Text
 from schema.coupon.coupon import ReceptionMode
@@ -127,6 +125,8 @@ class Gift:
     """The time of that day, in the time zone of the marketplace; None for the morning. It means nothing without a day."""
     reception: ReceptionMode | None = None
     """How it is received; None for the way of the order."""
+    is_of_network: ClassVar[bool] = False
+    """Whether the partner's network sells it, and not the partner."""
 
     def sending_moment(self, zone: ZoneInfo) -> dt.datetime | None:
         """When it is e-mailed to the giftee; None for as soon as it is paid."""
@@ -158,6 +158,8 @@ class GiftCardChoice(Gift):
 class NetworkGiftCardChoice(Gift):
     """Gift cards of the network as chosen by the customer, `quantity` alike."""
 
+    is_of_network = True
+
     amount: Decimal
     """The value of each."""
     design_id: int | None = None
@@ -167,6 +169,8 @@ class NetworkGiftCardChoice(Gift):
 @dataclass(frozen=True, slots=True)
 class BoxChoice(Gift):
     """Boxes of the network as chosen by the customer, `quantity` alike. Each is one network voucher."""
+
+    is_of_network = True
 
     box_id: int
     quantity: int = 1
@@ -181,10 +185,10 @@ def quantity_of(choice: BasketChoice) -> int:
     return choice.quantity if isinstance(choice, NetworkGiftCardChoice | BoxChoice) else 1
 
 
-def content_of(choices: Iterable[BasketChoice]) -> ShopKind:
-    """What an order of these choices has. Of none, the partner's vouchers."""
-    kinds = {_CONTENTS[type(choice)] for choice in choices} or {ShopKind.VOUCHERS}
-    return kinds.pop() if len(kinds) == 1 else ShopKind.MIXED
+def content_of(choices: Iterable[BasketChoice], *, has_goods: bool = False) -> ShopKind:
+    """What an order of these choices has, beside goods or without. Of none, the partner's vouchers."""
+    kinds = {_CONTENTS[type(choice)] for choice in choices} | ({ShopKind.PRODUCTS} if has_goods else set())
+    return ShopKind.MIXED if len(kinds) > 1 else kinds.pop() if kinds else ShopKind.VOUCHERS
 
 
 _CONTENTS: Mapping[type[BasketChoice], ShopKind] = {
@@ -266,36 +270,3 @@ class ReceptionOption:
     needs_giftee_email: bool
     moves_others: bool
     """Whether lines that are posted or collected in another way follow: an order has one delivery mode."""
-
-
-@dataclass(frozen=True, slots=True)
-class BasketCheckout(Checkout):
-    """The data of any step of the checkout of vouchers, gift cards or network products. `lines` and `offered_products` are empty; the
-    basket is in `basket_lines`.
-
-    `deliveries` contains only the chosen delivery, so that shared templates can show it.
-    """
-
-    basket_lines: tuple[BasketLine, ...] = ()
-    receptions: tuple[ReceptionOption, ...] = ()
-    """The ways to receive the open line, or all."""
-    reception: ReceptionOption | None = None
-    """The way chosen for the open line, or for all, as long as it is available; None if lines have different ones."""
-    gift_cards: OfferedGiftCards | None = None
-    """The gift cards on sale; None in other checkouts, and if none are on sale."""
-    network_cards: OfferedGiftCards | None = None
-    """The network's gift cards on sale; None in other checkouts, and if none are on sale."""
-
-    @property
-    def content(self) -> ShopKind:
-        return content_of(line.choice for line in self.basket_lines)
-
-    @property
-    def has_several_receptions(self) -> bool:
-        """Whether lines are received in different ways."""
-        return len({line.reception for line in self.basket_lines}) > 1
-
-    @property
-    def is_delivery_chosen(self) -> bool:
-        """Whether it is known how each line is received."""
-        return bool(self.deliveries)

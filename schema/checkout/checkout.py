@@ -7,13 +7,11 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 
-from schema.checkout.brand import Brand
 from schema.checkout.codes import AppliedCode
 from schema.checkout.legal import LegalLink
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.text import Text
 from schema.delivery.delivery import DeliveryKind
-from schema.payment_method import PaymentMethod
 
 
 @graphql_enum
@@ -21,17 +19,10 @@ class ShopKind(DescribedEnum):
     """What an order has."""
 
     PRODUCTS = "products", "Goods, from a cart that a shop creates over the API."
-    VOUCHERS = "vouchers", "Experiences, from a basket that the customer fills in the checkout."
-    GIFT_CARDS = "gift_cards", "Prepaid money, from a basket that the customer fills in the checkout."
-    MIXED = "mixed", "Experiences and prepaid money, from one basket."
+    VOUCHERS = "vouchers", "Experiences, which the customer chooses in the checkout."
+    GIFT_CARDS = "gift_cards", "Prepaid money, which the customer chooses in the checkout."
+    MIXED = "mixed", "Several of goods, experiences and prepaid money."
     NETWORK = "network", "Gift cards and boxes of the network, from a basket or from a multi-product cart."
-
-    @property
-    def checkout(self) -> "CheckoutKind":
-        """Where it is bought."""
-        return {ShopKind.PRODUCTS: CheckoutKind.CART, ShopKind.NETWORK: CheckoutKind.NETWORK}.get(
-            self, CheckoutKind.BASKET
-        )
 
 
 SHOP_PATHS = {
@@ -47,7 +38,7 @@ class CheckoutKind(StrEnum):
     """Where the lines of a checkout come from. All kinds have the same steps and the same payment."""
 
     CART = "cart"
-    """A cart of goods that a shop creates over the API."""
+    """A cart of goods that a shop creates over the API, and what the customer adds to it."""
     BASKET = "basket"
     """The partner's experiences and gift cards, which the customer chooses in the checkout."""
     NETWORK = "network"
@@ -55,8 +46,15 @@ class CheckoutKind(StrEnum):
 
     @property
     def contents(self) -> tuple[ShopKind, ...]:
-        """What its orders can have."""
-        return tuple(content for content in ShopKind if content.checkout is self)
+        """What its orders can have; the first is that of an empty one."""
+        return _CONTENTS[self]
+
+
+_CONTENTS: Mapping[CheckoutKind, tuple[ShopKind, ...]] = {
+    CheckoutKind.CART: (ShopKind.PRODUCTS, ShopKind.MIXED, ShopKind.VOUCHERS, ShopKind.GIFT_CARDS),
+    CheckoutKind.BASKET: (ShopKind.VOUCHERS, ShopKind.GIFT_CARDS, ShopKind.MIXED),
+    CheckoutKind.NETWORK: (ShopKind.NETWORK,),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,56 +321,6 @@ class CheckoutStep(StrEnum):
     INFORMATION = "information"
     PAYMENT = "payment"
     SUMMARY = "summary"
-
-
-@dataclass(frozen=True, slots=True)
-class Checkout:
-    """The data of any step. `furthest_step` is the furthest step that can be opened now."""
-
-    key: CheckoutKey
-    brand: Brand
-    currency: str
-    lines: tuple[CheckoutLine, ...]
-    offered_products: tuple[OfferedProduct, ...]
-    """The shop's active products, for adding to the cart."""
-    deliveries: tuple[DeliveryOption, ...]
-    delivery_id: int | None
-    country: str
-    """The country that delivery is priced for: the chosen one, else the buyer's, else where the shop delivers at home;
-    empty while none is known.
-    """
-    buyer: Buyer | None
-    codes: tuple[AppliedCode, ...]
-    totals: Totals
-    furthest_step: CheckoutStep
-    notices: tuple[CheckoutNotice, ...]
-    has_return_url: bool
-    payment_methods: tuple[PaymentMethod, ...]
-    """What the rest can be paid with; the first is that of most customers in the buyer's country."""
-    payment_method: PaymentMethod
-    """That of the last try, else the first."""
-    token_methods: tuple[PaymentMethod, ...]
-    """Those of a browser that hands over the token of a card, such as Apple Pay."""
-    seller_country: str
-    """ISO 3166 code; may be empty."""
-    pending_payment_id: uuid.UUID | None
-    """A payment of this session that is still open at the provider."""
-    pending_payment_url: str | None
-    """Where to continue that payment; None once the link has expired."""
-    estimate: CheckoutEstimate | None = None
-    """Set while something is still to be chosen: shown instead of the deliveries, codes and totals of what can be
-    ordered.
-    """
-
-    @property
-    def content(self) -> ShopKind:
-        """What is ordered."""
-        return ShopKind.PRODUCTS
-
-    @property
-    def is_closed(self) -> bool:
-        """True if the shop no longer sells: a payment in progress can be completed, and nothing can be changed."""
-        return CheckoutNotice.SHOP_CLOSED in self.notices
 
 
 class PaymentAttemptStatus(StrEnum):

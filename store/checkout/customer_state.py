@@ -10,23 +10,12 @@ from pydantic import TypeAdapter
 from schema.cart.cart import Cart
 from schema.checkout.basket import BasketChoice
 from schema.checkout.checkout import Buyer, CheckoutKind, CheckoutNotice, ProductChoice
-from store.checkout.baskets import MAX_BASKETS, BasketEdits
+from store.checkout.edits import CheckoutEdits
 from store.checkout.sessions import NEW_VERSION, Sessions
 
 MAX_CARTS = 10
+MAX_BASKETS = 4
 MAX_TRIES = 20
-
-
-@dataclass(slots=True)
-class CartEdits:
-    """A customer's changes to one cart."""
-
-    last_modified: int
-    choices: list[ProductChoice]
-    delivery_id: int | None = None
-    country: str = ""
-    codes: list[str] = field(default_factory=list)
-    notices: list[CheckoutNotice] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -37,22 +26,22 @@ class CustomerSession:
     """
 
     buyer: Buyer | None = None
-    carts: dict[uuid.UUID, CartEdits] = field(default_factory=dict)
-    bags: dict[uuid.UUID, BasketEdits] = field(default_factory=dict)
+    carts: dict[uuid.UUID, CheckoutEdits] = field(default_factory=dict)
+    bags: dict[uuid.UUID, CheckoutEdits] = field(default_factory=dict)
 
-    def cart_edits(self, cart: Cart) -> CartEdits:
+    def cart_edits(self, cart: Cart) -> CheckoutEdits:
         """The customer's edits of this cart.
 
-        They start as the cart's items, and again after the shop has replaced the cart.
+        They start as the cart's items, and again after the shop has replaced the cart; what the customer has added stays.
         """
         edits = self.carts.get(cart.id)
         if edits is None or edits.last_modified != cart.last_modified:
             choices = [ProductChoice(i.product_id, i.quantity, i.variant_id, i.attribute_values) for i in cart.items]
-            replaced = [CheckoutNotice.CART_REPLACED] if edits else []
-            codes = edits.codes if edits else []
-            edits = CartEdits(cart.last_modified, choices, codes=codes, notices=replaced)
-            if edits.country == "" and self.buyer:
-                edits.country = self.buyer.country
+            before = edits
+            edits = CheckoutEdits(cart.last_modified, choices=choices, country=self._country)
+            if before is not None:
+                edits.lines, edits.reception, edits.codes = before.lines, before.reception, before.codes
+                edits.notices = [CheckoutNotice.CART_REPLACED]
             self.carts[cart.id] = edits
             for old in list(self.carts)[:-MAX_CARTS]:
                 del self.carts[old]
@@ -60,18 +49,21 @@ class CustomerSession:
 
     def basket(
         self, id: uuid.UUID, kind: CheckoutKind, begun: int, lines: Mapping[uuid.UUID, BasketChoice] | None = None
-    ) -> BasketEdits:
+    ) -> CheckoutEdits:
         """The basket; a new one with these lines, created at `begun` (milliseconds), if there is none of this id and
         kind.
         """
         basket = self.bags.get(id)
-        if basket is None or basket.kind.checkout is not kind:
-            country = self.buyer.country if self.buyer else ""
-            basket = BasketEdits(begun, kind.contents[0], dict(lines or {}), country=country)
+        if basket is None or basket.kind not in kind.contents:
+            basket = CheckoutEdits(begun, kind.contents[0], lines=dict(lines or {}), country=self._country)
             self.bags[id] = basket
             for old in list(self.bags)[:-MAX_BASKETS]:
                 del self.bags[old]
         return basket
+
+    @property
+    def _country(self) -> str:
+        return self.buyer.country if self.buyer else ""
 
 
 SESSION = TypeAdapter(CustomerSession)

@@ -51,6 +51,7 @@ class CheckoutSource:
     id: UUID
     last_modified: int
     return_url: str = ""
+    is_cart: bool = False
 
 
 def new_attempt(
@@ -71,6 +72,7 @@ def new_attempt(
         kind=quote.content,
         cart_id=source.id,
         cart_last_modified=source.last_modified,
+        from_cart=source.is_cart,
         session_digest=session_digest(key.session_id),
         language=language,
         return_url=source.return_url,
@@ -105,19 +107,26 @@ async def add_commission(db: AsyncSession, attempt: AttemptRow) -> None:
 
 
 def _card_amounts(attempt: AttemptRow) -> Mapping[str, Decimal]:
-    """What comes in by bank card, by product. Of a mixed order, delivery counts as a part of the vouchers."""
+    """What comes in by bank card, by product. Gift cards of a mixed order are paid by bank card; the rest of it is shared by
+    its goods and vouchers. Delivery counts as a part of the goods, without goods of the vouchers.
+    """
     if attempt.kind is not ShopKind.MIXED:
         return {attempt.kind.value: attempt.card_amount}
-    cards = sum((line.total - (line.discount or NOTHING) for line in attempt.lines if line.gift_card), NOTHING)
-    by_card = min(cards, attempt.card_amount)
-    return {ShopKind.GIFT_CARDS.value: by_card, ShopKind.VOUCHERS.value: attempt.card_amount - by_card}
+    worth = dict.fromkeys((ShopKind.PRODUCTS, ShopKind.VOUCHERS, ShopKind.GIFT_CARDS), NOTHING)
+    for line in attempt.lines:
+        kind = ShopKind.PRODUCTS if line.is_goods else ShopKind.GIFT_CARDS if line.gift_card else ShopKind.VOUCHERS
+        worth[kind] += line.total - (line.discount or NOTHING)
+    cards = min(worth.pop(ShopKind.GIFT_CARDS), attempt.card_amount)
+    worth[ShopKind.PRODUCTS if worth[ShopKind.PRODUCTS] else ShopKind.VOUCHERS] += attempt.delivery_amount
+    shares = split_proportionally(attempt.card_amount - cards, list(worth.values()))
+    return {ShopKind.GIFT_CARDS.value: cards} | {kind.value: share for kind, share in zip(worth, shares, strict=True)}
 
 
 def _applied_codes(quote: Quote, kind: CodeKind) -> tuple[AttemptCode, ...]:
     """The applied codes of a kind with their effects. Gift cards that pay nothing are left out."""
     return tuple(
         AttemptCode(code.id, code.code, applied.amount, applied.added_value, applied.free_click_and_collect)
-        for code, applied in zip(quote.usable, quote.codes, strict=True)
+        for code, applied in zip(quote.pricing_input.codes, quote.codes, strict=True)
         if applied.applies and applied.kind is kind and (kind is CodeKind.COUPON or applied.amount > 0)
     )
 
@@ -159,7 +168,7 @@ async def fill_order(
         book_id = payment.book_id if payment else await book_of_partner(db, attempt.partner_id)
         goods = await issue_network_purchases(db, order, attempt, book_id, now)
         attempt.lines = tuple(_with_good(line, row) for line, row in zip(attempt.lines, goods, strict=True))
-    elif attempt.kind is not ShopKind.PRODUCTS:
+    else:
         issued = await issue_purchases(db, order, attempt, origin, now)
         attempt.lines = tuple(_with_issued(line, row) for line, row in zip(attempt.lines, issued, strict=True))
     await _write_lines(db, order, attempt.lines)
@@ -176,6 +185,7 @@ def _order(attempt: AttemptRow, number: int, now: dt.datetime) -> OrderRow:
         created_on=now,
         language=attempt.language,
         cart_id=attempt.cart_id,
+        has_goods=any(line.is_goods for line in attempt.lines),
         buyer_first_name=attempt.buyer.first_name,
         buyer_last_name=attempt.buyer.last_name,
         buyer_email=attempt.buyer.email,

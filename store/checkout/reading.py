@@ -3,7 +3,7 @@
 import datetime as dt
 import hashlib
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
@@ -12,7 +12,8 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 from sqlmodel.sql.expression import SelectOfScalar
 
-from schema.checkout.checkout import CheckoutKey, CheckoutKind, OfferedProduct, ProductChoice
+from schema.checkout.checkout import CheckoutKey, OfferedProduct, ProductChoice
+from schema.coupon.coupon import CouponTarget
 from store.checkout.offers import ShopProduct
 from store.core.codes import normalize
 from store.coupon.coupons import CouponRow
@@ -25,9 +26,6 @@ from store.gift_card.modes import is_in_mode_of
 from store.network.card_payments import is_of_network, usable_card
 from store.partner.partners import PartnerRow
 from store.payment.attempts import LIVE, AttemptRow, AttemptState
-
-PAID_BY_GIFT_CARD = frozenset({CheckoutKind.CART, CheckoutKind.BASKET})
-"""What can be paid for with gift cards."""
 
 
 def session_digest(session_id: str) -> str:
@@ -162,10 +160,12 @@ async def usable_codes(
     codes: Sequence[str],
     now: dt.datetime,
     own: OwnReservations,
-    kind: CheckoutKind,
+    targets: Iterable[CouponTarget],
+    *,
+    takes_gift_cards: bool,
 ) -> list[CouponRow | UsableCard]:
-    """The usable coupons and gift cards for these codes, in the order of the codes: gift cards of the partner, and of its
-    network if the partner takes part in them.
+    """The usable coupons and gift cards for these codes, in the order of the codes: coupons for one of the `targets`,
+    gift cards of the partner, and of its network if the partner takes part in them.
 
     Gift cards pay nothing of the network: each purchase would restart the validity of the money.
     """
@@ -179,12 +179,12 @@ async def usable_codes(
         cards = (await session.exec(select(GiftCardRow).where(*of_cards))).all()
         partner = await session.get(PartnerRow, partner_id) if any(map(is_of_network, cards)) else None
     usable: dict[str, CouponRow | UsableCard] = {}
-    for card in cards if kind in PAID_BY_GIFT_CARD else ():
+    for card in cards if takes_gift_cards else ():
         found = usable_card(card, partner, now, held=own.cards.get(card.id, Decimal("0.00")))
         if found is not None:
             usable[card.normal_code] = found
     for coupon in coupons:
-        if is_running(coupon, now, own_uses=int(coupon.id in own.coupons), kind=kind):
+        if is_running(coupon, now, targets, own_uses=int(coupon.id in own.coupons)):
             usable[coupon.normal_code] = coupon
     return [usable[code] for code in dict.fromkeys(normal_codes) if code in usable]
 

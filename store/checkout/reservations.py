@@ -15,13 +15,13 @@ from typing import TypeVar
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.checkout.checkout import ShopKind
 from schema.core.errors import CheckoutChanged
+from schema.coupon.coupon import CouponTarget
 from store.catalogue.catalogue import VoucherPrototypeRow
 from store.catalogue.offers import is_on_sale
 from store.checkout.network_fulfilment import are_network_products_on_sale
 from store.coupon.coupons import CouponRow
-from store.coupon.rules import is_running
+from store.coupon.rules import GOODS, is_running
 from store.gift_card.gift_cards import GiftCardRow
 from store.gift_card.modes import are_in_mode
 from store.gift_card.movements import debit_card
@@ -35,6 +35,13 @@ from store.payment.snapshot import AttemptLine
 from store.product.products import ProductRow, ProductVariantRow
 from store.voucher.payment import zone_of
 
+TARGETS = {
+    "voucher": CouponTarget.VOUCHERS,
+    "gift_card": CouponTarget.GIFT_CARDS,
+    "network_gift_card": CouponTarget.NETWORK_GIFT_CARDS,
+    "network_voucher": CouponTarget.NETWORK_VOUCHERS,
+}
+"""What a coupon must be for, by the field of the line."""
 R = TypeVar("R", ProductRow, ProductVariantRow, CouponRow, GiftCardRow)
 
 
@@ -86,17 +93,13 @@ async def reserve(db: AsyncSession, attempt: AttemptRow, now: dt.datetime) -> No
     """
     locked = await lock_rows(db, attempt)
     attempt.round += 1
-    if attempt.kind is ShopKind.PRODUCTS:
-        sold = await _products_on_sale(db, attempt)
-        attempt.lines = tuple(replace(line, counted=_take_stock(locked, sold, line)) for line in attempt.lines)
-    elif attempt.kind is ShopKind.NETWORK:
-        if not await are_network_products_on_sale(db, attempt):
-            raise CheckoutChanged
-    elif not await are_prototypes_on_sale(db, attempt, now):
+    await _take_goods(db, attempt, locked)
+    if not await are_network_products_on_sale(db, attempt) or not await are_prototypes_on_sale(db, attempt, now):
         raise CheckoutChanged
+    targets = coupon_targets(attempt)
     for use in attempt.coupons:
         coupon = locked.coupons.get(use.id)
-        if coupon is None or not is_running(coupon, now, kind=attempt.kind.checkout):
+        if coupon is None or not is_running(coupon, now, targets):
             raise CheckoutChanged
         coupon.usage_count += 1
     await _check_modes(db, attempt)
@@ -178,10 +181,23 @@ async def are_prototypes_on_sale(db: AsyncSession, attempt: AttemptRow, now: dt.
     return len(rows) == len(prototype_ids) and all(is_on_sale(row, today) for row in rows)
 
 
-async def _products_on_sale(db: AsyncSession, attempt: AttemptRow) -> set[int]:
-    """The ids of the attempt's products that are active."""
-    ids = {line.product_id for line in attempt.lines}
-    return set(await db.exec(select(ProductRow.id).where(col(ProductRow.id).in_(ids), col(ProductRow.is_active))))
+def coupon_targets(attempt: AttemptRow) -> frozenset[CouponTarget]:
+    """What coupons of the attempt must be for: one of what it buys."""
+    targets: set[CouponTarget] = set()
+    for line in attempt.lines:
+        targets |= GOODS if line.is_goods else {next(each for name, each in TARGETS.items() if getattr(line, name))}
+    return frozenset(targets)
+
+
+async def _take_goods(db: AsyncSession, attempt: AttemptRow, locked: LockedRows) -> None:
+    """Take the goods of the attempt out of stock. Raises CheckoutChanged if one is not available."""
+    ids = {line.product_id for line in attempt.lines if line.is_goods}
+    if not ids:
+        return
+    sold = set(await db.exec(select(ProductRow.id).where(col(ProductRow.id).in_(ids), col(ProductRow.is_active))))
+    attempt.lines = tuple(
+        replace(line, counted=_take_stock(locked, sold, line)) if line.is_goods else line for line in attempt.lines
+    )
 
 
 def _take_stock(locked: LockedRows, sold: set[int], line: AttemptLine) -> bool:

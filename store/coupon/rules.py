@@ -1,11 +1,10 @@
 """Coupon rules: eligibility, discounts and added value. Pure functions."""
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
 
-from schema.checkout.checkout import CheckoutKind, CheckoutLine
 from schema.checkout.codes import CodeProblem
 from schema.coupon.coupon import CouponTarget, ReceptionMode
 from schema.delivery.delivery import DeliveryKind
@@ -21,12 +20,8 @@ RECEPTION_MODES = {
 }
 
 
-TARGETS = {
-    CheckoutKind.CART: frozenset({CouponTarget.ECOMMERCE, CouponTarget.CLICK_AND_COLLECT}),
-    CheckoutKind.BASKET: frozenset({CouponTarget.VOUCHERS, CouponTarget.GIFT_CARDS}),
-    CheckoutKind.NETWORK: frozenset({CouponTarget.NETWORK_GIFT_CARDS, CouponTarget.NETWORK_VOUCHERS}),
-}
-"""A coupon is usable in a kind of checkout if it has at least one of these targets."""
+GOODS = frozenset({CouponTarget.ECOMMERCE, CouponTarget.CLICK_AND_COLLECT})
+"""A coupon for goods has at least one of these targets. With only the second one it is for goods that are collected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,21 +34,21 @@ class DiscountableLine:
     id: int | None
     unit_price: Decimal
     total: Decimal
-    target: CouponTarget | None = None
-    """What a coupon must be for; None for goods."""
-    reception: ReceptionMode | None = None
-    """How it is received; None for goods, and while it is unknown, which rejects no coupon."""
+    targets: frozenset[CouponTarget]
+    """A coupon must be for one of these."""
+    receptions: frozenset[ReceptionMode] | None = None
+    """How it is, or can be, received; None while it is unknown, which rejects no coupon."""
+
+    @property
+    def is_goods(self) -> bool:
+        return self.targets <= GOODS
 
 
 @dataclass(frozen=True, slots=True)
 class CouponContext:
     """What is known about the purchase. None means unknown yet, which rejects no coupon."""
 
-    kind: CheckoutKind
     email: str
-    targets: frozenset[CouponTarget] | None
-    receptions: frozenset[ReceptionMode] | None
-    """How goods can be received."""
     collected: bool | None
     collecting_costs: bool = True
     """True if collecting costs something without a coupon."""
@@ -89,16 +84,14 @@ def cents(value: Decimal) -> Decimal:
     return value.quantize(CENT, ROUND_HALF_UP)
 
 
-def is_running(
-    coupon: CouponRow, now: dt.datetime, *, own_uses: int = 0, kind: CheckoutKind = CheckoutKind.CART
-) -> bool:
-    """True if the coupon is active, within its period, not used up, and has a target for this kind of checkout.
+def is_running(coupon: CouponRow, now: dt.datetime, targets: Iterable[CouponTarget], *, own_uses: int = 0) -> bool:
+    """True if the coupon is active, within its period, not used up, and for one of the `targets`.
 
     `own_uses` are uses that the caller has already taken; they do not count as used.
     """
     used = coupon.usage_count - own_uses
     running = is_effective(coupon.is_active, coupon.starts_on, coupon.ends_on, coupon.max_usages, used, now)
-    return running and bool(TARGETS[kind] & set(coupon.targets))
+    return running and not set(coupon.targets).isdisjoint(targets)
 
 
 def is_effective(
@@ -113,31 +106,6 @@ def is_effective(
     begun = starts_on is None or starts_on <= now
     left = max_usages is None or usage_count < max_usages
     return active and begun and left and (ends_on is None or now < ends_on)
-
-
-def apply_coupons_to_cart(
-    lines: Sequence[CheckoutLine],
-    coupons: Sequence[CouponRow],
-    kind: DeliveryKind | None,
-    email: str,
-    *,
-    collecting_costs: bool = True,
-) -> Reduction:
-    """Apply coupons to the product lines of a cart."""
-    discountable_lines = [
-        DiscountableLine(line.choice.product_id, line.unit_price or ZERO, line.total) for line in lines
-    ]
-    collected = None if kind is None else kind is DeliveryKind.CLICK_AND_COLLECT
-    target = CouponTarget.CLICK_AND_COLLECT if collected else CouponTarget.ECOMMERCE
-    context = CouponContext(
-        kind=CheckoutKind.CART,
-        email=email,
-        targets=None if kind is None else frozenset({target, CouponTarget.ECOMMERCE}),
-        receptions=None if kind is None else RECEPTION_MODES[kind],
-        collected=collected,
-        collecting_costs=collecting_costs,
-    )
-    return apply_coupons(discountable_lines, coupons, context)
 
 
 def apply_coupons(lines: Sequence[DiscountableLine], coupons: Sequence[CouponRow], context: CouponContext) -> Reduction:
@@ -197,10 +165,10 @@ def _unmet_condition(
     if not lines:
         return UnmetCondition(CodeProblem.NOTHING_LEFT)
     within = [line for line in lines if _in_scope(coupon, line)]
-    if not within or (coupon.increases_value and context.kind is CheckoutKind.CART):
+    if not within:
         return UnmetCondition(CodeProblem.NOT_FOR_THESE)
     within = [line for line in within if _is_received(coupon, line)]
-    if not within or not _fits_reception(coupon, context):
+    if not within:
         return UnmetCondition(CodeProblem.OTHER_DELIVERY)
     if not _fits_buyer(coupon, context.email):
         return UnmetCondition(CodeProblem.OTHER_EMAIL)
@@ -216,14 +184,6 @@ def _unmet_condition(
     return next(
         (UnmetCondition(problem, least) for problem, least, there_is in minimums if there_is < (least or ZERO)), None
     )
-
-
-def _fits_reception(coupon: CouponRow, context: CouponContext) -> bool:
-    """True if the coupon allows this way of reception."""
-    if context.targets is not None and not context.targets & set(coupon.targets):
-        return False
-    modes = set(coupon.reception_modes)
-    return context.receptions is None or not modes or bool(context.receptions & modes)
 
 
 def _frees_collection(coupon: CouponRow, context: CouponContext) -> bool:
@@ -242,20 +202,28 @@ def _fits_buyer(coupon: CouponRow, email: str) -> bool:
 
 
 def _is_target(coupon: CouponRow, line: DiscountableLine) -> bool:
-    return line.target is None or line.target in coupon.targets
+    return not line.targets.isdisjoint(coupon.targets)
 
 
 def _is_received(coupon: CouponRow, line: DiscountableLine) -> bool:
     """True if the coupon allows the way in which the line is received."""
-    return line.reception is None or not coupon.reception_modes or line.reception in coupon.reception_modes
+    if line.receptions is None:
+        return True
+    if line.is_goods and ReceptionMode.ON_SITE not in line.receptions and CouponTarget.ECOMMERCE not in coupon.targets:
+        return False
+    return not coupon.reception_modes or not line.receptions.isdisjoint(coupon.reception_modes)
 
 
 def _in_scope(coupon: CouponRow, line: DiscountableLine) -> bool:
     if not _is_target(coupon, line):
         return False
-    if line.target is CouponTarget.NETWORK_VOUCHERS and coupon.increases_value:
-        return False  # the value of a box is its content
-    scope = {None: coupon.product_ids, CouponTarget.VOUCHERS: coupon.voucher_prototype_ids}.get(line.target)
+    if coupon.increases_value and (line.is_goods or CouponTarget.NETWORK_VOUCHERS in line.targets):
+        return False  # goods have no value to add to, and that of a box is its content
+    scope: Sequence[int] = ()
+    if line.is_goods:
+        scope = coupon.product_ids
+    elif CouponTarget.VOUCHERS in line.targets:
+        scope = coupon.voucher_prototype_ids
     return not scope or line.id in scope
 
 

@@ -7,7 +7,6 @@ from typing import Any
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.cart.ecommerce_cart import CART_LIFETIME, EPOCH
-from schema.checkout.checkout import ShopKind
 from schema.event import EventType
 from schema.order.fulfilment import FulfilmentState
 from store.cart.carts import ExpiredCart
@@ -19,16 +18,16 @@ from store.payment.snapshot import AttemptLine
 
 
 async def emit_order_events(db: AsyncSession, order: OrderRow, attempt: AttemptRow) -> None:
-    """Emit `order.created`, `order.paid` and, for products, `cart.completed`, in the order's transaction.
+    """Emit `order.created`, `order.paid` and, for a cart, `cart.completed`, in the order's transaction.
 
-    Baskets of vouchers and gift cards exist in Coffret's shop only, so they have no cart events.
+    Baskets exist in Coffret's shop only, so they have no cart events.
     """
     about: dict[str, Any] = {"partner_id": order.partner_id, "unique_key": str(attempt.id)}
     events = [
         NewEvent(EventType.ORDER_CREATED, str(order.id), _order_created_data(order, attempt), **about),
         NewEvent(EventType.ORDER_PAID, str(order.id), _order_paid_data(order), **about),
     ]
-    if order.kind is ShopKind.PRODUCTS:
+    if attempt.orders_cart:
         done = _cart_completed_data(order, attempt)
         events.append(NewEvent(EventType.CART_COMPLETED, str(order.cart_id), done, **about))
     await emit(db, *events)

@@ -2,10 +2,11 @@
 
 from uuid import UUID
 
-from sqlalchemy import CheckConstraint, Index, UniqueConstraint, text
+from sqlalchemy import CheckConstraint, Index, UniqueConstraint, false, text
 from sqlmodel import Field, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from schema.checkout.checkout import ShopKind
 from schema.order.fulfilment import OrderFulfilment
 from schema.order.order import (
     Order,
@@ -67,6 +68,16 @@ class OrderRow(
         CheckConstraint("lower(fulfilment_tracking_url) LIKE 'https://%'", name="tracks_over_https"),
     )
     attempt_id: UUID = Field(foreign_key="checkout_attempt.id")
+    has_goods: bool = Field(
+        default=False,
+        sa_column_kwargs={"server_default": false()},
+        description="Whether goods are among its lines. Of releases that sold goods alone it is false.",
+    )
+
+    @property
+    def sells_goods(self) -> bool:
+        """Whether goods are among its lines."""
+        return self.has_goods or self.kind is ShopKind.PRODUCTS
 
 
 class OrderProductRow(PartnerIndexed, InCurrency, OrderProduct, table=True):

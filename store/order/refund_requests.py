@@ -9,7 +9,6 @@ from sqlalchemy import CheckConstraint, Index, UniqueConstraint
 from sqlmodel import Field, col, func, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.checkout.checkout import ShopKind
 from schema.order.fulfilment import FulfilmentState
 from schema.order.order import OrderStatus
 from schema.order.refund_request import RefundRequest, RefundRequestKind, RefundRequestLine, RefundRequestState
@@ -70,7 +69,7 @@ def period_end(partner: PartnerRow, order: OrderRow, time_zone: str) -> dt.datet
 
 def _handed_over_on(order: OrderRow) -> dt.datetime | None:
     """When the buyer has got the goods; of what is no goods, when it was bought."""
-    if order.kind is not ShopKind.PRODUCTS or order.fulfilment_state is None:
+    if not order.sells_goods or order.fulfilment_state is None:
         return order.created_on
     if order.fulfilment_state is FulfilmentState.SENT:
         return order.fulfilment_sent_on + TRANSIT if order.fulfilment_sent_on else None
@@ -91,7 +90,7 @@ def kind_of_request(partner: PartnerRow, order: OrderRow, time_zone: str, now: d
 def waits_for_goods(order: OrderRow) -> bool:
     """Whether what the order sold is, or may be, at the buyer's, and has to come back before it is refunded."""
     at_shop = {FulfilmentState.TO_PREPARE, FulfilmentState.READY_TO_COLLECT, FulfilmentState.CANCELLED}
-    return order.kind is ShopKind.PRODUCTS and order.fulfilment_state not in at_shop
+    return order.sells_goods and order.fulfilment_state not in at_shop
 
 
 async def requests_of_order(db: AsyncSession, order_id: int) -> Sequence[RefundRequestRow]:

@@ -5,7 +5,7 @@ import enum
 from decimal import Decimal
 from uuid import UUID, uuid4
 
-from sqlalchemy import BigInteger, CheckConstraint, Index, Numeric, text
+from sqlalchemy import BigInteger, CheckConstraint, Index, Numeric, false, text
 from sqlmodel import Field
 
 from schema.checkout.checkout import Buyer, ShopKind, VatAmount
@@ -86,19 +86,10 @@ class AttemptRow(PartnerOwned, CreatedOn, CheckedRow, AcceptedDocuments, table=T
         Index(
             "checkout_attempt_one_live_key",
             "partner_id",
-            "kind",
             "cart_id",
             "session_digest",
             unique=True,
             postgresql_where=text("state IN ('starting', 'open')"),
-        ),
-        Index(
-            "checkout_attempt_one_live_basket_key",
-            "partner_id",
-            "cart_id",
-            "session_digest",
-            unique=True,
-            postgresql_where=text("state IN ('starting', 'open') AND kind IN ('vouchers', 'gift_cards', 'mixed')"),
         ),
         Index("checkout_attempt_cart_idx", "partner_id", "cart_id"),
         Index(
@@ -119,6 +110,11 @@ class AttemptRow(PartnerOwned, CreatedOn, CheckedRow, AcceptedDocuments, table=T
     state: AttemptState = enum_column(AttemptState, "State.", default=AttemptState.STARTING)
     cart_id: UUID = Field(description="The id of the cart or basket.")
     cart_last_modified: int = Field(sa_type=BigInteger)
+    from_cart: bool = Field(
+        default=False,
+        sa_column_kwargs={"server_default": false()},
+        description="Whether a cart is ordered, with what was added to it. Of releases that sold goods alone it is false.",
+    )
     session_digest: str = Field(max_length=64, description="Digest of the session id.")
     language: str = Field(default="en", max_length=2)
     return_url: str = Field(default="", max_length=2048)
@@ -163,6 +159,11 @@ class AttemptRow(PartnerOwned, CreatedOn, CheckedRow, AcceptedDocuments, table=T
     personal_data_erased_on: dt.datetime | None = datetime_column(
         "When the data of the buyer and the giftees were erased.", default=None, nullable=True
     )
+
+    @property
+    def orders_cart(self) -> bool:
+        """Whether a cart is ordered, which is then deleted."""
+        return self.from_cart or self.kind is ShopKind.PRODUCTS
 
     def reception_of(self, bought: Purchase) -> ReceptionMode:
         """How a voucher or gift card of it is received."""

@@ -135,6 +135,10 @@ class AttemptLine:
         return self.voucher or self.gift_card or self.network_gift_card or self.network_voucher
 
     @property
+    def is_goods(self) -> bool:
+        return self.product_id is not None
+
+    @property
     def is_of_network(self) -> bool:
         """True if it is a gift card or voucher of a network."""
         return self.network_gift_card is not None or self.network_voucher is not None

@@ -31,7 +31,6 @@ from store.checkout.reservations import (
 )
 from store.checkout.shops import shop_url
 from store.core.provider_process import CheckIntervals
-from store.database.loaders import is_any_of
 from store.job.jobs import JobKind, enqueue_job
 from store.order import events
 from store.partner.partners import PartnerRow
@@ -234,7 +233,7 @@ async def _place_order(
         await emit_payment_event(db, EventType.PAYMENT_SUCCEEDED, payment)
     await mails.queue_order_mails(db, order, attempt)
     await events.emit_order_events(db, order, attempt)
-    if attempt.kind is ShopKind.PRODUCTS:
+    if attempt.orders_cart:
         cart = {
             "partner_id": attempt.partner_id,
             "cart_id": attempt.cart_id,
@@ -244,7 +243,7 @@ async def _place_order(
 
 
 async def _shop_url(services: Services, db: AsyncSession, attempt: AttemptRow) -> str:
-    """The URL of the shop where the attempt was started; empty for carts, which come from the partner's own shop."""
+    """The URL of the shop where the attempt was started; empty for goods, which come from the partner's own shop."""
     domain = (await db.exec(select(PartnerRow.site_domain).where(col(PartnerRow.id) == attempt.partner_id))).one()
     return shop_url(services.settings, domain, attempt.kind)
 
@@ -254,7 +253,7 @@ async def delete_ordered_cart(services: Services, attempt: AttemptRow) -> None:
     if attempt.state is AttemptState.COMPLETED and attempt.kind is ShopKind.NETWORK:
         with suppress(Unavailable):
             await services.multi_product_carts.delete(attempt.partner_id, attempt.cart_id)
-    if attempt.state is AttemptState.COMPLETED and attempt.kind is ShopKind.PRODUCTS:
+    if attempt.state is AttemptState.COMPLETED and attempt.orders_cart:
         with suppress(Unavailable):
             await delete_cart(services, attempt.partner_id, attempt.cart_id, attempt.cart_last_modified)
 
@@ -297,7 +296,6 @@ async def _is_superseded(db: AsyncSession, attempt: AttemptRow) -> bool:
     """True if the customer has started or completed a newer payment for the same cart or basket."""
     others = select(AttemptRow.id).where(
         col(AttemptRow.partner_id) == attempt.partner_id,
-        is_any_of(col(AttemptRow.kind), attempt.kind.checkout.contents),
         col(AttemptRow.cart_id) == attempt.cart_id,
         col(AttemptRow.session_digest) == attempt.session_digest,
         col(AttemptRow.id) != attempt.id,

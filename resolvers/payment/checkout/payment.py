@@ -22,16 +22,9 @@ from resolvers.payment.checkout.completion import (
 )
 from resolvers.payment.checkout.outcome import STATUS, outcome_of
 from resolvers.payment.payins import PROVIDER_TIMEOUT, RECEIVED, PayinOrder, create_payin, statement_of
-from schema.checkout.checkout import (
-    AgreedTotals,
-    Checkout,
-    CheckoutKey,
-    CheckoutNotice,
-    CheckoutStep,
-    ShopKind,
-    StartedPayment,
-)
+from schema.checkout.checkout import AgreedTotals, CheckoutKey, CheckoutNotice, CheckoutStep, ShopKind, StartedPayment
 from schema.checkout.outcome import PaymentResult
+from schema.checkout.view import Checkout
 from schema.core.errors import CheckoutChanged, NotFound, ProviderFailed, ProviderTimedOut
 from schema.core.permission import AccessRule
 from schema.payment.errors import PaymentsNotActive

@@ -21,7 +21,7 @@ from schema.validation.languages import LANGUAGES
 from store.account.credentials import verify_password
 from store.account.users import UserRow
 from store.checkout.offers import load_products
-from store.checkout.pricing import price_lines
+from store.checkout.pricing.goods import price_lines
 from store.core.clock import clock
 from store.core.codes import looks_valid
 from store.core.settings import DeploymentEnvironment, Settings

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from resolvers.core.caller import Role
-from schema.checkout.checkout import Checkout, CheckoutKey, ProductChoice
+from schema.checkout.checkout import CheckoutKey, ProductChoice
+from schema.checkout.view import Checkout
 from schema.core.errors import CheckoutChanged
 from schema.core.permission import Permission
 from schema.gift_card.gift_card import GiftCardStatus

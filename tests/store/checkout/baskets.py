@@ -16,7 +16,7 @@ from schema.core.text import Text
 from schema.coupon.coupon import CouponTarget
 from schema.delivery.delivery import DeliveryKind
 from store.checkout.offers import ShippingRate, ShopDelivery, ShopProduct
-from store.checkout.pricing import CartPricingInput, PricedCart, price_cart
+from store.checkout.pricing.order import PricedOrder, PricingInput, price_order
 from store.core.codes import normalize
 from store.coupon.coupons import CouponRow
 from store.gift_card.gift_cards import UsableCard
@@ -113,11 +113,11 @@ def priced(
     country: str = "",
     email: str = "",
     codes: Sequence[CouponRow | UsableCard] = (),
-) -> PricedCart:
+) -> PricedOrder:
     """What it comes to."""
-    return price_cart(
-        CartPricingInput(
-            choices=choices,
+    return price_order(
+        PricingInput(
+            goods=choices,
             products={p.offered.id: p for p in products},
             deliveries=deliveries,
             delivery_id=delivery_id,

@@ -18,16 +18,15 @@ from schema.checkout.basket import (
     OfferedPrototype,
     VoucherChoice,
 )
-from schema.checkout.checkout import CheckoutKind
 from schema.checkout.gift_card_offer import OfferedGiftCards
 from schema.core.text import Text
 from schema.coupon.coupon import CouponTarget, ReceptionMode
 from schema.delivery.delivery import DeliveryKind
 from schema.validation.numbers import LARGEST_AMOUNT
 from store.catalogue.offers import ShopPrototype
-from store.checkout.basket_pricing import BasketPricingInput, price_basket
 from store.checkout.offers import ShopDelivery
-from store.checkout.quotes import BasketQuote
+from store.checkout.pricing.order import PricingInput, price_order
+from store.checkout.quotes import Quote
 from store.coupon.coupons import CouponRow
 from store.gift_card.gift_cards import UsableCard
 from store.payment.snapshot import VoucherPurchase
@@ -79,7 +78,7 @@ def basket(
     deliveries: Sequence[ShopDelivery] = (),
     reception: ReceptionMode | None = ReceptionMode.PRINT_AT_HOME,
     **more: Any,
-) -> BasketPricingInput:
+) -> PricingInput:
     """A basket of a buyer in France."""
     values: dict[str, Any] = {
         "delivery_id": None,
@@ -89,8 +88,7 @@ def basket(
         "gift_cards": OFFER,
         **more,
     }
-    return BasketPricingInput(
-        kind=CheckoutKind.BASKET,
+    return PricingInput(
         choices={uuid.uuid4(): choice for choice in choices},
         prototypes={prototype.offered.id: prototype for prototype in prototypes},
         deliveries=deliveries,
@@ -106,7 +104,7 @@ def test_free_collection_and_a_price_of_two_letters() -> None:
     to = [Giftee("A", "B", "", "", "1", "", "2", "C", country) for country in ("FR", "BE", "FR")]
     choices = [GiftCardChoice(Decimal(50), giftee=giftee) for giftee in to]
     by_post = ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY
-    posted = price_basket(basket(choices, deliveries=[home, collect], reception=by_post))
+    posted = price_order(basket(choices, deliveries=[home, collect], reception=by_post))
     assert posted.totals.delivery == Decimal("17.00")  # two go to the same address
     assert [option.mode for option in posted.receptions] == [
         ReceptionMode.PRINT_AT_HOME,
@@ -116,30 +114,30 @@ def test_free_collection_and_a_price_of_two_letters() -> None:
         ReceptionMode.ON_SITE,
     ]
     frees = coupon(targets=TARGETS, free_click_and_collect=True)
-    on_site = price_basket(basket(choices, codes=[frees], deliveries=[home, collect], reception=ReceptionMode.ON_SITE))
+    on_site = price_order(basket(choices, codes=[frees], deliveries=[home, collect], reception=ReceptionMode.ON_SITE))
     assert (on_site.totals.delivery, on_site.totals.total) == (Decimal(0), Decimal("135.00"))
 
 
 def test_lines_without_a_price_cost_nothing_and_stand_in_the_way() -> None:
     gone = VoucherChoice(9)
     changed = VoucherChoice(1, children=1)
-    result = price_basket(basket([gone, changed, VoucherChoice(1)], [sold(1, Decimal("20.00"), Decimal(0))]))
-    assert [line.problem for line in result.lines] == [BasketProblem.NOT_SOLD, BasketProblem.CHOICE_CHANGED, None]
+    result = price_order(basket([gone, changed, VoucherChoice(1)], [sold(1, Decimal("20.00"), Decimal(0))]))
+    assert [line.problem for line in result.gifts] == [BasketProblem.NOT_SOLD, BasketProblem.CHOICE_CHANGED, None]
     assert (result.totals.total, result.ready) == (Decimal("20.00"), False)
 
 
 def test_no_order_and_no_value_is_more_than_an_amount_can_be() -> None:
     half = sold(1, Decimal("5000000000.00"), Decimal("9999999999.99"))
     choices = [VoucherChoice(1), VoucherChoice(1, options={1: 2}), VoucherChoice(1), VoucherChoice(1)]
-    result = price_basket(basket(choices, [half]))
+    result = price_order(basket(choices, [half]))
     much = BasketProblem.TOO_MUCH
-    assert [line.problem for line in result.lines] == [None, much, much, much]
+    assert [line.problem for line in result.gifts] == [None, much, much, much]
     assert (result.totals.total, result.ready) == (Decimal("5000000000.00"), False)
     doubles = coupon(targets=TARGETS, increases_value=True, amount="5000000000.00")
-    raised = price_basket(basket(choices[:1], [half], [doubles]))
-    assert (raised.lines[0].value, raised.codes[0].applies) == (Decimal("5000000000.00"), False)
+    raised = price_order(basket(choices[:1], [half], [doubles]))
+    assert (raised.gifts[0].value, raised.codes[0].applies) == (Decimal("5000000000.00"), False)
     fits = coupon(targets=TARGETS, increases_value=True, amount="4999999999.99")
-    assert price_basket(basket(choices[:1], [half], [fits, fits])).lines[0].value == LARGEST_AMOUNT
+    assert price_order(basket(choices[:1], [half], [fits, fits])).gifts[0].value == LARGEST_AMOUNT
 
 
 money = st.decimals(0, 500, places=2)
@@ -191,7 +189,7 @@ def test_sums_add_up_to_the_cent(
         for choice in choices
     ]
     asked = basket(wanted, prototypes, [*reductions, *cards])
-    quote = BasketQuote.from_priced(asked, price_basket(asked))
+    quote = Quote.of(asked)
     totals, lines = quote.totals, quote.attempt_lines()
     made = [purchase for line in lines if (purchase := line.voucher or line.gift_card)]
     assert totals.products == sum(line.total for line in lines)

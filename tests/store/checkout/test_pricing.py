@@ -8,7 +8,7 @@ import pytest
 from schema.checkout.checkout import LineProblem, ProductChoice
 from schema.delivery.delivery import DeliveryKind
 from schema.validation.numbers import LARGEST_AMOUNT
-from store.checkout.pricing import shipping_rate_for
+from store.checkout.pricing.delivery import shipping_rate_for
 from store.coupon.coupons import CouponRow
 from store.coupon.rules import cents
 from store.gift_card.gift_cards import UsableCard

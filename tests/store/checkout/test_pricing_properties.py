@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from schema.checkout.checkout import ProductChoice
 from schema.checkout.codes import CodeKind
 from schema.delivery.delivery import DeliveryKind
-from store.checkout.pricing import CartPricingInput, price_cart
+from store.checkout.pricing.order import PricingInput, price_order
 from store.coupon.coupons import CouponRow
 from store.coupon.rules import cents
 from store.gift_card.gift_cards import UsableCard
@@ -86,9 +86,9 @@ def codes(draw: st.DrawFn) -> list[CouponRow | UsableCard]:
 
 
 @st.composite
-def baskets(draw: st.DrawFn) -> CartPricingInput:
-    return CartPricingInput(
-        choices=draw(CHOICES),
+def baskets(draw: st.DrawFn) -> PricingInput:
+    return PricingInput(
+        goods=draw(CHOICES),
         products={p.offered.id: p for p in draw(products())},
         deliveries=DELIVERIES,
         delivery_id=draw(st.sampled_from([None, 1, 2, 3, 9])),
@@ -101,8 +101,8 @@ def baskets(draw: st.DrawFn) -> CartPricingInput:
 
 @settings(max_examples=100)
 @given(baskets())
-def test_totals_add_up_to_the_cent(basket: CartPricingInput) -> None:
-    result = price_cart(basket)
+def test_totals_add_up_to_the_cent(basket: PricingInput) -> None:
+    result = price_order(basket)
     totals = result.totals
     delivery = totals.delivery or Decimal(0)
     assert totals.products == sum((line.total for line in result.orderable_lines), Decimal(0))
@@ -115,8 +115,8 @@ def test_totals_add_up_to_the_cent(basket: CartPricingInput) -> None:
 
 @settings(max_examples=100)
 @given(baskets())
-def test_the_vat_is_contained_in_the_total(basket: CartPricingInput) -> None:
-    totals = price_cart(basket).totals
+def test_the_vat_is_contained_in_the_total(basket: PricingInput) -> None:
+    totals = price_order(basket).totals
     assert sum((part.gross for part in totals.vat), Decimal(0)) == totals.total
     assert len({part.rate for part in totals.vat}) == len(totals.vat)
     for part in totals.vat:
@@ -127,8 +127,8 @@ def test_the_vat_is_contained_in_the_total(basket: CartPricingInput) -> None:
 
 @settings(max_examples=100)
 @given(baskets())
-def test_each_code_is_told_what_it_takes_and_no_more(basket: CartPricingInput) -> None:
-    result = price_cart(basket)
+def test_each_code_is_told_what_it_takes_and_no_more(basket: PricingInput) -> None:
+    result = price_order(basket)
     by_kind = {kind: [c for c in result.codes if c.kind is kind] for kind in CodeKind}
     assert [code.code for code in result.codes] == [code.code for code in basket.codes]
     assert sum((c.amount for c in by_kind[CodeKind.COUPON]), Decimal(0)) == result.totals.discount
@@ -141,9 +141,9 @@ def test_each_code_is_told_what_it_takes_and_no_more(basket: CartPricingInput) -
 
 @settings(max_examples=100)
 @given(baskets())
-def test_lines_never_take_more_than_there_is(basket: CartPricingInput) -> None:
-    result = price_cart(basket)
-    assert [line.choice for line in result.lines] == list(basket.choices)
+def test_lines_never_take_more_than_there_is(basket: PricingInput) -> None:
+    result = price_order(basket)
+    assert [line.choice for line in result.lines] == list(basket.goods or ())
     taken: dict[tuple[int, int | None], int] = {}
     for line in result.orderable_lines:
         assert line.product is not None

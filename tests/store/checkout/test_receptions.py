@@ -10,9 +10,9 @@ from schema.checkout.basket import BasketChoice, GiftCardChoice, Giftee
 from schema.checkout.checkout import ShopKind
 from schema.coupon.coupon import ReceptionMode
 from schema.delivery.delivery import DeliveryKind
-from store.checkout.basket_pricing import BasketPricingInput, PricedBasket, price_basket
-from store.checkout.baskets import BasketEdits
-from store.checkout.quotes import BasketQuote
+from store.checkout.edits import CheckoutEdits
+from store.checkout.pricing.order import PricedOrder, PricingInput, price_order
+from store.checkout.quotes import Quote
 from tests.store.checkout.baskets import coupon, mode
 from tests.store.checkout.test_basket_pricing import TARGETS, basket
 
@@ -35,13 +35,13 @@ def card(reception: ReceptionMode | None = None) -> GiftCardChoice:
 
 def asked(
     *receptions: ReceptionMode | None, usual: ReceptionMode | None = PRINT, opened: int | None = None
-) -> BasketPricingInput:
+) -> PricingInput:
     """A basket of gift cards that are received in these ways."""
     priced = basket([card(one) for one in receptions], deliveries=[HOME, EXPRESS, COLLECT], reception=usual)
     return priced if opened is None else replace(priced, open_line=list(priced.choices)[opened])
 
 
-def prices(result: PricedBasket) -> dict[tuple[ReceptionMode, int | None], str]:
+def prices(result: PricedOrder) -> dict[tuple[ReceptionMode, int | None], str]:
     return {(option.mode, option.delivery_id): str(option.delivery.price) for option in result.receptions}
 
 
@@ -58,7 +58,7 @@ def prices(result: PricedBasket) -> dict[tuple[ReceptionMode, int | None], str]:
 def test_an_order_costs_the_delivery_of_what_is_not_mailed(
     receptions: tuple[ReceptionMode | None, ...], kind: DeliveryKind, price: str, to_giftees: bool
 ) -> None:
-    result = price_basket(asked(*receptions))
+    result = price_order(asked(*receptions))
     delivery = result.delivery
     assert delivery is not None
     assert (delivery.kind, delivery.price, delivery.to_giftees) == (kind, Decimal(price), to_giftees)
@@ -67,7 +67,7 @@ def test_an_order_costs_the_delivery_of_what_is_not_mailed(
 
 
 def test_a_line_costs_what_it_adds_to_the_delivery_of_the_others() -> None:
-    alone, beside = price_basket(asked(MAIL, opened=0)), price_basket(asked(MAIL, POST, opened=0))
+    alone, beside = price_order(asked(MAIL, opened=0)), price_order(asked(MAIL, POST, opened=0))
     assert prices(alone) == {
         (PRINT, None): "0.00",
         (MAIL, None): "0.00",
@@ -93,14 +93,14 @@ def test_a_line_costs_what_it_adds_to_the_delivery_of_the_others() -> None:
 
 
 def test_while_one_line_has_no_way_the_order_has_no_delivery() -> None:
-    result = price_basket(asked(POST, None, usual=None))
+    result = price_order(asked(POST, None, usual=None))
     assert (result.delivery, result.totals.delivery) == (None, None)
 
 
 def test_attempts_tell_the_ways_that_differ_from_the_first() -> None:
     for receptions, told in (((None, None), [None, None]), ((MAIL, None, MAIL), [None, PRINT, None])):
         priced = asked(*receptions)
-        quote = BasketQuote.from_priced(priced, price_basket(priced))
+        quote = Quote.of(priced)
         purchases = [line.purchase for line in quote.attempt_lines()]
         assert [bought.reception for bought in purchases if bought] == told
         assert quote.reception is (receptions[0] or PRINT)
@@ -108,9 +108,9 @@ def test_attempts_tell_the_ways_that_differ_from_the_first() -> None:
 
 def test_a_coupon_for_a_way_is_for_the_lines_that_go_it() -> None:
     posted = coupon(targets=TARGETS, percentage="10", reception_modes=[POST, TO_GIFTEE])
-    result = price_basket(replace(asked(POST, MAIL, TO_GIFTEE), codes=[posted]))
+    result = price_order(replace(asked(POST, MAIL, TO_GIFTEE), codes=[posted]))
     assert result.reduction.by_line == (Decimal("5.00"), Decimal("0.00"), Decimal("5.00"))
-    mailed = price_basket(replace(asked(MAIL, PRINT), codes=[posted]))
+    mailed = price_order(replace(asked(MAIL, PRINT), codes=[posted]))
     assert (mailed.reduction.total, mailed.codes[0].applies) == (Decimal(0), False)
 
 
@@ -119,20 +119,20 @@ def test_a_coupon_for_a_way_is_for_the_lines_that_go_it() -> None:
 
 def test_a_coupon_frees_collecting_only_where_it_is_for_it() -> None:
     frees = coupon(targets=TARGETS, percentage="10", free_click_and_collect=True, reception_modes=[MAIL])
-    result = price_basket(replace(asked(MAIL, ON_SITE), codes=[frees]))
+    result = price_order(replace(asked(MAIL, ON_SITE), codes=[frees]))
     assert (result.totals.delivery, result.reduction.total) == (Decimal("3.00"), Decimal("5.00"))
     both = coupon(targets=TARGETS, percentage="10", free_click_and_collect=True, reception_modes=[MAIL, ON_SITE])
-    assert price_basket(replace(asked(MAIL, ON_SITE), codes=[both])).totals.delivery == Decimal("0.00")
+    assert price_order(replace(asked(MAIL, ON_SITE), codes=[both])).totals.delivery == Decimal("0.00")
 
 
 def edits_of(
     *receptions: ReceptionMode | None, usual: ReceptionMode | None = PRINT
-) -> tuple[BasketEdits, list[uuid.UUID]]:
+) -> tuple[CheckoutEdits, list[uuid.UUID]]:
     lines: dict[uuid.UUID, BasketChoice] = {uuid.uuid4(): card(one) for one in receptions}
-    return BasketEdits(1, ShopKind.GIFT_CARDS, lines, usual), list(lines)
+    return CheckoutEdits(1, ShopKind.GIFT_CARDS, lines=lines, reception=usual), list(lines)
 
 
-def ways(edits: BasketEdits) -> list[ReceptionMode | None]:
+def ways(edits: CheckoutEdits) -> list[ReceptionMode | None]:
     return [line.reception or edits.reception for line in edits.lines.values()]
 
 

@@ -12,7 +12,16 @@ from schema.checkout.codes import CodeProblem
 from schema.coupon.coupon import CouponTarget, ReceptionMode
 from schema.delivery.delivery import DeliveryKind
 from store.coupon.coupons import CouponRow
-from store.coupon.rules import Reduction, UnmetCondition, apply_coupons_to_cart, is_running
+from store.coupon.rules import (
+    GOODS,
+    RECEPTION_MODES,
+    CouponContext,
+    DiscountableLine,
+    Reduction,
+    UnmetCondition,
+    apply_coupons,
+    is_running,
+)
 from tests.store.checkout.baskets import coupon, line
 
 HOME, COLLECT, DIGITAL = DeliveryKind.HOME_DELIVERY, DeliveryKind.CLICK_AND_COLLECT, DeliveryKind.DIGITAL
@@ -21,9 +30,25 @@ SECOND = dt.timedelta(seconds=1)
 
 
 def reduced(
-    *coupons: CouponRow, lines: Any = None, kind: DeliveryKind | None = None, email: str = "ada@example.com"
+    *coupons: CouponRow,
+    lines: Any = None,
+    kind: DeliveryKind | None = None,
+    email: str = "ada@example.com",
+    collecting_costs: bool = True,
 ) -> Reduction:
-    return apply_coupons_to_cart([line()] if lines is None else lines, coupons, kind, email)
+    """The reduction of goods that are delivered in this way."""
+    goods = [
+        DiscountableLine(
+            each.choice.product_id,
+            each.unit_price or Decimal(0),
+            each.total,
+            GOODS,
+            RECEPTION_MODES[kind] if kind else None,
+        )
+        for each in ([line()] if lines is None else lines)
+    ]
+    collected = None if kind is None else kind is COLLECT
+    return apply_coupons(goods, coupons, CouponContext(email, collected, collecting_costs))
 
 
 def off(*coupons: CouponRow, **more: Any) -> Decimal:
@@ -62,13 +87,13 @@ def test_a_coupon_that_is_not_to_be_combined_applies_alone(alone: int) -> None:
     ],
 )
 def test_a_coupon_runs(fields: dict[str, Any], running: bool) -> None:
-    assert is_running(coupon(**fields), NOW) is running
+    assert is_running(coupon(**fields), NOW, GOODS) is running
 
 
 def test_ones_own_use_does_not_use_a_coupon_up() -> None:
     last = coupon(max_usages=3, usage_count=3)
-    assert not is_running(last, NOW)
-    assert is_running(last, NOW, own_uses=1)
+    assert not is_running(last, NOW, GOODS)
+    assert is_running(last, NOW, GOODS, own_uses=1)
 
 
 # ---- conditions of the basket
@@ -231,7 +256,7 @@ def test_collection_becomes_free(kind: DeliveryKind | None, free: bool) -> None:
 @pytest.mark.parametrize(("discount", "works"), [(Decimal(0), False), (Decimal(10), True)])
 def test_where_collecting_is_free_already_a_coupon_does_not_make_it_so(discount: Decimal, *, works: bool) -> None:
     one = coupon(free_click_and_collect=True, discount_percentage=discount)
-    result = apply_coupons_to_cart([line()], [one], COLLECT, "", collecting_costs=False)
+    result = reduced(one, kind=COLLECT, collecting_costs=False)
     assert result.free_collection_coupons == frozenset()
     assert (result.unmet == {}) is works
     if not works:

@@ -14,14 +14,8 @@ from resolvers.core.operation import Call
 from resolvers.payment.checkout import payment, polling
 from resolvers.payment.checkout.completion import PAYIN, read_attempt, sync_attempt
 from resolvers.payment.refunds import sending
-from schema.checkout.checkout import (
-    AgreedTotals,
-    Checkout,
-    CheckoutKey,
-    PaymentAttemptStatus,
-    ProductChoice,
-    StartedPayment,
-)
+from schema.checkout.checkout import AgreedTotals, CheckoutKey, PaymentAttemptStatus, ProductChoice, StartedPayment
+from schema.checkout.view import Checkout
 from schema.core.errors import CartNotFound, NotFound, PartnerInactive, ProviderFailed, ProviderTimedOut, Unavailable
 from schema.delivery.delivery import DeliveryKind
 from store.core.clock import clock
