@@ -108,7 +108,7 @@ def _step_routes(sites: Mapping[CheckoutKind, CheckoutSite]) -> list[BaseRoute]:
     """The steps of all storefronts."""
     tables = {
         CheckoutKind.CART: product_routes(sites[CheckoutKind.CART]),
-        CheckoutKind.BASKET: basket_routes(sites[CheckoutKind.BASKET]),
+        CheckoutKind.BASKET: gift_routes(sites[CheckoutKind.BASKET]),
         CheckoutKind.NETWORK: network_routes(sites[CheckoutKind.NETWORK]),
     }
     served: list[BaseRoute] = [
@@ -133,25 +133,27 @@ def form_page_routes(site: CheckoutSite, path: str, show: ShopHandler, submit: S
 
 
 def product_routes(site: CheckoutSite) -> RouteTable:
-    """The first step for products."""
+    """The first step for products, and the form of what is added to them."""
     return [
         ("GET", "/customization", site.step(customization.show)),
         ("POST", "/customization", site.form(customization.choose)),
         ("POST", "/customization/preview", site.form(customization.preview)),
+        *gift_routes(site),
     ]
 
 
 def network_routes(site: CheckoutSite) -> RouteTable:
     """The window of the network's gift cards and boxes, and the first step for them."""
-    return [("GET", "", site.page(network_page.show)), *basket_routes(site)]
+    return [("GET", "", site.page(network_page.show)), *gift_routes(site)]
 
 
-def basket_routes(site: CheckoutSite) -> RouteTable:
-    """The first step of storefronts with a basket."""
+def gift_routes(site: CheckoutSite) -> RouteTable:
+    """The form of a voucher or gift card, and its preview. At storefronts with a basket it is the first step."""
+    path = f"/{site.storefront.line_path}"
     return [
-        ("GET", "/customization", site.page(basket.show)),
-        ("POST", "/customization", site.form(basket.choose)),
-        ("POST", "/customization/preview", site.form(basket.preview)),
+        ("GET", path, site.page(basket.show)),
+        ("POST", path, site.form(basket.choose)),
+        ("POST", f"{path}/preview", site.form(basket.preview)),
         ("GET", "/preview.png", site.page(gift_preview.show)),
     ]
 

@@ -18,6 +18,7 @@ from funnel.checkout.basket_form import (
 from funnel.checkout.current_basket import current_basket
 from funnel.checkout.network_form import chosen_design, opened_choice
 from funnel.checkout.request import CheckoutRequest
+from funnel.checkout.storefronts import PRODUCTS
 from funnel.core.basket_messages import BASKET_PROBLEMS, Offered, basket_error_text, number_fields_of
 from funnel.core.email_hints import is_hint_due, with_suggestion
 from funnel.core.experience_links import experience_path, permanent_redirect
@@ -88,7 +89,7 @@ async def show(request: CheckoutRequest) -> Response:
     try:
         view = await basket.open_basket(request.context, request.key)
     except CartNotFound:
-        if not BEGINNINGS & opened_by.keys():
+        if not BEGINNINGS & opened_by.keys() or request.storefront is PRODUCTS:
             raise
         return request.redirect(request.storefront_url(STEP, **opened_by, cart=uuid.uuid4()))
     flash = await request.take_flash()
@@ -96,6 +97,8 @@ async def show(request: CheckoutRequest) -> Response:
         opened = await _open_form(request, view, flash.fields)
     except NotFound:
         return request.render_error(ErrorPage.NOT_SOLD, 404)
+    if opened is None and request.storefront is PRODUCTS:
+        return request.redirect_to_step(STEP)
     return await _page(request, view, opened, flash)
 
 
@@ -104,10 +107,11 @@ async def begin(request: CheckoutRequest) -> Response:
     query = request.http_request.query_params
     if "prototype" in query:
         return await _redirect_to_experience(request, query["prototype"])
-    if request.last_cart_id is None and not BEGINNINGS & query.keys():
+    opened_by = _form_query(request)
+    if request.last_cart_id is None and request.last_cart is None and not opened_by:
         return request.redirect(request.section_link(request.sections[0]).url)
     view = await current_basket(request)
-    return request.redirect(request.storefront_url(STEP, **_form_query(request), cart=view.key.cart_id))
+    return request.redirect(request.order_url(view.key, of_gift=bool(opened_by), **opened_by))
 
 
 async def begin_gift_card(request: CheckoutRequest) -> Response:
@@ -117,7 +121,7 @@ async def begin_gift_card(request: CheckoutRequest) -> Response:
         raise GiftCardsNotSold
     query = request.http_request.query_params
     opened_by = {"design": query["design"]} if "design" in query else {"new": "1"}
-    return request.redirect(request.storefront_url(STEP, **opened_by, cart=view.key.cart_id))
+    return request.redirect(request.order_url(view.key, of_gift=True, **opened_by))
 
 
 async def _redirect_to_experience(request: CheckoutRequest, prototype_id: str) -> Response:
@@ -151,7 +155,7 @@ async def choose(request: CheckoutRequest) -> Response:
     if problems or (opened is not None and _is_hint_due(request, form)):
         return await _redirect_to_form(request, Flash(problems, form), _form_query(request))
     if opened is not None and not opened.is_personal:
-        return request.redirect(request.storefront_url(STEP, line=opened.line_id, part=PERSONAL))
+        return request.redirect(request.gift_url(line=opened.line_id, part=PERSONAL))
     return await _leave(request, opened, button.name)
 
 
@@ -160,9 +164,9 @@ async def _leave(request: CheckoutRequest, opened: OpenLineForm | None, button: 
     form = request.form
     view, problems = await _put_reception(request, opened.line_id if opened else None)
     if button == "card" or (button == "another" and opened and isinstance(opened.choice, GiftCardChoice)):
-        return request.redirect(request.storefront_url(STEP, new=1))
+        return request.redirect(request.gift_url(new=1))
     if button == "another":
-        return request.redirect(request.url(request.storefront.start_path))
+        return request.redirect(request.start_url)
     if button != "continue":
         return request.redirect_to_step(STEP)
     problems = problems or _missing(view, opened)
@@ -286,7 +290,7 @@ def _missing(checkout: Checkout, opened: OpenLineForm | None) -> Problems:
 async def _redirect_to_form(request: CheckoutRequest, flash: Flash, query: Mapping[str, str]) -> Response:
     """Redirect to the open form, with its typed values and errors."""
     await request.flashes.put(request.flash_key, flash)
-    return request.redirect(request.storefront_url(STEP, **query))
+    return request.redirect(request.gift_url(**query))
 
 
 def _form_query(request: CheckoutRequest) -> Mapping[str, str]:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,7 +15,8 @@ LARGEST_QUANTITY = 9999
 PRODUCT = re.compile(r"line-([0-9]{1,4})-product")
 NUMBER = re.compile(r"[0-9]{1,10}")
 QUANTITY = re.compile(r"[0-9]{1,4}")
-BUTTON = re.compile(r"(update|continue|anyway|remove|more|less|add)(?:-([0-9]{1,10}))?")
+BUTTON = re.compile(r"(update|continue|anyway|remove|more|less|add|another|card|take)(?:-([0-9]{1,10}))?")
+REMOVED_GIFT = re.compile(r"remove-([0-9a-f-]{36})")
 SHORTEST_ID = 1
 
 
@@ -29,6 +31,8 @@ class CustomizationForm:
     button: str
     button_of: int
     """The index of the button's line; for `add`, the product id."""
+    removed_gift: uuid.UUID | None
+    """The voucher or gift card whose button for its removal was pressed."""
 
 
 def read_customization_form(form: Form) -> CustomizationForm:
@@ -56,7 +60,16 @@ def read_customization_form(form: Form) -> CustomizationForm:
         mistyped=tuple(mistyped),
         button=pressed[1] if pressed else "update",
         button_of=int(pressed[2] or 0) if pressed else 0,
+        removed_gift=_removed_gift(form.get("do", "")),
     )
+
+
+def _removed_gift(pressed: str) -> uuid.UUID | None:
+    match = REMOVED_GIFT.fullmatch(pressed)
+    try:
+        return uuid.UUID(match[1]) if match else None
+    except ValueError:
+        return None
 
 
 def _parse_id(text: str) -> int | None:

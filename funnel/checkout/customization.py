@@ -4,14 +4,17 @@ from starlette.responses import Response
 
 from funnel.checkout.choices_form import CustomizationForm, apply_button, not_in_cart, read_customization_form
 from funnel.checkout.request import CheckoutRequest
+from funnel.core.basket_messages import BASKET_PROBLEMS
 from funnel.core.flash import Flash
 from funnel.core.forms import shown_errors_of
 from funnel.core.messages import FIXABLE_LINE_PROBLEMS, LINE_PROBLEMS, error_text
 from funnel.core.page_request import FieldError
+from resolvers.checkout import basket
 from resolvers.checkout import steps as operations
+from schema.checkout.basket import BasketProblem
 from schema.checkout.checkout import CheckoutLine, CheckoutStep
 from schema.checkout.view import Checkout
-from schema.core.errors import InvalidInput, Problem
+from schema.core.errors import CartNotFound, InvalidInput, PartnerInactive, Problem
 
 STEP = CheckoutStep.CUSTOMIZATION
 LINE = "LINE"
@@ -22,9 +25,10 @@ async def show(request: CheckoutRequest) -> Response:
     """Show the step with the stored choice; after an error, with the typed values."""
     flash = await request.take_flash()
     if not flash.fields:
-        return _page(request, await operations.open_checkout(request.context, request.key), flash)
+        checkout = await operations.open_checkout(request.context, request.key)
+        return _page(request, checkout, flash, left=await _left_basket(request))
     form = read_customization_form(flash.fields)
-    return _page(request, await _price(request, form), flash)
+    return _page(request, await _price(request, form), flash, left=await _left_basket(request))
 
 
 async def preview(request: CheckoutRequest) -> Response:
@@ -49,6 +53,8 @@ async def choose(request: CheckoutRequest) -> Response:
         return await request.redirect_with_errors(
             STEP, Flash(tuple((_problem_field(problem), problem.code) for problem in error.problems))
         )
+    if (elsewhere := await _change_gifts(request, form)) is not None:
+        return elsewhere
     if form.button not in {"continue", "anyway"}:
         return request.redirect_to_step(STEP, place)
     problems = _missing(checkout, anyway=form.button == "anyway")
@@ -57,6 +63,37 @@ async def choose(request: CheckoutRequest) -> Response:
         if problems
         else request.redirect_to_step(CheckoutStep.INFORMATION)
     )
+
+
+async def _change_gifts(request: CheckoutRequest, form: CustomizationForm) -> Response | None:
+    """Perform the action of a button of vouchers and gift cards; None if another one was pressed."""
+    if form.button == "card":
+        return request.redirect(request.gift_url(new=1))
+    if form.button == "another":
+        return request.redirect(request.start_url)
+    if form.removed_gift is not None:
+        await basket.remove_line(request.context, request.key, form.removed_gift)
+        return request.redirect_to_step(STEP, "gifts")
+    if form.button == "take" and request.last_basket is not None:
+        try:
+            await basket.move_basket(request.context, request.key, request.last_basket)
+        except InvalidInput as error:
+            return await request.redirect_with_errors(STEP, Flash(tuple(("gifts", p.code) for p in error.problems)))
+        except CartNotFound:  # it was ordered in another tab
+            pass
+        return request.redirect_to_step(STEP, "gifts")
+    return None
+
+
+async def _left_basket(request: CheckoutRequest) -> Checkout | None:
+    """The basket that can be taken into this order: one that this browser has filled, and does not pay already."""
+    if request.last_basket is None:
+        return None
+    try:
+        left = await basket.open_basket(request.context, request.last_basket)
+    except (CartNotFound, PartnerInactive):
+        return None
+    return left if left.basket_lines and left.pending_payment_id is None else None
 
 
 def _problem_field(problem: Problem) -> str:
@@ -82,9 +119,17 @@ def _missing(checkout: Checkout, *, anyway: bool) -> tuple[tuple[str, str], ...]
     missing: list[tuple[str, str]] = []
     if choosable and not (anyway and good):
         missing += [(place, LINE) for place in choosable]
-    elif not good:
+    elif not good and not checkout.basket_lines:
         missing.append(("products", "NOTHING_TO_ORDER"))
-    if checkout.delivery_id is None:
+    missing += [
+        (f"gift-{at}", line.problem.name if line.problem else "RECEPTION_REQUIRED")
+        for at, line in enumerate(checkout.basket_lines)
+        if line.problem is not None or line.reception is None
+    ]
+    if not good and checkout.basket_lines:
+        if checkout.delivery is None and not missing:
+            missing.append(("gift-0", "DELIVERY_NOT_AVAILABLE"))
+    elif checkout.delivery_id is None:
         missing.append(("delivery", "DELIVERY_REQUIRED"))
     elif not any(option.id == checkout.delivery_id and option.is_available for option in checkout.deliveries):
         missing.append(("delivery", "DELIVERY_NOT_AVAILABLE"))
@@ -99,25 +144,38 @@ def _is_fixable(line: CheckoutLine) -> bool:
     return line.problem in FIXABLE_LINE_PROBLEMS and line.choice.quantity > 0
 
 
-def _page(request: CheckoutRequest, checkout: Checkout, flash: Flash, layout: str = "layout.html") -> Response:
+def _page(
+    request: CheckoutRequest,
+    checkout: Checkout,
+    flash: Flash,
+    layout: str = "layout.html",
+    left: Checkout | None = None,
+) -> Response:
+    """The page. `left` is a basket that can be taken into this order."""
     errors = [_error(checkout, place, code) for place, code in flash.problems]
     to_choose = any(code == LINE for _, code in flash.problems)
     return request.render(
         "customization.html",
         checkout=checkout,
         current=STEP,
-        adds_up=checkout.estimate is None and any(_is_orderable(line) for line in checkout.lines),
+        adds_up=checkout.estimate is None and bool(checkout.basket_lines or any(map(_is_orderable, checkout.lines))),
         choosable=FIXABLE_LINE_PROBLEMS,
         country=checkout.country,
         errors=errors,
         flash=flash,
         layout=layout,
+        left=left,
         others=not_in_cart(checkout),
         can_leave_out=to_choose and any(_is_orderable(line) for line in checkout.lines),
     )
 
 
 def _error(checkout: Checkout, place: str, code: str) -> FieldError:
+    if place.startswith("gift-") and code in BasketProblem.__members__:
+        gift = checkout.basket_lines[int(place.removeprefix("gift-"))]
+        return FieldError(
+            place, BASKET_PROBLEMS[BasketProblem[code]], {}, gift.prototype.name if gift.prototype else None
+        )
     if code != LINE:
         return FieldError(place, *error_text(place, code))
     line = checkout.lines[int(place.removeprefix("line-"))]

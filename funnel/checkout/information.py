@@ -12,7 +12,7 @@ from funnel.core.messages import error_text
 from funnel.core.page_request import FieldError
 from resolvers.checkout import steps as operations
 from resolvers.checkout.buyer import LENGTHS, needs_address
-from schema.checkout.checkout import Buyer, CheckoutStep, DeliveryOption
+from schema.checkout.checkout import Buyer, CheckoutStep
 from schema.checkout.view import Checkout
 from schema.core.errors import InvalidInput, Problem
 from schema.validation.mail_domains import suggested_email
@@ -51,7 +51,7 @@ def _typed_values(form: Form) -> dict[str, str]:
 
 
 def _page(request: CheckoutRequest, checkout: Checkout, flash: Flash, layout: str = "layout.html") -> Response:
-    delivery = chosen_delivery(checkout)
+    delivery = checkout.delivery
     buyer = checkout.buyer or Buyer()
     shown = {name: flash.fields.get(name, getattr(buyer, name)) for name in LENGTHS}
     shown["country"] = shown["country"] or checkout.country or request.shop.country
@@ -89,14 +89,9 @@ async def identify(request: CheckoutRequest) -> Response:
     return request.redirect_to_step(CheckoutStep.PAYMENT)
 
 
-def chosen_delivery(checkout: Checkout) -> DeliveryOption | None:
-    """The chosen delivery; None if none is chosen."""
-    return next((option for option in checkout.deliveries if option.id == checkout.delivery_id), None)
-
-
 def needs_buyer_address(checkout: Checkout) -> bool:
     """True if the order is sent to an address that the buyer enters."""
-    return needs_address(chosen_delivery(checkout))
+    return needs_address(checkout.delivery)
 
 
 def _field_index(problem: Problem) -> int:

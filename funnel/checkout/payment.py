@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from starlette.responses import JSONResponse, Response
 
-from funnel.checkout.information import chosen_delivery, needs_buyer_address
+from funnel.checkout.information import needs_buyer_address
 from funnel.checkout.request import CheckoutRequest
 from funnel.core.card_wallets import CardWallet, allow_card_wallets, card_wallets, read_token, tell_script
 from funnel.core.flash import Flash
@@ -47,7 +47,7 @@ async def show(request: CheckoutRequest) -> Response:
         "payment.html",
         checkout=checkout,
         current=STEP,
-        delivery=chosen_delivery(checkout),
+        delivery=checkout.delivery,
         flash=shown,
         home=needs_buyer_address(checkout),
         refusal=refusal,

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from starlette.responses import Response
 
-from funnel.checkout.storefronts import BASKET, PRODUCTS, Storefront
+from funnel.checkout.storefronts import BASKET, PRODUCTS, STOREFRONTS, Storefront
 from funnel.core.brand_sheets import brand_path
 from funnel.core.flash import Flash, Flashes
 from funnel.core.messages import BACK, ERROR_PAGES, FIND_ORDER, REOPEN_ORDER, START_LINK_TEXTS, ErrorPage
@@ -31,6 +31,8 @@ REOPENING = frozenset(
 )
 """Error pages with a link that opens the order again."""
 
+LAST_OPENED = "order"
+"""The cookie that names the one of a cart's and a basket's cookies that was set last."""
 FINISHED = frozenset({ErrorPage.ORDERED, ErrorPage.OTHER_BROWSER})
 """Error pages that lead to the order."""
 
@@ -45,7 +47,13 @@ class CheckoutRequest(PageRequest):
         """What customers can choose at this storefront; nothing if it requires an existing cart."""
         if self.storefront is not BASKET or not self.shop.sells_gift_cards:
             return (self.storefront.section,) if self.storefront.section else ()
-        return (ShopKind.VOUCHERS, ShopKind.GIFT_CARDS) if self.shop.sells_experiences else (ShopKind.GIFT_CARDS,)
+        return self.gift_sections
+
+    @property
+    def gift_sections(self) -> Sequence[ShopKind]:
+        """What this partner's customers can choose as presents, beside goods or without."""
+        sold = {ShopKind.VOUCHERS: self.shop.sells_experiences, ShopKind.GIFT_CARDS: self.shop.sells_gift_cards}
+        return tuple(section for section, is_sold in sold.items() if is_sold)
 
     def section_link(self, section: ShopKind) -> PageLink:
         """The link to where customers choose."""
@@ -108,6 +116,19 @@ class CheckoutRequest(PageRequest):
         return CheckoutKey(cart_id, self.session_id, self.storefront.kind)
 
     @property
+    def last_basket(self) -> CheckoutKey | None:
+        """The basket that this browser opened last, at whatever storefront of the partner."""
+        basket_id = _uuid(self.cookies.read(self.http_request, BASKET.cookie))
+        return CheckoutKey(basket_id, self.session_id, BASKET.kind) if basket_id else None
+
+    @property
+    def last_cart(self) -> CheckoutKey | None:
+        """The cart of goods that this browser has opened; None without one, and if it has opened a basket since."""
+        cart_id = _uuid(self.cookies.read(self.http_request, PRODUCTS.cookie))
+        is_last = self.cookies.read(self.http_request, LAST_OPENED) == PRODUCTS.cookie
+        return CheckoutKey(cart_id, self.session_id, PRODUCTS.kind) if cart_id and is_last else None
+
+    @property
     def flash_key(self) -> str:
         """The key of this checkout's flash messages. Raises CartNotFound as `key` does."""
         return f"{self.key.session_id}:{self.key.cart_id}"
@@ -139,6 +160,23 @@ class CheckoutRequest(PageRequest):
     def storefront_url(self, path: str, fragment: str = "", **query: object) -> str:
         """The URL of a page of this storefront for this cart, for example `payment/codes`."""
         return self.url(f"{self.storefront.root_path}/{path}/", fragment, **query)
+
+    def order_url(self, key: CheckoutKey, *, of_gift: bool = False, **query: object) -> str:
+        """The URL of the first step of any cart or basket, or of its form of a voucher or gift card."""
+        storefront = STOREFRONTS[key.kind]
+        path = storefront.line_path if of_gift else CheckoutStep.CUSTOMIZATION
+        return f"{storefront.root_path}/{path}/?{urlencode(query | {'cart': key.cart_id})}"
+
+    def gift_url(self, **query: object) -> str:
+        """The URL of the form of a voucher or gift card, of the current cart or basket."""
+        return self.storefront_url(self.storefront.line_path, "", **query)
+
+    @property
+    def start_url(self) -> str:
+        """Where customers choose what to add. What is chosen goes to the order that this browser has opened last."""
+        if self.storefront is PRODUCTS:
+            return self.page_url(BASKET.start_path)
+        return self.url(self.storefront.start_path)
 
     @property
     def return_base(self) -> str:

@@ -16,8 +16,8 @@ class Storefront:
     """The prefix of its steps, without a final slash."""
     cookie: str
     """The cookie that stores the cart opened last here."""
-    lines_template: str
-    """The prefix of the templates that show its lines: `products_small.html`."""
+    line_path: str
+    """The page below its root with the form of a voucher or gift card."""
     section: ShopKind | None = None
     """What its start page sells; None if it requires an existing cart."""
 
@@ -28,9 +28,9 @@ class Storefront:
         return SHOP_PATHS[self.section]
 
 
-PRODUCTS: Final = Storefront(CheckoutKind.CART, "/ecommerce/shop", "cart", "products")
-BASKET: Final = Storefront(CheckoutKind.BASKET, "/shop", "basket", "basket", ShopKind.VOUCHERS)
-NETWORK: Final = Storefront(CheckoutKind.NETWORK, "/network/shop", "network", "basket", ShopKind.NETWORK)
+PRODUCTS: Final = Storefront(CheckoutKind.CART, "/ecommerce/shop", "cart", "gift")
+BASKET: Final = Storefront(CheckoutKind.BASKET, "/shop", "basket", "customization", ShopKind.VOUCHERS)
+NETWORK: Final = Storefront(CheckoutKind.NETWORK, "/network/shop", "network", "customization", ShopKind.NETWORK)
 STOREFRONTS: Final[Mapping[CheckoutKind, Storefront]] = {
     storefront.kind: storefront for storefront in (PRODUCTS, BASKET, NETWORK)
 }

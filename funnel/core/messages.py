@@ -187,6 +187,7 @@ ERRORS = {
     "OUT_OF_RANGE": N_("Enter a quantity from 0 to 9999."),
     "NOTHING_TO_ORDER": N_("Choose at least one product to continue."),
     "DELIVERY_REQUIRED": N_("Choose how you would like to receive your order."),
+    "RECEPTION_REQUIRED": N_("Choose how it is received."),
     "DELIVERY_NOT_AVAILABLE": N_("This delivery is not available for your order. Choose another one."),
     "INVALID": N_("Check this field."),
     **{code: told.title for code, told in REFUSALS.items()},

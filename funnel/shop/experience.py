@@ -11,7 +11,6 @@ from funnel.shop.handler import ShopPageRequest
 from funnel.shop.page_head import experience_head
 from resolvers.catalogue.experience_page import get_experience_page
 from resolvers.checkout.basket import open_prototype
-from schema.checkout.checkout import CheckoutStep
 from schema.checkout.experience_page import ShopPlace
 from store.core.localization.formats import Formats
 
@@ -45,9 +44,7 @@ async def begin(request: ShopPageRequest) -> Response:
     page = await get_experience_page(request.context, request.http_request.path_params["slug"])
     await open_prototype(request.context, page.experience.id)
     basket = await current_basket(request)
-    prototype, cart = page.experience.id, basket.key.cart_id
-    step = f"{request.storefront.root_path}/{CheckoutStep.CUSTOMIZATION}/"
-    return request.redirect(f"{step}?{urlencode({'prototype': prototype, 'cart': cart})}")
+    return request.redirect(request.order_url(basket.key, of_gift=True, prototype=page.experience.id))
 
 
 def map_url(place: ShopPlace) -> str:

@@ -26,8 +26,8 @@ class ShopPageRequest(CheckoutRequest):
 
     @property
     def has_basket(self) -> bool:
-        """True if this browser has opened a basket here."""
-        return self.last_cart_id is not None
+        """True if this browser has opened a basket or a cart here."""
+        return self.last_cart_id is not None or self.last_cart is not None
 
     async def find_basket(self) -> Checkout | None:
         """The basket of this browser; None without one."""

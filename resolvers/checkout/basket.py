@@ -14,7 +14,7 @@ from resolvers.checkout.buyer import chosen_country
 from resolvers.checkout.giftee import clean_choice
 from resolvers.checkout.network_shop import find_sold_box
 from resolvers.checkout.session import CheckoutSession
-from resolvers.checkout.steps import change_customer, load_session, partner_of
+from resolvers.checkout.steps import MOST_CODES, change_customer, load_session, partner_of
 from resolvers.core.operation import Call, operation
 from resolvers.partner.selling import require_selling
 from schema.checkout.basket import (
@@ -28,7 +28,7 @@ from schema.checkout.basket import (
 )
 from schema.checkout.checkout import CheckoutKey, CheckoutKind
 from schema.checkout.view import Checkout
-from schema.core.errors import GiftCardsNotSold, InvalidInput, NotFound, Problem
+from schema.core.errors import CheckoutChanged, GiftCardsNotSold, InvalidInput, NotFound, Problem
 from schema.core.permission import AccessRule
 from schema.coupon.coupon import ReceptionMode
 from schema.network.multi_product_cart import MOST_PIECES
@@ -40,6 +40,7 @@ from store.checkout.edits import CheckoutEdits
 from store.checkout.network_lines import network_card_problems, quantity_problems
 from store.checkout.network_offers import load_network_cards
 from store.database.transaction_reader import DatabaseReader
+from store.payment.attempts import LIVE
 from store.voucher.payment import zone_of
 
 MOST_LINES = 20
@@ -112,6 +113,29 @@ async def put_line(call: Call, key: CheckoutKey, line_id: uuid.UUID, choice: Bas
 
     def change(customer: CustomerSession) -> None:
         _put_line(session.edits_in(customer), line_id, checked)
+
+    customer = await change_customer(call, session, change)
+    return await (await _load_open_session(call, db, key, customer)).view(call, db)
+
+
+@operation(AccessRule.CUSTOMER, transaction=False)
+async def move_basket(call: Call, key: CheckoutKey, basket: CheckoutKey) -> Checkout:
+    """Move the lines and codes of this browser's basket to its cart. No effect for a basket without lines.
+
+    Raises CheckoutChanged for a basket that is being paid, InvalidInput at `items` or `quantity` if there is no room.
+    """
+    db = call.services.db
+    session, source = await load_session(call, db, key), await load_session(call, db, basket)
+    if source.attempt is not None and source.attempt.state in LIVE:
+        raise CheckoutChanged
+
+    def change(customer: CustomerSession) -> None:
+        edits, moved = session.edits_in(customer), source.edits_in(customer)
+        for id, choice in moved.lines.items():
+            _put_line(edits, id, choice)
+        edits.reception = edits.reception or moved.reception
+        edits.codes += [code for code in moved.codes if code not in edits.codes][: MOST_CODES - len(edits.codes)]
+        del customer.bags[basket.cart_id]
 
     customer = await change_customer(call, session, change)
     return await (await _load_open_session(call, db, key, customer)).view(call, db)
