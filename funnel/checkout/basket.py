@@ -55,6 +55,7 @@ BEGINNINGS = {"prototype", "new", "box", "design"}
 """Query parameters that begin a new line."""
 PART, PERSONAL = "part", "personal"
 """The query parameter of the form's part, and its value for the second one. The first part is what is chosen."""
+DELIVERY_MISSING = ("delivery", "DELIVERY_REQUIRED")
 MISSING = {"REQUIRED"}
 """Error codes that a preview does not show: the customer may still fill in the field."""
 FIELDS = {
@@ -171,7 +172,7 @@ async def _leave(request: CheckoutRequest, opened: OpenLineForm | None, button: 
         return request.redirect_to_step(STEP)
     problems = problems or _missing(view, opened)
     if not problems:
-        return request.redirect_to_step(CheckoutStep.INFORMATION)
+        return request.redirect_to_step(STEP if request.storefront is PRODUCTS else CheckoutStep.INFORMATION)
     if opened is not None and all(not place.startswith("line-") for place, _ in problems):
         return await _redirect_to_form(request, Flash(problems, form), {"line": str(opened.line_id), PART: PERSONAL})
     return await request.redirect_with_errors(STEP, Flash(problems))
@@ -272,7 +273,12 @@ def _field_id(path: Sequence[object]) -> str:
 
 
 def _missing(checkout: Checkout, opened: OpenLineForm | None) -> Problems:
-    """Why the next step is not available: (field id, code)."""
+    """Why the next step is not available: (field id, code). Of a cart, why the open line is not complete."""
+    if checkout.key.kind is CheckoutKind.CART:
+        lines = [line for line in checkout.basket_lines if opened is not None and line.id == opened.line_id]
+        problems = [line.problem for line in lines if line.problem in FIELDS]
+        unchosen = [DELIVERY_MISSING for line in lines if line.reception is None]
+        return tuple([(FIELDS[problem], problem.name) for problem in problems if problem] + unchosen)
     missing = [
         (FIELDS[line.problem], line.problem.name)
         if opened is not None and line.id == opened.line_id and line.problem in FIELDS
@@ -283,7 +289,7 @@ def _missing(checkout: Checkout, opened: OpenLineForm | None) -> Problems:
     if not checkout.basket_lines:
         missing.append(("lines", "NOTHING_IN_BAG"))
     elif not checkout.is_delivery_chosen:
-        missing.append(("delivery", "DELIVERY_REQUIRED"))
+        missing.append(DELIVERY_MISSING)
     return tuple(missing)
 
 

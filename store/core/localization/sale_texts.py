@@ -1,7 +1,6 @@
 """Names of gift cards, shops and reception modes in every language, for pages, for mail and for storage with orders."""
 
 from collections.abc import Mapping
-from typing import Final
 
 from schema.checkout.checkout import ShopKind
 from schema.core.text import Text
@@ -17,17 +16,6 @@ GIFT_CARD_NAME = Text(
     nl="Cadeaukaart",
     ca="Targeta regal",
     pt="Cartão-presente",
-)
-
-GIFTS: Final = Text(
-    en="Gifts",
-    fr="Cadeaux",
-    es="Regalos",
-    it="Regali",
-    de="Geschenke",
-    nl="Cadeaus",
-    ca="Regals",
-    pt="Presentes",
 )
 
 SHOP_KIND_NAMES: Mapping[ShopKind, Text] = {
@@ -61,8 +49,26 @@ SHOP_KIND_NAMES: Mapping[ShopKind, Text] = {
         ca="Targetes regal",
         pt="Cartões-presente",
     ),
-    ShopKind.MIXED: GIFTS,
-    ShopKind.NETWORK: GIFTS,
+    ShopKind.MIXED: Text(
+        en="Items",
+        fr="Articles",
+        es="Artículos",
+        it="Articoli",
+        de="Artikel",
+        nl="Artikelen",
+        ca="Articles",
+        pt="Itens",
+    ),
+    ShopKind.NETWORK: Text(
+        en="Gifts",
+        fr="Cadeaux",
+        es="Regalos",
+        it="Regali",
+        de="Geschenke",
+        nl="Cadeaus",
+        ca="Regals",
+        pt="Presentes",
+    ),
 }
 """The heading of the list of what is ordered."""
 

@@ -32,10 +32,10 @@ async def test_a_gift_card_joins_an_experience_in_one_order(shop: Shop, customer
     await customer.open(f"{STEPS}customization/")
     rows = customer.page.one("ul", class_="lines").all("li")
     assert [row.one("h3").text for row in rows] == ["Massage by the fire", "Gift card"]
-    assert customer.page.one(id="lines").text == "Gifts"
+    assert customer.page.one(id="lines").text == "Items"
     check_headings(customer.page)
     check_controls(customer.page)
-    assert customer.amounts["Gifts"] == "€140.00"
+    assert customer.amounts["Items"] == "€140.00"
     await customer.open(WINDOW)
     assert customer.page.one("a", class_="in-basket").text == "Your order: 2 gifts"
     await customer.open(f"{STEPS}customization/")
