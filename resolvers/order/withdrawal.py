@@ -29,6 +29,7 @@ from store.order.refund_requests import (
     CANCELLED,
     RefundRequestRow,
     add_request,
+    lines_to_refund,
     pieces_in_requests,
     waits_for_goods,
 )
@@ -101,8 +102,9 @@ async def request_refund(call: Call, token: str, wish: BuyerWish) -> int:
     await emit_request_event(db, request)
     await queue_request_receipt(db, order, request)
     partner = await db.get_one(PartnerRow, order.partner_id)
-    at_once = wish.kind is RefundRequestKind.WITHDRAWAL and partner.approves_withdrawals and not waits_for_goods(order)
-    if at_once:  # the job tells the partner how it went
+    asked = [line for line, _ in await lines_to_refund(call.db, request)]
+    at_once = wish.kind is RefundRequestKind.WITHDRAWAL and partner.approves_withdrawals
+    if at_once and not waits_for_goods(order, asked):  # the job tells the partner how it went
         await enqueue_job(db, JobKind.APPROVE_WITHDRAWAL, {"id": request.id}, unique_key=str(request.id))
     else:
         await queue_new_request_mail(db, order, request)

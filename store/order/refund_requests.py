@@ -1,7 +1,7 @@
 """Requests of buyers to withdraw from the contract, or for a refund. They change only under the lock of their order."""
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -87,10 +87,10 @@ def kind_of_request(partner: PartnerRow, order: OrderRow, time_zone: str, now: d
     return RefundRequestKind.REFUND if partner.takes_refund_requests else None
 
 
-def waits_for_goods(order: OrderRow) -> bool:
-    """Whether what the order sold is, or may be, at the buyer's, and has to come back before it is refunded."""
+def waits_for_goods(order: OrderRow, lines: Iterable[OrderProductRow]) -> bool:
+    """Whether goods among these lines are, or may be, at the buyer's, and have to come back before they are refunded."""
     at_shop = {FulfilmentState.TO_PREPARE, FulfilmentState.READY_TO_COLLECT, FulfilmentState.CANCELLED}
-    return order.sells_goods and order.fulfilment_state not in at_shop
+    return any(line.product_id is not None for line in lines) and order.fulfilment_state not in at_shop
 
 
 async def requests_of_order(db: AsyncSession, order_id: int) -> Sequence[RefundRequestRow]:

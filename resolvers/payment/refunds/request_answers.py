@@ -113,7 +113,8 @@ async def approve_withdrawal(services: Services, id: int) -> None:
             locked = await lock_to_refund(db, await db.get_one(OrderRow, request.order_id), restock=True)
             await db.refresh(request)
             if request.state is PENDING:
-                is_approved = not waits_for_goods(locked.order)
+                asked = await lines_to_refund(db, request)
+                is_approved = not waits_for_goods(locked.order, [line for line, _ in asked])
                 if is_approved:
                     await _approve(db, locked, request, ApproveRefundRequest(id=id, restock=True), now, None)
                 await queue_new_request_mail(db, locked.order, request, is_approved=is_approved)
