@@ -125,7 +125,7 @@ async def test_each_line_is_refunded_by_itself(shop: Shop, sold: Experiences) ->
     lines = [RefundOrderLine(id=id, quantity=1) for id in ids[1:]]
     wish = (await refund_wish(shop, 1)).model_copy(update={"lines": lines})
     await refund_order(shop.manager, wish)
-    await send_refunds(shop)
+    await send_refunds(shop.services)
     assert await shop.one("SELECT status FROM shop_order") == "refunded"
     assert await broken_rules(shop.services.db) == {}
 
