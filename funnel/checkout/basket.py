@@ -1,13 +1,14 @@
 """The first step of a basket: the form of one line, or the list of lines."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from starlette.responses import Response
 
 from funnel.checkout import basket_form
 from funnel.checkout.basket_form import (
+    EMAIL,
     Problems,
     apply_quantity_button,
     country_of,
@@ -15,6 +16,7 @@ from funnel.checkout.basket_form import (
     pressed_button,
     reception_of,
 )
+from funnel.checkout.basket_problems import CHANGE, missing_of, problem_fields
 from funnel.checkout.current_basket import current_basket
 from funnel.checkout.network_form import chosen_design, opened_choice
 from funnel.checkout.request import CheckoutRequest
@@ -34,7 +36,6 @@ from resolvers.checkout.preview import keep_gift_draft
 from schema.checkout.basket import (
     BasketChoice,
     BasketLine,
-    BasketProblem,
     BoxChoice,
     GiftCardChoice,
     OfferedPrototype,
@@ -48,23 +49,13 @@ from schema.coupon.coupon import ReceptionMode
 from schema.validation.mail_domains import suggested_email
 from store.core.localization.formats import Formats
 
-STEP, EMAIL = CheckoutStep.CUSTOMIZATION, "giftee-email"
-CHANGE = "CHANGE"
-"""The error code of a line that must be corrected in its own form."""
+STEP = CheckoutStep.CUSTOMIZATION
 BEGINNINGS = {"prototype", "new", "box", "design"}
 """Query parameters that begin a new line."""
 PART, PERSONAL = "part", "personal"
 """The query parameter of the form's part, and its value for the second one. The first part is what is chosen."""
-DELIVERY_MISSING = ("delivery", "DELIVERY_REQUIRED")
 MISSING = {"REQUIRED"}
 """Error codes that a preview does not show: the customer may still fill in the field."""
-FIELDS = {
-    BasketProblem.GIFTEE_EMAIL_MISSING: EMAIL,
-    BasketProblem.GIFTEE_ADDRESS_MISSING: "giftee-address_line_1",
-}
-"""The form field where a line's problem can be corrected."""
-FIELD_OF = {"reception": "delivery", "amount": "value", "design_id": "design", "from_gifter": "from"}
-"""The form field of a field of the choice, where their names differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +161,7 @@ async def _leave(request: CheckoutRequest, opened: OpenLineForm | None, button: 
         return request.redirect(request.start_url)
     if button != "continue":
         return request.redirect_to_step(STEP)
-    problems = problems or _missing(view, opened)
+    problems = problems or missing_of(view, opened.line_id if opened else None)
     if not problems:
         return request.redirect_to_step(STEP if request.storefront is PRODUCTS else CheckoutStep.INFORMATION)
     if opened is not None and all(not place.startswith("line-") for place, _ in problems):
@@ -254,45 +245,6 @@ async def _put_reception(request: CheckoutRequest, line_id: uuid.UUID | None) ->
         return await basket.open_basket(request.context, request.key), problem_fields(error)
 
 
-def problem_fields(error: InvalidInput) -> Problems:
-    """The errors of an operation as (field id, code), the first of each field."""
-    fields: dict[str, str] = {}
-    for problem in error.problems:
-        fields.setdefault(_field_id(problem.path), problem.code)
-    return tuple(fields.items())
-
-
-def _field_id(path: Sequence[object]) -> str:
-    within = {"options": "option", "categories": "category", "giftee": "giftee"}
-    first = str(path[0]) if path else ""
-    if first == "giftee" and path[-1] in {"first_name", "last_name"}:
-        return "giftee-name"
-    if first in FIELD_OF:
-        return FIELD_OF[first]
-    return f"{within[first]}-{path[1]}" if first in within and len(path) > 1 else first
-
-
-def _missing(checkout: Checkout, opened: OpenLineForm | None) -> Problems:
-    """Why the next step is not available: (field id, code). Of a cart, why the open line is not complete."""
-    if checkout.key.kind is CheckoutKind.CART:
-        lines = [line for line in checkout.basket_lines if opened is not None and line.id == opened.line_id]
-        problems = [line.problem for line in lines if line.problem in FIELDS]
-        unchosen = [DELIVERY_MISSING for line in lines if line.reception is None]
-        return tuple([(FIELDS[problem], problem.name) for problem in problems if problem] + unchosen)
-    missing = [
-        (FIELDS[line.problem], line.problem.name)
-        if opened is not None and line.id == opened.line_id and line.problem in FIELDS
-        else (f"line-{at}", CHANGE)
-        for at, line in enumerate(checkout.basket_lines)
-        if line.problem is not None
-    ]
-    if not checkout.basket_lines:
-        missing.append(("lines", "NOTHING_IN_BAG"))
-    elif not checkout.is_delivery_chosen:
-        missing.append(DELIVERY_MISSING)
-    return tuple(missing)
-
-
 async def _redirect_to_form(request: CheckoutRequest, flash: Flash, query: Mapping[str, str]) -> Response:
     """Redirect to the open form, with its typed values and errors."""
     await request.flashes.put(request.flash_key, flash)
@@ -317,7 +269,8 @@ async def _page(
     layout: str = "layout.html",
 ) -> Response:
     shown, wrong = await _price(request, checkout, opened, flash.fields) if opened or flash.fields else (checkout, ())
-    problems = flash.problems or (_shown_problems(flash.fields, wrong, _missing(shown, opened)) if flash.fields else ())
+    line_id = opened.line_id if opened else None
+    problems = flash.problems or _shown_problems(flash.fields, wrong, missing_of(shown, line_id))
     offered: Offered | None = opened.prototype if opened else None
     offered = offered or checkout.gift_cards or checkout.network_cards
     formats = Formats(request.language)
@@ -326,7 +279,7 @@ async def _page(
         for place, code in problems
         if code != CHANGE or (opened is None and _still_has_problem(shown, place))
     ]
-    line = next((line for line in shown.basket_lines if opened and line.id == opened.line_id), None)
+    line = next((line for line in shown.basket_lines if line.id == line_id), None)
     return request.render(
         "basket.html",
         checkout=shown,
@@ -380,6 +333,8 @@ async def _price(
 
 def _shown_problems(form: Form, wrong: Problems, missing: Problems) -> Problems:
     """The errors to show while the form is filled in: of what is typed wrong, and of what the page complains of already."""
+    if not form:
+        return ()
     shown = shown_errors_of(form)
     found = {place: code for place, code in wrong if place in shown or code not in MISSING}
     found |= {place: code for place, code in missing if place in shown and place not in found}

@@ -30,7 +30,7 @@ NUMBER = re.compile(r"[0-9]{1,4}")
 ID = re.compile(r"[0-9]{1,10}")
 AMOUNT = re.compile(r"[0-9]{1,7}(\.[0-9]{1,2})?")
 BUTTON = re.compile(r"(more|less|remove|update|another|card|continue)(?:-([0-9a-z-]{1,40}))?")
-SELF, OTHER_VALUE = "self", "other"
+SELF, OTHER_VALUE, EMAIL = "self", "other", "giftee-email"
 LONGEST_TYPED = 4000
 """Maximum number of characters read of a field. The operation validates the real limit."""
 LONGEST_NAME = CONTACT_LENGTHS["first_name"]

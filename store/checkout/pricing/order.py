@@ -132,9 +132,9 @@ def price_order(pricing_input: PricingInput) -> PricedOrder:
     good = [line for line in lines if is_orderable(line)]
     gifts = _gifts(pricing_input, good)
     # If there is nothing to order, the delivery options are those of all goods.
-    wanted = good if good or gifts else [line for line in lines if line.product]
-    has_goods = bool(wanted) or (pricing_input.goods is not None and not gifts)
-    priced = _price(pricing_input, good, gifts, _parcel(pricing_input, good, wanted) if has_goods else None)
+    parts = good if good or gifts else [line for line in lines if line.product]
+    has_goods = bool(parts) or (pricing_input.goods is not None and not gifts)
+    priced = _price(pricing_input, good, gifts, _parcel(pricing_input, good, parts) if has_goods else None)
     return replace(priced, lines=lines, expected=_estimate(pricing_input, lines, gifts))
 
 
@@ -175,10 +175,7 @@ def _price(
         reduction=reduction,
     )
     delivery, receptions = received.delivery(), received.options(pricing_input.open_line)
-    sold = [
-        *(PricedLine(line.total, pricing_input.products[line.choice.product_id].vat_rate) for line in goods),
-        *(_sold_gift(line, pricing_input) for line in gifts),
-    ]
+    sold = _taxed(pricing_input, goods, gifts)
     rates = {each.id: each.vat_rate for each in pricing_input.deliveries}
     shipping = ShippingCost(delivery.price if delivery else None, rates.get(delivery.id, ZERO) if delivery else ZERO)
     totals, codes = compute_totals(sold, reduction, shipping, pricing_input.codes, pricing_input.currency)
@@ -199,8 +196,8 @@ def _price(
 # ---- goods ------------------------------------------------------------------------------------------------------------
 
 
-def _parcel(pricing_input: PricingInput, good: Sequence[CheckoutLine], wanted: Sequence[CheckoutLine]) -> GoodsParcel:
-    physical = any(line.product and line.product.is_physical for line in wanted)
+def _parcel(pricing_input: PricingInput, good: Sequence[CheckoutLine], goods: Sequence[CheckoutLine]) -> GoodsParcel:
+    physical = any(line.product and line.product.is_physical for line in goods)
     return GoodsParcel(weight_of(good, pricing_input.products), physical)
 
 
@@ -265,9 +262,21 @@ def _discountable_gift(line: BasketLine) -> DiscountableLine:
     return DiscountableLine(prototype_id, unit_price, line.total, frozenset({TARGETS[type(line.choice)]}), receptions)
 
 
-def _sold_gift(line: BasketLine, pricing_input: PricingInput) -> PricedLine:
-    vat_rate = pricing_input.prototypes[line.prototype.id].vat_rate if line.prototype else None
-    return PricedLine(line.total, vat_rate, takes_gift_cards=isinstance(line.choice, VoucherChoice))
+def _taxed(
+    pricing_input: PricingInput, goods: Sequence[CheckoutLine], gifts: Sequence[BasketLine]
+) -> Sequence[PricedLine]:
+    rates = {id: offer.vat_rate for id, offer in pricing_input.prototypes.items()}
+    return [
+        *(PricedLine(line.total, pricing_input.products[line.choice.product_id].vat_rate) for line in goods),
+        *(
+            PricedLine(
+                line.total,
+                rates[line.prototype.id] if line.prototype else None,
+                takes_gift_cards=isinstance(line.choice, VoucherChoice),
+            )
+            for line in gifts
+        ),
+    ]
 
 
 def _coupon_context(pricing_input: PricingInput, gifts: Sequence[BasketLine], *, has_goods: bool) -> CouponContext:
