@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from resolvers.checkout.session import CheckoutSession, shared_view
 from resolvers.core.operation import Call
-from schema.checkout.basket import BasketCheckout, BasketChoice, BoxChoice, VoucherChoice
+from schema.checkout.basket import BasketCheckout, BasketChoice, BoxChoice, NetworkChoice, VoucherChoice
 from schema.checkout.checkout import CheckoutKind
 from schema.checkout.gift_card_offer import OfferedGiftCards
 from schema.checkout.network_offer import OfferedBox
@@ -72,10 +72,11 @@ class BasketCheckoutSession(CheckoutSession):
             return await load_prototypes(session, self.shop.partner_id, today, sorted(ids))
 
     async def network_offer(self, db: DatabaseReader) -> tuple[OfferedGiftCards | None, dict[int, OfferedBox]]:
-        """The network's gift cards, and the boxes in the basket by id; nothing in other checkouts."""
-        if self.key.kind is not CheckoutKind.NETWORK:
+        """The network's gift cards, and the boxes in the basket by id; nothing beside what is only the partner's own."""
+        chosen = self.edits.lines.values()
+        ids = {c.box_id for c in chosen if isinstance(c, BoxChoice)}
+        if self.key.kind is CheckoutKind.BASKET and not any(isinstance(c, NetworkChoice) for c in chosen):
             return None, {}
-        ids = {c.box_id for c in self.edits.lines.values() if isinstance(c, BoxChoice)}
         async with db.read_sessions() as session:
             cards = await load_network_cards(session, self.shop.network)
             return cards, await load_boxes(session, self.shop.network, sorted(ids))
@@ -98,6 +99,7 @@ class BasketCheckoutSession(CheckoutSession):
             network_cards=network_cards,
             boxes=boxes,
             open_line=self.open_line,
+            network_takes_coupons=self.shop.network.is_own,
         )
         return BasketQuote.from_priced(basket, price_basket(basket))
 

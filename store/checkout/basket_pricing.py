@@ -11,6 +11,7 @@ from schema.checkout.basket import (
     BasketProblem,
     BoxChoice,
     GiftCardChoice,
+    NetworkChoice,
     NetworkGiftCardChoice,
     ReceptionOption,
     VoucherChoice,
@@ -68,6 +69,8 @@ class BasketPricingInput:
     boxes: Mapping[int, OfferedBox] = field(default_factory=dict)
     open_line: uuid.UUID | None = None
     """The line whose ways of reception are asked for; None for all."""
+    network_takes_coupons: bool = True
+    """Whether coupons are for the network's lines too: those of the network's own shop, as the network bears them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +102,7 @@ def price_basket(pricing_input: BasketPricingInput) -> PricedBasket:
     priced = [line for line in lines if line.problem not in UNPRICED_PROBLEMS]
     coupons = [code for code in pricing_input.codes if isinstance(code, CouponRow)]
     reduction = apply_coupons(
-        [_discountable_line(line) for line in priced], coupons, _coupon_context(pricing_input, priced)
+        [_discountable_line(line, pricing_input) for line in priced], coupons, _coupon_context(pricing_input, priced)
     )
     worth = sum((line.total for line in priced), ZERO) - reduction.total
     received = _reception(pricing_input, priced, worth, reduction)
@@ -153,11 +156,13 @@ def _received(line: BasketLine, usual: ReceptionMode | None) -> BasketLine:
     return line
 
 
-def _discountable_line(line: BasketLine) -> DiscountableLine:
-    is_of_network = isinstance(line.choice, NetworkGiftCardChoice | BoxChoice)
+def _discountable_line(line: BasketLine, pricing_input: BasketPricingInput) -> DiscountableLine:
+    is_of_network = isinstance(line.choice, NetworkChoice)
+    takes_coupons = not is_of_network or pricing_input.network_takes_coupons
     unit_price = line.base_price if is_of_network else line.total
     prototype_id = line.prototype.id if line.prototype else None
-    return DiscountableLine(prototype_id, unit_price, line.total, _TARGETS[type(line.choice)], line.reception)
+    target = _TARGETS[type(line.choice)]
+    return DiscountableLine(prototype_id, unit_price, line.total, target, line.reception, takes_coupons)
 
 
 def _sold_line(line: BasketLine, pricing_input: BasketPricingInput) -> PricedLine:

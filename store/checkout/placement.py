@@ -95,7 +95,9 @@ def new_attempt(
 
 
 async def add_commission(db: AsyncSession, attempt: AttemptRow) -> None:
-    """Add the marketplace's commission by its fee rules to a new attempt. What a network sells is its own: there is none."""
+    """Add the marketplace's commission by its fee rules to a new attempt. What a network sells is its own: there is none on
+    that.
+    """
     if attempt.kind is ShopKind.NETWORK:
         return
     commission = await commission_of(db, attempt.partner_id, _card_amounts(attempt), ORIGIN)
@@ -108,9 +110,9 @@ def _card_amounts(attempt: AttemptRow) -> Mapping[str, Decimal]:
     """What comes in by bank card, by product. Of a mixed order, delivery counts as a part of the vouchers."""
     if attempt.kind is not ShopKind.MIXED:
         return {attempt.kind.value: attempt.card_amount}
-    cards = sum((line.total - (line.discount or NOTHING) for line in attempt.lines if line.gift_card), NOTHING)
-    by_card = min(cards, attempt.card_amount)
-    return {ShopKind.GIFT_CARDS.value: by_card, ShopKind.VOUCHERS.value: attempt.card_amount - by_card}
+    share = attempt.partner_share_of(attempt.card_amount)
+    by_card = min(sum((line.paid for line in attempt.lines if line.gift_card), NOTHING), share)
+    return {ShopKind.GIFT_CARDS.value: by_card, ShopKind.VOUCHERS.value: share - by_card}
 
 
 def _applied_codes(quote: Quote, kind: CodeKind) -> tuple[AttemptCode, ...]:
@@ -155,11 +157,11 @@ async def fill_order(
     """Issue the vouchers and gift cards of an order, and write its lines. What a network issues is covered by the payment,
     which is recorded before. `origin` is the URL of the shop, stored with each voucher.
     """
-    if attempt.kind is ShopKind.NETWORK:
+    if attempt.is_for_marketplace:
         book_id = payment.book_id if payment else await book_of_partner(db, attempt.partner_id)
-        goods = await issue_network_purchases(db, order, attempt, book_id, now)
-        attempt.lines = tuple(_with_good(line, row) for line, row in zip(attempt.lines, goods, strict=True))
-    elif attempt.kind is not ShopKind.PRODUCTS:
+        goods = iter(await issue_network_purchases(db, order, attempt, book_id, now))
+        attempt.lines = tuple(_with_good(line, next(goods)) if line.is_of_network else line for line in attempt.lines)
+    if attempt.kind not in (ShopKind.PRODUCTS, ShopKind.NETWORK):
         issued = await issue_purchases(db, order, attempt, origin, now)
         attempt.lines = tuple(_with_issued(line, row) for line, row in zip(attempt.lines, issued, strict=True))
     await _write_lines(db, order, attempt.lines)
@@ -223,7 +225,7 @@ async def _next_number(db: AsyncSession, partner_id: int) -> int:
 async def _write_lines(db: AsyncSession, order: OrderRow, lines: Sequence[AttemptLine]) -> None:
     """Write the lines in two statements: until the commit, other orders of this partner wait for the order number."""
     variants = [_variant(order, line) for line in lines]
-    network_id = await _network_of(db, order) if order.kind is ShopKind.NETWORK else None
+    network_id = await _network_of(db, order) if any(line.is_of_network for line in lines) else None
     db.add_all(variant for variant in variants if variant is not None)
     await db.flush()
     db.add_all(
@@ -268,7 +270,7 @@ def _product(
         gift_card_id=line.gift_card_id,
         network_gift_card_id=line.network_gift_card_id,
         network_voucher_id=line.network_voucher_id,
-        network_id=network_id,
+        network_id=network_id if line.is_of_network else None,
         order_variant_id=variant.id if variant else None,
         name=line.name,
         quantity=line.quantity,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from schema.checkout.basket import content_of
+from schema.checkout.basket import NetworkChoice, content_of
 from schema.checkout.checkout import CheckoutKind, CheckoutLine, DeliveryOption, ShopKind, Totals
 from schema.checkout.codes import AppliedCode
 from schema.core.text import Text
@@ -89,14 +89,15 @@ class BasketQuote(Quote):
 
     @property
     def content(self) -> ShopKind:
-        return content_of(self.pricing_input.choices.values())
+        content = content_of(self.pricing_input.choices.values())
+        return content if content.checkout is self.pricing_input.kind else ShopKind.MIXED
 
     def attempt_lines(self) -> tuple[AttemptLine, ...]:
         reduction = self.priced.reduction
         rates = {id: sold.vat_rate for id, sold in self.pricing_input.prototypes.items()}
         lines: list[AttemptLine] = []
         for line, off, coupons in zip(self.priced.lines, reduction.by_line, reduction.coupons, strict=True):
-            if self.pricing_input.kind is CheckoutKind.NETWORK:
+            if isinstance(line.choice, NetworkChoice):
                 lines += network_attempt_lines(line, off, coupons, self.pricing_input.network_cards, self.reception)
             else:
                 lines.append(attempt_line(line, off, coupons, rates, self.pricing_input.gift_cards, self.reception))

@@ -89,10 +89,9 @@ async def reserve(db: AsyncSession, attempt: AttemptRow, now: dt.datetime) -> No
     if attempt.kind is ShopKind.PRODUCTS:
         sold = await _products_on_sale(db, attempt)
         attempt.lines = tuple(replace(line, counted=_take_stock(locked, sold, line)) for line in attempt.lines)
-    elif attempt.kind is ShopKind.NETWORK:
-        if not await are_network_products_on_sale(db, attempt):
-            raise CheckoutChanged
     elif not await are_prototypes_on_sale(db, attempt, now):
+        raise CheckoutChanged
+    if attempt.is_for_marketplace and not await are_network_products_on_sale(db, attempt):
         raise CheckoutChanged
     for use in attempt.coupons:
         coupon = locked.coupons.get(use.id)

@@ -43,6 +43,8 @@ class DiscountableLine:
     """What a coupon must be for; None for goods."""
     reception: ReceptionMode | None = None
     """How it is received; None for goods, and while it is unknown, which rejects no coupon."""
+    takes_coupons: bool = True
+    """False for what no coupon is for, whatever it says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +244,7 @@ def _fits_buyer(coupon: CouponRow, email: str) -> bool:
 
 
 def _is_target(coupon: CouponRow, line: DiscountableLine) -> bool:
-    return line.target is None or line.target in coupon.targets
+    return line.takes_coupons and (line.target is None or line.target in coupon.targets)
 
 
 def _is_received(coupon: CouponRow, line: DiscountableLine) -> bool:

@@ -137,7 +137,8 @@ async def _begin_attempt(
             await lock_rows(db, live, attempt)
             await abandon(db, live)
             await db.flush()
-        if attempt.card_amount and not session.shop.takes_cards:
+        shop = session.shop
+        if attempt.card_amount and not (shop.takes_cards_for_network if attempt.is_for_marketplace else shop.takes_cards):
             raise PaymentsNotActive
         attempt.created_on, attempt.check_on = now, next_check(attempt, now)
         db.add(attempt)
@@ -209,7 +210,7 @@ async def _create_payin(
     async with services.db.sessions() as db:
         partner = (await db.exec(select(PartnerRow).where(col(PartnerRow.id) == attempt.partner_id))).one()
         wallet_id: str | None = partner.provider_wallet_id
-        if attempt.kind is ShopKind.NETWORK:
+        if attempt.is_for_marketplace:
             own = await own_card_wallet_of(db, attempt.partner_id)
             wallet_id = own.provider_wallet_id if own else None
     if wallet_id is None:

@@ -25,6 +25,7 @@ from store.payment.dispute_postings import (
     lost_journal,
     returned_journal,
     settlement_journal,
+    share_in_dispute,
     taken_journal,
 )
 from store.payment.disputes import DISPUTE_STATES, OPEN_STATES, DisputeRow, card_source_of, find_dispute_row
@@ -72,7 +73,9 @@ async def account_for(
     if report.taken is not None and row.taken_on is None:
         row.repudiation_id, row.author_id = report.taken.id, report.taken.payer_id
         row.taken_on = report.taken.executed_at or now
-        row.commission_amount = commission_in_dispute(payment, await card_source_of(db, payment), row.dispute_amount)
+        source = await card_source_of(db, payment)
+        row.partner_share_amount = share_in_dispute(payment, source, row.dispute_amount)
+        row.commission_amount = commission_in_dispute(payment, source, row.dispute_amount)
         await post(db, [await taken_journal(db, payment, row)])
     if row.state in OPEN_STATES or row.settled_on is not None:
         return
@@ -98,8 +101,8 @@ async def _record_return(
             return False
         row.returned_amount, row.returned_on = min(report.returned, row.dispute_amount), now
         row.lost_amount = row.dispute_amount - row.returned_amount
-        await post(db, [returned_journal(payment, row, now)])
-        row.held_amount = NOTHING
+        await post(db, [await returned_journal(db, payment, row, now)])
+        row.held_amount = row.partner_share_held_amount = NOTHING
     return True
 
 
@@ -110,6 +113,7 @@ async def record_settled(
     if row.lost_amount:
         await _post_settlement(db, row, await lost_journal(db, payment, row, moved, now))
     row.settled_amount, row.held_amount = min(moved, row.lost_amount), NOTHING
+    row.partner_share_held_amount = NOTHING
     row.settled_on, row.check_on, row.detail = now, None, ""
     row.version += 1
 
