@@ -24,7 +24,6 @@ from store.ledger.rows import LedgerJournalRow
 from store.payment.disputes import DisputeRow
 from store.payment.payments import PaymentRow, PaymentSourceRow
 from store.payment.postings import (
-    lock_owners,
     owner_accounts,
     owner_partner_id,
     payable_with,
@@ -112,7 +111,6 @@ async def taken_journal(db: AsyncSession, payment: PaymentRow, dispute: DisputeR
     is of a partner's share.
     """
     accounts, loss = owner_accounts(payment), loss_of(dispute, dispute.dispute_amount)
-    await lock_owners(db, payment)
     held = min(loss.owner, await _balance(db, payment, accounts.earnings))
     of_share = loss.partner and min(loss.partner, await _balance(db, payment, network_earnings(payment.partner_id)))
     dispute.held_amount, dispute.partner_share_held_amount = held + of_share, of_share
@@ -127,10 +125,9 @@ async def taken_journal(db: AsyncSession, payment: PaymentRow, dispute: DisputeR
     return _journal(payment, dispute, Kind.DISPUTE, entries, dispute.taken_on)
 
 
-async def returned_journal(db: AsyncSession, payment: PaymentRow, dispute: DisputeRow, now: dt.datetime) -> Journal:
+def returned_journal(payment: PaymentRow, dispute: DisputeRow, now: dt.datetime) -> Journal:
     """The money came back, or the part of it that was contested; what was kept back is the owners' again."""
     accounts, held, of_share = owner_accounts(payment), _held_of_owner(dispute), dispute.partner_share_held_amount
-    await lock_owners(db, payment)
     entries = (
         _debit(payment, REPUDIATION_WALLET, dispute.returned_amount),
         _debit(payment, accounts.held, held),
@@ -153,7 +150,6 @@ async def lost_journal(
     loss, held, accounts = loss_of(dispute, dispute.lost_amount), _held_of_owner(dispute), owner_accounts(payment)
     of_share, share_moved = dispute.partner_share_held_amount, _moved_of_share(dispute, loss, moved)
     dispute.partner_share_settled_amount, own = share_moved, moved - share_moved
-    await lock_owners(db, payment)
     entries = (
         _debit(payment, REPUDIATION_WALLET, moved),
         _debit(payment, accounts.held, held),
@@ -193,7 +189,6 @@ async def settlement_journal(
     loss, accounts, moved = loss_of(dispute, lost), owner_accounts(payment), settlement.amount
     before = dispute.settled_amount - dispute.partner_share_settled_amount
     after = before + moved
-    await lock_owners(db, payment)
     taken = await taken_from(db, payment, _minor(payment, moved))  # first: earnings are locked before what is owed
     owed = await _balance(db, payment, accounts.owed)
     less_owed = min(loss.owed(before) - loss.owed(after), owed)

@@ -64,7 +64,8 @@ def owner_partner_id(payment: PaymentRow) -> int | None:
 
 async def lock_owners(db: AsyncSession, payment: PaymentRow) -> None:
     """Lock the earnings of both owners of a payment, in the order in which all lock them: a partner's in its own wallet,
-    those in the marketplace's wallet, then the marketplace's funds. Does nothing for a payment of one owner.
+    those in the marketplace's wallet, then the marketplace's funds. Call it once, before anything is posted: an account may be
+    opened meanwhile. Does nothing for a payment of one owner.
     """
     if payment.partner_share_amount:
         for account in (
@@ -126,7 +127,6 @@ async def payin_journal(db: AsyncSession, payment: PaymentRow, payin: PaymentTra
     has sold it is its earnings in the network.
     """
     amounts, accounts = CardAmounts.of(payin), owner_accounts(payment)
-    await lock_owners(db, payment)
     missing = await _lock_shortfall(db, payment, accounts) if payment.is_refill else 0
     made_good = min(missing, amounts.wallet)
     owed = await lock_balance(db, payment.book_id, OWED_BY_MARKETPLACE) if payment.is_refill else 0
@@ -153,12 +153,12 @@ async def _lock_shortfall(db: AsyncSession, payment: PaymentRow, accounts: Owner
 
 async def refund_journal(db: AsyncSession, payment: PaymentRow, part: PaymentTransactionRow) -> Journal:
     """A refund is promised: the money is no longer the owner's, and has not left the wallet. Of a partner's share, what was
-    paid out already the partner owes, if its earnings in its own wallet cover that: payouts keep it of them.
+    paid out already the partner owes, if its earnings in its own wallet cover that: payouts keep it of them. The owners must
+    be locked.
 
     Raises InsufficientBalance if they do not.
     """
     amounts = CardAmounts.of(part)
-    await lock_owners(db, payment)
     advance = await _advance(db, payment, amounts.partner)
     if advance and advance > await _free_earnings(db, payment):
         raise InsufficientBalance
@@ -219,12 +219,11 @@ def refund_paid_journal(payment: PaymentRow, part: PaymentTransactionRow) -> Jou
     return _of_part(payment, part, Kind.REFUND_PAID, entries)
 
 
-async def refund_failed_journal(db: AsyncSession, payment: PaymentRow, part: PaymentTransactionRow) -> Journal:
+def refund_failed_journal(payment: PaymentRow, part: PaymentTransactionRow) -> Journal:
     """A promised refund failed for good: what it had taken is the owners' again. What a partner owes for it stays owed, and
     is taken of what it has earned again.
     """
     amounts = CardAmounts.of(part)
-    await lock_owners(db, payment)
     entries = (
         credit(owner_accounts(payment).earnings, amounts.owner),
         credit(network_earnings(payment.partner_id), amounts.partner),
@@ -249,7 +248,6 @@ async def provider_refund_journals(
     those of a partner's share do not, the partner owes.
     """
     amounts = CardAmounts.of(part)
-    await lock_owners(db, payment)
     of_share = await _taken_of_share(db, payment, amounts.partner)
     entries = *await taken_from(db, payment, amounts.owner), *of_share, *_promised(payment, part)
     return _of_part(payment, part, Kind.REFUND, entries), refund_paid_journal(payment, part)

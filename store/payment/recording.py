@@ -24,7 +24,7 @@ from store.ledger.wallets import WalletRow, marketplace_wallet, wallet_of_partne
 from store.partner.partners import PartnerRow
 from store.payment.attempts import AttemptRow
 from store.payment.payments import PaymentRow, PaymentSourceRow, PaymentTransactionRow
-from store.payment.postings import payin_journal
+from store.payment.postings import lock_owners, payin_journal
 from store.payment.transfers import TransferRow
 from store.providers.transactions import Transaction
 
@@ -232,6 +232,7 @@ async def record_success(
     payin.result_code, payin.result_message = "", ""
     payment.status, payment.check_on = PaymentStatus.OK, None
     payment.payin_result_code, payment.payin_result_message = "", ""
+    await lock_owners(db, payment)
     await post(db, [await payin_journal(db, payment, payin)])
 
 

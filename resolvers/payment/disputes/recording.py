@@ -30,6 +30,7 @@ from store.payment.dispute_postings import (
 )
 from store.payment.disputes import DISPUTE_STATES, OPEN_STATES, DisputeRow, card_source_of, find_dispute_row
 from store.payment.payments import PaymentRow
+from store.payment.postings import lock_owners
 from store.providers.disputes import ProviderDispute
 
 log = structlog.get_logger(__name__)
@@ -70,6 +71,7 @@ async def account_for(
     db: AsyncSession, payment: PaymentRow, row: DisputeRow, report: DisputeReport, now: dt.datetime
 ) -> None:
     """Post what has happened to the money of a dispute, as far as it is known. Whatever is posted is posted once."""
+    await lock_owners(db, payment)
     if report.taken is not None and row.taken_on is None:
         row.repudiation_id, row.author_id = report.taken.id, report.taken.payer_id
         row.taken_on = report.taken.executed_at or now
@@ -101,7 +103,7 @@ async def _record_return(
             return False
         row.returned_amount, row.returned_on = min(report.returned, row.dispute_amount), now
         row.lost_amount = row.dispute_amount - row.returned_amount
-        await post(db, [await returned_journal(db, payment, row, now)])
+        await post(db, [returned_journal(payment, row, now)])
         row.held_amount = row.partner_share_held_amount = NOTHING
     return True
 

@@ -53,6 +53,7 @@ async def record_provider_refund(services: Services, refund: Transaction) -> Non
         if (await db.exec(refund_with(refund.id))).first() is not None:
             return
         locked, now = goods.locked, services.clock.now()
+        await lock_owners(db, locked.payment)
         source = next(row for row in locked.sources if row.id == payin.source_id)
         made_room = await _make_room(db, locked, source, refund.amount.decimal)
         await _write(db, goods, source, refund, now)
@@ -125,7 +126,6 @@ async def _write(
     )
     db.add(row)
     await db.flush()
-    await lock_owners(db, payment)
     plan = None if given_up is None else await _refund_lines(db, goods, row, given_up, now)
     part = _part_of(row, payment, source, refund, now)
     if payment.partner_share_amount:

@@ -31,13 +31,7 @@ from store.order.refunds import OrderRefund, record_order_refund
 from store.payment.attempts import AttemptRow, AttemptState
 from store.payment.attempts import transition as move_attempt
 from store.payment.payments import REFUND_STATES, PaymentRow, PaymentSourceRow, PaymentTransactionRow, RefundRow
-from store.payment.postings import (
-    lock_owners,
-    owner_accounts,
-    refund_failed_journal,
-    refund_journal,
-    refund_paid_journal,
-)
+from store.payment.postings import owner_accounts, refund_failed_journal, refund_journal, refund_paid_journal
 from store.payment.recording import sources_of, transfer_of, was_refunded_today
 from store.payment.refund_amounts import commission_to_refund, part_of_share
 
@@ -62,7 +56,8 @@ async def promise_refund(
 ) -> RefundRow:
     """Write a refund of these amounts, by source id. Gift cards have their money at once; the bank card's part is
     promised, and sent by the worker. `of_order` tells which lines of the order it is for. Of a payment of two owners,
-    `of_network` is what of the bank card's part is the marketplace's; None: in proportion to what is left of both.
+    `of_network` is what of the bank card's part is the marketplace's; None: in proportion to what is left of both. The owners
+    must be locked.
 
     Raises InsufficientBalance if the owner's earnings do not suffice: the partner's; of a refill and of what a network
     sells, the marketplace's funds.
@@ -77,7 +72,6 @@ async def promise_refund(
         await record_order_refund(db, refund, of_order)
     parts = [(source, amount) for source in locked.sources if (amount := amounts.get(source.id))]
     if any(source.kind is CARD for source, _ in parts):  # before what is earned in the network, as everywhere
-        await lock_owners(db, payment)
         await lock_balance(db, payment.book_id, owner_accounts(payment).earnings)
     for source, amount in parts:  # one by one: what one takes of the partner's earnings, the next has no more
         share = part_of_share(payment, source, amount, of_network) if source.kind is CARD else NOTHING
@@ -165,7 +159,7 @@ async def record_refund_failed(db: AsyncSession, payment: PaymentRow, part: Paym
     take_back(payment, source, part, sign=-1)
     refund = await refund_of(db, part)
     refund.state, refund.detail = REFUND_STATES.require(refund.state, RefundState.FAILED), detail
-    await post(db, [await refund_failed_journal(db, payment, part)])
+    await post(db, [refund_failed_journal(payment, part)])
     await emit_refund_event(db, EventType.REFUND_FAILED, refund)
 
 

@@ -47,6 +47,7 @@ from store.job.jobs import JobKind, enqueue_job
 from store.order.refunds import OrderRefund
 from store.payment.disputes import disputes_of
 from store.payment.payments import REFUND_STATES, PaymentRow, RefundRow
+from store.payment.postings import lock_owners
 from store.payment.recording import lock_payment, paid_method
 from store.payment.refund_amounts import BankCardPart, divide, divide_as_told, network_left, share_left
 
@@ -148,6 +149,7 @@ async def _refund(call: Call, db: AsyncSession, payment: PaymentRow, input: Refu
     left = await left_to_refund(db, locked.payment)
     if input.amount > left:
         raise InvalidInput.at("amount", f"Only {left} is left to refund.", "OUT_OF_RANGE")
+    await lock_owners(db, locked.payment)
     of_network = _network_part(call, locked, input.amount, left) if payment.is_mixed else None
     return await refund_by_source(db, locked, input.amount, input, call.services.clock.now(), of_network=of_network)
 

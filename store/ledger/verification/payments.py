@@ -117,33 +117,6 @@ SOURCES = f"""
             OR coalesce(t.vat, 0) <> s.commission_vat_back_amount OR t.commission > p.commission_amount
             OR coalesce(t.share, 0) <> s.partner_share_back_amount OR t.share > p.partner_share_amount)
 """
-SHARES = f"""
-    SELECT format('payment:%s: the partner has %s of it, its order says %s', p.id, p.partner_share_amount, l.own) AS offender
-    FROM payment p JOIN (
-        SELECT p.id, CASE WHEN p.product = 'network' OR NOT p.is_for_marketplace THEN 0 ELSE p.card_amount
-            - coalesce(sum(l.total_amount - l.discount_amount) FILTER (WHERE l.network_id IS NOT NULL), 0) END AS own
-        FROM payment p JOIN order_product l ON l.order_id = p.order_id GROUP BY p.id
-    ) l ON l.id = p.id
-    WHERE {is_checked("p.book_id", "p.modified_on")} AND p.status = 'ok' AND p.partner_share_amount <> l.own
-    UNION ALL
-    SELECT format('transaction:%s of payment:%s: the partner has %s of it, its journal has moved %s', t.id, p.id,
-        t.partner_share_amount, round(coalesce(j.moved, 0) / 10::numeric ^ b.minor_digits, b.minor_digits))
-    FROM payment_transaction t JOIN payment p ON p.id = t.payment_id JOIN ledger_book b ON b.id = p.book_id
-    LEFT JOIN LATERAL (
-        SELECT abs(sum(e.amount) FILTER (WHERE a.role IN ('partner_network', 'owed_by_partner', 'commission', 'vat_on_commission')))
-            AS moved
-        FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id JOIN ledger_account a ON a.id = e.account_id
-        WHERE j.book_id = p.book_id AND (j.source_kind, j.source_id, j.kind) = (
-            CASE t.type WHEN 'payin' THEN 'payment' ELSE 'refund' END,
-            CASE t.type WHEN 'payin' THEN p.id::text ELSE concat(t.refund_id, ':', t.id) END,
-            CASE t.type WHEN 'payin' THEN 'payment' ELSE 'refund' END)
-    ) j ON true
-    WHERE {is_checked("p.book_id", "greatest(p.modified_on, t.created_on, t.executed_on)")}
-        AND p.is_for_marketplace AND p.attempt_id IS NOT NULL AND p.product <> 'network' AND t.payment_method = 'credit_card'
-        AND (t.type = 'refund' OR t.status = 'ok')
-        AND {MINOR.format(amount="t.partner_share_amount")} <> coalesce(j.moved, 0)
-"""
-"""SQL: payments of two owners whose parts are not those of their order, or were not posted so."""
 TOTALS = f"""
     SELECT format('payment:%s: %s of which %s refunded, its sources say %s of which %s', p.id, p.payment_amount, p.refunded_amount,
         coalesce(sum(s.source_amount), 0), coalesce(sum(s.refunded_amount), 0)) AS offender
@@ -224,12 +197,6 @@ RULES = (
         JOURNAL_SUMS,
     ),
     Rule("payment_sources", "What was refunded of each source is the sum of its refunds.", SOURCES),
-    Rule(
-        "partner_shares",
-        "Of a payment for what is a partner's own and what its network sells, the partner has what the order says, and so of "
-        "its refunds; it is posted so.",
-        SHARES,
-    ),
     Rule("payment_totals", "Payments are the sum of their sources.", TOTALS),
     Rule("refunds", "Each part of a refund is posted as far as it is, with its amount, commission and VAT.", REFUNDS),
     Rule("refund_parts", "Each refund is the sum of its parts, and as far as they are.", REFUND_PARTS),
