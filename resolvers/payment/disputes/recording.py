@@ -112,10 +112,11 @@ async def record_settled(
     db: AsyncSession, payment: PaymentRow, row: DisputeRow, moved: Decimal, now: dt.datetime
 ) -> None:
     """All of a dispute's money is accounted for; `moved` of the loss was taken from the owner's wallet."""
-    if row.lost_amount:
-        await _post_settlement(db, row, await lost_journal(db, payment, row, moved, now))
+    journal = await lost_journal(db, payment, row, moved, now) if row.lost_amount else None
     row.settled_amount, row.held_amount = min(moved, row.lost_amount), NOTHING
     row.partner_share_held_amount = NOTHING
+    if journal is not None:
+        await _post_settlement(db, row, journal)
     row.settled_on, row.check_on, row.detail = now, None, ""
     row.version += 1
 
