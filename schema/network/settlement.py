@@ -12,10 +12,15 @@ from schema.partner.partner import Partner
 
 @graphql_enum
 class SettledProduct(DescribedEnum):
-    """What was used at a partner."""
+    """What was used at a partner, or sold by it."""
 
     NETWORK_GIFT_CARD = "network_gift_card", "Network gift cards."
     NETWORK_VOUCHER = "network_voucher", "Network vouchers."
+    PARTNER_SHARE = (
+        "partner_share",
+        "The partner's own part of orders with gift cards or boxes of the network, by bank card. `usages` are their payments, "
+        "`returned` their refunds, and `cancelled` is what disputes keep back or take of them, less what has come back.",
+    )
 
 
 @strawberry.type(
