@@ -41,8 +41,7 @@ class LedgerAccountRole(DescribedEnum):
     PARTNER = "partner", "What a partner has earned and not received yet."
     PARTNER_NETWORK = (
         "partner_network",
-        "What a partner has earned with gift cards and vouchers of its network, and its share of orders with those; it lies "
-        "in the marketplace's wallet.",
+        "What a partner has earned in its network, and its share of orders with what that sells; it lies in the marketplace's wallet.",
     )
     PARTNER_HELD = "partner_held", "What is kept back from a partner while a dispute is open."
     PARTNER_RESERVED = "partner_reserved", "Earnings of a partner that are being paid out, in the partner's wallet."

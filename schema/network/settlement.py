@@ -18,8 +18,7 @@ class SettledProduct(DescribedEnum):
     NETWORK_VOUCHER = "network_voucher", "Network vouchers."
     PARTNER_SHARE = (
         "partner_share",
-        "The partner's own part of orders with gift cards or boxes of the network, by bank card. `usages` are their payments, "
-        "`returned` their refunds, and `cancelled` is what disputes keep back or take of them, less what has come back.",
+        "The partner's part of orders with what the network sells: payments, refunds (`returned`) and disputes (`cancelled`).",
     )
 
 

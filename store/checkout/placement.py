@@ -173,6 +173,7 @@ def _order(attempt: AttemptRow, number: int, now: dt.datetime) -> OrderRow:
     order = OrderRow(
         partner_id=attempt.partner_id,
         kind=attempt.kind,
+        has_network_lines=attempt.is_for_marketplace,
         number=number,
         attempt_id=attempt.id,
         created_on=now,

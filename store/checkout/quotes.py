@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from schema.checkout.basket import NetworkChoice, content_of
-from schema.checkout.checkout import CheckoutKind, CheckoutLine, DeliveryOption, ShopKind, Totals
+from schema.checkout.checkout import CheckoutLine, DeliveryOption, ShopKind, Totals
 from schema.checkout.codes import AppliedCode
 from schema.core.text import Text
 from schema.coupon.coupon import ReceptionMode

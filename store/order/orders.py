@@ -67,6 +67,8 @@ class OrderRow(
         CheckConstraint("lower(fulfilment_tracking_url) LIKE 'https://%'", name="tracks_over_https"),
     )
     attempt_id: UUID = Field(foreign_key="checkout_attempt.id")
+    has_network_lines: bool = False
+    """Whether it has gift cards or boxes of the network, whose codes the seller never reads."""
 
 
 class OrderProductRow(PartnerIndexed, InCurrency, OrderProduct, table=True):

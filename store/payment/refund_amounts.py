@@ -127,7 +127,11 @@ def commission_back(
         return NOTHING, NOTHING
     whole, before, rest = source.source_amount, source.refunded_amount, left_of(source)
     if payment.partner_share_amount:
-        whole, before, rest = payment.partner_share_amount, source.partner_share_back_amount, share_left(payment, source)
+        whole, before, rest = (
+            payment.partner_share_amount,
+            source.partner_share_back_amount,
+            share_left(payment, source),
+        )
         amount = share
     left, unit = payment.commission_amount - source.commission_back_amount, smallest_unit(payment.currency)
     of_partner = rest - left

@@ -28,7 +28,6 @@ from schema.checkout.checkout import (
     CheckoutKey,
     CheckoutNotice,
     CheckoutStep,
-    ShopKind,
     StartedPayment,
 )
 from schema.checkout.outcome import PaymentResult
@@ -138,7 +137,9 @@ async def _begin_attempt(
             await abandon(db, live)
             await db.flush()
         shop = session.shop
-        if attempt.card_amount and not (shop.takes_cards_for_network if attempt.is_for_marketplace else shop.takes_cards):
+        if attempt.card_amount and not (
+            shop.takes_cards_for_network if attempt.is_for_marketplace else shop.takes_cards
+        ):
             raise PaymentsNotActive
         attempt.created_on, attempt.check_on = now, next_check(attempt, now)
         db.add(attempt)

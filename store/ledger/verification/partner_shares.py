@@ -59,6 +59,6 @@ RULES = (
         "partner_shares",
         "Of a payment for what is a partner's own and what its network sells, the partner has what the order says; its refunds "
         "and disputes take what they say of it. No other payment moves what partners have earned in their network.",
-        "UNION ALL".join((ORDERS, POSTED, OF_NO_SHARE, HELD)),
+        f"{ORDERS} UNION ALL {POSTED} UNION ALL {OF_NO_SHARE} UNION ALL {HELD}",
     ),
 )

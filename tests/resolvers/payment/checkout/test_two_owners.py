@@ -1,17 +1,25 @@
 """Orders of what is the partner's own and what is its network's: one payment, and each has its part of it."""
 
 import asyncio
+import datetime as dt
 from decimal import Decimal
+from typing import Any
 
+import orjson
 import pytest
 
 from resolvers.checkout import steps
+from resolvers.core.context import Context
 from resolvers.payment.checkout import payment
 from resolvers.payment.checkout.completion import sync_attempt
 from schema.checkout.checkout import CheckoutKind, PaymentAttemptStatus, ShopKind
 from schema.core.errors import CheckoutChanged
 from schema.coupon.coupon import CouponTarget, ReceptionMode
+from schema.graph.server import GraphQLRequest, GraphQLServer
 from schema.payment.errors import PaymentsNotActive
+from schema.root import schema
+from store.core.clock import clock
+from store.invoice.fees import FeesOfPartner
 from tests.fixtures.basket import (
     GIFTEE,
     Experiences,
@@ -32,6 +40,7 @@ from tests.fixtures.payment.dispute import balances
 from tests.fixtures.payment.mixed_order import mixed_shop
 from tests.fixtures.payment.network_payment import card_of_network
 from tests.fixtures.payment.payment import send_refunds
+from tests.fixtures.payment.refill import market
 from tests.fixtures.shop import Shop
 
 Goods = tuple[NetworkGoods, Experiences]
@@ -56,7 +65,13 @@ async def test_it_is_one_order_and_each_has_its_part(shop: Shop, goods: Goods) -
     )
     assert (outcome.status, outcome.kind) == (PaymentAttemptStatus.COMPLETED, ShopKind.MIXED)
     paid = await columns(
-        shop, "payment", "payment_amount", "partner_share_amount", "commission_amount", "is_for_marketplace", "wallet_id"
+        shop,
+        "payment",
+        "payment_amount",
+        "partner_share_amount",
+        "commission_amount",
+        "is_for_marketplace",
+        "wallet_id",
     )
     assert paid == [(Decimal("424.00"), Decimal("244.00"), Decimal("29.28"), True, network.wallet.id)]
     lines = "num_nonnulls(voucher_id, gift_card_id)", "num_nonnulls(network_gift_card_id, network_voucher_id)"
@@ -107,7 +122,9 @@ async def test_what_is_only_the_networks_is_all_the_networks_but_delivery(shop: 
     seen = await steps.open_checkout(shop.context, key)
     outcome = await settled(shop, key, await shop.start(key, seen))
     assert (outcome.status, outcome.kind) == (PaymentAttemptStatus.COMPLETED, ShopKind.MIXED)
-    assert await columns(shop, "payment", "card_amount", "partner_share_amount") == [(Decimal("125.00"), Decimal("5.00"))]
+    assert await columns(shop, "payment", "card_amount", "partner_share_amount") == [
+        (Decimal("125.00"), Decimal("5.00"))
+    ]
     await is_proved(shop)
 
 
@@ -236,3 +253,72 @@ async def test_an_own_basket_is_paid_into_the_partners_wallet_as_ever(shop: Shop
     assert await columns(shop, "payment", "is_for_marketplace", "partner_share_amount") == [(False, Decimal("0.00"))]
     assert (await balances(shop))["partner"] == 21472
     await is_proved(shop)
+
+
+# ---- who sees and hears of it
+
+
+PAGE_URL = "query($id: Int!) { order(id: $id) { kind pageUrl products { networkGiftCard { code } voucher { code } } } }"
+PAYMENT = "query { payments { edges { node { isForMarketplace partnerShare { amount currency } journal { kind } } } } }"
+
+
+async def asked(context: Context, query: str, **variables: Any) -> Any:
+    """The answer of the graph."""
+    body = (await GraphQLServer(schema).execute(GraphQLRequest(query, variables=variables), context)).body
+    found = orjson.loads(orjson.dumps(body))
+    assert "errors" not in found, found
+    return found["data"]
+
+
+async def test_a_seller_sees_its_own_codes_only(shop: Shop, goods: Goods) -> None:
+    """The page of the order has all codes: a seller gets no address of it."""
+    network, own = goods
+    outcome = await bought(shop, for_two(own), network.cards("60.00"))
+    (voucher, card) = (await shop.order_page(outcome)).lines
+    assert voucher.issued_item is not None
+    assert card.issued_item is not None
+    id = await shop.one("SELECT id FROM shop_order")
+    seen = (await asked(shop.manager, PAGE_URL, id=id))["order"]
+    assert (seen["kind"], seen["pageUrl"]) == ("MIXED", None)
+    assert [line["networkGiftCard"] for line in seen["products"]] == [None, None]
+    assert seen["products"][0]["voucher"]["code"] == voucher.issued_item.code
+    seen = (await asked(market(shop), PAGE_URL, id=id))["order"]
+    assert seen["pageUrl"]
+    assert seen["products"][1]["networkGiftCard"]["code"] == card.issued_item.code
+
+
+async def test_a_payment_tells_the_partners_share(shop: Shop, goods: Goods) -> None:
+    network, own = goods
+    await bought(shop, for_two(own), network.cards("60.00"))
+    (paid,) = (await asked(shop.manager, PAYMENT))["payments"]["edges"]
+    paid = paid["node"]
+    assert paid["isForMarketplace"] is True
+    assert paid["partnerShare"] == {"amount": "194.00", "currency": "EUR"}
+    assert [journal["kind"] for journal in paid["journal"]] == ["PAYMENT"]
+
+
+async def test_each_is_sent_what_is_its_own(shop: Shop, goods: Goods) -> None:
+    network, own = goods
+    await shop.execute("UPDATE marketplace SET email = 'network@example.com'")
+    await bought(shop, for_two(own), network.cards("60.00"), network.boxes())
+    sent = sorted((kind, to) for kind, to in await columns(shop, "mail", "kind", "recipient"))
+    assert [kind for kind, _ in sent] == [
+        "network_gift_card",
+        "network_voucher",
+        "new_order",
+        "order_confirmation",
+        "voucher",
+    ]
+    await bought(shop, for_two(own), network.boxes(giftee=GIFTEE, reception=ReceptionMode.EXPEDITION))
+    newest = await columns(shop, "mail", "kind", "recipient")
+    assert ("new_order", "network@example.com") in newest
+
+
+async def test_the_fees_of_a_share_are_invoiced_to_the_partner(shop: Shop, goods: Goods) -> None:
+    network, own = goods
+    await bought(shop, for_two(own), network.boxes())
+    today = clock.now().date() + dt.timedelta(days=1)
+    async with shop.services.db.sessions() as db:
+        book = await shop.one("SELECT book_id FROM payment")
+        fees = await FeesOfPartner(shop.partner.id, book, today).read(db)
+    assert [(fee.amount, fee.vat, fee.source_kind) for fee in fees] == [(2328, 388, "payment")]

@@ -157,9 +157,7 @@ async def test_a_partner_does_not_refund_what_is_the_networks(shop: Shop) -> Non
 
 async def test_delivery_is_the_partners(shop: Shop, goods: Goods) -> None:
     network, own = goods
-    await bought(
-        shop, for_two(own), network.boxes(giftee=GIFTEE), reception=ReceptionMode.EXPEDITION
-    )
+    await bought(shop, for_two(own), network.boxes(giftee=GIFTEE), reception=ReceptionMode.EXPEDITION)
     await of_partner(shop, include_delivery=True)
     assert await parts(shop) == ["5.00 5.00 0.60"]
     await of_market(shop, 0, 1)
