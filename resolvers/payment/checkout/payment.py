@@ -38,6 +38,7 @@ from schema.payment_method import BY_TOKEN, CardToken, PaymentMethod
 from store.checkout.placement import add_commission, new_attempt
 from store.checkout.reading import latest_attempt, lock_attempt, lock_checkout, session_digest
 from store.checkout.reservations import lock_rows, reserve
+from store.checkout.shops import CheckoutShop
 from store.core.settings import Settings
 from store.database.loaders import is_any_of
 from store.database.transaction_reader import TransactionReader
@@ -136,10 +137,7 @@ async def _begin_attempt(
             await lock_rows(db, live, attempt)
             await abandon(db, live)
             await db.flush()
-        shop = session.shop
-        if attempt.card_amount and not (
-            shop.takes_cards_for_network if attempt.is_for_marketplace else shop.takes_cards
-        ):
+        if attempt.card_amount and not _takes_cards(session.shop, attempt):
             raise PaymentsNotActive
         attempt.created_on, attempt.check_on = now, next_check(attempt, now)
         db.add(attempt)
@@ -168,6 +166,15 @@ async def _agreed_attempt(
     if buyer is None or AgreedTotals.of(quote.totals, legal) != agreed:
         raise CheckoutChanged
     return new_attempt(session.shop.partner_id, session.key, session.source, quote, buyer, language, legal, method)
+
+
+def _takes_cards(shop: CheckoutShop, attempt: AttemptRow) -> bool:
+    """Whether every owner of what is paid by card can have it: the marketplace in its own wallet what the network sells, and
+    the partner what is its own.
+    """
+    if not attempt.is_for_marketplace:
+        return shop.takes_cards
+    return shop.takes_cards_for_network and (shop.takes_cards or not attempt.partner_share_of(attempt.card_amount))
 
 
 def _may_charge(attempt: AttemptRow, now: dt.datetime) -> bool:

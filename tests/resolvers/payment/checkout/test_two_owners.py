@@ -162,6 +162,18 @@ async def test_without_a_wallet_of_the_marketplace_it_cannot_be_paid(shop: Shop,
     assert (await bought(shop, for_two(own))).status is PaymentAttemptStatus.COMPLETED
 
 
+async def test_a_partner_without_payments_of_its_own_sells_only_what_is_the_networks(shop: Shop, goods: Goods) -> None:
+    network, own = goods
+    await shop.execute("UPDATE partner SET payments_active = false")
+    key, seen = await fill_basket(shop, for_two(own), network.boxes())
+    with pytest.raises(PaymentsNotActive):
+        await shop.start(key, seen)
+    await untouched(shop)
+    outcome = await bought(shop, network.boxes(), key=new_key(CheckoutKind.BASKET))
+    assert outcome.status is PaymentAttemptStatus.COMPLETED
+    await is_proved(shop)
+
+
 async def test_what_the_network_no_longer_sells_keeps_all_from_being_paid(shop: Shop, goods: Goods) -> None:
     network, own = goods
     key, seen = await fill_basket(shop, for_two(own), network.boxes())
@@ -190,6 +202,20 @@ async def test_what_cannot_be_supplied_goes_back_to_both(shop: Shop, goods: Good
     }
     assert [await shop.count(table) for table in ("shop_order", "voucher", "network_voucher")] == [0, 0, 0]
     await is_proved(shop)
+    await send_refunds(shop.services)
+    assert await balances(shop) == {}
+    await is_proved(shop)
+
+
+async def test_more_or_less_than_is_due_goes_back_to_both(shop: Shop, goods: Goods) -> None:
+    """A pay-in of another amount pays for nothing."""
+    network, own = goods
+    key, seen = await fill_basket(shop, for_two(own), network.boxes())
+    started = await shop.start(key, seen)
+    await shop.pay(started)
+    await shop.execute("UPDATE checkout_attempt SET card_amount = 313, total_amount = 313")
+    await sync_attempt(shop.services, started.attempt_id)
+    assert (await payment.payment_outcome(shop.context, key)).status is PaymentAttemptStatus.REFUNDED
     await send_refunds(shop.services)
     assert await balances(shop) == {}
     await is_proved(shop)

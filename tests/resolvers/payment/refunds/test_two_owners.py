@@ -35,7 +35,7 @@ from tests.fixtures.payment.order_refund import refund_wish
 from tests.fixtures.payment.payment import send_refunds
 from tests.fixtures.payment.payout import can_be_paid_out, gathered, payouts, send, validated
 from tests.fixtures.payment.refill import market
-from tests.fixtures.payment.refund_request import asked
+from tests.fixtures.payment.refund_request import approve_by_rule, asked
 from tests.fixtures.shop import Shop
 from tests.resolvers.payment.refunds.test_order_failures import TOO_LATE, refunded_at_provider
 from tests.resolvers.payment.refunds.test_refunds import fail_refunds
@@ -386,3 +386,23 @@ async def test_a_request_is_answered_by_who_owns_its_lines(shop: Shop) -> None:
     await approve_refund_request(market(shop), ApproveRefundRequest(id=theirs))
     assert await parts(shop) == ["194.00 194.00 23.28", "120.00 0.00 0.00"]
     await is_proved(shop)
+
+
+@pytest.mark.usefixtures("order")
+async def test_a_withdrawal_that_needs_no_answer_takes_of_both(shop: Shop) -> None:
+    await shop.execute("UPDATE partner SET approves_withdrawals = true")
+    await asked(shop, {0: 1, 1: 1})
+    assert await approve_by_rule(shop) == 1
+    assert await parts(shop) == ["314.00 194.00 23.28"]
+    await send_refunds(shop.services)
+    await is_proved(shop)
+
+
+@pytest.mark.usefixtures("order")
+async def test_who_sells_hears_of_a_request(shop: Shop) -> None:
+    await shop.execute("UPDATE marketplace SET email = 'network@example.com'")
+    told = "SELECT coalesce(array_agg(recipient ORDER BY recipient), '{}') FROM mail WHERE kind = 'new_request'"
+    await asked(shop, {0: 1})
+    assert await shop.one(told) == ["hello@shop.example"]
+    await asked(shop, {1: 1})
+    assert await shop.one(told) == ["hello@shop.example", "hello@shop.example", "network@example.com"]
