@@ -41,13 +41,17 @@ class LedgerAccountRole(DescribedEnum):
     PARTNER = "partner", "What a partner has earned and not received yet."
     PARTNER_NETWORK = (
         "partner_network",
-        "What a partner has earned with gift cards and vouchers of its network; it lies in the marketplace's wallet.",
+        "What a partner has earned in its network, and its share of orders with what that sells; it lies in the marketplace's wallet.",
     )
     PARTNER_HELD = "partner_held", "What is kept back from a partner while a dispute is open."
     PARTNER_RESERVED = "partner_reserved", "Earnings of a partner that are being paid out, in the partner's wallet."
     NETWORK_RESERVED = (
         "network_reserved",
         "Earnings of a partner in its network that are being paid out, and still lie in the marketplace's wallet.",
+    )
+    NETWORK_HELD = (
+        "network_held",
+        "What is kept back of a partner's earnings in the marketplace's wallet while a dispute is open.",
     )
     RECOVERY_DUE = (
         "recovery_due",

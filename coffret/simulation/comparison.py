@@ -27,7 +27,15 @@ GOODS = """
         status = 'exprd' AND marketplace_id IN (SELECT id FROM marketplace WHERE network_voucher_books_breakage)
     FROM network_voucher
 """
-EARNED = ("partner", "partner_network", "partner_held", "partner_reserved", "network_reserved", "recovery_due")
+EARNED = (
+    "partner",
+    "partner_network",
+    "partner_held",
+    "network_held",
+    "partner_reserved",
+    "network_reserved",
+    "recovery_due",
+)
 OWED = ("owed_by_partner", "partner_shortfall")
 """The accounts of what a partner has and has not received, and of what it owes."""
 PAID_IN = ("marketplace_funds", "funds_held")

@@ -14,7 +14,7 @@ from coffret.simulation.market import Market
 NOTHING = Decimal("0.00")
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "wallets": ("wallet",),
-    "partners_earned": ("partner", "partner_network", "partner_held"),
+    "partners_earned": ("partner", "partner_network", "partner_held", "network_held"),
     "reserved_for_payouts": ("partner_reserved", "network_reserved"),
     "owed_by_partners": ("owed_by_partner", "partner_shortfall"),
     "gift_cards": ("card", "card_held"),

@@ -18,7 +18,7 @@ from funnel.checkout.basket_form import (
 )
 from funnel.checkout.basket_problems import CHANGE, missing_of, problem_fields
 from funnel.checkout.current_basket import current_basket
-from funnel.checkout.network_form import chosen_design, opened_choice
+from funnel.checkout.network_form import NETWORK_CARD, chosen_design, opened_choice
 from funnel.checkout.request import CheckoutRequest
 from funnel.checkout.storefronts import PRODUCTS
 from funnel.core.basket_messages import BASKET_PROBLEMS, Offered, basket_error_text, number_fields_of
@@ -50,7 +50,7 @@ from schema.validation.mail_domains import suggested_email
 from store.core.localization.formats import Formats
 
 STEP = CheckoutStep.CUSTOMIZATION
-BEGINNINGS = {"prototype", "new", "box", "design"}
+BEGINNINGS = {"prototype", "new", "box", "design", NETWORK_CARD}
 """Query parameters that begin a new line."""
 PART, PERSONAL = "part", "personal"
 """The query parameter of the form's part, and its value for the second one. The first part is what is chosen."""
@@ -198,7 +198,8 @@ async def _open_form(request: CheckoutRequest, checkout: Checkout, form: Form) -
 def _opened_choice(request: CheckoutRequest, checkout: Checkout, line: BasketLine | None) -> BasketChoice | None:
     """The choice whose form is open, before what is typed: that of a line, or a new one; None for the list of lines."""
     query = request.http_request.query_params
-    if request.storefront.kind is CheckoutKind.NETWORK:
+    is_of_network = line.choice.is_of_network if line is not None else bool({"box", NETWORK_CARD} & query.keys())
+    if is_of_network or request.storefront.kind is CheckoutKind.NETWORK:
         return opened_choice(checkout, line, query)
     is_card = isinstance(line.choice, GiftCardChoice) if line is not None else bool({"new", "design"} & query.keys())
     if is_card and checkout.gift_cards is None:

@@ -3,8 +3,9 @@
 import uuid
 
 from funnel.checkout.request import CheckoutRequest
+from funnel.checkout.storefronts import BASKET
 from resolvers.checkout import basket
-from schema.checkout.checkout import CheckoutKey, CheckoutKind
+from schema.checkout.checkout import CheckoutKey
 from schema.checkout.view import Checkout
 from schema.core.errors import CartNotFound
 
@@ -16,12 +17,13 @@ async def current_basket(request: CheckoutRequest) -> Checkout:
             return await basket.open_basket(request.context, key)
         except CartNotFound:
             pass
-    return await basket.open_basket(request.context, request.key_of(uuid.uuid4()))
+    new = CheckoutKey(uuid.uuid4(), request.session_id, request.gift_storefront.kind)
+    return await basket.open_basket(request.context, new)
 
 
 def _candidates(request: CheckoutRequest) -> list[CheckoutKey]:
-    if request.cart_id is not None:
-        return [request.key]
-    is_own = request.storefront.kind is CheckoutKind.BASKET
-    last = request.key_of(request.last_cart_id) if request.last_cart_id else None
-    return [key for key in (request.last_cart if is_own else None, last) if key is not None]
+    if request.gift_storefront is BASKET:
+        named = [request.key] if request.cart_id is not None and request.storefront is BASKET else []
+        return named or [key for key in (request.last_cart, request.last_basket) if key is not None]
+    last = request.cart_id or request.last_cart_id
+    return [request.key_of(last)] if last is not None else []

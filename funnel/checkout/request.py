@@ -8,7 +8,7 @@ from uuid import UUID
 
 from starlette.responses import Response
 
-from funnel.checkout.storefronts import BASKET, PRODUCTS, STOREFRONTS, Storefront
+from funnel.checkout.storefronts import BASKET, NETWORK, PRODUCTS, STOREFRONTS, Storefront
 from funnel.core.brand_sheets import brand_path
 from funnel.core.flash import Flash, Flashes
 from funnel.core.messages import BACK, ERROR_PAGES, FIND_ORDER, REOPEN_ORDER, START_LINK_TEXTS, ErrorPage
@@ -58,6 +58,20 @@ class CheckoutRequest(PageRequest):
     def section_link(self, section: ShopKind) -> PageLink:
         """The link to where customers choose."""
         return PageLink(self.page_url(SHOP_PATHS[section]), START_LINK_TEXTS[section])
+
+    @property
+    def network_link(self) -> PageLink:
+        """The link to what the shop sells of its network."""
+        return self.section_link(ShopKind.NETWORK)
+
+    @property
+    def gift_storefront(self) -> Storefront:
+        """Where what is chosen here is bought: what a partner sells of its network, in its own basket."""
+        return BASKET if self.storefront is NETWORK and not self.shop.is_network_shop else self.storefront
+
+    def begin_url(self, **query: object) -> str:
+        """The URL that begins a line with this choice, in the order that this browser has opened last, or in a new one."""
+        return f"{self.gift_storefront.root_path}/{CheckoutStep.CUSTOMIZATION}/?{urlencode(query)}"
 
     @property
     def find_order_path(self) -> str:

@@ -237,8 +237,6 @@ async def _problems(
 
 
 async def _network_problems(db: DatabaseReader, session: CheckoutSession, choice: NetworkChoice) -> Sequence[Problem]:
-    if session.key.kind is not CheckoutKind.NETWORK:
-        return [NOT_SOLD]
     async with db.read_sessions() as reading:
         if isinstance(choice, BoxChoice):
             is_sold = bool(await find_sold_box(reading, session.shop.network, choice.box_id))

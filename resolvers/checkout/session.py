@@ -145,12 +145,19 @@ class CheckoutSession:
         if is_of_network and not self.shop.network.is_own:
             return []
         now, own = call.services.clock.now(), self.own_reservations
-        targets = OF_NETWORK if is_of_network else OWN_GIFTS
-        if self.cart is not None:
-            targets = GOODS | OWN_GIFTS if self.edits.lines else GOODS
         return await usable_codes(
-            db, self.shop.partner_id, codes, now, own, targets, takes_gift_cards=not is_of_network
+            db, self.shop.partner_id, codes, now, own, self._coupon_targets, takes_gift_cards=not is_of_network
         )
+
+    @property
+    def _coupon_targets(self) -> frozenset[CouponTarget]:
+        """What coupons can be for: what is bought here, or can be."""
+        if self.key.kind is CheckoutKind.NETWORK:
+            return OF_NETWORK
+        gifts = OWN_GIFTS | OF_NETWORK if self.shop.network.is_own and self._has_network_lines else OWN_GIFTS
+        if self.cart is None:
+            return gifts
+        return GOODS | gifts if self.edits.lines else GOODS
 
     async def gift_cards(self, db: DatabaseReader) -> OfferedGiftCards | None:
         """The gift card offer; None in the network's shop, and if the partner sells no gift cards."""
@@ -181,13 +188,18 @@ class CheckoutSession:
             return await load_prototypes(session, self.shop.partner_id, today, sorted(ids))
 
     async def _network_offer(self, db: DatabaseReader) -> tuple[OfferedGiftCards | None, dict[int, OfferedBox]]:
-        """The network's gift cards, and the chosen boxes by id; nothing in other checkouts."""
-        if self.key.kind is not CheckoutKind.NETWORK:
+        """The network's gift cards, and the chosen boxes by id; nothing where only what is the partner's own is chosen."""
+        offers = self.key.kind is CheckoutKind.NETWORK or (self.chooses_gifts and self.shop.network.sells_anything)
+        if not offers and not self._has_network_lines:
             return None, {}
         ids = {choice.box_id for choice in self.edits.lines.values() if isinstance(choice, BoxChoice)}
         async with db.read_sessions() as session:
             cards = await load_network_cards(session, self.shop.network)
             return cards, await load_boxes(session, self.shop.network, sorted(ids))
+
+    @property
+    def _has_network_lines(self) -> bool:
+        return any(choice.is_of_network for choice in self.edits.lines.values())
 
     def _has(self, kind: type[BasketChoice]) -> bool:
         return any(isinstance(choice, kind) for choice in self.edits.lines.values())
@@ -219,6 +231,7 @@ class CheckoutSession:
                 codes=await self.find_usable_codes(call, db, edits.codes),
                 currency=self.currency,
                 open_line=self.open_line,
+                network_takes_coupons=self.shop.network.is_own,
             )
         )
 

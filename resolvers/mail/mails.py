@@ -11,12 +11,10 @@ from resolvers.core.lists.filters import OfPartner, Where
 from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible
-from schema.checkout.checkout import ShopKind
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
 from schema.core.resource import SchemaModel
-from schema.delivery.delivery import DeliveryKind
 from schema.mail import Mail, MailKind, MailState
 from store.account.staff import STAFF_LANGUAGE
 from store.mail.content import (
@@ -95,7 +93,8 @@ async def queue_order_mails(db: AsyncSession, order: OrderRow, attempt: AttemptR
         (MailKind.ORDER_CONFIRMATION, *buyer, once),
         (MailKind.NEW_ORDER, partner.agency_email, partner.language, once),
     ]
-    if attempt.kind is ShopKind.NETWORK and attempt.delivery.kind is not DeliveryKind.DIGITAL:
+    of_network = [line.purchase for line in attempt.lines if line.is_of_network and line.purchase is not None]
+    if any(not attempt.reception_of(bought).is_by_email for bought in of_network):
         network = await db.get_one(MarketplaceRow, partner.marketplace_id)
         if network.email.lower() != partner.agency_email.lower():
             recipients.append((MailKind.NEW_ORDER, network.email, STAFF_LANGUAGE, f"{once}:network"))

@@ -1,5 +1,6 @@
 """Mail about requests of buyers: to them, and to who sells."""
 
+from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.mail.refunds import pages_by_address
@@ -8,7 +9,7 @@ from schema.mail import MailKind
 from store.account.staff import STAFF_LANGUAGE
 from store.mail.link_content import RefundRequestContent, RequestLineContent
 from store.mail.outbox import enqueue_mail
-from store.order.orders import OrderRow
+from store.order.orders import OrderProductRow, OrderRow
 from store.order.refund_requests import RefundRequestRow, lines_of_requests
 from store.order.refunds import lines_of_order
 from store.partner.partners import MarketplaceRow, partner_with_time_zone
@@ -25,21 +26,37 @@ async def queue_request_receipt(db: AsyncSession, order: OrderRow, request: Refu
 async def queue_new_request_mail(
     db: AsyncSession, order: OrderRow, request: RefundRequestRow, *, is_approved: bool = False
 ) -> None:
-    """Queue the mail about a request for the partner; for the network if it has sold the order."""
+    """Queue the mail about a request for the partner, and for the network if it has sold what the request is about; for the
+    network alone if it has sold all of the order.
+    """
     partner, _ = await partner_with_time_zone(db, order.partner_id)
-    to, language = partner.agency_email, partner.language
-    if order.kind is ShopKind.NETWORK:
-        to, language = (await db.get_one(MarketplaceRow, partner.marketplace_id)).email, STAFF_LANGUAGE
     about = (await _content(db, order, request)).model_copy(update={"is_approved": is_approved})
-    await enqueue_mail(
-        db,
-        MailKind.NEW_REQUEST,
-        to=to,
-        language=language,
-        partner_id=order.partner_id,
-        about=about.model_dump(),
-        unique_key=str(request.id),
-    )
+    recipients = {partner.agency_email.lower(): (partner.agency_email, partner.language, str(request.id))}
+    if await _is_about_network(db, order, request):
+        email = (await db.get_one(MarketplaceRow, partner.marketplace_id)).email
+        if order.kind is ShopKind.NETWORK:
+            recipients = {email.lower(): (email, STAFF_LANGUAGE, str(request.id))}
+        recipients.setdefault(email.lower(), (email, STAFF_LANGUAGE, f"{request.id}:network"))
+    for to, language, key in recipients.values():
+        await enqueue_mail(
+            db,
+            MailKind.NEW_REQUEST,
+            to=to,
+            language=language,
+            partner_id=order.partner_id,
+            about=about.model_dump(),
+            unique_key=key,
+        )
+
+
+async def _is_about_network(db: AsyncSession, order: OrderRow, request: RefundRequestRow) -> bool:
+    """Whether a line of a request is of the network."""
+    if order.kind is not ShopKind.MIXED:
+        return order.kind is ShopKind.NETWORK
+    line = OrderProductRow
+    ids = [each.order_product_id for each in (await lines_of_requests(db, [request]))[request.id]]
+    query = select(line.id).where(col(line.id).in_(ids), col(line.network_id).is_not(None))
+    return (await db.exec(query.limit(1))).first() is not None
 
 
 async def queue_decline_mail(db: AsyncSession, order: OrderRow, request: RefundRequestRow) -> None:

@@ -78,11 +78,14 @@ NEEDED: Mapping[ShopKind, frozenset[Permission]] = {
 
 
 @derives(Order, "page_url")
-def _page_url(context: Context, id: UUID | str, kind: str) -> str | None:
+def _page_url(context: Context, id: UUID | str, kind: str, has_network_lines: bool) -> str | None:
     """The page has codes: of a network's goods, partners never learn them."""
     caller, sold = context.required_caller, ShopKind(kind)
-    is_of_network = sold is ShopKind.NETWORK and caller.role not in {Role.MARKETPLACE, Role.MASTER}
-    if is_of_network or not all(caller.may(permission) for permission in NEEDED[sold]):
+    is_of_network = has_network_lines or sold is ShopKind.NETWORK
+    needed = NEEDED[sold] | (NEEDED[ShopKind.NETWORK] if is_of_network else frozenset())
+    if is_of_network and caller.role not in {Role.MARKETPLACE, Role.MASTER}:
+        return None
+    if not all(caller.may(permission) for permission in needed):
         return None
     settings = context.services.settings
     return (

@@ -17,6 +17,6 @@ async def find_payment(call: Call, input: Any, *, lock: bool = False) -> Payment
 
 
 def check_owns_money(call: Call, payment: PaymentRow) -> None:
-    """Raise MarketplaceOnly if the money is the marketplace's and the caller a partner's."""
+    """Raise MarketplaceOnly if the money, or a part of it, is the marketplace's and the caller a partner's."""
     if payment.is_for_marketplace and call.caller.role is Role.PARTNER:
         raise MarketplaceOnly

@@ -21,7 +21,7 @@ class ShopKind(DescribedEnum):
     PRODUCTS = "products", "Goods, from a cart that a shop creates over the API."
     VOUCHERS = "vouchers", "Experiences, which the customer chooses in the checkout."
     GIFT_CARDS = "gift_cards", "Prepaid money, which the customer chooses in the checkout."
-    MIXED = "mixed", "Several of goods, experiences and prepaid money."
+    MIXED = "mixed", "Several of goods, experiences, prepaid money, and gift cards and boxes of the network."
     NETWORK = "network", "Gift cards and boxes of the network, from a basket or from a multi-product cart."
 
 
@@ -51,8 +51,8 @@ class CheckoutKind(StrEnum):
 
 
 _CONTENTS: Mapping[CheckoutKind, tuple[ShopKind, ...]] = {
-    CheckoutKind.CART: (ShopKind.PRODUCTS, ShopKind.MIXED, ShopKind.VOUCHERS, ShopKind.GIFT_CARDS),
-    CheckoutKind.BASKET: (ShopKind.VOUCHERS, ShopKind.GIFT_CARDS, ShopKind.MIXED),
+    CheckoutKind.CART: tuple(ShopKind),
+    CheckoutKind.BASKET: (ShopKind.VOUCHERS, ShopKind.GIFT_CARDS, ShopKind.MIXED, ShopKind.NETWORK),
     CheckoutKind.NETWORK: (ShopKind.NETWORK,),
 }
 

@@ -12,10 +12,14 @@ from schema.partner.partner import Partner
 
 @graphql_enum
 class SettledProduct(DescribedEnum):
-    """What was used at a partner."""
+    """What was used at a partner, or sold by it."""
 
     NETWORK_GIFT_CARD = "network_gift_card", "Network gift cards."
     NETWORK_VOUCHER = "network_voucher", "Network vouchers."
+    PARTNER_SHARE = (
+        "partner_share",
+        "The partner's part of orders with what the network sells: payments, refunds (`returned`) and disputes (`cancelled`).",
+    )
 
 
 @strawberry.type(

@@ -259,7 +259,7 @@ class Order(SchemaModel):
     )
     page_url = derived(
         str | None,
-        ("uuid", "kind"),
+        ("uuid", "kind", "has_network_lines"),
         "The URL of the page where its buyer finds everything about it, with the codes of what was bought: whoever has it "
         "sees them. Null for who may not see these.",
     )

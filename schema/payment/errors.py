@@ -56,6 +56,12 @@ class PaymentDisputed(Conflict):
     """
 
 
+class RefundOfTwoOwners(Conflict):
+    """This payment is for what is the partner's own and for gift cards or boxes of the network. Refund lines of its order
+    with `refundOrder`, or all that is left of it.
+    """
+
+
 class DisputeNotAnswerable(Conflict):
     """This dispute cannot be answered now: it is examined, it has ended, or its time is over."""
 

@@ -213,8 +213,16 @@ class Payment(SchemaModel):
     )
     is_for_marketplace: bool = Field(
         default=False,
-        description="Whether its money is the marketplace's, in its own wallet: of a refill, and of gift cards and boxes of "
-        "the network, whoever's shop sells them. Then only the marketplace may refund it.",
+        description="Whether its money went to the marketplace's own wallet: of a refill, and of orders with gift cards or "
+        "boxes of the network, whoever's shop sells them. It is the marketplace's but for `partnerShare`, and only the "
+        "marketplace may refund the rest.",
+    )
+    partner_share_amount: Decimal = money_column(default=Decimal("0.00"))
+    partner_share = money(
+        "partner_share_amount",
+        description="Of an order with gift cards or boxes of the network beside what is the partner's own: the part of "
+        "`cardPart` that is the partner's, commission included. It lies in the marketplace's wallet until it is paid out. "
+        "0 for all other payments.",
     )
     created_on: dt.datetime = datetime_column("When it was created.")
     modified_on: dt.datetime = datetime_column("When it was last changed.")

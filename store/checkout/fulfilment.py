@@ -131,8 +131,6 @@ async def issue_purchases(
 
     Returns one row for each line, None for goods. `origin` is the URL of the shop, stored with each voucher.
     """
-    if all(line.is_goods for line in attempt.lines):
-        return [None for _ in attempt.lines]
     zone = await zone_of(db, attempt.partner_id)
     vouchers: list[NewVoucher] = []
     cards: list[NewGiftCard] = []

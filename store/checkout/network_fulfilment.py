@@ -133,6 +133,11 @@ class _Sale:
     now: dt.datetime
 
     @property
+    def lines(self) -> Sequence[AttemptLine]:
+        """The lines that are the network's."""
+        return [line for line in self.attempt.lines if line.is_of_network]
+
+    @property
     def zone(self) -> ZoneInfo:
         return ZoneInfo(self.network.time_zone)
 
@@ -192,14 +197,15 @@ class _Sale:
 async def issue_network_purchases(
     db: AsyncSession, order: OrderRow, attempt: AttemptRow, book_id: int, now: dt.datetime
 ) -> list[NetworkGood]:
-    """Issue the gift cards and vouchers of an attempt in a book, and queue their mail, in the transaction of the order.
+    """Issue the gift cards and vouchers that an attempt has of its network in a book, and queue their mail, in the
+    transaction of the order.
 
-    Returns one row for each line.
+    Returns one row for each of these lines.
     """
     book = await db.get_one(LedgerBookRow, book_id)
     network = await db.get_one(MarketplaceRow, book.marketplace_id)
     sale = _Sale(order, attempt, network, is_test=not book.is_live, now=now)
-    issued = [_good(sale, line) for line in attempt.lines]
+    issued = [_good(sale, line) for line in sale.lines]
     cards = [row for row in issued if isinstance(row, GiftCardRow)]
     vouchers = [row for row in issued if isinstance(row, NetworkVoucherRow)]
     await network_gift_cards.issue(db, *cards)
@@ -215,7 +221,7 @@ async def issue_network_purchases(
 def _good(sale: _Sale, line: AttemptLine) -> NetworkGood:
     if line.network_gift_card is not None:
         return sale.card(line.network_gift_card)
-    assert line.network_voucher is not None, "a shop of a network sells nothing else"
+    assert line.network_voucher is not None, "a network sells nothing else"
     return sale.voucher(line.network_voucher)
 
 
@@ -226,7 +232,7 @@ async def _mail(db: AsyncSession, sale: _Sale, issued: Sequence[NetworkGood]) ->
     for mode in (ReceptionMode.PRINT_AT_HOME, ReceptionMode.GIFTEE_EMAIL):
         mailed = [
             row
-            for line, row in zip(sale.attempt.lines, issued, strict=True)
+            for line, row in zip(sale.lines, issued, strict=True)
             if line.purchase and sale.attempt.reception_of(line.purchase) is mode
         ]
         to_giftees = mode is ReceptionMode.GIFTEE_EMAIL

@@ -97,7 +97,9 @@ def new_attempt(
 
 
 async def add_commission(db: AsyncSession, attempt: AttemptRow) -> None:
-    """Add the marketplace's commission by its fee rules to a new attempt. What a network sells is its own: there is none."""
+    """Add the marketplace's commission by its fee rules to a new attempt. What a network sells is its own: there is none on
+    that.
+    """
     if attempt.kind is ShopKind.NETWORK:
         return
     commission = await commission_of(db, attempt.partner_id, _card_amounts(attempt), ORIGIN)
@@ -114,12 +116,14 @@ def _card_amounts(attempt: AttemptRow) -> Mapping[str, Decimal]:
         return {attempt.kind.value: attempt.card_amount}
     worth = dict.fromkeys((ShopKind.PRODUCTS, ShopKind.VOUCHERS, ShopKind.GIFT_CARDS), NOTHING)
     for line in attempt.lines:
-        kind = ShopKind.PRODUCTS if line.is_goods else ShopKind.GIFT_CARDS if line.gift_card else ShopKind.VOUCHERS
-        worth[kind] += line.total - (line.discount or NOTHING)
-    cards = min(worth.pop(ShopKind.GIFT_CARDS), attempt.card_amount)
+        if not line.is_of_network:
+            kind = ShopKind.PRODUCTS if line.is_goods else ShopKind.GIFT_CARDS if line.gift_card else ShopKind.VOUCHERS
+            worth[kind] += line.paid
+    share = attempt.partner_share_of(attempt.card_amount)
+    cards = min(worth.pop(ShopKind.GIFT_CARDS), share)
     worth[ShopKind.PRODUCTS if worth[ShopKind.PRODUCTS] else ShopKind.VOUCHERS] += attempt.delivery_amount
-    shares = split_proportionally(attempt.card_amount - cards, list(worth.values()))
-    return {ShopKind.GIFT_CARDS.value: cards} | {kind.value: share for kind, share in zip(worth, shares, strict=True)}
+    shares = split_proportionally(share - cards, list(worth.values()))
+    return {ShopKind.GIFT_CARDS.value: cards} | {kind.value: part for kind, part in zip(worth, shares, strict=True)}
 
 
 def _applied_codes(quote: Quote, kind: CodeKind) -> tuple[AttemptCode, ...]:
@@ -164,11 +168,11 @@ async def fill_order(
     """Issue the vouchers and gift cards of an order, and write its lines. What a network issues is covered by the payment,
     which is recorded before. `origin` is the URL of the shop, stored with each voucher.
     """
-    if attempt.kind is ShopKind.NETWORK:
+    if attempt.is_for_marketplace:
         book_id = payment.book_id if payment else await book_of_partner(db, attempt.partner_id)
-        goods = await issue_network_purchases(db, order, attempt, book_id, now)
-        attempt.lines = tuple(_with_good(line, row) for line, row in zip(attempt.lines, goods, strict=True))
-    else:
+        goods = iter(await issue_network_purchases(db, order, attempt, book_id, now))
+        attempt.lines = tuple(_with_good(line, next(goods)) if line.is_of_network else line for line in attempt.lines)
+    if any(line.voucher or line.gift_card for line in attempt.lines):
         issued = await issue_purchases(db, order, attempt, origin, now)
         attempt.lines = tuple(_with_issued(line, row) for line, row in zip(attempt.lines, issued, strict=True))
     await _write_lines(db, order, attempt.lines)
@@ -180,6 +184,7 @@ def _order(attempt: AttemptRow, number: int, now: dt.datetime) -> OrderRow:
     order = OrderRow(
         partner_id=attempt.partner_id,
         kind=attempt.kind,
+        has_network_lines=attempt.is_for_marketplace,
         number=number,
         attempt_id=attempt.id,
         created_on=now,
@@ -233,7 +238,7 @@ async def _next_number(db: AsyncSession, partner_id: int) -> int:
 async def _write_lines(db: AsyncSession, order: OrderRow, lines: Sequence[AttemptLine]) -> None:
     """Write the lines in two statements: until the commit, other orders of this partner wait for the order number."""
     variants = [_variant(order, line) for line in lines]
-    network_id = await _network_of(db, order) if order.kind is ShopKind.NETWORK else None
+    network_id = await _network_of(db, order) if any(line.is_of_network for line in lines) else None
     db.add_all(variant for variant in variants if variant is not None)
     await db.flush()
     db.add_all(
@@ -278,7 +283,7 @@ def _product(
         gift_card_id=line.gift_card_id,
         network_gift_card_id=line.network_gift_card_id,
         network_voucher_id=line.network_voucher_id,
-        network_id=network_id,
+        network_id=network_id if line.is_of_network else None,
         order_variant_id=variant.id if variant else None,
         name=line.name,
         quantity=line.quantity,

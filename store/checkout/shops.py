@@ -40,7 +40,9 @@ class CheckoutShop:
     """None if it sells no gift cards at the moment."""
     network: NetworkShop
     takes_cards: bool
-    """True if it can receive card payments; for what it sells of its network, if the marketplace's own wallet can."""
+    """True if it can receive card payments; in the network's shop, if the marketplace's own wallet can."""
+    takes_cards_for_network: bool
+    """True if the marketplace's own wallet can, to which goes what is paid for orders with what the network sells."""
     payment_methods: Sequence[PaymentMethod]
     """What the partner accepts."""
     currency: str
@@ -92,7 +94,7 @@ async def load_shop(
         heading_font=HeadingFont(row.heading_font),
         corner_radius=CornerRadius(row.corner_radius),
     )
-    shop = _checkout_shop(row, currency, time_zone, network_months)
+    shop = _checkout_shop(row, currency, time_zone, network_months, own_wallet=own_wallet)
     if key.kind is CheckoutKind.NETWORK:
         shop = replace(shop, takes_cards=own_wallet)
     return shop, None if attempt_id is None else await load_attempt(db, attempt_id)
@@ -121,7 +123,9 @@ def _shop_statement() -> Statement:
     )
 
 
-def _checkout_shop(row: _PartnerColumns, currency: str, time_zone: str, network_months: int) -> CheckoutShop:
+def _checkout_shop(
+    row: _PartnerColumns, currency: str, time_zone: str, network_months: int, *, own_wallet: bool
+) -> CheckoutShop:
     return CheckoutShop(
         partner_id=row.id,
         status=PartnerStatus(row.status),
@@ -137,6 +141,7 @@ def _checkout_shop(row: _PartnerColumns, currency: str, time_zone: str, network_
         else None,
         network=network_shop_of(row, network_months, currency),
         takes_cards=row.payments_active and bool(row.provider_wallet_id),
+        takes_cards_for_network=own_wallet,
         payment_methods=row.payment_methods,
         currency=currency,
         time_zone=time_zone,

@@ -35,13 +35,13 @@ class DiscountableLine:
     unit_price: Decimal
     total: Decimal
     targets: frozenset[CouponTarget]
-    """A coupon must be for one of these."""
+    """A coupon must be for one of these. Empty for what no coupon is for."""
     receptions: frozenset[ReceptionMode] | None = None
     """How it is, or can be, received; None while it is unknown, which rejects no coupon."""
 
     @property
     def is_goods(self) -> bool:
-        return self.targets <= GOODS
+        return not self.targets.isdisjoint(GOODS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """The chart of accounts. A debit is positive, a credit negative; an account is natural on one of both sides."""
 
 import datetime as dt
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from schema.ledger import LedgerAccountRole as Role
@@ -36,6 +36,7 @@ FLOORED = frozenset(
         Role.PARTNER_HELD,
         Role.PARTNER_RESERVED,
         Role.NETWORK_RESERVED,
+        Role.NETWORK_HELD,
         Role.RECOVERY_DUE,
         Role.CARD,
         Role.CARD_HELD,
@@ -68,6 +69,8 @@ class LedgerAccount:
     """The id of a partner, wallet or gift card, as the role tells."""
     owner_uuid: UUID | None = None
     """The id of a payment or transaction."""
+    is_of_marketplace: bool = field(default=False, compare=False)
+    """True if what it counts lies in the marketplace's wallet, though the journal may be a partner's."""
 
     @property
     def side(self) -> int:
@@ -82,7 +85,8 @@ class LedgerAccount:
         """Whose money it counts: what has an owner, that of the partner whom the journal that opens it is about. What has
         none is the marketplace's, or shared by all.
         """
-        return None if self.owner_id is None and self.owner_uuid is None else journal_partner_id
+        has_owner = self.owner_id is not None or self.owner_uuid is not None
+        return journal_partner_id if has_owner and not self.is_of_marketplace else None
 
 
 def card_account(gift_card_id: int) -> LedgerAccount:

@@ -38,6 +38,7 @@ ACCOUNT_PLAN: Mapping[Role, PlanAccount] = {
     Role.PARTNER_RESERVED: PlanAccount(2130, "Payouts, not final", "partner"),
     Role.NETWORK_RESERVED: PlanAccount(2140, "Payouts, not transferred by the network", "partner"),
     Role.RECOVERY_DUE: PlanAccount(2150, "Kept of earnings for debts", "partner"),
+    Role.NETWORK_HELD: PlanAccount(2160, "Earnings of partners in the network, kept back", "partner"),
     Role.CARD: PlanAccount(2200, "Gift cards, available", "gift_card"),
     Role.CARD_HELD: PlanAccount(2210, "Gift cards, on hold", "gift_card"),
     Role.NETWORK_VOUCHER: PlanAccount(2220, "Vouchers of the network", "network_voucher"),

@@ -73,6 +73,8 @@ class OrderRow(
         sa_column_kwargs={"server_default": false()},
         description="Whether goods are among its lines. Of releases that sold goods alone it is false.",
     )
+    has_network_lines: bool = False
+    """Whether it has gift cards or boxes of the network, whose codes the seller never reads."""
 
     @property
     def sells_goods(self) -> bool:

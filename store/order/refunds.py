@@ -74,8 +74,8 @@ class OrderRefund:
     delivery: Decimal
     answers: RequestAnswer | None = None
     """The request that it approves; None if nobody has asked for it."""
-    gift_cards_left: Decimal = NOTHING
-    """What was paid for the order's gift cards and is not refunded yet, with those of this refund."""
+    left_by_bank: Decimal = NOTHING
+    """What only the bank card has paid for of the order and is not refunded yet, with what of it is of this refund."""
 
     @property
     def amount(self) -> Decimal:
@@ -83,9 +83,19 @@ class OrderRefund:
 
     @property
     def only_by_bank(self) -> BankCardPart:
-        """The part of it that gift cards have not paid for: they do not pay for gift cards."""
-        cards = sum((each.amount for each in self.lines if each.line.gift_card_id is not None), NOTHING)
-        return BankCardPart(cards, self.gift_cards_left - cards)
+        """The part of it that gift cards have not paid for."""
+        by_bank = sum((each.amount for each in self.lines if is_by_bank(each.line)), NOTHING)
+        return BankCardPart(by_bank, self.left_by_bank - by_bank)
+
+    @property
+    def of_network(self) -> Decimal:
+        """The part of it that is for what the network has sold."""
+        return sum((each.amount for each in self.lines if each.line.network_id is not None), NOTHING)
+
+
+def is_by_bank(line: OrderProductRow) -> bool:
+    """Whether only the bank card pays for a line: gift cards pay neither for gift cards nor for what a network sells."""
+    return line.gift_card_id is not None or line.network_id is not None
 
 
 def left_of_line(line: OrderProductRow) -> int:
@@ -111,6 +121,16 @@ def limited_to(refund: OrderRefund, left: Decimal) -> OrderRefund:
             lines.append(replace(each, amount=amount))
         left -= amount
     return replace(refund, lines=lines, delivery=min(refund.delivery, left))
+
+
+def limited_by_owner(refund: OrderRefund, left: Decimal, of_network: Decimal) -> OrderRefund:
+    """The same of a payment of two owners: for the network's lines at most `of_network`, for the rest what else is left."""
+    network = [each for each in refund.lines if each.line.network_id is not None]
+    own = [each for each in refund.lines if each.line.network_id is None]
+    theirs = limited_to(replace(refund, lines=network, delivery=NOTHING), of_network)
+    rest = limited_to(replace(refund, lines=own), left - of_network)
+    kept = {each.line.id: each for each in (*theirs.lines, *rest.lines)}
+    return replace(rest, lines=[kept[each.line.id] for each in refund.lines if each.line.id in kept])
 
 
 async def lines_of_order(db: AsyncSession, order: OrderRow) -> Sequence[OrderProductRow]:

@@ -165,6 +165,20 @@ class AttemptRow(PartnerOwned, CreatedOn, CheckedRow, AcceptedDocuments, table=T
         """Whether a cart is ordered, which is then deleted."""
         return self.from_cart or self.kind is ShopKind.PRODUCTS
 
+    @property
+    def is_for_marketplace(self) -> bool:
+        """Whether it has what the network sells: then all of it is paid into the marketplace's own wallet."""
+        return self.kind is ShopKind.NETWORK or any(line.is_of_network for line in self.lines)
+
+    def partner_share_of(self, card_amount: Decimal, commission: Decimal = Decimal("0.00")) -> Decimal:
+        """What of an amount by bank card is the partner's: all but what the network's lines cost, for which only the bank
+        card pays, and at least its commission. Of an order from the network's shop nothing.
+        """
+        if self.kind is ShopKind.NETWORK:
+            return Decimal("0.00")
+        of_network = sum((line.paid for line in self.lines if line.is_of_network), Decimal("0.00"))
+        return max(card_amount - of_network, commission)
+
     def reception_of(self, bought: Purchase) -> ReceptionMode:
         """How a voucher or gift card of it is received."""
         mode = bought.reception or self.delivery.reception

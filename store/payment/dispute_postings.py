@@ -1,6 +1,7 @@
 """The journals of disputes: what a bank took, what is kept back of the owner's earnings, and how it ended.
 
-The owner is the partner; of a refill, the marketplace. What a settlement does not bring back stays below zero in the
+The owner is the partner; of a refill, and of what a network sells, the marketplace. A partner's share of such a payment has its
+own part of each amount, by what is left of both. What a settlement does not bring back stays below zero in the
 repudiation wallet, as at the provider: the platform pays it in there, and the owner owes it.
 """
 
@@ -16,14 +17,20 @@ from schema.ledger import LedgerJournalKind as Kind
 from schema.payment.dispute import DisputeState
 from schema.validation.numbers import CENT
 from store.core.clock import now
-from store.ledger.accounts import LedgerAccount
+from store.ledger.accounts import LedgerAccount, network_earnings
 from store.ledger.balances import lock_balance
 from store.ledger.posting import Entry, Journal, credit, debit
 from store.ledger.rows import LedgerJournalRow
 from store.payment.disputes import DisputeRow
 from store.payment.payments import PaymentRow, PaymentSourceRow
-from store.payment.postings import owner_accounts, owner_partner_id, payable_with, taken_from, wallet_of
-from store.payment.refund_amounts import commission_back, left_of
+from store.payment.postings import (
+    owner_accounts,
+    owner_partner_id,
+    payable_with,
+    taken_from,
+    wallet_of,
+)
+from store.payment.refund_amounts import commission_back, left_of, part_of_share
 from store.providers.money import MinorAmount
 
 NOTHING = Decimal("0.00")
@@ -45,67 +52,89 @@ class Settlement:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """A loss, and who bears it. `owner` and `commission` are the whole of `amount`."""
+    """A loss, and who bears it. `owner`, `partner` and `commission` are the whole of `amount`."""
 
     amount: Decimal
     owner: Decimal
-    """The part that was the partner's earnings; of a refill, all of it: the marketplace's funds."""
+    """The part that was the earnings of whose wallet it is: the partner's, or the marketplace's funds."""
+    partner: Decimal
+    """The part that was a partner's share in the marketplace's wallet, without commission."""
     commission: Decimal
     """The part that was commission: the marketplace's own loss."""
 
     def owed(self, settled: Decimal) -> Decimal:
-        """What the owner owes when this much is settled out of its wallet."""
+        """What the owner owes when this much of its own is settled."""
         return max(self.owner - settled, NOTHING)
 
     def unrecovered(self, settled: Decimal) -> Decimal:
-        """The commission that is lost when this much is settled."""
-        return max(self.amount - max(settled, self.owner), NOTHING)
+        """The commission that is lost when this much of the owner's is settled."""
+        return max(self.owner + self.commission - max(settled, self.owner), NOTHING)
+
+
+def share_in_dispute(payment: PaymentRow, source: PaymentSourceRow, amount: Decimal) -> Decimal:
+    """The partner's share in a disputed amount, by what refunds have left of it."""
+    return part_of_share(payment, source, min(amount, left_of(source)))
 
 
 def commission_in_dispute(payment: PaymentRow, source: PaymentSourceRow, amount: Decimal) -> Decimal:
     """The commission in a disputed amount, of what refunds have left of it."""
-    return commission_back(payment, source, min(amount, left_of(source)))[0]
+    disputed = min(amount, left_of(source))
+    return commission_back(payment, source, disputed, part_of_share(payment, source, disputed))[0]
 
 
 def loss_of(dispute: DisputeRow, amount: Decimal) -> Loss:
-    """The parts of a loss of an amount of a dispute: commission is lost in proportion."""
-    share = amount / dispute.dispute_amount
-    commission = (dispute.commission_amount * share).quantize(CENT, ROUND_HALF_UP)
-    return Loss(amount, amount - commission, commission)
+    """The parts of a loss of an amount of a dispute: commission, and the share of a partner, are lost in proportion."""
+    lost = amount / dispute.dispute_amount
+    commission = (dispute.commission_amount * lost).quantize(CENT, ROUND_HALF_UP)
+    share = (dispute.partner_share_amount * lost).quantize(CENT, ROUND_HALF_UP)
+    partner = max(share - commission, NOTHING)
+    return Loss(amount, amount - commission - partner, partner, commission)
+
+
+def _held_of_owner(dispute: DisputeRow) -> Decimal:
+    return dispute.held_amount - dispute.partner_share_held_amount
 
 
 def due_settlement(dispute: DisputeRow) -> Decimal:
-    """What of the loss is to be taken from the wallet: the owner's part, as far as it is kept back.
+    """What of the loss is to be taken from the wallet: the owner's and the partner's parts, as far as they are kept back.
 
     The provider settles lost disputes only: what was not contested of one that was won, the owner owes.
     """
     if dispute.state is not DisputeState.LOST:
         return NOTHING
-    return min(dispute.held_amount, loss_of(dispute, dispute.lost_amount).owner)
+    loss = loss_of(dispute, dispute.lost_amount)
+    return min(_held_of_owner(dispute), loss.owner) + min(dispute.partner_share_held_amount, loss.partner)
 
 
 async def taken_journal(db: AsyncSession, payment: PaymentRow, dispute: DisputeRow) -> Journal:
-    """The bank took the money. The owner's part is kept back as far as the earnings go: sets `held_amount`."""
-    accounts = owner_accounts(payment)
-    balance = MinorAmount(payment.currency, await lock_balance(db, payment.book_id, accounts.earnings)).decimal
-    dispute.held_amount = min(loss_of(dispute, dispute.dispute_amount).owner, balance)
+    """The bank took the money. Each owner's part is kept back as far as the earnings go: sets `held_amount`, and what of it
+    is of a partner's share.
+    """
+    accounts, loss = owner_accounts(payment), loss_of(dispute, dispute.dispute_amount)
+    held = min(loss.owner, await _balance(db, payment, accounts.earnings))
+    of_share = loss.partner and min(loss.partner, await _balance(db, payment, network_earnings(payment.partner_id)))
+    dispute.held_amount, dispute.partner_share_held_amount = held + of_share, of_share
     entries = (
         _debit(payment, _in_dispute(payment), dispute.dispute_amount),
-        _debit(payment, accounts.earnings, dispute.held_amount),
+        _debit(payment, accounts.earnings, held),
+        _debit(payment, network_earnings(payment.partner_id), of_share),
         _credit(payment, REPUDIATION_WALLET, dispute.dispute_amount),
-        _credit(payment, accounts.held, dispute.held_amount),
+        _credit(payment, accounts.held, held),
+        _credit(payment, _network_held(payment), of_share),
     )
     return _journal(payment, dispute, Kind.DISPUTE, entries, dispute.taken_on)
 
 
 def returned_journal(payment: PaymentRow, dispute: DisputeRow, now: dt.datetime) -> Journal:
-    """The money came back, or the part of it that was contested; what was kept back is the owner's again."""
-    accounts = owner_accounts(payment)
+    """The money came back, or the part of it that was contested; what was kept back is the owners' again."""
+    accounts, held, of_share = owner_accounts(payment), _held_of_owner(dispute), dispute.partner_share_held_amount
     entries = (
         _debit(payment, REPUDIATION_WALLET, dispute.returned_amount),
-        _debit(payment, accounts.held, dispute.held_amount),
+        _debit(payment, accounts.held, held),
+        _debit(payment, _network_held(payment), of_share),
         _credit(payment, _in_dispute(payment), dispute.returned_amount),
-        _credit(payment, accounts.earnings, dispute.held_amount),
+        _credit(payment, accounts.earnings, held),
+        _credit(payment, network_earnings(payment.partner_id), of_share),
     )
     return _journal(payment, dispute, Kind.DISPUTE_WON, entries, now)
 
@@ -113,30 +142,44 @@ def returned_journal(payment: PaymentRow, dispute: DisputeRow, now: dt.datetime)
 async def lost_journal(
     db: AsyncSession, payment: PaymentRow, dispute: DisputeRow, moved: Decimal, now: dt.datetime
 ) -> Journal:
-    """What did not come back is lost, and `moved` of it was taken from the owner's wallet.
+    """What did not come back is lost, and `moved` of it was taken from the wallet: sets what of that was a partner's share.
 
     Of what is kept back, more than that is the owner's again. More than is kept back happens only if somebody settles at
-    the provider: it comes out of the earnings, and what they do not cover is missing in the wallet.
+    the provider: it comes out of the earnings of whose wallet it is, and what they do not cover is missing in the wallet.
     """
-    loss, held, accounts = loss_of(dispute, dispute.lost_amount), dispute.held_amount, owner_accounts(payment)
+    loss, held, accounts = loss_of(dispute, dispute.lost_amount), _held_of_owner(dispute), owner_accounts(payment)
+    of_share, share_moved = dispute.partner_share_held_amount, _moved_of_share(dispute, loss, moved)
+    dispute.partner_share_settled_amount, own = share_moved, moved - share_moved
     entries = (
         _debit(payment, REPUDIATION_WALLET, moved),
         _debit(payment, accounts.held, held),
-        _debit(payment, accounts.owed, loss.owed(moved)),
-        _debit(payment, DISPUTE_LOSS, loss.unrecovered(moved)),
-        *await taken_from(db, payment, _minor(payment, max(moved - held, NOTHING))),
+        _debit(payment, _network_held(payment), of_share),
+        _debit(payment, accounts.owed, loss.owed(own)),
+        _debit(payment, _owed_by_partner(payment), loss.partner - share_moved),
+        _debit(payment, DISPUTE_LOSS, loss.unrecovered(own)),
+        *await taken_from(db, payment, _minor(payment, max(own - held, NOTHING))),
         _credit(payment, _in_dispute(payment), loss.amount),
         _credit(payment, wallet_of(payment), moved),
-        _credit(payment, accounts.earnings, max(held - moved, NOTHING)),
-        _credit(payment, SUSPENSE, max(moved - loss.amount, NOTHING)),
+        _credit(payment, accounts.earnings, max(held - own, NOTHING)),
+        _credit(payment, network_earnings(payment.partner_id), of_share - share_moved),
+        _credit(payment, SUSPENSE, max(own - loss.owner - loss.commission, NOTHING)),
     )
     return _journal(payment, dispute, Kind.DISPUTE_LOST, entries, now)
+
+
+def _moved_of_share(dispute: DisputeRow, loss: Loss, moved: Decimal) -> Decimal:
+    """What of a settlement was a partner's share: its part of what is kept back, and no more than it has lost."""
+    of_share = min(dispute.partner_share_held_amount, loss.partner)
+    if not of_share or moved >= dispute.held_amount:
+        return of_share
+    part = (moved * dispute.partner_share_held_amount / dispute.held_amount).quantize(CENT, ROUND_HALF_UP)
+    return min(part, of_share)
 
 
 async def settlement_journal(
     db: AsyncSession, payment: PaymentRow, dispute: DisputeRow, settlement: Settlement
 ) -> Journal:
-    """A settlement that is not awaited: somebody made it at the provider.
+    """A settlement that is not awaited: somebody made it at the provider. It is of whose wallet it is.
 
     It comes out of the owner's earnings as `taken_from` says. Of a loss that is accounted for already, the owner owes as
     much less, and beyond that less commission is lost. More than was lost cannot be explained, nor can any of it while
@@ -144,9 +187,10 @@ async def settlement_journal(
     """
     lost = NOTHING if dispute.settled_on is None else dispute.lost_amount
     loss, accounts, moved = loss_of(dispute, lost), owner_accounts(payment), settlement.amount
-    before, after = dispute.settled_amount, dispute.settled_amount + moved
+    before = dispute.settled_amount - dispute.partner_share_settled_amount
+    after = before + moved
     taken = await taken_from(db, payment, _minor(payment, moved))  # first: earnings are locked before what is owed
-    owed = MinorAmount(payment.currency, await lock_balance(db, payment.book_id, accounts.owed)).decimal
+    owed = await _balance(db, payment, accounts.owed)
     less_owed = min(loss.owed(before) - loss.owed(after), owed)
     less_lost = loss.unrecovered(before) - loss.unrecovered(after)
     entries = (
@@ -181,6 +225,19 @@ def _settlement_source(dispute: DisputeRow, settlement: Settlement) -> str:
 
 def _in_dispute(payment: PaymentRow) -> LedgerAccount:
     return LedgerAccount(Role.IN_DISPUTE, owner_uuid=payment.id)
+
+
+def _network_held(payment: PaymentRow) -> LedgerAccount:
+    return LedgerAccount(Role.NETWORK_HELD, payment.partner_id)
+
+
+def _owed_by_partner(payment: PaymentRow) -> LedgerAccount:
+    return LedgerAccount(Role.OWED_BY_PARTNER, payment.partner_id)
+
+
+async def _balance(db: AsyncSession, payment: PaymentRow, account: LedgerAccount) -> Decimal:
+    """The balance of an account, which is locked."""
+    return MinorAmount(payment.currency, await lock_balance(db, payment.book_id, account)).decimal
 
 
 def _minor(payment: PaymentRow, amount: Decimal) -> int:

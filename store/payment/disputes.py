@@ -48,12 +48,27 @@ class DisputeRow(PartnerOwned, InCurrency, CreatedOn, Dispute, CheckedRow, Refer
         CheckConstraint("held_amount BETWEEN 0 AND dispute_amount", name="holds_no_more"),
         CheckConstraint("lost_amount BETWEEN 0 AND dispute_amount", name="loses_no_more"),
         CheckConstraint("settled_amount BETWEEN 0 AND lost_amount", name="settles_no_more"),
+        CheckConstraint("partner_share_amount BETWEEN 0 AND dispute_amount", name="shares_no_more"),
+        CheckConstraint(
+            "partner_share_held_amount BETWEEN 0 AND least(held_amount, partner_share_amount)",
+            name="holds_no_more_of_share",
+        ),
+        CheckConstraint(
+            "partner_share_settled_amount BETWEEN 0 AND least(settled_amount, partner_share_amount)",
+            name="settles_no_more_of_share",
+        ),
         CheckConstraint("(state IN ('won', 'lost', 'cancelled')) = (closed_on IS NOT NULL)", name="is_closed_once"),
     )
     payment_id: UUID = Field(foreign_key="payment.id", index=True)
     version: int = Field(default=0)
     commission_amount: Decimal = amount_column(default=Decimal("0.00"))
     """The commission in the amount, VAT included: what the marketplace loses with it."""
+    partner_share_amount: Decimal = amount_column(default=Decimal("0.00"))
+    """What of the amount is of the payment's `partner_share_amount`, the commission included."""
+    partner_share_held_amount: Decimal = amount_column(default=Decimal("0.00"))
+    """What of `held_amount` is kept back of the partner's share."""
+    partner_share_settled_amount: Decimal = amount_column(default=Decimal("0.00"))
+    """What of `settled_amount` was the partner's."""
     repudiation_id: str = Field(default="", max_length=128)
     """The provider's id of the transaction that took the money; empty while none is taken."""
     author_id: str = Field(default="", max_length=128)

@@ -9,6 +9,7 @@ from uuid import UUID, uuid4
 from sqlalchemy import CheckConstraint, Column, Computed, Index, Numeric, String, Table, UniqueConstraint, text
 from sqlmodel import Field, SQLModel
 
+from schema.checkout.checkout import ShopKind
 from schema.core.columns import amount_column, datetime_column
 from schema.payment.payment import (
     Payment,
@@ -65,6 +66,10 @@ class PaymentRow(PartnerOwned, InCurrency, CreatedOn, ModifiedOn, PaymentCustome
         CheckConstraint("payment_amount = card_amount + extra_amount", name="adds_up"),
         CheckConstraint("refunded_amount BETWEEN 0 AND payment_amount", name="refunds_no_more"),
         CheckConstraint("net_amount = payment_amount - commission_amount", name="is_net"),
+        CheckConstraint(
+            "partner_share_amount BETWEEN 0 AND card_amount AND (partner_share_amount = 0 OR is_for_marketplace)",
+            name="shares_no_more",
+        ),
     )
     book_id: int = Field(foreign_key="ledger_book.id")
     wallet_id: int | None = Field(default=None, foreign_key="wallet.id", index=True)
@@ -89,6 +94,11 @@ class PaymentRow(PartnerOwned, InCurrency, CreatedOn, ModifiedOn, PaymentCustome
     def is_refill(self) -> bool:
         """True if it fills the marketplace's own wallet, and sells nothing."""
         return self.is_for_marketplace and self.attempt_id is None
+
+    @property
+    def is_mixed(self) -> bool:
+        """True if it is for what the network sells and what is the partner's own."""
+        return self.is_for_marketplace and self.product == ShopKind.MIXED
 
 
 REFUND_STATUS = """CASE WHEN refunded_amount = 0 THEN 'none' WHEN refunded_amount < payment_amount THEN 'partial'
@@ -116,11 +126,14 @@ class PaymentSourceRow(PartnerIndexed, InCurrency, PaymentSource, table=True):
         CheckConstraint("source_amount > 0", name="pays_something"),
         CheckConstraint("refunded_amount BETWEEN 0 AND source_amount", name="refunds_no_more"),
         CheckConstraint("(kind = 'credit_card') = (wallet_id IS NULL)", name="has_wallet"),
+        CheckConstraint("partner_share_back_amount BETWEEN 0 AND refunded_amount", name="gives_back_no_more"),
     )
     payment_id: UUID = Field(foreign_key="payment.id", index=True)
     wallet_id: int | None = Field(default=None, foreign_key="wallet.id", index=True)
     commission_back_amount: Decimal = amount_column(default=Decimal("0.00"))
     """The commission that went back with refunds."""
+    partner_share_back_amount: Decimal = amount_column(default=Decimal("0.00"))
+    """What refunds gave back of the payment's `partner_share_amount`."""
     commission_vat_back_amount: Decimal = amount_column(default=Decimal("0.00"))
 
 
@@ -161,11 +174,14 @@ class PaymentTransactionRow(
         ),
         CheckConstraint("transaction_amount > 0", name="moves_something"),
         CheckConstraint("net_amount = transaction_amount - commission_amount", name="is_net"),
+        CheckConstraint("partner_share_amount BETWEEN 0 AND transaction_amount", name="shares_no_more"),
     )
     payment_id: UUID = Field(foreign_key="payment.id", index=True)
     refund_id: UUID | None = Field(default=None, foreign_key="refund.id", index=True)
     source_id: int = Field(foreign_key="payment_source.id")
     commission_vat_amount: Decimal = amount_column(default=Decimal("0.00"))
+    partner_share_amount: Decimal = amount_column(default=Decimal("0.00"))
+    """What of it is of the payment's `partner_share_amount`."""
     key: UUID = Field(default_factory=uuid4)
     sent_at: dt.datetime = datetime_column("When the key was stored.", default_factory=now)
     tries: int = Field(default=0)

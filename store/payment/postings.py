@@ -7,10 +7,11 @@ from uuid import UUID
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from schema.core.errors import InsufficientBalance
 from schema.ledger import LedgerAccountRole as Role
 from schema.ledger import LedgerJournalKind as Kind
 from store.core.clock import now
-from store.ledger.accounts import LedgerAccount, partner_earnings, wallet_money
+from store.ledger.accounts import LedgerAccount, network_earnings, partner_earnings, wallet_money
 from store.ledger.balances import lock_balance
 from store.ledger.posting import Entry, Journal, credit, debit
 from store.payment.payments import PaymentRow, PaymentTransactionRow
@@ -37,7 +38,9 @@ class OwnerAccounts:
 
 
 def owner_accounts(payment: PaymentRow) -> OwnerAccounts:
-    """The partner's accounts; of a refill or of what a network sells, the marketplace's."""
+    """The accounts of whose wallet a payment went to: the partner's; of a refill or of what a network sells, the
+    marketplace's. What is in it of a partner is apart: `network_earnings`.
+    """
     if payment.is_for_marketplace:
         return OwnerAccounts(
             LedgerAccount(Role.MARKETPLACE_FUNDS),
@@ -55,8 +58,22 @@ def owner_accounts(payment: PaymentRow) -> OwnerAccounts:
 
 
 def owner_partner_id(payment: PaymentRow) -> int | None:
-    """The partner whose money a payment is; None if it is the marketplace's."""
-    return None if payment.is_for_marketplace else payment.partner_id
+    """The partner whose money a payment is, or a share of it; None if all is the marketplace's."""
+    return None if payment.is_for_marketplace and not payment.partner_share_amount else payment.partner_id
+
+
+async def lock_owners(db: AsyncSession, payment: PaymentRow) -> None:
+    """Lock the earnings of both owners of a payment, in the order in which all lock them: a partner's in its own wallet,
+    those in the marketplace's wallet, then the marketplace's funds. Call it once, before anything is posted: an account may be
+    opened meanwhile. Does nothing for a payment of one owner.
+    """
+    if payment.partner_share_amount:
+        for account in (
+            partner_earnings(payment.partner_id),
+            network_earnings(payment.partner_id),
+            owner_accounts(payment).earnings,
+        ):
+            await lock_balance(db, payment.book_id, account)
 
 
 def payable_with(payment: PaymentRow, at: dt.datetime) -> dt.datetime | None:
@@ -68,7 +85,7 @@ def payable_with(payment: PaymentRow, at: dt.datetime) -> dt.datetime | None:
 def wallet_of(payment: PaymentRow) -> LedgerAccount:
     """The wallet that a payment by bank card went to."""
     assert payment.wallet_id is not None, "money by bank card goes into a wallet"
-    return wallet_money(payment.wallet_id)
+    return replace(wallet_money(payment.wallet_id), is_of_marketplace=payment.is_for_marketplace)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +93,9 @@ class CardAmounts:
     """The parts of a movement by bank card, in minor units."""
 
     wallet: int
-    """In or out of the owner's wallet."""
+    """In or out of the wallet."""
+    partner: int
+    """What of that is the partner's share, in the marketplace's wallet."""
     fees: int
     """In or out of the wallet of fees: commission with VAT."""
     vat: int
@@ -86,8 +105,14 @@ class CardAmounts:
         def minor(amount: Decimal) -> int:
             return MinorAmount.of(amount, transaction.currency).minor
 
-        fees = minor(transaction.commission_amount)
-        return cls(minor(transaction.transaction_amount) - fees, fees, minor(transaction.commission_vat_amount))
+        fees, share = minor(transaction.commission_amount), minor(transaction.partner_share_amount)
+        wallet = minor(transaction.transaction_amount) - fees
+        return cls(wallet, share - fees if share else 0, fees, minor(transaction.commission_vat_amount))
+
+    @property
+    def owner(self) -> int:
+        """What is of whose wallet it is."""
+        return self.wallet - self.partner
 
     @property
     def income(self) -> int:
@@ -98,7 +123,8 @@ class CardAmounts:
 async def payin_journal(db: AsyncSession, payment: PaymentRow, payin: PaymentTransactionRow) -> Journal:
     """A pay-in has succeeded. A refill makes good what is missing in the marketplace's wallet, and pays what is owed for
     gift cards and vouchers of the network, before it adds to the marketplace's funds. What a network sells adds to its
-    funds, and is issued out of them in the same transaction; else it is refunded out of them.
+    funds, and is issued out of them in the same transaction; else it is refunded out of them. The share of the partner that
+    has sold it is its earnings in the network.
     """
     amounts, accounts = CardAmounts.of(payin), owner_accounts(payment)
     missing = await _lock_shortfall(db, payment, accounts) if payment.is_refill else 0
@@ -108,7 +134,8 @@ async def payin_journal(db: AsyncSession, payment: PaymentRow, payin: PaymentTra
     entries = (
         debit(wallet_of(payment), amounts.wallet),
         debit(FEES_WALLET, amounts.fees),
-        credit(accounts.earnings, amounts.wallet - made_good - settled),
+        credit(accounts.earnings, amounts.owner - made_good - settled),
+        credit(network_earnings(payment.partner_id), amounts.partner),
         credit(accounts.shortfall, made_good),
         credit(OWED_BY_MARKETPLACE, settled),
         credit(COMMISSION, amounts.income),
@@ -124,24 +151,67 @@ async def _lock_shortfall(db: AsyncSession, payment: PaymentRow, accounts: Owner
     return await lock_balance(db, payment.book_id, accounts.shortfall)
 
 
-def refund_journal(payment: PaymentRow, part: PaymentTransactionRow) -> Journal:
-    """A refund is promised: the money is no longer the owner's, and has not left the wallet."""
+async def refund_journal(db: AsyncSession, payment: PaymentRow, part: PaymentTransactionRow) -> Journal:
+    """A refund is promised: the money is no longer the owner's, and has not left the wallet. Of a partner's share, what was
+    paid out already the partner owes, if its earnings in its own wallet cover that: payouts keep it of them. The owners must
+    be locked.
+
+    Raises InsufficientBalance if they do not.
+    """
     amounts = CardAmounts.of(part)
-    entries = (
-        debit(owner_accounts(payment).earnings, amounts.wallet),
+    advance = await _advance(db, payment, amounts.partner)
+    if advance and advance > await _free_earnings(db, payment):
+        raise InsufficientBalance
+    taken = await _taken_of_share(db, payment, amounts.partner)
+    entries = debit(owner_accounts(payment).earnings, amounts.owner), *taken, *_promised(payment, part)
+    return _of_part(payment, part, Kind.REFUND, entries)
+
+
+def _promised(payment: PaymentRow, part: PaymentTransactionRow) -> tuple[Entry, ...]:
+    """The entries of a promised refund, but for whose money it was."""
+    amounts = CardAmounts.of(part)
+    return (
         debit(COMMISSION, amounts.income),
         debit(VAT, amounts.vat),
-        credit(LedgerAccount(Role.REFUND_DUE, part.id), amounts.wallet),
+        credit(_refund_due(payment, part), amounts.wallet),
         credit(LedgerAccount(Role.COMMISSION_BACK, part.id), amounts.fees),
     )
-    return _of_part(payment, part, Kind.REFUND, entries)
+
+
+def _refund_due(payment: PaymentRow, part: PaymentTransactionRow) -> LedgerAccount:
+    return LedgerAccount(Role.REFUND_DUE, part.id, is_of_marketplace=payment.is_for_marketplace)
+
+
+async def _advance(db: AsyncSession, payment: PaymentRow, share: int) -> int:
+    """What of an amount of the partner's share its earnings in the network do not cover."""
+    return share and max(share - await lock_balance(db, payment.book_id, network_earnings(payment.partner_id)), 0)
+
+
+async def _free_earnings(db: AsyncSession, payment: PaymentRow) -> int:
+    """What a partner has in its own wallet beyond what it owes; not below zero. It is locked."""
+    earned, due, owed, shortfall = [
+        await lock_balance(db, payment.book_id, LedgerAccount(role, payment.partner_id))
+        for role in (Role.PARTNER, Role.RECOVERY_DUE, Role.OWED_BY_PARTNER, Role.PARTNER_SHORTFALL)
+    ]
+    return max(earned - max(owed - due, 0) - shortfall, 0)
+
+
+async def _taken_of_share(db: AsyncSession, payment: PaymentRow, share: int) -> tuple[Entry, Entry]:
+    """The entries of what a partner's share gives back: out of its earnings in the network as far as they go, and the rest
+    it owes.
+    """
+    advance = await _advance(db, payment, share)
+    return (
+        debit(network_earnings(payment.partner_id), share - advance),
+        debit(LedgerAccount(Role.OWED_BY_PARTNER, payment.partner_id), advance),
+    )
 
 
 def refund_paid_journal(payment: PaymentRow, part: PaymentTransactionRow) -> Journal:
     """A promised refund was executed."""
     amounts = CardAmounts.of(part)
     entries = (
-        debit(LedgerAccount(Role.REFUND_DUE, part.id), amounts.wallet),
+        debit(_refund_due(payment, part), amounts.wallet),
         debit(LedgerAccount(Role.COMMISSION_BACK, part.id), amounts.fees),
         credit(wallet_of(payment), amounts.wallet),
         credit(FEES_WALLET, amounts.fees),
@@ -150,8 +220,15 @@ def refund_paid_journal(payment: PaymentRow, part: PaymentTransactionRow) -> Jou
 
 
 def refund_failed_journal(payment: PaymentRow, part: PaymentTransactionRow) -> Journal:
-    """A promised refund failed for good: the opposite of `refund_journal`."""
-    entries = tuple(Entry(entry.account, -entry.amount) for entry in refund_journal(payment, part).entries)
+    """A promised refund failed for good: what it had taken is the owners' again. What a partner owes for it stays owed, and
+    is taken of what it has earned again.
+    """
+    amounts = CardAmounts.of(part)
+    entries = (
+        credit(owner_accounts(payment).earnings, amounts.owner),
+        credit(network_earnings(payment.partner_id), amounts.partner),
+        *(Entry(entry.account, -entry.amount) for entry in _promised(payment, part)),
+    )
     return _of_part(payment, part, Kind.REFUND_FAILED, entries)
 
 
@@ -167,11 +244,13 @@ async def taken_from(db: AsyncSession, payment: PaymentRow, amount: int) -> tupl
 async def provider_refund_journals(
     db: AsyncSession, payment: PaymentRow, part: PaymentTransactionRow
 ) -> tuple[Journal, Journal]:
-    """A refund that has happened at the provider: what the owner's earnings do not cover is missing in the wallet."""
-    promised = refund_journal(payment, part)
-    taken = await taken_from(db, payment, CardAmounts.of(part).wallet)
-    entries = (*taken, *promised.entries[1:])
-    return replace(promised, entries=entries), refund_paid_journal(payment, part)
+    """A refund that has happened at the provider: what the owner's earnings do not cover is missing in the wallet, but what
+    those of a partner's share do not, the partner owes.
+    """
+    amounts = CardAmounts.of(part)
+    of_share = await _taken_of_share(db, payment, amounts.partner)
+    entries = *await taken_from(db, payment, amounts.owner), *of_share, *_promised(payment, part)
+    return _of_part(payment, part, Kind.REFUND, entries), refund_paid_journal(payment, part)
 
 
 def _of_part(payment: PaymentRow, part: PaymentTransactionRow, kind: Kind, entries: tuple[Entry, ...]) -> Journal:

@@ -9,7 +9,6 @@ from uuid import UUID
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.checkout.checkout import ShopKind
 from schema.payment.payment import (
     PaymentSourceKind,
     PaymentStatus,
@@ -25,7 +24,7 @@ from store.ledger.wallets import WalletRow, marketplace_wallet, wallet_of_partne
 from store.partner.partners import PartnerRow
 from store.payment.attempts import AttemptRow
 from store.payment.payments import PaymentRow, PaymentSourceRow, PaymentTransactionRow
-from store.payment.postings import payin_journal
+from store.payment.postings import lock_owners, payin_journal
 from store.payment.transfers import TransferRow
 from store.providers.transactions import Transaction
 
@@ -171,7 +170,7 @@ async def transfer_of(
     card = (await db.exec(select(WalletRow).where(col(WalletRow.id) == source.wallet_id))).one()
     partner_wallet = None
     if card.partner_id is not None:
-        partner_wallet = payment.wallet_id
+        partner_wallet = None if payment.is_for_marketplace else payment.wallet_id
         if partner_wallet is None and (wallet := await card_wallet_of(db, payment.partner_id)) is not None:
             partner_wallet = wallet.id
     wallets = (card.id, partner_wallet) if kind is TransferType.PAYMENT else (partner_wallet, card.id)
@@ -217,6 +216,7 @@ def new_payin(
         transaction_amount=source.source_amount,
         commission_amount=commission,
         commission_vat_amount=payment.commission_vat_amount if by_card else NOTHING,
+        partner_share_amount=payment.partner_share_amount if by_card else NOTHING,
         net_amount=source.source_amount - commission,
         created_on=now,
         sent_at=now,
@@ -232,6 +232,7 @@ async def record_success(
     payin.result_code, payin.result_message = "", ""
     payment.status, payment.check_on = PaymentStatus.OK, None
     payment.payin_result_code, payment.payin_result_message = "", ""
+    await lock_owners(db, payment)
     await post(db, [await payin_journal(db, payment, payin)])
 
 
@@ -265,8 +266,7 @@ async def _checkout_payment(
 ) -> PaymentRow:
     by_card = NOTHING if payin is None else payin.amount.decimal
     commission = NOTHING if payin is None else payin.fee.decimal
-    is_of_network = attempt.kind is ShopKind.NETWORK
-    wallet_of = own_card_wallet_of if is_of_network else card_wallet_of
+    wallet_of = own_card_wallet_of if attempt.is_for_marketplace else card_wallet_of
     wallet = await wallet_of(db, attempt.partner_id, payin) if payin else None
     return PaymentRow(
         id=attempt.id,
@@ -274,7 +274,8 @@ async def _checkout_payment(
         partner_id=attempt.partner_id,
         book_id=wallet.book_id if wallet else await book_of_partner(db, attempt.partner_id),
         wallet_id=wallet.id if wallet else None,
-        is_for_marketplace=is_of_network,
+        is_for_marketplace=attempt.is_for_marketplace,
+        partner_share_amount=attempt.partner_share_of(by_card, commission) if attempt.is_for_marketplace else NOTHING,
         currency=attempt.currency,
         payment_amount=by_card + extra,
         card_amount=by_card,

@@ -20,7 +20,7 @@ def left_of(source: PaymentSourceRow) -> Decimal:
 
 @dataclass(frozen=True, slots=True)
 class BankCardPart:
-    """What only the bank card has paid for: the gift cards of an order."""
+    """What only the bank card has paid for: the gift cards of an order, and what the network sells."""
 
     amount: Decimal = NOTHING
     """What is refunded of it."""
@@ -76,19 +76,48 @@ def divide_as_told(sources: Sequence[PaymentSourceRow], extra: Decimal, by_card:
     return {**divide(wallets, extra), **divide(cards, by_card)}
 
 
-def commission_to_refund(payment: PaymentRow, source: PaymentSourceRow, amount: Decimal) -> tuple[Decimal, Decimal]:
-    """The commission that goes back with another refund of a source, and the VAT in it.
+def share_left(payment: PaymentRow, source: PaymentSourceRow) -> Decimal:
+    """What of a partner's share of a payment is left in its bank card's part."""
+    return payment.partner_share_amount - source.partner_share_back_amount
+
+
+def network_left(payment: PaymentRow, source: PaymentSourceRow) -> Decimal:
+    """What of the bank card's part of a payment with what the network sells is left of the network's."""
+    return left_of(source) - share_left(payment, source)
+
+
+def part_of_share(
+    payment: PaymentRow, source: PaymentSourceRow, amount: Decimal, of_network: Decimal | None = None
+) -> Decimal:
+    """What of an amount of the bank card's part is a partner's share: all but `of_network`, or in proportion to what is left
+    of both. Never more than is left of either.
+    """
+    of_partner, left = share_left(payment, source), left_of(source)
+    if not of_partner:
+        return NOTHING
+    part = amount * of_partner / left if of_network is None else amount - of_network
+    least = max(amount - (left - of_partner), NOTHING)
+    return min(max(part.quantize(smallest_unit(payment.currency), ROUND_HALF_UP), least), of_partner)
+
+
+def commission_to_refund(
+    payment: PaymentRow, source: PaymentSourceRow, amount: Decimal, share: Decimal
+) -> tuple[Decimal, Decimal]:
+    """The commission that goes back with another refund of a source, and the VAT in it. `share` is what of the amount is a
+    partner's share.
 
     Raises CommissionOnly if that is all of the amount.
     """
-    back, vat = commission_back(payment, source, amount)
+    back, vat = commission_back(payment, source, amount, share)
     if back == amount:
         raise CommissionOnly
     return back, vat
 
 
-def commission_back(payment: PaymentRow, source: PaymentSourceRow, amount: Decimal) -> tuple[Decimal, Decimal]:
-    """The commission in what else goes back of a source, and the VAT in it.
+def commission_back(
+    payment: PaymentRow, source: PaymentSourceRow, amount: Decimal, share: Decimal
+) -> tuple[Decimal, Decimal]:
+    """The commission in what else goes back of a source, and the VAT in it. It is in a partner's share, if there is one.
 
     Both are what belongs to all refunds so far, less what went back before: nothing is left at 100 %. The provider
     refunds nothing that is commission alone: the smallest unit of each refund, and of what is left after it, is the
@@ -96,12 +125,20 @@ def commission_back(payment: PaymentRow, source: PaymentSourceRow, amount: Decim
     """
     if source.kind is not PaymentSourceKind.CREDIT_CARD:
         return NOTHING, NOTHING
+    whole, before, rest = source.source_amount, source.refunded_amount, left_of(source)
+    if payment.partner_share_amount:
+        whole, before, rest = (
+            payment.partner_share_amount,
+            source.partner_share_back_amount,
+            share_left(payment, source),
+        )
+        amount = share
     left, unit = payment.commission_amount - source.commission_back_amount, smallest_unit(payment.currency)
-    of_partner = left_of(source) - left
-    share = (source.refunded_amount + amount) / source.source_amount
-    total = (payment.commission_amount * share).quantize(unit, ROUND_HALF_UP)
-    vat = (payment.commission_vat_amount * share).quantize(unit, ROUND_HALF_UP)
-    most = of_partner - unit if amount < left_of(source) else of_partner
+    of_partner = rest - left
+    refunded = (before + amount) / whole
+    total = (payment.commission_amount * refunded).quantize(unit, ROUND_HALF_UP)
+    vat = (payment.commission_vat_amount * refunded).quantize(unit, ROUND_HALF_UP)
+    most = of_partner - unit if amount < rest else of_partner
     part = min(max(amount - (total - source.commission_back_amount), unit), most)
     back = max(NOTHING, min(amount - part, amount, left))
     if back == left:

@@ -144,6 +144,11 @@ class AttemptLine:
         return self.network_gift_card is not None or self.network_voucher is not None
 
     @property
+    def paid(self) -> Decimal:
+        """What is paid for it. Attempts that do not tell the discount of each line have none on vouchers or gift cards."""
+        return self.total - (self.discount or Decimal("0.00"))
+
+    @property
     def details(self) -> tuple[Text, ...]:
         """The variant and the choices, as far as they say something."""
         return tuple(text for text in (self.variant, self.choices) if text is not None and text != Text())

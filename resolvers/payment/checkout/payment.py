@@ -22,7 +22,7 @@ from resolvers.payment.checkout.completion import (
 )
 from resolvers.payment.checkout.outcome import STATUS, outcome_of
 from resolvers.payment.payins import PROVIDER_TIMEOUT, RECEIVED, PayinOrder, create_payin, statement_of
-from schema.checkout.checkout import AgreedTotals, CheckoutKey, CheckoutNotice, CheckoutStep, ShopKind, StartedPayment
+from schema.checkout.checkout import AgreedTotals, CheckoutKey, CheckoutNotice, CheckoutStep, StartedPayment
 from schema.checkout.outcome import PaymentResult
 from schema.checkout.view import Checkout
 from schema.core.errors import CheckoutChanged, NotFound, ProviderFailed, ProviderTimedOut
@@ -32,6 +32,7 @@ from schema.payment_method import BY_TOKEN, CardToken, PaymentMethod
 from store.checkout.placement import add_commission, new_attempt
 from store.checkout.reading import latest_attempt, lock_attempt, lock_checkout, session_digest
 from store.checkout.reservations import lock_rows, reserve
+from store.checkout.shops import CheckoutShop
 from store.core.settings import Settings
 from store.database.loaders import is_any_of
 from store.database.transaction_reader import TransactionReader
@@ -130,7 +131,7 @@ async def _begin_attempt(
             await lock_rows(db, live, attempt)
             await abandon(db, live)
             await db.flush()
-        if attempt.card_amount and not session.shop.takes_cards:
+        if attempt.card_amount and not _takes_cards(session.shop, attempt):
             raise PaymentsNotActive
         attempt.created_on, attempt.check_on = now, next_check(attempt, now)
         db.add(attempt)
@@ -159,6 +160,15 @@ async def _agreed_attempt(
     if buyer is None or AgreedTotals.of(quote.totals, legal) != agreed:
         raise CheckoutChanged
     return new_attempt(session.shop.partner_id, session.key, session.source, quote, buyer, language, legal, method)
+
+
+def _takes_cards(shop: CheckoutShop, attempt: AttemptRow) -> bool:
+    """Whether every owner of what is paid by card can have it: the marketplace in its own wallet what the network sells, and
+    the partner what is its own.
+    """
+    if not attempt.is_for_marketplace:
+        return shop.takes_cards
+    return shop.takes_cards_for_network and (shop.takes_cards or not attempt.partner_share_of(attempt.card_amount))
 
 
 def _may_charge(attempt: AttemptRow, now: dt.datetime) -> bool:
@@ -202,7 +212,7 @@ async def _create_payin(
     async with services.db.sessions() as db:
         partner = (await db.exec(select(PartnerRow).where(col(PartnerRow.id) == attempt.partner_id))).one()
         wallet_id: str | None = partner.provider_wallet_id
-        if attempt.kind is ShopKind.NETWORK:
+        if attempt.is_for_marketplace:
             own = await own_card_wallet_of(db, attempt.partner_id)
             wallet_id = own.provider_wallet_id if own else None
     if wallet_id is None:

@@ -25,10 +25,12 @@ from store.payment.dispute_postings import (
     lost_journal,
     returned_journal,
     settlement_journal,
+    share_in_dispute,
     taken_journal,
 )
 from store.payment.disputes import DISPUTE_STATES, OPEN_STATES, DisputeRow, card_source_of, find_dispute_row
 from store.payment.payments import PaymentRow
+from store.payment.postings import lock_owners
 from store.providers.disputes import ProviderDispute
 
 log = structlog.get_logger(__name__)
@@ -69,10 +71,13 @@ async def account_for(
     db: AsyncSession, payment: PaymentRow, row: DisputeRow, report: DisputeReport, now: dt.datetime
 ) -> None:
     """Post what has happened to the money of a dispute, as far as it is known. Whatever is posted is posted once."""
+    await lock_owners(db, payment)
     if report.taken is not None and row.taken_on is None:
         row.repudiation_id, row.author_id = report.taken.id, report.taken.payer_id
         row.taken_on = report.taken.executed_at or now
-        row.commission_amount = commission_in_dispute(payment, await card_source_of(db, payment), row.dispute_amount)
+        source = await card_source_of(db, payment)
+        row.partner_share_amount = share_in_dispute(payment, source, row.dispute_amount)
+        row.commission_amount = commission_in_dispute(payment, source, row.dispute_amount)
         await post(db, [await taken_journal(db, payment, row)])
     if row.state in OPEN_STATES or row.settled_on is not None:
         return
@@ -99,7 +104,7 @@ async def _record_return(
         row.returned_amount, row.returned_on = min(report.returned, row.dispute_amount), now
         row.lost_amount = row.dispute_amount - row.returned_amount
         await post(db, [returned_journal(payment, row, now)])
-        row.held_amount = NOTHING
+        row.held_amount = row.partner_share_held_amount = NOTHING
     return True
 
 
@@ -107,9 +112,11 @@ async def record_settled(
     db: AsyncSession, payment: PaymentRow, row: DisputeRow, moved: Decimal, now: dt.datetime
 ) -> None:
     """All of a dispute's money is accounted for; `moved` of the loss was taken from the owner's wallet."""
-    if row.lost_amount:
-        await _post_settlement(db, row, await lost_journal(db, payment, row, moved, now))
+    journal = await lost_journal(db, payment, row, moved, now) if row.lost_amount else None
     row.settled_amount, row.held_amount = min(moved, row.lost_amount), NOTHING
+    row.partner_share_held_amount = NOTHING
+    if journal is not None:
+        await _post_settlement(db, row, journal)
     row.settled_on, row.check_on, row.detail = now, None, ""
     row.version += 1
 

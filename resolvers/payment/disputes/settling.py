@@ -17,6 +17,7 @@ from resolvers.payment.disputes.recording import record_settled, record_unawaite
 from store.payment.dispute_postings import Settlement, due_settlement, is_settlement_posted
 from store.payment.disputes import DisputeRow
 from store.payment.payments import PaymentRow
+from store.payment.postings import lock_owners
 from store.payment.recording import lock_payment_of
 from store.providers.disputes import SettlementRequest
 from store.providers.errors import Declined, UnknownOutcome
@@ -137,6 +138,7 @@ async def _record_made(db: AsyncSession, row: DisputeRow, settlement: Transactio
     made = Settlement(settlement.id, settlement.amount.decimal, settlement.executed_at or now)
     if await is_settlement_posted(db, payment, row, made):
         return
+    await lock_owners(db, payment)
     if awaits_settlement(row):
         row.settlement_id = settlement.id
         await record_settled(db, payment, row, made.amount, now)

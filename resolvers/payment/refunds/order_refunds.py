@@ -15,7 +15,13 @@ from resolvers.core.scoping import find_visible
 from resolvers.mail.refunds import queue_order_refund_mail
 from resolvers.payment.refunds.goods import SoldGoods, goods_of, lock_goods, withdraw_refunded
 from resolvers.payment.refunds.recording import parts_of
-from resolvers.payment.refunds.refunds import check_split, left_to_refund, preview_of, refund_by_source
+from resolvers.payment.refunds.refunds import (
+    check_split,
+    left_to_refund,
+    network_left_of,
+    preview_of,
+    refund_by_source,
+)
 from resolvers.payment.scoping import check_owns_money
 from schema.core.errors import InvalidInput
 from schema.core.permission import Permission
@@ -31,13 +37,16 @@ from store.order.refunds import (
     OrderRefund,
     RequestAnswer,
     amount_of,
+    is_by_bank,
     left_of_line,
+    limited_by_owner,
     limited_to,
     lines_of_order,
     with_restocked,
 )
 from store.payment.attempts import AttemptRow
 from store.payment.payments import PaymentRow, RefundRow
+from store.payment.postings import lock_owners
 from store.payment.snapshot import AttemptLine
 from store.voucher.rules import is_over
 
@@ -59,7 +68,7 @@ async def refund_order(call: Call, input: RefundOrder) -> Refund:
     sold of the network, only users of the marketplace may refund.
     """
     order = await find_order(call, {"id": input.id})
-    await check_owns_money_of(call, order)
+    await check_owns_money_of(call, order, [line.id for line in input.lines])
     return (await _refund(call.db, order, input, call.services.clock.now())).refund
 
 
@@ -67,16 +76,22 @@ async def refund_order(call: Call, input: RefundOrder) -> Refund:
 async def preview_order_refund(call: Call, input: PreviewOrderRefund) -> RefundPreview:
     """What a refund of lines of an order would do: it is made, and undone. Refused as the refund would be."""
     order = await find_order(call, {"id": input.id})
-    await check_owns_money_of(call, order)
+    await check_owns_money_of(call, order, [line.id for line in input.lines])
     async with call.services.db.sessions() as db:  # never committed
         made = await _refund(db, order, input, call.services.clock.now())
         return await preview_of(db, made.payment, made.refund, made.plan)
 
 
-async def check_owns_money_of(call: Call, order: OrderRow) -> None:
-    """Raise MarketplaceOnly if the money of an order is the marketplace's and the caller a partner's."""
+async def check_owns_money_of(call: Call, order: OrderRow, line_ids: Sequence[int]) -> None:
+    """Raise MarketplaceOnly if the caller is a partner's and the money of an order is the marketplace's; of one with what is
+    the partner's own, if it is that of one of these lines.
+    """
     payment = await _payment_of(call.db, order)
-    if payment is not None:
+    if payment is None:
+        return
+    line = OrderProductRow
+    of_network = col(line.order_id) == order.id, col(line.id).in_(line_ids), col(line.network_id).is_not(None)
+    if not payment.is_mixed or (await call.db.exec(select(line.id).where(*of_network).limit(1))).first() is not None:
         check_owns_money(call, payment)
 
 
@@ -133,11 +148,16 @@ async def refund_locked(
     left = await left_to_refund(db, goods.payment)
     if not input.include_used:
         _check_unused(wanted, goods_of(goods, wanted), now)
-    plan = limited_to(replace(wanted, answers=answers), left)
+    plan = replace(wanted, answers=answers)
+    if goods.payment.is_mixed:
+        plan = limited_by_owner(plan, left, network_left_of(goods.locked))
+    else:
+        plan = limited_to(plan, left)
     if not plan.amount:
         raise NothingToRefund
     check_split(input, plan.amount)
     plan = await _restock(db, plan, locked.stock, sold)
+    await lock_owners(db, goods.payment)
     await withdraw_refunded(db, goods, plan, now)
     refund = await refund_by_source(db, goods.locked, plan.amount, input, now, plan)
     by_card = [part for part in await parts_of(db, refund) if part.payment_method is PaymentSourceKind.CREDIT_CARD]
@@ -163,8 +183,8 @@ def _order_refund(order: OrderRow, lines: Sequence[OrderProductRow], input: Refu
         if line.id in wanted:
             raise InvalidInput.at(("lines", position, "id"), "Send each line once.")
         wanted[line.id] = _line_refund(line, asked, position)
-    cards = (amount_of(line, left_of_line(line)) for line in lines if line.gift_card_id is not None)
-    return OrderRefund(order, list(wanted.values()), delivery, gift_cards_left=sum(cards, NOTHING))
+    by_bank = (amount_of(line, left_of_line(line)) for line in lines if is_by_bank(line))
+    return OrderRefund(order, list(wanted.values()), delivery, left_by_bank=sum(by_bank, NOTHING))
 
 
 def _line_refund(line: OrderProductRow, asked: RefundOrderLine, position: int) -> LineRefund:

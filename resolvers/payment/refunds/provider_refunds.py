@@ -30,9 +30,9 @@ from store.ledger.posting import post
 from store.order.orders import lock_order
 from store.order.refunds import OrderRefund, record_order_refund, still_open_of
 from store.payment.payments import PaymentRow, PaymentSourceRow, PaymentTransactionRow, RefundRow
-from store.payment.postings import provider_refund_journals
+from store.payment.postings import lock_owners, provider_refund_journals
 from store.payment.recording import lock_card_part
-from store.payment.refund_amounts import left_of
+from store.payment.refund_amounts import left_of, part_of_share
 from store.providers.transactions import Transaction
 
 log = structlog.get_logger(__name__)
@@ -53,6 +53,7 @@ async def record_provider_refund(services: Services, refund: Transaction) -> Non
         if (await db.exec(refund_with(refund.id))).first() is not None:
             return
         locked, now = goods.locked, services.clock.now()
+        await lock_owners(db, locked.payment)
         source = next(row for row in locked.sources if row.id == payin.source_id)
         made_room = await _make_room(db, locked, source, refund.amount.decimal)
         await _write(db, goods, source, refund, now)
@@ -74,6 +75,7 @@ async def _promise_rest(
     """
     reopened = await reopen_lines(db, locked.payment, given_up, rest)
     about: dict[str, Any] = {"origin": given_up.origin, "reason": given_up.reason, "of_order": reopened}
+    about["of_network"] = reopened.of_network if reopened else None
     try:
         async with db.begin_nested():
             await promise_refund(db, locked, {source.id: rest}, now=now, **about)
@@ -124,9 +126,12 @@ async def _write(
     )
     db.add(row)
     await db.flush()
-    if given_up is not None:
-        await _refund_lines(db, goods, row, given_up, now)
+    plan = None if given_up is None else await _refund_lines(db, goods, row, given_up, now)
     part = _part_of(row, payment, source, refund, now)
+    if payment.partner_share_amount:
+        of_network = plan.of_network if plan and plan.lines else None
+        share = part_of_share(payment, source, row.refund_amount, of_network)
+        part.partner_share_amount = max(share, part.commission_amount)
     db.add(part)
     take_back(payment, source, part)
     await db.flush()
@@ -147,14 +152,17 @@ async def _given_up(db: AsyncSession, payment: PaymentRow, refund: Transaction) 
 
 async def _refund_lines(
     db: AsyncSession, goods: SoldGoods, row: RefundRow, given_up: RefundRow, now: dt.datetime
-) -> None:
-    """The refund is for the lines of one that was given up, as far as they are still open."""
+) -> OrderRefund | None:
+    """The refund is for the lines of one that was given up, as far as they are still open. Returns what of them; None if
+    there is no order.
+    """
     if goods.payment.order_id is None:
-        return
+        return None
     order = await lock_order(db, goods.payment.order_id)
     plan = await still_open_of(db, given_up, order, row.refund_amount)
     await record_order_refund(db, row, plan)
     await withdraw_refunded(db, goods, plan, now)
+    return plan
 
 
 def _part_of(

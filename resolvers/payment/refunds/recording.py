@@ -33,9 +33,10 @@ from store.payment.attempts import transition as move_attempt
 from store.payment.payments import REFUND_STATES, PaymentRow, PaymentSourceRow, PaymentTransactionRow, RefundRow
 from store.payment.postings import owner_accounts, refund_failed_journal, refund_journal, refund_paid_journal
 from store.payment.recording import sources_of, transfer_of, was_refunded_today
-from store.payment.refund_amounts import commission_to_refund
+from store.payment.refund_amounts import commission_to_refund, part_of_share
 
 CARD = PaymentSourceKind.CREDIT_CARD
+NOTHING = Decimal("0.00")
 IN_PROGRESS, OK = PaymentTransactionStatus.IN_PROGRESS, PaymentTransactionStatus.OK
 ERROR = PaymentTransactionStatus.ERROR
 SAME_AMOUNT_TODAY = "The payment provider takes the same amount once a day: it is sent tomorrow."
@@ -51,11 +52,15 @@ async def promise_refund(
     now: dt.datetime,
     reason: str = "",
     of_order: OrderRefund | None = None,
+    of_network: Decimal | None = None,
 ) -> RefundRow:
     """Write a refund of these amounts, by source id. Gift cards have their money at once; the bank card's part is
-    promised, and sent by the worker. `of_order` tells which lines of the order it is for.
+    promised, and sent by the worker. `of_order` tells which lines of the order it is for. Of a payment of two owners,
+    `of_network` is what of the bank card's part is the marketplace's; None: in proportion to what is left of both. The owners
+    must be locked.
 
-    Raises InsufficientBalance if the owner's earnings do not suffice: the partner's; of a refill, the marketplace's funds.
+    Raises InsufficientBalance if the owner's earnings do not suffice: the partner's; of a refill and of what a network
+    sells, the marketplace's funds.
     Raises CommissionOnly if nothing of the bank card's part would be the partner's.
     """
     payment, total = locked.payment, sum(amounts.values(), Decimal("0.00"))
@@ -69,7 +74,8 @@ async def promise_refund(
     if any(source.kind is CARD for source, _ in parts):  # before what is earned in the network, as everywhere
         await lock_balance(db, payment.book_id, owner_accounts(payment).earnings)
     for source, amount in parts:  # one by one: what one takes of the partner's earnings, the next has no more
-        await post(db, await _refund_part(db, locked, source, refund, amount, now))
+        share = part_of_share(payment, source, amount, of_network) if source.kind is CARD else NOTHING
+        await post(db, await _refund_part(db, locked, source, refund, amount, share, now))
     await emit_refund_event(db, EventType.REFUND_CREATED, refund, is_of_amount=of_order is None)
     if all(source.kind is not CARD for source, _ in parts):  # the bank card's part is never done at once
         await finish_if_done(db, payment, refund, now)
@@ -84,12 +90,14 @@ async def _refund_part(
     source: PaymentSourceRow,
     refund: RefundRow,
     amount: Decimal,
+    share: Decimal,
     now: dt.datetime,
 ) -> Sequence[Journal]:
+    """Write one part, and return its journals. `share` is what of the amount is a partner's share."""
     payment, by_card = locked.payment, source.kind is CARD
     if by_card and await was_refunded_today(db, source, amount, now):
         refund.detail = SAME_AMOUNT_TODAY
-    commission, vat = commission_to_refund(payment, source, amount)
+    commission, vat = commission_to_refund(payment, source, amount, share)
     part = PaymentTransactionRow(
         partner_id=payment.partner_id,
         payment_id=payment.id,
@@ -102,6 +110,7 @@ async def _refund_part(
         transaction_amount=amount,
         commission_amount=commission,
         commission_vat_amount=vat,
+        partner_share_amount=share,
         net_amount=amount - commission,
         created_on=now,
         sent_at=now,
@@ -113,7 +122,7 @@ async def _refund_part(
     await db.flush()
     if by_card:
         await enqueue_job(db, JobKind.SEND_REFUND, {"id": part.id}, unique_key=str(part.id))
-        return [refund_journal(payment, part)]
+        return [await refund_journal(db, payment, part)]
     assert source.gift_card_id is not None
     db.add(await transfer_of(db, payment, source, amount, TransferType.REVERSAL, now))
     card = locked.cards[source.gift_card_id]
@@ -126,6 +135,7 @@ def take_back(payment: PaymentRow, source: PaymentSourceRow, part: PaymentTransa
     source.refunded_amount += sign * part.transaction_amount
     source.commission_back_amount += sign * part.commission_amount
     source.commission_vat_back_amount += sign * part.commission_vat_amount
+    source.partner_share_back_amount += sign * part.partner_share_amount
 
 
 async def record_refund_paid(

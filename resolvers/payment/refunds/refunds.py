@@ -1,6 +1,7 @@
 """Refunds of payments: lists, and what staff do: preview, refund, and retry."""
 
 import datetime as dt
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated, Any, Protocol
 from uuid import UUID
@@ -22,7 +23,13 @@ from schema.core.inputs import graphql_input_for
 from schema.core.money import Money
 from schema.core.permission import Permission
 from schema.payment.dispute import DisputeState
-from schema.payment.errors import AlreadyRefunded, NotRefundable, PaymentDisputed, RefundTooLate
+from schema.payment.errors import (
+    AlreadyRefunded,
+    NotRefundable,
+    PaymentDisputed,
+    RefundOfTwoOwners,
+    RefundTooLate,
+)
 from schema.payment.input import PreviewRefund, RefundPayment, RefundSplit, RetryRefund
 from schema.payment.payment import (
     PaymentSourceKind,
@@ -40,8 +47,9 @@ from store.job.jobs import JobKind, enqueue_job
 from store.order.refunds import OrderRefund
 from store.payment.disputes import disputes_of
 from store.payment.payments import REFUND_STATES, PaymentRow, RefundRow
+from store.payment.postings import lock_owners
 from store.payment.recording import lock_payment, paid_method
-from store.payment.refund_amounts import BankCardPart, divide, divide_as_told
+from store.payment.refund_amounts import BankCardPart, divide, divide_as_told, network_left, share_left
 
 LONGEST_AGE = dt.timedelta(days=330)
 """The provider refunds a bank card for eleven months."""
@@ -93,17 +101,16 @@ async def refund_payment(call: Call, input: RefundPayment) -> Refund:
     twice.
     """
     payment = await find_payment(call, {"id": input.id})
-    check_owns_money(call, payment)
-    return await _refund(call.db, payment, input, call.services.clock.now())
+    return await _refund(call, call.db, payment, input)
 
 
 @operation(Permission.REFUND_PAYMENT, exists=find_payment)
 async def preview_refund(call: Call, input: PreviewRefund) -> RefundPreview:
     """What a refund would do: it is made, and undone. Refused as the refund would be."""
-    check_owns_money(call, await find_payment(call, {"id": input.id}))
+    await find_payment(call, {"id": input.id})
     async with call.services.db.sessions() as db:  # never committed
         payment = await db.get_one(PaymentRow, input.id)
-        refund = await _refund(db, payment, input, call.services.clock.now())
+        refund = await _refund(call, db, payment, input)
         return await preview_of(db, payment, refund)
 
 
@@ -134,13 +141,36 @@ async def preview_of(
     )
 
 
-async def _refund(db: AsyncSession, payment: PaymentRow, input: RefundPayment, now: dt.datetime) -> RefundRow:
+async def _refund(call: Call, db: AsyncSession, payment: PaymentRow, input: RefundPayment) -> RefundRow:
+    if not payment.is_mixed:
+        check_owns_money(call, payment)
     check_split(input, input.amount)
     locked = await lock_with_sources(db, payment)
     left = await left_to_refund(db, locked.payment)
     if input.amount > left:
         raise InvalidInput.at("amount", f"Only {left} is left to refund.", "OUT_OF_RANGE")
-    return await refund_by_source(db, locked, input.amount, input, now)
+    await lock_owners(db, locked.payment)
+    of_network = _network_part(call, locked, input.amount, left) if payment.is_mixed else None
+    return await refund_by_source(db, locked, input.amount, input, call.services.clock.now(), of_network=of_network)
+
+
+def _network_part(call: Call, locked: LockedPayment, amount: Decimal, left: Decimal) -> Decimal:
+    """What of an amount of a payment of two owners is the network's, if it can only be one thing. Raises RefundOfTwoOwners
+    if it cannot, MarketplaceOnly for what a partner's users may not refund.
+    """
+    of_network = network_left_of(locked)
+    if not of_network:
+        return of_network
+    if of_network < left and amount < left:
+        raise RefundOfTwoOwners
+    check_owns_money(call, locked.payment)
+    return min(of_network, amount)
+
+
+def network_left_of(locked: LockedPayment) -> Decimal:
+    """What is left of the network's part of a payment with what it sells."""
+    cards = (source for source in locked.sources if source.kind is PaymentSourceKind.CREDIT_CARD)
+    return sum((network_left(locked.payment, card) for card in cards), Decimal("0.00"))
 
 
 async def left_to_refund(db: AsyncSession, payment: PaymentRow) -> Decimal:
@@ -178,9 +208,10 @@ async def refund_by_source(
     wish: RefundWish,
     now: dt.datetime,
     of_order: OrderRefund | None = None,
+    of_network: Decimal | None = None,
 ) -> RefundRow:
     """Refund an amount that is left, in proportion or as the split says. Raises what keeps a source from being
-    refunded so.
+    refunded so. `of_network` is what of an amount without lines is the network's.
     """
     if wish.split is None:
         amounts = divide(locked.sources, amount, of_order.only_by_bank if of_order else BankCardPart())
@@ -195,8 +226,22 @@ async def refund_by_source(
     returned = (row for row in locked.sources if row.id in amounts and row.gift_card_id is not None)
     if not all(takes_money_back(locked.cards[row.gift_card_id or 0]) for row in returned):
         raise GiftCardNotSpendable
-    origin = RefundOrigin.STAFF
-    return await promise_refund(db, locked, amounts, origin=origin, now=now, reason=wish.reason, of_order=of_order)
+    about: dict[str, Any] = {"origin": RefundOrigin.STAFF, "reason": wish.reason, "of_order": of_order}
+    if locked.payment.is_mixed:
+        about["of_network"] = of_order.of_network if of_order else of_network
+        _check_owners(locked, amounts, about["of_network"])
+    return await promise_refund(db, locked, amounts, now=now, **about)
+
+
+def _check_owners(locked: LockedPayment, amounts: Mapping[int, Decimal], of_network: Decimal) -> None:
+    """Raise InvalidInput if a split takes of one owner's part of the bank card's what is the other's to give back."""
+    cards = [source for source in locked.sources if source.kind is PaymentSourceKind.CREDIT_CARD]
+    by_card = sum((amounts.get(card.id, Decimal("0.00")) for card in cards), Decimal("0.00"))
+    of_partner = sum((share_left(locked.payment, card) for card in cards), Decimal("0.00"))
+    if not of_network <= by_card <= of_network + of_partner:
+        place = ("split", "additional_payin_amount")
+        most = f"From {of_network} to {of_network + of_partner} of it goes back to the bank card."
+        raise InvalidInput.at(place, most, "OUT_OF_RANGE")
 
 
 async def find_refund(call: Call, input: Any) -> RefundRow:
@@ -212,7 +257,8 @@ async def retry_refund(call: Call, input: RetryRefund) -> Refund:
     """
     refund = await find_refund(call, {"id": input.id})
     payment = await lock_payment(call.db, await find_payment(call, {"id": refund.payment_id}))
-    check_owns_money(call, payment)
+    if not payment.is_mixed:
+        check_owns_money(call, payment)
     await call.db.refresh(refund)
     refund.state = REFUND_STATES.require(refund.state, RefundState.PENDING)
     now = call.services.clock.now()

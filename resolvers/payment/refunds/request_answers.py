@@ -1,6 +1,7 @@
 """The answers of staff to requests of buyers, and of partners that approve withdrawals by rule."""
 
 import datetime as dt
+from collections.abc import Sequence
 
 import structlog
 from sqlmodel.ext.asyncio.session import AsyncSession
@@ -25,6 +26,7 @@ from store.order.refund_requests import (
     PENDING,
     REQUEST_STATES,
     RefundRequestRow,
+    lines_of_requests,
     lines_to_refund,
     waits_for_goods,
 )
@@ -43,7 +45,7 @@ async def approve_refund_request(call: Call, input: ApproveRefundRequest) -> Ref
     """
     request = await _request.find(call, input.id)
     order = await call.db.get_one(OrderRow, request.order_id)
-    await check_owns_money_of(call, order)
+    await check_owns_money_of(call, order, await _line_ids(call.db, request))
     locked = await lock_to_refund(call.db, order, restock=input.restock)
     await call.db.refresh(request)
     if request.state is not APPROVED:
@@ -61,7 +63,7 @@ async def decline_refund_request(call: Call, input: DeclineRefundRequest) -> Ref
     """
     request = await _request.find(call, input.id)
     order = await call.db.get_one(OrderRow, request.order_id)
-    await check_owns_money_of(call, order)
+    await check_owns_money_of(call, order, await _line_ids(call.db, request))
     await lock_order(call.db, order.id)
     await call.db.refresh(request)
     if request.state is not DECLINED:
@@ -69,6 +71,11 @@ async def decline_refund_request(call: Call, input: DeclineRefundRequest) -> Ref
         await answer_request(call.db, request, DECLINED, now, message=input.message, user_id=user_id)
         await queue_decline_mail(call.db, order, request)
     return request
+
+
+async def _line_ids(db: AsyncSession, request: RefundRequestRow) -> Sequence[int]:
+    """The ids of the lines of the order that a request is about."""
+    return [line.order_product_id for line in (await lines_of_requests(db, [request]))[request.id]]
 
 
 async def _approve(

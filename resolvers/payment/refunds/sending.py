@@ -22,6 +22,7 @@ from schema.payment.payment import PaymentTransactionStatus, PaymentTransactionT
 from store.core.provider_process import CheckIntervals
 from store.job.jobs import JobKind
 from store.payment.payments import REFUND_STATES, PaymentRow, PaymentTransactionRow
+from store.payment.postings import lock_owners
 from store.payment.recording import lock_card_part, lock_payment
 from store.providers.errors import Declined, UnknownOutcome
 from store.providers.keys import IdempotencyKey
@@ -161,6 +162,7 @@ async def _record_failure(tx: Recording, part: PaymentTransactionRow, failure: F
     refund = await refund_of(tx.db, part)
     if reason in FINAL:
         payment = await _payment_of(tx.db, part)
+        await lock_owners(tx.db, payment)
         await record_refund_failed(tx.db, payment, part, detail)
         return await release_vouchers(tx.db, await reopen_lines(tx.db, payment, refund, part.transaction_amount))
     refund.detail = detail

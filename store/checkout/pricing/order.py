@@ -80,6 +80,8 @@ class PricingInput:
     """How vouchers and gift cards are received that do not say so."""
     open_line: uuid.UUID | None = None
     """The voucher or gift card whose ways of reception are asked for; None for all."""
+    network_takes_coupons: bool = True
+    """Whether coupons are for the network's lines too: those of the network's own shop, as the network bears them."""
 
     @property
     def delivery(self) -> ShopDelivery | None:
@@ -162,7 +164,9 @@ def _price(
     gifts = _priced(lines)
     coupons = [code for code in pricing_input.codes if isinstance(code, CouponRow)]
     context = _coupon_context(pricing_input, gifts, has_goods=parcel is not None)
-    discountable = [_discountable_goods(line, pricing_input) for line in goods] + [*map(_discountable_gift, gifts)]
+    discountable = [_discountable_goods(line, pricing_input) for line in goods] + [
+        *(_discountable_gift(line, pricing_input) for line in gifts)
+    ]
     reduction = apply_coupons(discountable, coupons, context)
     received = OrderReception(
         goods=parcel,
@@ -254,12 +258,13 @@ def _received(line: BasketLine, usual: ReceptionMode | None, goods: ReceptionMod
     return line
 
 
-def _discountable_gift(line: BasketLine) -> DiscountableLine:
-    is_of_network = isinstance(line.choice, NetworkGiftCardChoice | BoxChoice)
+def _discountable_gift(line: BasketLine, pricing_input: PricingInput) -> DiscountableLine:
+    is_of_network = line.choice.is_of_network
     unit_price = line.base_price if is_of_network else line.total
     prototype_id = line.prototype.id if line.prototype else None
+    targets = {TARGETS[type(line.choice)]} if not is_of_network or pricing_input.network_takes_coupons else set()
     receptions = frozenset({line.reception}) if line.reception else None
-    return DiscountableLine(prototype_id, unit_price, line.total, frozenset({TARGETS[type(line.choice)]}), receptions)
+    return DiscountableLine(prototype_id, unit_price, line.total, frozenset(targets), receptions)
 
 
 def _taxed(

@@ -61,6 +61,7 @@ TRANSFERS = f"""
         WHERE type IN ('payment', 'reversal')
     ) t JOIN payment p ON p.id = t.payment_id LEFT JOIN wallet c ON c.id = t.card_wallet_id
     WHERE CASE WHEN c.id IS NOT NULL AND c.partner_id IS NULL THEN t.wallet_id IS NOT NULL
+        WHEN p.is_for_marketplace THEN t.wallet_id IN (SELECT id FROM wallet WHERE partner_id IS DISTINCT FROM p.partner_id)
         ELSE p.wallet_id IS NOT NULL AND t.wallet_id IS DISTINCT FROM p.wallet_id END AND {
     is_checked("p.book_id", "t.created_on")
 }

@@ -45,13 +45,15 @@ RULES = (
     ),
     Rule(
         "network_earnings_are_of_usages",
-        "Partners earn in their network by usages, adjustments and credit notes only, and lose it by cancelled usages, by refunds "
-        "of payments, by adjustments, by payouts and by what they owe.",
+        "Partners earn in their network by usages, their share of payments, adjustments and credit notes only, and lose it by "
+        "cancelled usages, by refunds and disputes of payments, by adjustments, by payouts and by what they owe.",
         f"""
         SELECT DISTINCT format('%s: moves what a partner has earned in the network', {JOURNAL}) AS offender
         FROM {MOVED} j WHERE j.role = 'partner_network'
             AND (j.source_kind NOT IN {USAGES} OR j.kind NOT IN ('capture', 'reversal'))
-            AND (j.source_kind, j.kind) NOT IN (('refund', 'reversal'), ('payout_adjustment', 'adjustment'))
+            AND (j.source_kind, j.kind) NOT IN (('refund', 'reversal'), ('payout_adjustment', 'adjustment'), ('payment', 'payment'),
+                ('refund', 'refund'), ('refund', 'refund_failed'), ('dispute', 'dispute'), ('dispute', 'dispute_won'),
+                ('dispute', 'dispute_lost'))
             AND j.kind NOT IN ('payout_validated', 'payout_failed', 'recovery', 'credit_note', 'fee_retaken')
         """,
     ),

@@ -8,7 +8,7 @@ from store.ledger.verification.rule import ACCOUNTS, JOURNALS, Rule
 OF_WALLETS = "('wallet', 'suspense')"
 """SQL: accounts of the money in wallets; what cannot be explained of fees stands in suspense without one."""
 OF_PARTNERS = """('partner', 'partner_network', 'partner_held', 'partner_reserved', 'network_reserved', 'recovery_due',
-    'owed_by_partner', 'partner_shortfall')"""
+    'network_held', 'owed_by_partner', 'partner_shortfall')"""
 OF_MARKETPLACES = "('marketplace_funds', 'funds_held', 'dispute_debt', 'funds_shortfall', 'owed_by_marketplace')"
 PAYMENT_OF = {
     "payment": "JOIN payment p ON p.id::text = j.source_id",
@@ -28,7 +28,7 @@ MONEY = """(
 OF_ANOTHER = """
     SELECT format('%s: of %s', {journal}, coalesce('partner:' || j.partner_id, 'the marketplace')) AS offender
     FROM {journals} j {payment} WHERE j.source_kind = '{source_kind}' AND j.kind IN {money}
-        AND (j.partner_id IS DISTINCT FROM CASE WHEN NOT p.is_for_marketplace THEN p.partner_id END
+        AND (j.partner_id IS DISTINCT FROM CASE WHEN NOT p.is_for_marketplace OR p.partner_share_amount > 0 THEN p.partner_id END
             OR j.kind IN ('payment', 'refill') AND (j.kind = 'refill') <> (p.is_for_marketplace AND p.attempt_id IS NULL))
 """
 """SQL: the journals of a kind of source that are not of their payment's owner."""
@@ -48,7 +48,8 @@ RULES = (
     ),
     Rule(
         "journals_are_of_their_owner",
-        "Every journal of a payment, its refunds and its disputes is the partner's; of a refill and of what a network sells, the marketplace's.",
+        "Every journal of a payment, its refunds and its disputes is the partner's, who has it or a share of it; of a refill, "
+        "and of what only a network sells, the marketplace's.",
         "UNION ALL".join(
             OF_ANOTHER.format(journal=JOURNAL, journals=JOURNALS, money=MONEY, source_kind=kind, payment=payment)
             for kind, payment in PAYMENT_OF.items()

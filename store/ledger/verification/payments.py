@@ -6,12 +6,12 @@ from store.ledger.verification.gift_card_payments import CAPTURED
 from store.ledger.verification.readings import JOURNAL_SUMS
 from store.ledger.verification.rule import ACCOUNTS, MINOR, Rule, differences, is_checked
 
-OWNER = "CASE WHEN {a}.role NOT IN ('partner_network', 'network_reserved') THEN {a}.partner_id END"
+OWNER = "CASE WHEN {a}.role NOT IN ('partner_network', 'network_reserved', 'network_held') THEN {a}.partner_id END"
 """SQL: in whose wallet the money of an account lies. What partners earn in their network lies in the marketplace's."""
 WALLETS = "('wallet', 'partner_shortfall', 'funds_shortfall', 'owed_by_marketplace')"
 THEIRS = """(
     'partner', 'partner_held', 'partner_reserved', 'recovery_due', 'marketplace_funds', 'funds_held', 'refund_due',
-    'partner_network', 'network_reserved', 'network_voucher'
+    'partner_network', 'network_reserved', 'network_held', 'network_voucher'
 )"""
 """SQL: what belongs to owners; beside it, of a marketplace, what the gift cards of its network hold."""
 NETWORK_INCOME = """(
@@ -19,10 +19,11 @@ NETWORK_INCOME = """(
     FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id JOIN ledger_account a ON a.id = e.account_id
     WHERE j.kind IN ('capture', 'reversal', 'breakage', 'breakage_reversal', 'recovery', 'adjustment') AND a.role IN
         ('commission', 'vat_on_commission', 'management_fees', 'promotion', 'breakage', 'partner_charges', 'owed_by_partner')
+        OR j.kind = 'refund' AND a.role = 'owed_by_partner'
     GROUP BY j.book_id
 )"""
 """SQL: what a marketplace has earned by usages, breakage and adjustments, debits positive: it stays in its wallet, and what partners owe
-for usages comes back to it.
+for usages, and for refunds of their share of what lay there, comes back to it.
 """
 BACKING = f"""
     SELECT format('%s in book %s: its wallets hold %s, %s belongs to it or is promised',
@@ -107,12 +108,14 @@ SOURCES = f"""
         coalesce(t.amount, 0)) AS offender
     FROM payment_source s JOIN payment p ON p.id = s.payment_id
     LEFT JOIN (
-        SELECT source_id, sum(transaction_amount) AS amount, sum(commission_amount) AS commission, sum(commission_vat_amount) AS vat
+        SELECT source_id, sum(transaction_amount) AS amount, sum(commission_amount) AS commission, sum(commission_vat_amount) AS vat,
+            sum(partner_share_amount) AS share
         FROM payment_transaction WHERE type = 'refund' AND status IN ('ip', 'ok') GROUP BY source_id
     ) t ON t.source_id = s.id
     WHERE {is_checked("p.book_id", "p.modified_on")}
         AND (coalesce(t.amount, 0) <> s.refunded_amount OR coalesce(t.commission, 0) <> s.commission_back_amount
-            OR coalesce(t.vat, 0) <> s.commission_vat_back_amount OR t.commission > p.commission_amount)
+            OR coalesce(t.vat, 0) <> s.commission_vat_back_amount OR t.commission > p.commission_amount
+            OR coalesce(t.share, 0) <> s.partner_share_back_amount OR t.share > p.partner_share_amount)
 """
 TOTALS = f"""
     SELECT format('payment:%s: %s of which %s refunded, its sources say %s of which %s', p.id, p.payment_amount, p.refunded_amount,

@@ -26,7 +26,7 @@ COLUMNS = (
     *(f"usages_{name}" for name in FIGURES), *(f"cancelled_{name}" for name in FIGURES),
     *(f"returned_{name}" for name in FIGURES), "owed_back", "settled", "closing",
 )  # fmt: skip
-"""The header. `product` is `network_gift_card`, `network_voucher`, or `all` in the line with the balances."""
+"""The header. `product` is `network_gift_card`, `network_voucher`, `partner_share`, or `all` in the line with the balances."""
 
 
 def csv_url(settings: Settings, period: SettlementPeriod, now: dt.datetime) -> str:

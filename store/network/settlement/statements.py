@@ -70,22 +70,45 @@ RETURNED = """
 """What a refund gave back of a usage, as its journal says. That has the VAT of both fees in one: the part of the commission
 is what belongs to all that went back so far, less what went back before, as in `part_to_return`.
 """
+SHARES = """
+    SELECT s.value, s.net, s.commission, s.commission_vat, 0, 0, 0 FROM (
+        SELECT f.sign * {all} AS value, f.sign * {net} AS net, f.sign * {fees} AS commission, f.sign * {vat} AS commission_vat
+        FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id
+        CROSS JOIN (SELECT CASE j.kind WHEN 'payment' THEN -1 ELSE 1 END AS sign) f
+        WHERE e.journal_id = j.id AND j.kind = ANY(CAST(:of_shares AS varchar[]))
+        GROUP BY f.sign HAVING bool_or(a.role = 'partner_network' OR j.kind = 'refund' AND a.role = 'owed_by_partner')
+    ) s
+""".format_map(
+    {
+        name: "round(coalesce(sum(e.amount) FILTER (WHERE a.role IN ("
+        + ", ".join(f"'{role}'" for role in roles)
+        + ") AND (a.role <> 'owed_by_partner' OR j.kind = 'refund')), 0) / 10::numeric ^ b.minor_digits, b.minor_digits)"
+        for name, roles in {
+            "all": ("partner_network", "owed_by_partner", "commission", "vat_on_commission"),
+            "net": ("partner_network", "owed_by_partner"),
+            "fees": ("commission", "vat_on_commission"),
+            "vat": ("vat_on_commission",),
+        }.items()
+    }
+)
+"""What a payment, a refund or a dispute has moved of a partner's share: of what comes in positive, of what goes back too."""
 MOVEMENTS = f"""
-    SELECT j.partner_id, b.currency, j.source_kind, j.kind, count(*) AS count, sum(u.value) AS value, sum(u.net) AS net,
+    SELECT j.partner_id, b.currency, j.source_kind, j.kind, sum(CASE WHEN j.kind IN ('refund_failed', 'dispute_won') THEN -1
+            WHEN j.kind = 'dispute_lost' THEN 0 ELSE 1 END) AS count, sum(u.value) AS value, sum(u.net) AS net,
         sum(u.commission) AS commission, sum(u.commission_vat) AS commission_vat, sum(u.management_fees) AS management_fees,
         sum(u.management_fees_vat) AS management_fees_vat, sum(u.paid_by_network) AS paid_by_network,
         coalesce(sum(o.minor), 0)::bigint AS owed_back
     FROM ledger_journal j JOIN ledger_book b ON b.id = j.book_id AND b.is_live
     CROSS JOIN LATERAL (
         {USAGE.format(product="network_gift_card")} UNION ALL {USAGE.format(product="network_voucher")}
-        UNION ALL {RETURNED}
+        UNION ALL {RETURNED} UNION ALL {SHARES}
     ) u
     LEFT JOIN LATERAL (
         SELECT sum(e.amount) AS minor FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id
-        WHERE j.kind = 'reversal' AND e.journal_id = j.id AND a.role = 'owed_by_partner'
+        WHERE j.kind IN ('reversal', 'refund') AND e.journal_id = j.id AND a.role = 'owed_by_partner'
     ) o ON true
     WHERE j.marketplace_id = :marketplace_id AND j.effective_on BETWEEN :first AND :last
-        AND j.kind IN ('capture', 'reversal') AND j.source_kind = ANY(CAST(:sources AS varchar[]))
+        AND (j.kind IN ('capture', 'reversal') OR j.kind = ANY(CAST(:of_shares AS varchar[]))) AND j.source_kind = ANY(CAST(:sources AS varchar[]))
         {{of_journals}}
     GROUP BY j.partner_id, b.currency, j.source_kind, j.kind
 """  # noqa: S608 - of SQL in this file
@@ -102,10 +125,17 @@ STATEMENTS = {
     for is_of_partner in (False, True)
 }
 """Those of one partner have plans of their own."""
-PRODUCTS = {f"{product.value}_usage": product for product in SettledProduct}
+PRODUCTS = {
+    "network_gift_card_usage": SettledProduct.NETWORK_GIFT_CARD,
+    "network_voucher_usage": SettledProduct.NETWORK_VOUCHER,
+}
 """The products by what the journals of their usages are caused by."""
-REFUND = "refund"
-"""What the journals of refunds are caused by: of payments, in which only gift cards are used."""
+PAYMENT, REFUND, DISPUTE = "payment", "refund", "dispute"
+"""What the journals of payments, of their refunds and of their disputes are caused by: those of partners' shares, and of what
+gift cards have paid in payments.
+"""
+OF_SHARES = (Kind.PAYMENT, Kind.REFUND, Kind.REFUND_FAILED, Kind.DISPUTE, Kind.DISPUTE_WON, Kind.DISPUTE_LOST)
+"""The journals of these that move a partner's share."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +170,9 @@ class UsageFigures:
 
 @dataclass(frozen=True, slots=True)
 class ProductFigures:
-    """The usages of a product, those that were cancelled, and the parts of usages that refunds of payments gave back."""
+    """The usages of a product, those that were cancelled, and the parts of usages that refunds of payments gave back. Of shares
+    of payments: the payments, what disputes have kept back or taken, and what refunds gave back.
+    """
 
     usages: UsageFigures = UsageFigures()
     cancelled: UsageFigures = UsageFigures()
@@ -185,7 +217,7 @@ async def settlements_of(db: AsyncSession, period: SettlementPeriod) -> Sequence
     products: defaultdict[tuple[int, str], dict[SettledProduct, ProductFigures]] = defaultdict(dict)
     balances = (await connection.execute(balances_of, values)).all()
     for row in (await connection.execute(movements_of, values)).all():
-        figures, product = _figures(row), PRODUCTS.get(row.source_kind, SettledProduct.NETWORK_GIFT_CARD)
+        figures, product = _figures(row), _product(row)
         there = products[row.partner_id, row.currency]
         there[product] = there.get(product, ProductFigures()) + figures
     opened = {(row.partner_id, row.currency): row for row in balances}
@@ -217,12 +249,19 @@ def totals_of(settlements: Sequence[UsageSettlement]) -> Sequence[UsageSettlemen
 def _values(period: SettlementPeriod) -> dict[str, Any]:
     days = {"first": period.first, "last": period.last}
     own = {} if period.partner_id is None else {"partner_id": period.partner_id}
-    return {"marketplace_id": period.marketplace_id, **own, **days, "sources": [*PRODUCTS, REFUND]}
+    sources = {"sources": [*PRODUCTS, PAYMENT, REFUND, DISPUTE], "of_shares": [kind.value for kind in OF_SHARES]}
+    return {"marketplace_id": period.marketplace_id, **own, **days, **sources}
+
+
+def _product(row: Any) -> SettledProduct:
+    if Kind(row.kind) in OF_SHARES:
+        return SettledProduct.PARTNER_SHARE
+    return PRODUCTS.get(row.source_kind, SettledProduct.NETWORK_GIFT_CARD)
 
 
 def _figures(row: Any) -> ProductFigures:
     figures = UsageFigures(**{each.name: getattr(row, each.name) for each in fields(UsageFigures)})
-    if Kind(row.kind) is Kind.CAPTURE:
+    if Kind(row.kind) in (Kind.CAPTURE, Kind.PAYMENT):
         return ProductFigures(usages=figures)
     owed_back = MinorAmount(row.currency, row.owed_back).decimal
     if row.source_kind == REFUND:

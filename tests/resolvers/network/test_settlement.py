@@ -25,7 +25,7 @@ from store.ledger.accounts import LedgerAccount, network_earnings
 from store.ledger.books import book_of_marketplace
 from store.ledger.posting import Journal, credit, debit, post
 from store.network.settlement.export import COLUMNS, PURPOSE
-from store.network.settlement.statements import STATEMENTS, SettlementPeriod, settlements_of
+from store.network.settlement.statements import OF_SHARES, STATEMENTS, SettlementPeriod, settlements_of
 from tests.changes import Direct
 from tests.fixtures.network import link, network_card, set_terms
 from tests.fixtures.network_voucher import network_voucher, offered_box
@@ -379,7 +379,8 @@ async def test_large_tables_are_read_along_an_index(history: Tenants, only: str 
         "marketplace_id": network,
         "first": DAY,
         "last": DAY,
-        "sources": ["network_gift_card_usage", "refund"],
+        "sources": ["network_gift_card_usage", "payment", "refund", "dispute"],
+        "of_shares": list(OF_SHARES),
     }
     for statement in STATEMENTS[partner is not None]:
         own = values | ({"partner_id": partner} if partner else {})

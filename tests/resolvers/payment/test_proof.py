@@ -129,13 +129,15 @@ async def forge(shop: Shop, statement: str, **parameters: Any) -> None:
 
 def post_wrongly(monkeypatch: pytest.MonkeyPatch, *, is_refill: bool) -> None:
     """A defect: payments are posted as if they were refills, or refills as if they were not."""
-    accounts, owner = postings.owner_accounts, postings.owner_partner_id
+    accounts, owner, wallet = postings.owner_accounts, postings.owner_partner_id, postings.wallet_of
 
     def confused(payment: PaymentRow) -> Any:
-        return SimpleNamespace(partner_id=payment.partner_id, is_for_marketplace=is_refill)
+        of = {"partner_id": payment.partner_id, "wallet_id": payment.wallet_id, "partner_share_amount": 0}
+        return SimpleNamespace(**of, is_for_marketplace=is_refill)
 
     monkeypatch.setattr(postings, "owner_accounts", lambda payment: accounts(confused(payment)))
     monkeypatch.setattr(postings, "owner_partner_id", lambda payment: owner(confused(payment)))
+    monkeypatch.setattr(postings, "wallet_of", lambda payment: wallet(confused(payment)))
 
 
 @pytest.mark.parametrize("is_refill", [True, False])
