@@ -1,8 +1,11 @@
 """What a partner sells of its network, in one order with what is its own, as a customer buys it."""
 
+import pytest
 import pytest_asyncio
 
 from schema.cart.cart import CartItem
+from store.core.settings import Settings
+from store.core.settings.provider import SANDBOX_PLATFORM_USER
 from tests.fixtures.basket import Experiences
 from tests.fixtures.network_sale import NetworkGoods
 from tests.fixtures.payment.mixed_order import mixed_shop
@@ -10,12 +13,18 @@ from tests.fixtures.shop import Shop
 from tests.funnel.checkout.basket_pages import FORM, STEPS, chosen_massage, filled, identified, paid
 from tests.funnel.checkout.customer import Customer
 from tests.funnel.checkout.test_carts_with_presents import GIFT, names
-from tests.funnel.checkout.test_gift_card_offers import links
 from tests.funnel.checkout.test_pages import check_controls, check_headings
 from tests.funnel.checkout.test_steps import CUSTOMIZATION, open_first_step
+from tests.servers.production import production_settings
 
 WINDOW = "/network/shop/"
 PRINT = {"reception": "print_at_home"}
+
+
+@pytest.fixture
+def installation() -> Settings:
+    """In production, with the platform's own user at the provider."""
+    return production_settings().model_copy(update={"mangopay_platform_user_id": SANDBOX_PLATFORM_USER})
 
 
 @pytest_asyncio.fixture
@@ -26,7 +35,7 @@ async def goods(shop: Shop) -> tuple[NetworkGoods, Experiences]:
 async def begin(customer: Customer, what: str) -> Customer:
     """Follow the link of the window to this box or design."""
     await customer.open(WINDOW)
-    (address,) = [link for link in links(customer) if what in link]
+    (address,) = {link.attributes["href"] for link in customer.page.all("a") if what in link.attributes["href"]}
     return await customer.open(address)
 
 

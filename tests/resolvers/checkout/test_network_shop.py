@@ -102,11 +102,13 @@ async def test_what_cannot_be_put_into_a_basket(shop: Shop, goods: NetworkGoods)
 
 
 async def test_each_shop_sells_its_own_kind(shop: Shop, goods: NetworkGoods) -> None:
-    assert await problems(shop, goods.cards(), CheckoutKind.BASKET) == {"prototype_id"}
-    assert await problems(shop, goods.boxes(), CheckoutKind.BASKET) == {"prototype_id"}
     with pytest.raises(GiftCardsNotSold):
         await basket.put_line(shop.context, new_key(), uuid.uuid4(), GiftCardChoice(Decimal("50.00")))
     assert await problems(shop, VoucherChoice(4711)) == {"prototype_id"}
+    takes_part_no_more = "is_network_shop = false, linked_to_ngc_settings = false, linked_to_nv_settings = false"
+    await shop.execute(f"UPDATE partner SET {takes_part_no_more}")  # noqa: S608
+    assert await problems(shop, goods.cards(), CheckoutKind.BASKET) == {"prototype_id"}
+    assert await problems(shop, goods.boxes(), CheckoutKind.BASKET) == {"box_id"}
 
 
 async def test_quantities_count(shop: Shop, goods: NetworkGoods) -> None:

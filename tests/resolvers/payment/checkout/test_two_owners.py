@@ -115,16 +115,16 @@ async def test_a_gift_card_larger_than_the_partners_part_leaves_the_networks(sho
     await is_proved(shop)
 
 
-async def test_what_is_only_the_networks_is_all_the_networks_but_delivery(shop: Shop, goods: Goods) -> None:
+async def test_what_is_only_the_networks_is_all_the_networks(shop: Shop, goods: Goods) -> None:
     network, _ = goods
     key, _ = await fill_basket(
         shop, network.boxes(giftee=GIFTEE), reception=ReceptionMode.EXPEDITION, key=new_key(CheckoutKind.BASKET)
     )
     seen = await steps.open_checkout(shop.context, key)
     outcome = await settled(shop, key, await shop.start(key, seen))
-    assert (outcome.status, outcome.kind) == (PaymentAttemptStatus.COMPLETED, ShopKind.MIXED)
+    assert (outcome.status, outcome.kind) == (PaymentAttemptStatus.COMPLETED, ShopKind.NETWORK)
     assert await columns(shop, "payment", "card_amount", "partner_share_amount") == [
-        (Decimal("125.00"), Decimal("5.00"))
+        (Decimal("125.00"), Decimal("0.00"))
     ]
     await is_proved(shop)
 
