@@ -12,6 +12,7 @@ from resolvers.checkout import steps
 from resolvers.core.context import Context
 from resolvers.payment.checkout import payment
 from resolvers.payment.checkout.completion import sync_attempt
+from schema.checkout.basket import BasketChoice
 from schema.checkout.checkout import CheckoutKind, PaymentAttemptStatus, ShopKind
 from schema.core.errors import CheckoutChanged
 from schema.coupon.coupon import CouponTarget, ReceptionMode
@@ -238,7 +239,7 @@ async def test_many_buyers_at_once_wait_for_each_other_in_one_order(shop: Shop, 
     network, own = goods
 
     async def buy(position: int) -> None:
-        chosen = [for_two(own), network.boxes(), network.cards("30.00")]
+        chosen: list[BasketChoice] = [for_two(own), network.boxes(), network.cards("30.00")]
         await bought(shop, *(chosen if position % 2 else chosen[:1]))
 
     await asyncio.gather(*(buy(position) for position in range(8)))

@@ -145,7 +145,7 @@ async def test_only_the_marketplace_answers_it(shop: Shop, dispute: OpenedDisput
     with pytest.raises(MarketplaceOnly):
         await accept_dispute(shop.manager, AcceptDispute(id=row.id))
     accepted = await accept_dispute(market(shop), AcceptDispute(id=row.id))
-    assert accepted.state is DisputeState.LOST  # type: ignore[attr-defined]
+    assert accepted.state is DisputeState.LOST
     await dispute.check()
     await is_proved(shop)
 
