@@ -101,14 +101,21 @@ async def test_what_cannot_be_put_into_a_basket(shop: Shop, goods: NetworkGoods)
     assert await problems(shop, goods.cards(message="x" * 1001)) == {"message"}
 
 
-async def test_each_shop_sells_its_own_kind(shop: Shop, goods: NetworkGoods) -> None:
+async def test_a_shop_sells_what_the_network_does_but_the_networks_shop_nothing_else(
+    shop: Shop, goods: NetworkGoods
+) -> None:
+    for choice in (goods.cards(), goods.boxes()):
+        key = new_key(CheckoutKind.BASKET)
+        seen = await put_line(shop.context, key, uuid.uuid4(), choice)
+        assert [line.problem for line in seen.basket_lines] == [None]
+    await shop.execute("UPDATE partner SET is_network_shop = false, linked_to_ngc_settings = false")
+    assert await problems(shop, goods.cards(), CheckoutKind.BASKET) == {"prototype_id"}
+    await shop.execute("UPDATE partner SET linked_to_nv_settings = false")
+    assert await problems(shop, goods.boxes(), CheckoutKind.BASKET) == {"box_id"}
+    await shop.execute("UPDATE partner SET is_network_shop = true")
     with pytest.raises(GiftCardsNotSold):
         await basket.put_line(shop.context, new_key(), uuid.uuid4(), GiftCardChoice(Decimal("50.00")))
     assert await problems(shop, VoucherChoice(4711)) == {"prototype_id"}
-    takes_part_no_more = "is_network_shop = false, linked_to_ngc_settings = false, linked_to_nv_settings = false"
-    await shop.execute(f"UPDATE partner SET {takes_part_no_more}")  # noqa: S608
-    assert await problems(shop, goods.cards(), CheckoutKind.BASKET) == {"prototype_id"}
-    assert await problems(shop, goods.boxes(), CheckoutKind.BASKET) == {"box_id"}
 
 
 async def test_quantities_count(shop: Shop, goods: NetworkGoods) -> None:
