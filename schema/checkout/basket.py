@@ -12,7 +12,8 @@ from typing import TypeAlias
 from zoneinfo import ZoneInfo
 
 from schema.catalogue.prototype import VoucherPrototypeType
-from schema.checkout.checkout import Checkout, Contact, DeliveryOption, ShopKind
+from schema.checkout.checkout import Checkout, DeliveryOption, ShopKind
+from schema.checkout.contact import Contact
 from schema.checkout.gift_card_offer import OfferedDesign, OfferedGiftCards
 from schema.checkout.network_offer import OfferedBox
 from schema.core.text import Text
