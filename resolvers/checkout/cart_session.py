@@ -12,7 +12,7 @@ from store.checkout.offers import load_deliveries, load_products
 from store.checkout.placement import CheckoutSource
 from store.checkout.pricing import CartPricingInput, presumed_country, price_cart
 from store.checkout.quotes import CartQuote
-from store.checkout.reading import product_ids_of, reservations_elsewhere
+from store.checkout.reading import product_ids_of, reservations_elsewhere, stock_held_by_others
 from store.database.transaction_reader import DatabaseReader
 from store.payment.attempts import reservations_end
 
@@ -66,7 +66,9 @@ class CartCheckoutSession(CheckoutSession):
     async def _with_reserved_until(
         self, db: DatabaseReader, lines: tuple[CheckoutLine, ...]
     ) -> tuple[CheckoutLine, ...]:
-        """The lines, with `reserved_until` where another browser's payment for this cart reserves the missing stock."""
+        """The lines, with `reserved_until` where another browser's payment for this cart reserves the missing stock, and
+        `is_held_by_others` where payments for other carts do.
+        """
         if not any(line.problem in STOCK_PROBLEMS for line in lines):
             return lines
         until: dict[tuple[int, int | None], dt.datetime] = {}
@@ -74,9 +76,11 @@ class CartCheckoutSession(CheckoutSession):
             until |= {
                 of: max(reservations_end(attempt), until.get(of, reservations_end(attempt))) for of in holds.stock
             }
-        return tuple(
-            replace(line, reserved_until=until.get((line.choice.product_id, line.variant.id if line.variant else None)))
-            if line.problem in STOCK_PROBLEMS
-            else line
-            for line in lines
-        )
+        held = await stock_held_by_others(db, self.shop.partner_id, self.key)
+
+        def told(line: CheckoutLine) -> CheckoutLine:
+            of = line.choice.product_id, line.variant.id if line.variant else None
+            is_held = 0 < held.get(of, 0) >= line.choice.quantity - (line.available or 0)
+            return replace(line, reserved_until=until.get(of), is_held_by_others=is_held)
+
+        return tuple(told(line) if line.problem in STOCK_PROBLEMS else line for line in lines)

@@ -169,6 +169,8 @@ class CheckoutLine:
     """For stock that another browser's payment for the same cart has reserved: when the reservation ends at the
     latest.
     """
+    is_held_by_others: bool = False
+    """True if payments of other buyers hold the missing stock, so that it may be free again soon."""
 
     @property
     def is_fixable(self) -> bool:

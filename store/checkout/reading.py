@@ -3,6 +3,7 @@
 import datetime as dt
 import hashlib
 import uuid
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -12,7 +13,7 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 from sqlmodel.sql.expression import SelectOfScalar
 
-from schema.checkout.checkout import CheckoutKey, CheckoutKind, OfferedProduct, ProductChoice
+from schema.checkout.checkout import CheckoutKey, CheckoutKind, OfferedProduct, ProductChoice, ShopKind
 from store.checkout.offers import ShopProduct
 from store.core.codes import normalize
 from store.coupon.coupons import CouponRow
@@ -154,6 +155,25 @@ async def reservations_elsewhere(
     )
     async with db.read_sessions() as session:
         return [(OwnReservations.of(attempt), attempt) for attempt in (await session.exec(query)).all()]
+
+
+async def stock_held_by_others(
+    db: DatabaseReader, partner_id: int, key: CheckoutKey
+) -> Mapping[tuple[int, int | None], int]:
+    """The stock that live payments for other carts hold, by product and variant."""
+    table = AttemptRow
+    query = select(table).where(
+        col(table.partner_id) == partner_id,
+        col(table.kind) == ShopKind.PRODUCTS,
+        col(table.cart_id) != key.cart_id,
+        col(table.state).in_(LIVE),
+        col(table.held),
+    )
+    held: Counter[tuple[int, int | None]] = Counter()
+    async with db.read_sessions() as session:
+        for attempt in (await session.exec(query)).all():
+            held.update(OwnReservations.of(attempt).stock)
+    return held
 
 
 async def usable_codes(
