@@ -78,9 +78,9 @@ class CartCheckoutSession(CheckoutSession):
             }
         held = await stock_held_by_others(db, self.shop.partner_id, self.key)
 
-        def told(line: CheckoutLine) -> CheckoutLine:
+        def with_holders(line: CheckoutLine) -> CheckoutLine:
             of = line.choice.product_id, line.variant.id if line.variant else None
             is_held = 0 < held.get(of, 0) >= line.choice.quantity - (line.available or 0)
             return replace(line, reserved_until=until.get(of), is_held_by_others=is_held)
 
-        return tuple(told(line) if line.problem in STOCK_PROBLEMS else line for line in lines)
+        return tuple(with_holders(line) if line.problem in STOCK_PROBLEMS else line for line in lines)
