@@ -13,7 +13,16 @@ from starlette.routing import BaseRoute, Mount
 from starlette.types import ASGIApp, Lifespan
 
 from coffret.command_error import CommandError
-from coffret.http import documents, health, media, personal_data, provider_notifications, rate_limiting, settlements
+from coffret.http import (
+    documents,
+    health,
+    icon,
+    media,
+    personal_data,
+    provider_notifications,
+    rate_limiting,
+    settlements,
+)
 from coffret.http.cors import Cors
 from coffret.http.hosts import HostMatcher, HostRoutes, HostScope
 from coffret.http.hsts import Hsts
@@ -128,6 +137,7 @@ def routes_of(settings: Settings, sandbox: ASGIApp | None = None) -> list[HostRo
         (HostScope.API, reference),
         (HostScope.SERVICE, settlements.ROUTES),
         (HostScope.SERVICE, personal_data.ROUTES),
+        (HostScope.SERVICE, icon.routes(settings)),
         (HostScope.ANY, documents.routes(settings, pages)),
         *development_routes(settings, funnel.start_endpoint),
         (HostScope.SERVICE, funnel.service_routes),

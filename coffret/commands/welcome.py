@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from rich.console import Console
 
 from coffret.demo.cart_command import curl_command
+from store.core.clock import clock
 from store.core.settings import Settings
 from store.core.telemetry.logs import is_developer_terminal
 
@@ -50,6 +51,8 @@ def print_welcome(settings: Settings, demo: DemoSummary | None) -> None:
         if settings.development:
             console.print(f"  Events     {program_name()} listen --forward-to http://localhost:3000/webhooks")
             console.print(f"  Commands   {program_name()} --help")
+        if clock.ahead:
+            console.print(f"  Time       {clock.now():%Y-%m-%d %H:%M} UTC: {clock.ahead} ahead of the real time")
         if is_developer_terminal(settings, sys.stderr):
             console.print("  Logs       warnings only; COFFRET_LOG_LEVEL=INFO shows each request")
         if demo is None:

@@ -1,6 +1,7 @@
 """The second step: the buyer's details and the delivery address."""
 
 import dataclasses
+from collections.abc import Mapping
 
 from starlette.responses import Response
 
@@ -11,6 +12,8 @@ from funnel.core.forms import Form, shown_errors_of
 from funnel.core.messages import error_text
 from funnel.core.page_request import FieldError
 from resolvers.checkout import steps as operations
+from resolvers.checkout.billing import LENGTHS as COMPANY_LENGTHS
+from resolvers.checkout.billing import PRESELECTED
 from resolvers.checkout.buyer import LENGTHS, needs_address
 from schema.checkout.checkout import Buyer, CheckoutStep
 from schema.checkout.view import Checkout
@@ -20,7 +23,7 @@ from schema.validation.mail_domains import suggested_email
 STEP, EMAIL = CheckoutStep.INFORMATION, "email"
 PERSON = ("first_name", "last_name", "email", "phone")
 ADDRESS = ("recipient_name", "address_line_1", "address_line_2", "postal_code", "city", "country")
-FIELDS = (*PERSON, *ADDRESS, "message")
+FIELDS = (*PERSON, *ADDRESS, *COMPANY_LENGTHS, "message")
 """In the order of the page."""
 LONGEST_TYPED = 2000
 """Maximum number of characters stored of a field to show it again. The operation validates the real limit."""
@@ -55,20 +58,30 @@ def _page(request: CheckoutRequest, checkout: Checkout, flash: Flash, layout: st
     buyer = checkout.buyer or Buyer()
     shown = {name: flash.fields.get(name, getattr(buyer, name)) for name in LENGTHS}
     shown["country"] = shown["country"] or checkout.country or request.shop.country
+    home = needs_buyer_address(checkout)
+    has_company = any(shown[name] for name in COMPANY_LENGTHS if name != PRESELECTED)
+    if not home:
+        shown["billing_country"] = shown["billing_country"] or shown["country"]
     return request.render(
         "information.html",
-        errors=[FieldError(place, *error_text(place, code, shown["country"])) for place, code in flash.problems],
+        errors=[_field_error(place, code, shown) for place, code in flash.problems],
         checkout=checkout,
+        company_shown=has_company or any(place in COMPANY_LENGTHS for place, _ in flash.problems),
         current=STEP,
         delivery=delivery,
         flash=flash,
-        home=needs_buyer_address(checkout),
+        home=home,
         layout=layout,
         asks_for_message=request.storefront.section is None,
         limits=LENGTHS,
         values=shown,
         suggestion=suggested_email(flash.fields.get(EMAIL, ""), request.shop.country),
     )
+
+
+def _field_error(place: str, code: str, shown: Mapping[str, str]) -> FieldError:
+    country = shown["billing_country" if place in COMPANY_LENGTHS else "country"]
+    return FieldError(place, *error_text(place, code, country))
 
 
 async def identify(request: CheckoutRequest) -> Response:

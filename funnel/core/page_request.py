@@ -17,6 +17,7 @@ from resolvers.core.services import Services
 from schema.checkout.brand import Brand
 from schema.core.text import Text
 from store.core.client_network import client_network_of
+from store.core.settings.provider import PROVIDER_TITLES
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,11 @@ class PageRequest(ABC):
     def balance_path(self) -> str:
         """The page that tells what is left of a voucher or gift card; empty where there is none."""
         return ""
+
+    @property
+    def payment_service(self) -> str:
+        """Who takes the money, as customers read it."""
+        return PROVIDER_TITLES[self.services.settings.provider]
 
     @property
     def home_url(self) -> str:

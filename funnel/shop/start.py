@@ -1,27 +1,15 @@
 """The start of a shop's host, its icon, and the page for all paths that lead nowhere."""
 
-from html import escape
-
 import orjson
 from starlette.responses import RedirectResponse, Response
 
+from funnel.core.icons import ICON_HEADERS, letter_icon
 from funnel.core.messages import BACK, ERROR_PAGES, FIND_ORDER, ErrorPage
 from funnel.core.page_request import PageLink
 from funnel.shop.handler import ShopPageRequest
 from resolvers.catalogue.experience_page import get_shop_sections
 from schema.checkout.checkout import ShopKind
 from schema.core.errors import NotFound
-
-ICON = (
-    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect width="64" height="64" rx="14" fill="{accent}"/>'
-    '<text x="32" y="33" fill="{ink}" font-family="system-ui,sans-serif" font-size="36" font-weight="600" '
-    'text-anchor="middle" dominant-baseline="central">{letter}</text></svg>'
-)
-ICON_HEADERS = {
-    "Cache-Control": "public, max-age=86400",
-    "Content-Security-Policy": "default-src 'none'",
-    "X-Content-Type-Options": "nosniff",
-}
 
 
 async def start(request: ShopPageRequest) -> Response:
@@ -58,6 +46,4 @@ async def icon(request: ShopPageRequest) -> Response:
     brand = request.shop.brand
     if brand.logo_url:
         return RedirectResponse(brand.logo_url, 302, {"Cache-Control": ICON_HEADERS["Cache-Control"]})
-    letter = escape(brand.name[:1].upper() or "•")
-    svg = ICON.format(accent=brand.accent, ink=brand.accent_ink, letter=letter)
-    return Response(svg, headers=ICON_HEADERS, media_type="image/svg+xml")
+    return letter_icon(brand)

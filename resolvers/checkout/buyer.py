@@ -1,7 +1,9 @@
 """Validation and cleaning of buyer data and of other persons' data."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from resolvers.checkout.billing import LENGTHS as COMPANY_LENGTHS
+from resolvers.checkout.billing import check_company, missing_of_company
 from schema.checkout.checkout import Buyer, DeliveryOption
 from schema.core.errors import InvalidInput, Problem
 from schema.delivery.delivery import DeliveryKind
@@ -25,7 +27,7 @@ CONTACT_LENGTHS = {
 }
 POSTAL_CODE_ERROR = "INVALID_POSTAL_CODE"
 NO_COUNTRY = Problem(("country",), "INVALID", "Choose a country.")
-LENGTHS = {**CONTACT_LENGTHS, "recipient_name": 160, "message": 1000}
+LENGTHS = {**CONTACT_LENGTHS, "recipient_name": 160, "message": 1000, **COMPANY_LENGTHS}
 
 
 def needs_address(delivery: DeliveryOption | None) -> bool:
@@ -38,7 +40,8 @@ def required_of(delivery: DeliveryOption | None) -> tuple[str, ...]:
 
 
 def missing_of(buyer: Buyer, delivery: DeliveryOption | None) -> list[str]:
-    return [name for name in required_of(delivery) if not getattr(buyer, name)]
+    missing = [name for name in required_of(delivery) if not getattr(buyer, name)]
+    return [*missing, *missing_of_company(buyer, has_address=needs_address(delivery))]
 
 
 def validate_buyer(buyer: Buyer, delivery: DeliveryOption | None, region: str) -> Buyer:
@@ -55,17 +58,24 @@ def check_buyer(buyer: Buyer, delivery: DeliveryOption | None, region: str) -> t
     `region` is the country code for telephone numbers without a country prefix, if the buyer's country is unknown.
     """
     tidied, problems = clean_person({name: getattr(buyer, name) for name in LENGTHS}, LENGTHS, region)
-    result = Buyer(**tidied)
+    company, wrong = check_company(tidied, tidied["country"] if needs_address(delivery) else "")
+    told = {problem.path[0] for problem in problems}
+    problems += [problem for problem in wrong if problem.path[0] not in told]
+    result = Buyer(**tidied | company)
     if not needs_address(delivery):  # the field is not shown, so that its value cannot be mended
-        problems = [problem for problem in problems if problem.code != POSTAL_CODE_ERROR]
+        problems = _without_postal_code(problems)
     reported = {problem.path[0] for problem in problems}
     missing = [Problem((name,), "REQUIRED", "Fill this in.") for name in missing_of(result, delivery)]
     problems = [*missing, *problems]
     countries = delivery.countries if delivery and needs_address(delivery) else ()
     if result.country and countries and result.country not in countries and "country" not in reported:
-        problems = [problem for problem in problems if problem.code != POSTAL_CODE_ERROR]  # of a country that is wrong
+        problems = _without_postal_code(problems)  # of a country that is wrong
         problems.append(Problem(("country",), "NOT_DELIVERED", "This delivery does not go to this country."))
     return result, problems
+
+
+def _without_postal_code(problems: Sequence[Problem]) -> list[Problem]:
+    return [problem for problem in problems if (problem.path, problem.code) != (("postal_code",), POSTAL_CODE_ERROR)]
 
 
 def chosen_country(country: str) -> str:
@@ -111,7 +121,7 @@ def clean_field(value: str, name: str) -> str:
     text = value.encode(errors="ignore").decode()  # drops lone surrogates
     lines = [" ".join(line.split()) for line in clean_text(text).splitlines()]
     cleaned = ("\n" if name == "message" else " ").join(lines).strip()
-    return cleaned.upper() if name == "country" else cleaned
+    return cleaned.upper() if name.endswith("country") else cleaned
 
 
 def _email(value: str) -> tuple[str, Problem | None]:

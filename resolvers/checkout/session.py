@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from zoneinfo import ZoneInfo
 
 from resolvers.checkout.buyer import missing_of, needs_address
-from resolvers.checkout.reserved_stock import with_reserved_until
+from resolvers.checkout.reserved_stock import with_holders
 from resolvers.core.operation import Call
 from resolvers.partner.payment_methods import methods_for, token_methods_for
 from resolvers.partner.selling import may_sell
@@ -250,7 +250,7 @@ class CheckoutSession:
             key=self.key,
             brand=self.shop.brand,
             currency=self.currency,
-            lines=await with_reserved_until(db, self.shop.partner_id, self.key, priced.lines),
+            lines=await with_holders(db, self.shop.partner_id, self.key, priced.lines),
             offered_products=tuple(s.offered for s in quote.pricing_input.products.values() if s.is_active),
             basket_lines=priced.gifts,
             deliveries=goods or ((delivery,) if delivery else ()),

@@ -33,6 +33,7 @@ from store.mail.outbox import schedule_delivery
 from store.mail.pictures import load_pictures
 from store.mail.render import render_mail
 from store.mail.rows import MailRow
+from store.mail.successions import is_held_back, lock_followers
 from store.order.links import order_url
 from store.order.orders import OrderRow
 from store.partner.brand import DEFAULT_ACCENT, brand_of, brand_of_marketplace
@@ -48,6 +49,7 @@ PAUSES = tuple(dt.timedelta(minutes=minutes) for minutes in (1, 2, 5, 10, 20, 40
 """Pauses between attempts: slightly more than 23 hours in all."""
 SWEEP_BATCH = 500
 """Messages per sweep; a sweep runs every minute."""
+NOT_TRUE = "It tells of another message, which has failed. Send that one again, then this one."
 WITH_ORDER_PAGE = (OrderContent, OrderRefundContent, OrderLinkContent, RefundRequestContent, GiftContent)
 MAILS = Counter("coffret_mails_total", "Messages, by outcome at the mail server.", ["kind", "outcome"])
 SECONDS = Histogram("coffret_mail_seconds", "Duration of passing a message to the mail server.")
@@ -81,7 +83,9 @@ async def send(services: Services, mail_id: int) -> None:
 
 
 async def _claim(services: Services, mail_id: int) -> MailRow | None:
-    """Claim the message if it is due and unclaimed. One statement, so that only one of two workers gets it."""
+    """Claim the message if it is due and unclaimed, and waits for no other. One statement, so that only one of two workers
+    gets it.
+    """
     now = services.clock.now()
     claim = (
         update(MailRow)
@@ -89,6 +93,7 @@ async def _claim(services: Services, mail_id: int) -> MailRow | None:
             col(MailRow.id) == mail_id,
             col(MailRow.state) == MailState.QUEUED,
             col(MailRow.due_on) <= now + CLOCK_TOLERANCE,
+            ~is_held_back(),
         )
         .values(due_on=now + CLAIM_DURATION, tries=col(MailRow.tries) + 1)
         .returning(MailRow)
@@ -175,6 +180,8 @@ async def _record_sent(services: Services, mail: MailRow) -> None:
     values = {"state": MailState.SENT, "sent_on": services.clock.now(), "due_on": None, "last_error": ""}
     async with services.db.sessions() as db, db.begin():
         await db.exec(update(MailRow).where(col(MailRow.id) == mail.id).values(values))
+        for follower in await lock_followers(db, mail):
+            await schedule_delivery(db, follower.id, follower.tries)
     MAILS.labels(mail.kind, "sent").inc()
     log.info("a message was sent", mail=mail.id, kind=mail.kind, tries=mail.tries)
 
@@ -193,6 +200,9 @@ async def _record_failure(services: Services, mail: MailRow, error: MailError) -
         changed = await db.exec(update(MailRow).where(*ours).values(noted))
         if pause is not None and changed.rowcount:
             await schedule_delivery(db, mail.id, mail.tries, pause)
+        elif changed.rowcount:
+            for follower in await lock_followers(db, mail):
+                follower.state, follower.due_on, follower.last_error = MailState.FAILED, None, NOT_TRUE
     MAILS.labels(mail.kind, "failed" if given_up else "deferred").inc()
     log.warning("a message was not sent", mail=mail.id, kind=mail.kind, tries=mail.tries, state=state, error=str(error))
 

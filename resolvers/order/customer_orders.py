@@ -7,6 +7,7 @@ from schema.core.money import Money
 from schema.core.text import Text
 from schema.order.customer_order import (
     CustomerOrder,
+    CustomerOrderBilling,
     CustomerOrderCode,
     CustomerOrderDelivery,
     CustomerOrderDocument,
@@ -20,7 +21,7 @@ from schema.order.customer_order import (
     CustomerRefundRequestLine,
     CustomerRequestOffer,
 )
-from schema.order.page import IssuedItem, IssuedState, OrderPage
+from schema.order.page import IssuedItem, IssuedState, OrderPage, OrderPageBilling
 from schema.order.page_fulfilment import OrderPageFulfilment
 from schema.order.page_requests import OrderPageRequest, RefundForm
 
@@ -47,6 +48,7 @@ class CustomerOrderView:
             first_name=page.first_name,
             email=page.email,
             message=page.message,
+            billing=None if page.billing is None else _billing(page.billing),
             page_url=f"{self._root}{page.path}",
             lines=self._lines(),
             delivery=self._delivery(),
@@ -155,6 +157,15 @@ def _fulfilment(fulfilment: OrderPageFulfilment) -> CustomerOrderFulfilment:
         carrier=fulfilment.carrier or None,
         tracking_number=fulfilment.tracking_number or None,
         tracking_url=fulfilment.tracking_url or None,
+    )
+
+
+def _billing(billing: OrderPageBilling) -> CustomerOrderBilling:
+    return CustomerOrderBilling(
+        company_name=billing.company_name,
+        vat_id=billing.vat_id,
+        address=list(billing.address),
+        country=billing.country,
     )
 
 

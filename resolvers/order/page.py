@@ -14,14 +14,14 @@ from resolvers.order.page_requests import page_requests, request_offer
 from schema.checkout.checkout import ShopKind, Totals
 from schema.checkout.codes import AppliedCode, CodeKind
 from schema.core.errors import NotFound
-from schema.order.page import OrderPage, OrderPageDelivery, OrderPageLine, OrderPageRefund
+from schema.order.page import OrderPage, OrderPageBilling, OrderPageDelivery, OrderPageLine, OrderPageRefund
 from schema.payment.payment import PaymentStatus, PaymentTransactionStatus, RefundState
 from store.checkout.shops import shop_url
 from store.core.codes import format_code
 from store.document.addresses import DocumentKind, document_path
 from store.legal import links_of
 from store.order.links import order_path, read_order_token
-from store.order.orders import OrderRow, address_lines
+from store.order.orders import OrderRow, address_lines, billing_lines
 from store.order.refunds import lines_of_order
 from store.partner.brand import brand_of
 from store.partner.partners import PartnerRow, partner_with_time_zone
@@ -40,8 +40,7 @@ async def find_order_page(context: Context, token: str) -> OrderPage:
         order = await order_of_link(context, db, token)
         attempt = await db.get_one(AttemptRow, order.attempt_id)
         partner, time_zone = await partner_with_time_zone(db, order.partner_id)
-        payments = await _payments_of(db, order)
-        shop_kind, now = _shop_kind(order, partner), services.clock.now()
+        payments, shop_kind = await _payments_of(db, order), _shop_kind(order, partner)
         return OrderPage(
             path=order_path(services.settings, order.uuid),
             partner_id=partner.id,
@@ -56,6 +55,7 @@ async def find_order_page(context: Context, token: str) -> OrderPage:
             first_name=order.buyer_first_name,
             email=order.buyer_email,
             message=order.message,
+            billing=_billing_of(order),
             lines=await _lines_of(services, db, order, attempt, time_zone),
             delivery=_delivery_of(order, attempt),
             fulfilment=page_fulfilment(order),
@@ -63,7 +63,7 @@ async def find_order_page(context: Context, token: str) -> OrderPage:
             codes=codes_of(attempt),
             refunds=await _refunds_of(db, payments),
             requests=await page_requests(db, order),
-            request_offer=await request_offer(db, partner, order, time_zone, now),
+            request_offer=await request_offer(db, partner, order, time_zone, services.clock.now()),
             shop_kind=shop_kind,
             shop_url=shop_url(services.settings, partner.site_domain, shop_kind),
             legal=await links_of(db, order.document_ids),
@@ -115,6 +115,17 @@ def _delivery_of(order: OrderRow, attempt: AttemptRow) -> OrderPageDelivery:
         description=attempt.delivery.description,
         address=address_lines(order),
         country=order.country or "",
+    )
+
+
+def _billing_of(order: OrderRow) -> OrderPageBilling | None:
+    if not order.billing_company_name:
+        return None
+    return OrderPageBilling(
+        company_name=order.billing_company_name,
+        vat_id=order.billing_vat_id or "",
+        address=billing_lines(order),
+        country=order.billing_country or "",
     )
 
 

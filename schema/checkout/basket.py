@@ -10,7 +10,8 @@ from typing import ClassVar, TypeAlias
 from zoneinfo import ZoneInfo
 
 from schema.catalogue.prototype import VoucherPrototypeType
-from schema.checkout.checkout import Contact, DeliveryOption, ShopKind
+from schema.checkout.checkout import DeliveryOption, ShopKind
+from schema.checkout.contact import Contact
 from schema.checkout.gift_card_offer import OfferedDesign
 from schema.checkout.network_offer import OfferedBox
 from schema.core.text import Text

@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
+from typing import Annotated
 
 from schema.checkout.codes import AppliedCode
+from schema.checkout.contact import Contact
 from schema.checkout.legal import LegalLink
 from schema.core.columns import DescribedEnum, graphql_enum
+from schema.core.json_keys import OMITTED_IF_EMPTY
 from schema.core.text import Text
 from schema.delivery.delivery import DeliveryKind
 
@@ -164,6 +167,8 @@ class CheckoutLine:
     """For stock that another browser's payment for the same cart has reserved: when the reservation ends at the
     latest.
     """
+    is_held_by_others: bool = False
+    """True if payments of other buyers hold the missing stock, so that it may be free again soon."""
 
     @property
     def is_fixable(self) -> bool:
@@ -267,28 +272,23 @@ class AgreedTotals:
 
 
 @dataclass(frozen=True, slots=True)
-class Contact:
-    """A person's contact data and postal address, as typed."""
-
-    first_name: str = ""
-    last_name: str = ""
-    email: str = ""
-    phone: str = ""
-    address_line_1: str = ""
-    address_line_2: str = ""
-    postal_code: str = ""
-    city: str = ""
-    country: str = ""
-    """ISO 3166 alpha-2."""
-
-
-@dataclass(frozen=True, slots=True)
 class Buyer(Contact):
     """The buyer, with the address of home delivery."""
 
     recipient_name: str = ""
     """The parcel's recipient, if it is not the buyer."""
     message: str = ""
+    company_name: Annotated[str, OMITTED_IF_EMPTY] = ""
+    """The company that buys, for the invoice; empty for a person. Without one the fields below are empty."""
+    vat_id: Annotated[str, OMITTED_IF_EMPTY] = ""
+    """The company's VAT number; empty if not given."""
+    billing_line_1: Annotated[str, OMITTED_IF_EMPTY] = ""
+    """The company's address. Empty as a whole: that of home delivery."""
+    billing_line_2: Annotated[str, OMITTED_IF_EMPTY] = ""
+    billing_postal_code: Annotated[str, OMITTED_IF_EMPTY] = ""
+    billing_city: Annotated[str, OMITTED_IF_EMPTY] = ""
+    billing_country: Annotated[str, OMITTED_IF_EMPTY] = ""
+    """ISO 3166 alpha-2."""
 
 
 class CheckoutNotice(StrEnum):

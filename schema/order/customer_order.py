@@ -184,6 +184,14 @@ class CustomerOrderDocument:
     url: Text = strawberry.field(description="Its address, in each language that has it.")
 
 
+@strawberry.type(description="The company that has bought, as its invoice names it.")
+class CustomerOrderBilling:
+    company_name: str = strawberry.field(description="Name of the company.")
+    vat_id: str = strawberry.field(description="Its VAT number; empty if not given.")
+    address: list[str] = strawberry.field(description="The lines of its address, without the country.")
+    country: str = strawberry.field(description="ISO 3166 code of the country.")
+
+
 @strawberry.type(description="An order as its buyer sees it: what the page of the order shows.")
 class CustomerOrder:
     number: int = strawberry.field(description="The order's number.")
@@ -195,6 +203,9 @@ class CustomerOrder:
     first_name: str = strawberry.field(description="The buyer's first name.")
     email: str = strawberry.field(description="The buyer's e-mail address.")
     message: str = strawberry.field(description="What the buyer wrote to the shop; empty if nothing.")
+    billing: CustomerOrderBilling | None = strawberry.field(
+        description="The company that has bought; null if the buyer is a person."
+    )
     page_url: str = strawberry.field(description="The address of the page of the order.")
     lines: list[CustomerOrderLine] = strawberry.field(description="Its lines.")
     delivery: CustomerOrderDelivery = strawberry.field(description="How it is delivered.")
@@ -212,7 +223,9 @@ class CustomerOrder:
     request_offer: CustomerRequestOffer | None = strawberry.field(
         description="What its buyer can ask for with `requestRefundByToken`; null if nothing."
     )
-    receipt_urls: list[str] = strawberry.field(description="The addresses of the receipts of its payments (PDF).")
+    receipt_urls: list[str] = strawberry.field(
+        description="The addresses of the receipts of its payments (PDF): invoices, if a company has bought."
+    )
     legal_documents: list[CustomerOrderDocument] = strawberry.field(
         description="The versions of the legal texts that it was placed under."
     )

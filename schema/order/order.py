@@ -165,6 +165,23 @@ class PostalAddress(EmbeddedColumns):
     country: str | None = Field(default=None, max_length=2, description="ISO 3166 alpha-2 code.")
 
 
+@embedded_type(
+    "The company that an order was bought by: what its invoice says about it.",
+    prefix="billing_",
+    unless_null="billing_company_name",
+)
+class OrderBilling(EmbeddedColumns):
+    billing_company_name: str | None = Field(default=None, max_length=160, description="Name of the company.")
+    billing_vat_id: str | None = Field(default=None, max_length=40, description="Its VAT number; empty if not given.")
+    billing_line_1: str | None = Field(default=None, max_length=120, description="Street and number.")
+    billing_line_2: str | None = Field(
+        default=None, max_length=120, description="Building, floor or department; empty if none."
+    )
+    billing_postal_code: str | None = Field(default=None, max_length=20, description="Postal code.")
+    billing_city: str | None = Field(default=None, max_length=80, description="Town.")
+    billing_country: str | None = Field(default=None, max_length=2, description="ISO 3166 alpha-2 code.")
+
+
 @embedded_type("The delivery of an order.", prefix="delivery_")
 class OrderDelivery(EmbeddedColumns):
     delivery_kind: DeliveryKind = enum_column(DeliveryKind, "The kind of delivery.")
@@ -193,6 +210,12 @@ class Order(SchemaModel):
     cart_id: UUID = Field(description="The id of the cart or basket it was created from.")
     message: str = Field(default="", max_length=1000, description="The buyer's message; empty if none.")
     buyer = embedded(OrderBuyer, "The buyer.")
+    billing = embedded(
+        OrderBilling,
+        "The company that has bought; null if the buyer is a person. It stays when the data of the buyer are "
+        "erased, as invoices have to be kept.",
+        nullable=True,
+    )
     personal_data_erased_on: dt.datetime | None = datetime_column(
         "When the buyer's data were erased; null if they were not.", default=None, nullable=True
     )

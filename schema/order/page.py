@@ -114,6 +114,18 @@ class OrderPageDelivery:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OrderPageBilling:
+    """The company that has bought, as its invoice names it."""
+
+    company_name: str
+    vat_id: str
+    """Empty if not given."""
+    address: tuple[str, ...]
+    country: str
+    """ISO 3166 code."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OrderPage:
     """The page of an order. Its link is the credential: whoever has it sees the codes of what was bought."""
 
@@ -131,6 +143,8 @@ class OrderPage:
     email: str
     message: str
     """What the buyer wrote to the shop; empty if nothing."""
+    billing: OrderPageBilling | None
+    """None if the buyer is a person. The receipts are invoices otherwise."""
     lines: tuple[OrderPageLine, ...]
     delivery: OrderPageDelivery
     fulfilment: OrderPageFulfilment | None

@@ -53,6 +53,15 @@ class PersonalAddress:
     country: str = strawberry.field(description="ISO 3166 alpha-2 code.")
 
 
+@strawberry.type(description="The company for which a person has bought.")
+class PersonalBilling:
+    company_name: str = strawberry.field(description="Name of the company.")
+    vat_id: str = strawberry.field(description="Its VAT number; empty if not given.")
+    address: PersonalAddress | None = strawberry.field(
+        description="Its address; null in a checkout if it is the one that the order was to be sent to."
+    )
+
+
 @strawberry.type(description="The person among the customers of the partner.")
 class PersonalCustomer:
     id: int = strawberry.field(description="The customer's id.")
@@ -76,6 +85,7 @@ class PersonalOrder:
     language: str = strawberry.field(description="The buyer's language.")
     buyer: PersonalContact = strawberry.field(description="The buyer.")
     address: PersonalAddress | None = strawberry.field(description="Where it was sent; null if it was not.")
+    billing: PersonalBilling | None = strawberry.field(description="The company for which it was bought; null if none.")
     message: str = strawberry.field(description="The buyer's message; empty if none.")
     tracking_number: str = strawberry.field(description="The carrier's number of the parcel; empty if none.")
     lines: list[PersonalOrderLine] = strawberry.field(description="What was ordered.")
@@ -100,6 +110,9 @@ class PersonalCheckout:
     buyer: PersonalContact | None = strawberry.field(description="The buyer; null if that is somebody else.")
     address: PersonalAddress | None = strawberry.field(
         description="The buyer's address; null if not given, or not theirs."
+    )
+    billing: PersonalBilling | None = strawberry.field(
+        description="The company for which it was to be bought; null if none, or if the buyer is somebody else."
     )
     message: str = strawberry.field(description="The buyer's message; empty if none, or not theirs.")
     gifts: list[PersonalGiftWords] = strawberry.field(

@@ -213,7 +213,17 @@ def _order(attempt: AttemptRow, number: int, now: dt.datetime) -> OrderRow:
         order.address_line_1, order.address_line_2 = attempt.buyer.address_line_1, attempt.buyer.address_line_2
         order.postal_code, order.city = attempt.buyer.postal_code, attempt.buyer.city
         order.country = attempt.buyer.country
+    if attempt.buyer.company_name:
+        _name_company(order, attempt.buyer)
     return order
+
+
+def _name_company(order: OrderRow, buyer: Buyer) -> None:
+    """Write the company that buys. Without an address of its own it has that of the delivery."""
+    order.billing_company_name, order.billing_vat_id = buyer.company_name, buyer.vat_id
+    for name in ("line_1", "line_2", "postal_code", "city", "country"):
+        delivered = getattr(buyer, f"address_{name}" if name.startswith("line") else name)
+        setattr(order, f"billing_{name}", getattr(buyer, f"billing_{name}") if buyer.billing_line_1 else delivered)
 
 
 def _with_issued(line: AttemptLine, row: VoucherRow | GiftCardRow | None) -> AttemptLine:

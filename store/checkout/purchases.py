@@ -7,7 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from schema.checkout.basket import BasketLine, Gift
-from schema.checkout.checkout import Contact
+from schema.checkout.contact import Contact
 from schema.coupon.coupon import ReceptionMode
 from store.coupon.coupons import CouponRow
 from store.payment.attempts import AttemptRow

@@ -3,6 +3,7 @@
 import datetime as dt
 import hashlib
 import uuid
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -152,6 +153,24 @@ async def reservations_elsewhere(
     )
     async with db.read_sessions() as session:
         return [(OwnReservations.of(attempt), attempt) for attempt in (await session.exec(query)).all()]
+
+
+async def stock_held_by_others(
+    db: DatabaseReader, partner_id: int, key: CheckoutKey
+) -> Mapping[tuple[int, int | None], int]:
+    """The stock that live payments for other carts hold, by product and variant."""
+    table = AttemptRow
+    query = select(table).where(
+        col(table.partner_id) == partner_id,
+        col(table.cart_id) != key.cart_id,
+        col(table.state).in_(LIVE),
+        col(table.held),
+    )
+    held: Counter[tuple[int, int | None]] = Counter()
+    async with db.read_sessions() as session:
+        for attempt in (await session.exec(query)).all():
+            held.update(OwnReservations.of(attempt).stock)
+    return held
 
 
 async def usable_codes(

@@ -2,7 +2,6 @@
 
 from typing import Any, TypeVar
 
-from pydantic import Field as PydanticField
 from pydantic import PlainSerializer, TypeAdapter
 from sqlalchemy import Dialect
 from sqlalchemy.dialects.postgresql import JSONB
@@ -11,10 +10,6 @@ from sqlmodel import Field
 
 T = TypeVar("T")
 
-OMITTED_IF_NONE = PydanticField(exclude_if=lambda value: value is None)
-"""For a field of a stored value whose key is left out while it is None."""
-OMITTED_IF_EMPTY = PydanticField(exclude_if=lambda value: not value)
-"""For a field of a stored value whose key is left out while it is None or empty. Midnight is neither."""
 TEXT_AS_STORED = PlainSerializer(lambda text: text.model_dump(exclude_none=True), return_type=dict[str, str])
 """For a text within a stored value: its languages only, as in a column of its own."""
 

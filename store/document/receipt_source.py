@@ -1,7 +1,7 @@
 """Reads the receipt of a payment from the database."""
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -13,7 +13,7 @@ from schema.payment_method import PaymentMethod
 from store.core.localization.formats import Formats
 from store.document import receipt_words as words
 from store.document.contact import reached_at
-from store.document.receipt import Receipt, ReceiptRow
+from store.document.receipt import Receipt, ReceiptLabels, ReceiptRow
 from store.document.receipt_words import ReceiptWords
 from store.document.sheet import SheetBrand
 from store.gift_card.gift_cards import GiftCardRow
@@ -32,6 +32,8 @@ class ReceiptReader:
     payment: PaymentRow
     partner: PartnerRow
     time_zone: str
+    order: OrderRow | None
+    """What was paid for; None for a payment without an order."""
 
     @property
     def language(self) -> str:
@@ -45,31 +47,33 @@ class ReceiptReader:
     def words(self) -> ReceiptWords:
         return ReceiptWords(self.language)
 
+    @property
+    def overline(self) -> str:
+        """What the document is."""
+        return self.words.say(words.RECEIPT)
+
+    @property
+    def labels(self) -> ReceiptLabels:
+        return self.words.labels
+
     async def read(self) -> Receipt:
         payment, say = self.payment, self.words.say
-        order = None if payment.order_id is None else await self.db.get_one(OrderRow, payment.order_id)
-        overline, amount = say(words.RECEIPT), self.money(payment.payment_amount)
-        numbers = [(say(words.PAYMENT_NUMBER), str(payment.id))]
-        if order is not None:
-            numbers.insert(0, (say(words.ORDER_NUMBER), str(order.number)))
+        overline, amount = self.overline, self.money(payment.payment_amount)
         wholly_refunded = await is_wholly_refunded(self.db, payment)
         return Receipt(
             language=self.language,
             title=f"{overline} – {self.partner.commercial_name} – {amount}",
             look=SheetBrand.from_brand(brand_of(self.partner)),
-            words=self.words.labels,
+            words=self.labels,
             overline=overline,
             amount=amount,
             paid_on=say(words.PAID_ON, date=self.date(await self._paid_on())),
             mark=say(words.REFUNDED) if wholly_refunded else "",
-            facts=numbers,
+            facts=list(self._facts()),
             payee=list(self._payee()),
-            payer=[
-                f"{payment.customer_first_name} {payment.customer_last_name}".strip(),
-                payment.customer_email,
-            ],
+            payer=list(self._payer()),
             description=payment.description,
-            paid_for=list(self._price()) if order is None else await self._order_rows(order),
+            paid_for=list(self._price()) if self.order is None else await self._order_rows(self.order),
             paid_with=await self._source_rows(),
             refunds=await self._refund_rows(),
             contact=[reached_at(self.partner)],
@@ -107,6 +111,16 @@ class ReceiptReader:
         if partner.vat_id:
             yield say(words.VAT_NUMBER, number=partner.vat_id)
 
+    def _payer(self) -> Iterator[str]:
+        yield f"{self.payment.customer_first_name} {self.payment.customer_last_name}".strip()
+        yield self.payment.customer_email
+
+    def _facts(self) -> Iterator[tuple[str, str]]:
+        say = self.words.say
+        if self.order is not None:
+            yield say(words.ORDER_NUMBER), str(self.order.number)
+        yield say(words.PAYMENT_NUMBER), str(self.payment.id)
+
     def _price(self) -> Iterator[ReceiptRow]:
         """The amounts of a payment without an order."""
         payment, say = self.payment, self.words.say
@@ -121,8 +135,15 @@ class ReceiptReader:
         rows = [*await self._product_rows(order), *await self._coupon_rows(order)]
         if order.delivery_amount:
             rows.append(ReceiptRow(say(words.DELIVERY), self.money(order.delivery_amount), said(order.delivery_name)))
-        vat = await self._vat_text(order)
-        return [*rows, ReceiptRow(say(words.TOTAL), self.money(order.total_amount), vat, strong=True)]
+        return [*rows, *await self._total_rows(order)]
+
+    async def _total_rows(self, order: OrderRow) -> list[ReceiptRow]:
+        """The total, and the VAT in it by rate."""
+        vat = " · ".join(
+            f"{self.words.vat(row.rate, self.money(row.net_amount))}{self.formats.colon} {self.money(row.vat_amount)}"
+            for row in await self.vat_of(order)
+        )
+        return [ReceiptRow(self.words.say(words.TOTAL), self.money(order.total_amount), vat, strong=True)]
 
     async def _product_rows(self, order: OrderRow) -> list[ReceiptRow]:
         said = self.formats.translate
@@ -135,6 +156,7 @@ class ReceiptReader:
         rows = []
         for line, variant in (await self.db.exec(query)).all():
             details = [said(text) for text in ((variant.name, variant.choices) if variant else ()) if text]
+            details += self._price_details(line)
             name = said(line.name) if line.quantity == 1 else f"{line.quantity} × {said(line.name)}"
             rows.append(ReceiptRow(name, self.money(line.total_amount), " · ".join(filter(None, details))))
         return rows
@@ -147,13 +169,14 @@ class ReceiptReader:
             for row in (await self.db.exec(query.order_by(col(table.id)))).all()
         ]
 
-    async def _vat_text(self, order: OrderRow) -> str:
+    def _price_details(self, line: OrderProductRow) -> list[str]:  # noqa: ARG002 - invoices have some
+        """What is said of the price of a line."""
+        return []
+
+    async def vat_of(self, order: OrderRow) -> Sequence[OrderVatRow]:
         """The VAT in the total, by rate."""
         query = select(OrderVatRow).where(col(OrderVatRow.order_id) == order.id).order_by(col(OrderVatRow.id))
-        return " · ".join(
-            f"{self.words.vat(row.rate, self.money(row.net_amount))}{self.formats.colon} {self.money(row.vat_amount)}"
-            for row in (await self.db.exec(query)).all()
-        )
+        return (await self.db.exec(query)).all()
 
     async def _source_rows(self) -> list[ReceiptRow]:
         query = (

@@ -1,7 +1,7 @@
 """The texts of receipts that we write, in eight languages."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from schema.payment_method import PaymentMethod
@@ -32,6 +32,11 @@ class ReceiptWords:
             note=self.say(N_("This receipt confirms a payment. It is not an invoice.")),
         )
 
+    @property
+    def invoice_labels(self) -> ReceiptLabels:
+        """Those of the invoice of an order, without a note."""
+        return replace(self.labels, payee=self.say(N_("From")), payer=self.say(N_("Billed to")), note="")
+
     def vat(self, rate: Decimal, net: str) -> str:
         return self.say(N_("Including VAT of %(rate)s on %(net)s"), rate=Formats(self.language).percent(rate), net=net)
 
@@ -42,6 +47,9 @@ def N_(text: str) -> str:  # noqa: N802 - the name that gettext's tools know
 
 
 RECEIPT = N_("Receipt")
+INVOICE, INVOICE_NUMBER, INVOICE_DATE = N_("Invoice"), N_("Invoice number"), N_("Date of issue")
+NET_TOTAL, VAT_AT, VAT_ON = N_("Total without VAT"), N_("VAT %(rate)s"), N_("VAT %(rate)s on %(net)s")
+NO_VAT_YET = N_("The sale of gift cards bears no VAT: it is charged on what they pay for.")
 PAID_ON = N_("Paid on %(date)s")
 PAYMENT_NUMBER = N_("Payment number")
 ORDER_NUMBER = N_("Order number")

@@ -23,7 +23,7 @@ from store.document.addresses import DocumentKind, document_key
 from store.document.contact import contact_of
 from store.document.gift_names import SoldItem, giftee_name, gifter_name
 from store.document.network_source import read_network_gift_card, read_network_voucher
-from store.document.receipt_source import ReceiptReader
+from store.document.order_invoice import read_receipt
 from store.document.rich import blocks_of_html, blocks_of_text
 from store.document.sheet import Sheet, SheetBrand, SmallPrintSection
 from store.document.typeset import TypesetDocument
@@ -129,7 +129,7 @@ async def document_source_of(
     partner, time_zone = (await db.exec(query.where(col(PartnerRow.id) == row.partner_id))).one()
     logo = await stored_picture(db, partner.logo_url)
     if isinstance(row, PaymentRow):
-        receipt = await ReceiptReader(db, row, partner, time_zone).read()
+        receipt = await read_receipt(db, row, partner, time_zone)
         return DocumentSource(document_key(DocumentKind.RECEIPT, row.id), receipt, row.created_on, None, logo)
     common = _shared_fields(settings, partner, row, time_zone, now)
     if isinstance(row, GiftCardRow):

@@ -59,6 +59,15 @@ class DeliveryContent(Content):
     """True if it goes to the giftees, whose addresses are not included here."""
 
 
+class BillingContent(Content):
+    """The company that has bought."""
+
+    company_name: str
+    vat_id: str
+    address: tuple[str, ...]
+    country: str
+
+
 class OrderContent(Content):
     """An order, for the messages to the buyer and to the partner."""
 
@@ -84,6 +93,8 @@ class OrderContent(Content):
     vat: tuple[VatContent, ...]
     order_page: UUID | None = None
     """The uuid of the order, by which its page is linked. Older messages lack this field."""
+    billing: BillingContent | None = None
+    """None if the buyer is a person. Older messages lack this field."""
 
 
 class RefundContent(Content):

@@ -6,6 +6,7 @@ from schema.core.text import Text
 from schema.coupon.coupon import ReceptionMode
 from store.core.localization.sale_texts import RECEPTION_NAMES
 from store.mail.content import (
+    BillingContent,
     DeductionContent,
     DeliveryContent,
     FulfilmentContent,
@@ -13,7 +14,7 @@ from store.mail.content import (
     OrderLineContent,
     VatContent,
 )
-from store.order.orders import OrderRow, address_lines
+from store.order.orders import OrderRow, address_lines, billing_lines
 from store.payment.attempts import AttemptRow
 from store.payment.snapshot import AttemptLine
 
@@ -34,6 +35,7 @@ def order_content(order: OrderRow, attempt: AttemptRow, time_zone: str) -> Order
         email=order.buyer_email,
         phone=order.buyer_phone,
         message=order.message,
+        billing=_billing(order),
         lines=order_lines_of(attempt),
         delivery=_delivery(order, attempt),
         kind=attempt.kind,
@@ -97,6 +99,17 @@ def _way(line: AttemptLine, attempt: AttemptRow) -> tuple[Text, ...]:
     """How a line is received, if others of the order are received in another way."""
     is_told = line.purchase is not None and len(attempt.receptions) > 1
     return (RECEPTION_NAMES[attempt.reception_of(line.purchase)],) if line.purchase and is_told else ()
+
+
+def _billing(order: OrderRow) -> BillingContent | None:
+    if not order.billing_company_name:
+        return None
+    return BillingContent(
+        company_name=order.billing_company_name,
+        vat_id=order.billing_vat_id or "",
+        address=billing_lines(order),
+        country=order.billing_country or "",
+    )
 
 
 def _delivery(order: OrderRow, attempt: AttemptRow) -> DeliveryContent:

@@ -10,6 +10,7 @@ from schema.checkout.checkout import ShopKind
 from schema.order.fulfilment import OrderFulfilment
 from schema.order.order import (
     Order,
+    OrderBilling,
     OrderBuyer,
     OrderDelivery,
     OrderDiscount,
@@ -30,6 +31,9 @@ FULFILS_BY_KIND = (
 )
 """The states that an order can be in, by the kind of its delivery."""
 
+BILLING = tuple(OrderBilling.model_fields)
+"""The columns of the company: all or none of them are null."""
+
 
 class OrderRow(
     PartnerIndexed,
@@ -37,6 +41,7 @@ class OrderRow(
     CreatedOn,
     AcceptedDocuments,
     OrderBuyer,
+    OrderBilling,
     OrderDelivery,
     PostalAddress,
     OrderFulfilment,
@@ -64,6 +69,7 @@ class OrderRow(
         CheckConstraint(
             "num_nulls(address_line_1, address_line_2, postal_code, city, country) IN (0, 5)", name="whole_address"
         ),
+        CheckConstraint(f"num_nulls({', '.join(BILLING)}) IN (0, {len(BILLING)})", name="whole_billing"),
         CheckConstraint(FULFILS_BY_KIND, name="fulfils_by_kind"),
         CheckConstraint("lower(fulfilment_tracking_url) LIKE 'https://%'", name="tracks_over_https"),
     )
@@ -112,6 +118,11 @@ class OrderProductRow(PartnerIndexed, InCurrency, OrderProduct, table=True):
     restocked_quantity: int = 0
     """How many of it refunds have put back into stock, those that failed later included."""
 
+    @property
+    def is_prepaid(self) -> bool:
+        """True if it is money to spend later: its sale bears no VAT."""
+        return any(id is not None for id in (self.gift_card_id, self.network_gift_card_id, self.network_voucher_id))
+
 
 class OrderVariantRow(PartnerIndexed, OrderVariant, table=True):
     """The variant and the chosen attribute values of an ordered product."""
@@ -138,6 +149,12 @@ def address_lines(order: OrderRow) -> tuple[str, ...]:
     place = f"{order.postal_code or ''} {order.city or ''}".strip()
     lines = (to, order.address_line_1, order.address_line_2, place) if order.country else ()
     return tuple(line for line in lines if line)
+
+
+def billing_lines(order: OrderRow) -> tuple[str, ...]:
+    """The lines of the address of the company that has bought, without its name and country; empty for a person."""
+    place = f"{order.billing_postal_code or ''} {order.billing_city or ''}".strip()
+    return tuple(line for line in (order.billing_line_1, order.billing_line_2, place) if line)
 
 
 async def lock_order(db: AsyncSession, id: int) -> OrderRow:

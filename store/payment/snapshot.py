@@ -10,10 +10,11 @@ from typing import Annotated
 
 from schema.checkout.basket import Gift
 from schema.checkout.checkout import Buyer, DeliveryOption, VatAmount
+from schema.core.json_keys import OMITTED_IF_EMPTY, OMITTED_IF_NONE
 from schema.core.text import Text
 from schema.coupon.coupon import ReceptionMode
 from schema.delivery.delivery import DeliveryKind
-from store.core.typed_json import OMITTED_IF_EMPTY, OMITTED_IF_NONE, TEXT_AS_STORED, TypedJson
+from store.core.typed_json import TEXT_AS_STORED, TypedJson
 
 StoredText = Annotated[Text, TEXT_AS_STORED]
 

@@ -183,7 +183,7 @@ class ErasedTexts:
 
     def _add_joined(self, of: Any, prefix: str, changed: Collection[str]) -> None:
         """As mails have them: a first and a last name, a postal code and a town."""
-        for pair in (("first_name", "last_name"), ("postal_code", "city")):
+        for pair in (("first_name", "last_name"), ("postal_code", "city"), ("billing_postal_code", "billing_city")):
             names = [prefix + name for name in pair]
             if any(name in changed for name in names):
                 self.texts.append(" ".join(getattr(of, name, None) or "" for name in names).strip())

@@ -9,9 +9,11 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.audit import AuditActor
+from schema.checkout.checkout import Buyer
 from schema.core.money import Money
 from schema.personal_data.export import (
     PersonalAddress,
+    PersonalBilling,
     PersonalCheckout,
     PersonalContact,
     PersonalCustomer,
@@ -147,6 +149,7 @@ def _order(order: OrderRow, lines: Sequence[OrderProductRow]) -> PersonalOrder:
         language=order.language,
         buyer=_contact(order, "buyer_"),
         address=_address(order, order.recipient_name),
+        billing=_billing(order, "billing_company_name", "billing_vat_id"),
         message=order.message,
         tracking_number=order.fulfilment_tracking_number or "",
         lines=[
@@ -166,6 +169,7 @@ def _checkout(person_rows: PersonRows, attempt: AttemptRow) -> PersonalCheckout:
         state=attempt.state.value,
         buyer=_contact(buyer, "") if is_buyer else None,
         address=_address(buyer, buyer.recipient_name) if is_buyer else None,
+        billing=_billing(buyer, "company_name", "vat_id") if is_buyer else None,
         message=buyer.message if is_buyer else "",
         gifts=[
             PersonalGiftWords(
@@ -294,6 +298,22 @@ def _address(row: Any, recipient_name: str) -> PersonalAddress | None:
         city=row.city,
         country=row.country,
     )
+
+
+def _billing(row: OrderRow | Buyer, name: str, vat_id: str) -> PersonalBilling | None:
+    if not getattr(row, name):
+        return None
+    address = None
+    if row.billing_line_1:
+        address = PersonalAddress(
+            recipient_name="",
+            line_1=row.billing_line_1,
+            line_2=row.billing_line_2 or "",
+            postal_code=row.billing_postal_code or "",
+            city=row.billing_city or "",
+            country=row.billing_country or "",
+        )
+    return PersonalBilling(company_name=getattr(row, name), vat_id=getattr(row, vat_id), address=address)
 
 
 def _money(amount: Decimal, currency: str) -> Money:

@@ -27,6 +27,10 @@ class ProviderName(StrEnum):
     MANGOPAY = "mangopay"
 
 
+PROVIDER_TITLES = {ProviderName.SANDBOX: "Mangopay (sandbox)", ProviderName.MANGOPAY: "Mangopay"}
+"""The names that customers read."""
+
+
 class ProviderSettings(CardWalletSettings):
     """Which provider is called, how, and what it accepts."""
 

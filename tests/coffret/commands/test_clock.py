@@ -13,6 +13,7 @@ from coffret.cli import app
 from coffret.command_error import CommandError
 from coffret.commands.doctor import check_moved_clock
 from coffret.commands.findings import CheckState
+from coffret.commands.welcome import print_welcome
 from store.core.clock import clock
 from store.core.settings import Settings
 from store.database.db import Database
@@ -46,6 +47,15 @@ async def test_the_command_moves_time_and_shows_it(run: Run, database: Database)
     assert "1 day, 12:01:30 ahead of the real time" in shown.output
     assert f"{clock.now():%Y-%m-%d}" in shown.output
     assert await stored_offset(database) == dt.timedelta(days=1, hours=12, seconds=90)
+
+
+async def test_the_banner_of_a_server_tells_a_moved_time(capsys: pytest.CaptureFixture[str]) -> None:
+    settings = Settings()
+    print_welcome(settings, None)
+    assert "Time" not in capsys.readouterr().out
+    clock.advance(dt.timedelta(days=3))
+    print_welcome(settings, None)
+    assert "UTC: 3 days, 0:00:00 ahead of the real time" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("by", ["tomorrow", "0s", "9999d"])

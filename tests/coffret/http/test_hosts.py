@@ -113,6 +113,15 @@ async def test_a_shop_is_open_at_its_own_domain_in_production(production: Settin
     await close(sandbox)
 
 
+async def test_the_services_own_pages_have_an_icon(production: Settings) -> None:
+    async with running(production) as (_, client):
+        icon = await client.get("/favicon.ico", headers={"Host": SERVICE_HOST})
+        elsewhere = await client.get("/favicon.ico", headers={"Host": NOBODYS_HOST})
+    assert (icon.status_code, icon.headers["content-type"]) == (200, "image/svg+xml")
+    assert "</text>" in icon.text
+    assert elsewhere.status_code == 404
+
+
 async def test_the_documentation_names_the_public_address_whatever_it_was_asked_by(production: Settings) -> None:
     async with running(production) as (_, client):
         at_own = {"Host": SERVICE_HOST}

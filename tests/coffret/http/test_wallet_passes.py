@@ -183,6 +183,25 @@ async def test_the_pass_of_a_gift_card_speaks_the_language_of_the_purchase(
     assert "%" not in json.dumps(made["storeCard"], ensure_ascii=False)
 
 
+async def test_the_pass_of_a_gift_card_has_its_design(
+    app_shop: Shop, client: httpx.AsyncClient, wallet_dir: pathlib.Path
+) -> None:
+    design = await design_of(app_shop, "#993311", partner_id=app_shop.partner.id)
+    card = await gift_card(app_shop, design_id=design.id)
+    files = await files_of(client, CARD, card)
+    made = json.loads(files["pass.json"])
+    assert (made["organizationName"], made["backgroundColor"]) == ("The Shop", "rgb(138, 40, 70)")
+    assert fields_of(made, "storeCard", "secondary")["Gift card"] == "Happy birthday"
+    with Image.open(io.BytesIO(files["thumbnail.png"])) as thumbnail:
+        middle = thumbnail.convert("RGB").getpixel((thumbnail.width // 2, thumbnail.height // 2))
+    assert middle == pytest.approx((0x99, 0x33, 0x11), abs=6)
+    (of_google,) = (await claims_of(client, CARD, card, wallet_dir))["giftCardClasses"]
+    assert of_google["hexBackgroundColor"] == "#8a2846"
+    plain = await files_of(client, CARD, await gift_card(app_shop))
+    assert json.loads(plain["pass.json"])["backgroundColor"] != made["backgroundColor"]
+    assert "thumbnail.png" not in plain
+
+
 async def test_the_balance_is_that_of_now(app_shop: Shop, client: httpx.AsyncClient, wallet_dir: pathlib.Path) -> None:
     card = await gift_card(app_shop)
     await app_shop.execute("UPDATE gift_card SET remaining_amount = 30, status = 'using' WHERE id = :id", id=card.id)

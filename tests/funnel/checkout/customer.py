@@ -51,8 +51,9 @@ class Customer:
         return await self._follow(await self.http.get(url, headers=headers or None))
 
     def form(self, action: str) -> Element:
-        """The form that is sent to an address beginning like this."""
-        return next(f for f in self.page.all("form") if f.attributes["action"].startswith(action))
+        """The form that is sent to an address beginning like this, of the content before those of the header."""
+        forms = [form for part in self.page.all("main") for form in part.all("form")] + self.page.all("form")
+        return next(form for form in forms if form.attributes["action"].startswith(action))
 
     async def send(
         self, action: str, changes: Mapping[str, str] | None = None, button: tuple[str, str] | None = None, **more: str

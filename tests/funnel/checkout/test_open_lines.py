@@ -20,6 +20,7 @@ from tests.funnel.checkout.test_payment import at_payment
 from tests.funnel.checkout.test_steps import CUSTOMIZATION, open_first_step, sized
 
 HOME, COLLECT, DIGITAL = DeliveryKind.HOME_DELIVERY, DeliveryKind.CLICK_AND_COLLECT, DeliveryKind.DIGITAL
+PAID_FOR = "Somebody else is paying for it right now. It may be free again in a few minutes."
 CONTINUE, UPDATE = ("do", "continue"), ("do", "update")
 Visitors = Callable[[], Customer]
 
@@ -240,6 +241,30 @@ async def test_what_another_device_of_the_same_cart_holds_is_not_sold_out(
     assert "sold out" not in told
     other = visitors()
     await open_first_step(shop, other, CartItem(await shop.one("SELECT id FROM product"), 1))
+    problem = other.page.one(id="line-0-problem")
+    assert problem.text == f"{PAID_FOR} It is left out of your order until then. Try again"
+    await shop.execute("UPDATE checkout_attempt SET state = 'failed', held = false")
+    await shop.execute("UPDATE product SET stock = 2")
+    await other.open(problem.one("a").attributes["href"])
+    assert other.page.all(id="line-0-problem")[0].text == ""
+    assert other.page.one(data_live="total").text == "€20.00"
+
+
+async def test_what_is_held_by_others_but_not_enough_is_sold_out(
+    shop: Shop, customer: Customer, visitors: Visitors
+) -> None:
+    await at_payment(shop, customer)
+    await shop.execute("UPDATE product SET stock = 3")
+    await customer.press_pay()
+    product = await shop.one("SELECT id FROM product")
+    for quantity, expected in ((4, "Only 1 left"), (3, f"{PAID_FOR} Try again Only 1 left"), (2, f"{PAID_FOR} Try")):
+        other = visitors()
+        await open_first_step(shop, other, CartItem(product, quantity))
+        assert other.page.one(id="line-0-problem").text.startswith(expected)
+    await shop.execute("UPDATE checkout_attempt SET state = 'failed', held = false")
+    await shop.execute("UPDATE product SET stock = 0")
+    other = visitors()
+    await open_first_step(shop, other, CartItem(product, 1))
     assert other.page.one(id="line-0-problem").text == "This product is sold out. It is left out of your order."
 
 

@@ -111,3 +111,12 @@ async def test_a_covered_order_offers_nothing(shop: Shop, customer: Customer) ->
     assert offered(customer) == {}
     await customer.press_pay()
     assert customer.step == "order"
+
+
+async def test_the_page_names_the_payment_service_and_the_only_method(shop: Shop, customer: Customer) -> None:
+    await shop.execute("UPDATE partner SET payment_methods = '{bancontact}'")
+    await at_payment(shop, customer)
+    assert offered(customer) == {}
+    said = customer.page.one("main").text
+    assert "Bancontact: With your Belgian card, or the app on your phone." in said
+    assert "our payment service, Mangopay." in said

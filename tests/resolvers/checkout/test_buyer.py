@@ -27,6 +27,13 @@ def option(kind: DeliveryKind, *countries: str) -> DeliveryOption:
 
 HOME = option(DeliveryKind.HOME_DELIVERY)
 COLLECT = option(DeliveryKind.CLICK_AND_COLLECT, "FR")
+COMPANY_ADDRESS = {
+    "billing_line_1": "2 quai du Lac",
+    "billing_postal_code": "74000",
+    "billing_city": "Annecy",
+    "billing_country": "FR",
+}
+OF_COMPANY = ("company_name", "vat_id")
 OF_BUYER = ("first_name", "last_name", "email", "phone")
 PERSON = Buyer(first_name="Ada", last_name="Martin", email="ada@example.com")
 
@@ -88,8 +95,9 @@ def test_each_field_has_its_length(name: str) -> None:
         name, "a" * (LENGTHS[name] + 1)
     )
     assert {code for at, code in problem_codes(with_(**{name: long})) if at == name} >= {"TOO_LONG"}
-    if name not in {"email", "country", "phone", "postal_code"}:
-        assert problem_codes(with_(**{name: "a" * LENGTHS[name]})) == set()
+    if name not in {"email", "country", "phone", "postal_code", "vat_id", "billing_country", "billing_postal_code"}:
+        company = {"company_name": "Analytical Engines", **COMPANY_ADDRESS} if name.startswith("billing_") else {}
+        assert problem_codes(with_(**company | {name: "a" * LENGTHS[name]})) == set()
 
 
 @pytest.mark.parametrize(
@@ -200,6 +208,55 @@ def test_home_delivery_goes_where_it_goes() -> None:
     assert problem_codes(with_(country="US"), COLLECT) == set()
 
 
+# ---- a company that buys
+
+
+COMPANY = {"company_name": "Analytical Engines", "vat_id": "40303265045", **COMPANY_ADDRESS}
+
+
+def test_a_company_is_optional_and_whole() -> None:
+    for delivery in (HOME, COLLECT, None):
+        kept = validate_buyer(with_(**COMPANY), delivery, "FR")
+        assert (kept.company_name, kept.vat_id, kept.billing_city) == ("Analytical Engines", "FR40303265045", "Annecy")
+        assert problem_codes(with_(**COMPANY | {"vat_id": ""}), delivery) == set()
+    assert validate_buyer(with_(billing_country="BE"), COLLECT, "FR").billing_country == "", (
+        "what the page has filled in"
+    )
+
+
+@pytest.mark.parametrize("name", ["company_name", *COMPANY_ADDRESS])
+def test_what_is_missing_of_a_company_is_told(name: str) -> None:
+    for delivery in (HOME, COLLECT):
+        assert problem_codes(with_(**COMPANY | {name: "", "vat_id": ""}), delivery) == {(name, "REQUIRED")}
+        assert missing_of(with_(**COMPANY | {name: ""}), delivery) == [name]
+
+
+def test_a_company_is_where_its_order_goes_unless_it_says_so() -> None:
+    at_home = with_(company_name="Analytical Engines", vat_id="40303265045", billing_country="BE")
+    assert problem_codes(at_home, HOME) == set()
+    assert validate_buyer(at_home, HOME, "FR").billing_country == ""
+    assert validate_buyer(at_home, HOME, "FR").vat_id == "FR40303265045", "its country is that of the delivery"
+    assert problem_codes(dataclasses.replace(at_home, billing_country=""), COLLECT) == {
+        ("vat_id", "INVALID_VAT_ID"),
+        *((name, "REQUIRED") for name in COMPANY_ADDRESS),
+    }
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ({"vat_id": "FR40303265046"}, ("vat_id", "INVALID_VAT_ID")),
+        ({"billing_postal_code": "7400"}, ("billing_postal_code", "INVALID_POSTAL_CODE")),
+        ({"billing_country": "ZZ"}, ("billing_country", "INVALID")),
+        ({"company_name": "a" * 161}, ("company_name", "TOO_LONG")),
+    ],
+)
+def test_what_is_wrong_of_a_company_is_told(fields: dict[str, str], problem: tuple[str, str]) -> None:
+    typed = COMPANY | {"vat_id": ""} | fields
+    assert problem_codes(with_(**typed), COLLECT) == {problem}
+    assert problem in problem_codes(with_(**typed), HOME)
+
+
 # ---- what is typed
 
 
@@ -255,11 +312,16 @@ def test_what_is_no_telephone_number_is_told(typed: str) -> None:
 
 def test_whatever_passes_fits_an_order() -> None:
     """An order is written after the card was charged: nothing of it may be too long then."""
-    columns = [column(OrderRow, f"buyer_{name}" if name in OF_BUYER else name) for name in LENGTHS]
+    prefixes = dict.fromkeys(OF_BUYER, "buyer_") | dict.fromkeys(OF_COMPANY, "billing_")
+    columns = [column(OrderRow, f"{prefixes.get(name, '')}{name}") for name in LENGTHS]
     assert {name: c.type.length for name, c in zip(LENGTHS, columns, strict=True)} == LENGTHS
 
 
-BUYERS = st.builds(Buyer, **{name: st.text(max_size=60) | st.just(getattr(BUYER, name)) for name in LENGTHS})
+KNOWN = dataclasses.replace(BUYER, **COMPANY)
+BUYERS = st.builds(
+    Buyer,
+    **{name: st.text(max_size=60) | st.sampled_from([getattr(BUYER, name), getattr(KNOWN, name)]) for name in LENGTHS},
+)
 
 
 @settings(max_examples=100)

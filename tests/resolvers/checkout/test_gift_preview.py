@@ -1,10 +1,12 @@
 """The document of a gift before it is paid: as it is typed, as it stands in the basket, and for nobody else."""
 
+import io
 import uuid
 from decimal import Decimal
 from typing import Any
 
 import pytest
+from PIL import Image, ImageColor
 
 from resolvers.checkout import basket
 from resolvers.checkout.preview import keep_gift_draft, preview_gift
@@ -14,6 +16,7 @@ from schema.core.errors import NotFound, TooManyRequests
 from store.core.rates import Rate
 from store.limits.rate_limits import RateLimit
 from tests.fixtures.basket import Experiences, card_of, for_two, new_key
+from tests.fixtures.network_prints import design_of
 from tests.fixtures.network_sale import network_goods
 from tests.fixtures.shop import Shop
 
@@ -50,6 +53,34 @@ async def test_a_gift_card_that_stands_in_the_basket(shop: Shop) -> None:
     assert kept == await drafted(shop, key, card_of("50.00", **GIFT))
     assert kept != await drafted(shop, key, card_of("60.00", **GIFT))
     assert await shop.count("gift_card") == 0
+
+
+def share_of(colour: str, picture: bytes) -> float:
+    """The part of a picture that has a colour, nearly."""
+    with Image.open(io.BytesIO(picture)) as opened:
+        small = opened.convert("RGB").resize((120, 170)).tobytes()
+    pixels = [small[at : at + 3] for at in range(0, len(small), 3)]
+    wanted = ImageColor.getrgb(colour)
+    near = sum(all(abs(a - b) < 12 for a, b in zip(pixel, wanted, strict=True)) for pixel in pixels)
+    return near / len(pixels)
+
+
+async def test_a_gift_card_shows_its_design(shop: Shop) -> None:
+    own = {"partner_id": shop.partner.id}
+    blue, red = await design_of(shop, "#224466", **own), await design_of(shop, "#993311", **own)
+    key, line_id = new_key(), uuid.uuid4()
+    typed = await drafted(shop, key, card_of("50.00", **GIFT, design_id=red.id))
+    await basket.put_line(shop.context, key, line_id, card_of("50.00", **GIFT, design_id=blue.id))
+    kept = await preview_gift(shop.context, key, line_id, "", "en")
+    for picture, shown, other in ((typed, "#993311", "#224466"), (kept, "#224466", "#993311")):
+        assert share_of(shown, picture) > 0.1 > 0.01 > share_of(other, picture)
+
+
+async def test_a_design_of_another_partner_is_not_shown(shop: Shop) -> None:
+    await design_of(shop, partner_id=shop.partner.id)
+    foreign = await design_of(shop)
+    with pytest.raises(NotFound):
+        await drafted(shop, new_key(), card_of("50.00", **GIFT, design_id=foreign.id))
 
 
 async def test_network_products(shop: Shop) -> None:

@@ -41,7 +41,8 @@ def presents(server: RealMailServer) -> list[str]:
 async def test_many_workers_send_one_message(
     mailing: Shop, mail_server: RealMailServer, waiting: Sequence[int]
 ) -> None:
-    await asyncio.gather(*(delivery.send(mailing.services, mail) for mail in waiting for _ in range(10)))
+    for _ in range(2):  # the buyer is told after the present was sent
+        await asyncio.gather(*(delivery.send(mailing.services, mail) for mail in waiting for _ in range(10)))
     assert len(presents(mail_server)) == 1
     assert len(mail_server.messages) == 2, "the buyer is told once"
 

@@ -21,6 +21,7 @@ from schema.validation.languages import LANGUAGES
 from store.core.brand_colours import build_brand
 from store.mail.attachments import HELD_KINDS
 from store.mail.content import (
+    BillingContent,
     CardUsageContent,
     DeductionContent,
     DeliveryContent,
@@ -119,6 +120,12 @@ def order(kind: DeliveryKind = DeliveryKind.HOME_DELIVERY, **changes: Any) -> Or
         "gift_cards": (DeductionContent(code="7K3P", amount=Decimal("50.00")),),
         "card_amount": Decimal("982.90"),
         "order_page": uuid.UUID(int=7),
+        "billing": BillingContent(
+            company_name="Analytical Engines",
+            vat_id="BE0403019261",
+            address=("2 quai du Lac", "1000 Bruxelles"),
+            country="BE",
+        ),
         "vat": (
             VatContent(rate=Decimal("5.50"), net=Decimal("20.00"), vat=Decimal("1.10")),
             VatContent(rate=Decimal("20.00"), net=Decimal("843.17"), vat=Decimal("168.63")),

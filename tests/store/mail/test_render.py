@@ -181,6 +181,16 @@ def test_each_delivery_has_its_words(kind: DeliveryKind) -> None:
         assert ("1 rue des Lilas" in words) is ("France" in words) is (kind is DeliveryKind.HOME_DELIVERY)
 
 
+def test_the_partner_reads_which_company_has_bought() -> None:
+    for content, is_told in ((order(), True), (order(billing=None), False)):
+        made = example(MailKind.NEW_ORDER, content=content)
+        for words in (made.text, PageReader(made.html).text):
+            for part in ("Invoice to", "Analytical Engines", "1000 Bruxelles", "Belgium", "VAT number BE0403019261"):
+                assert (part in words) is is_told
+    before = order().model_dump(mode="json", exclude={"billing"})
+    assert "Invoice to" not in example(MailKind.NEW_ORDER, content=content_of(MailKind.NEW_ORDER, before)).text
+
+
 @pytest.mark.parametrize("kind", [MailKind.ORDER_CONFIRMATION, MailKind.NEW_ORDER])
 def test_what_goes_to_its_giftees_is_not_said_to_go_to_the_buyer(kind: MailKind) -> None:
     for way in (DeliveryKind.DIGITAL, DeliveryKind.HOME_DELIVERY):

@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = '0073'
-down_revision = '0070'
+revision = '0072'
+down_revision = '0071'
 branch_labels = None
 depends_on = None
 

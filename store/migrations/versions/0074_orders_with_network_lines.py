@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = '0076'
-down_revision = '0075'
+revision = '0074'
+down_revision = '0073'
 branch_labels = None
 depends_on = None
 

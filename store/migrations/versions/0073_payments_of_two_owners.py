@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = '0075'
-down_revision = '0073'
+revision = '0073'
+down_revision = '0072'
 branch_labels = None
 depends_on = None
 
