@@ -188,9 +188,9 @@ def shop_host() -> str:
 
 
 @pytest.fixture
-async def shop(database: Database, installation: Settings, shop_host: str) -> AsyncIterator[Shop]:
+async def shop(database: Database, database_url: str, installation: Settings, shop_host: str) -> AsyncIterator[Shop]:
     """A shop to buy from, with everything in this process but PostgreSQL."""
-    async with shop_in(database, installation, shop_host) as opened:
+    async with shop_in(database, installation, shop_host, database_url) as opened:
         yield opened
 
 
