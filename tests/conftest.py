@@ -30,6 +30,8 @@ from tests.fixtures.activation import Newcomer, open_newcomer
 from tests.fixtures.shop import Shop, sandbox_and_provider, services_over, shop_in
 from tests.servers import engines
 from tests.servers.databases import Databases, connected, url_of_database
+from tests.servers.kept_connections import end_all, kept_sockets
+from tests.servers.kept_loop import KeptLoop
 
 pytest_plugins = [
     "tests.servers.programs",
@@ -97,6 +99,24 @@ def pytest_collection_finish() -> None:
     """Collections of garbage from now on pass over what has been imported and collected, which stays."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session")
+def kept_loop() -> Iterator[KeptLoop]:
+    """The event loop of all tests that do not share one of their own with the tests of their file."""
+    loop = KeptLoop(kept_sockets)
+    yield loop
+    end_all()
+    loop.end()
+
+
+@pytest.fixture
+def _function_scoped_runner(kept_loop: KeptLoop) -> Iterator[asyncio.Runner]:
+    """What pytest-asyncio runs a test and its fixtures with, here always on the same loop."""
+    with asyncio.Runner(loop_factory=lambda: kept_loop) as runner:
+        asyncio.set_event_loop(runner.get_loop())
+        yield runner
+        asyncio.set_event_loop(None)
 
 
 @pytest.fixture(scope="session")
@@ -168,9 +188,9 @@ def shop_host() -> str:
 
 
 @pytest.fixture
-async def shop(database: Database, installation: Settings, shop_host: str) -> AsyncIterator[Shop]:
+async def shop(database: Database, database_url: str, installation: Settings, shop_host: str) -> AsyncIterator[Shop]:
     """A shop to buy from, with everything in this process but PostgreSQL."""
-    async with shop_in(database, installation, shop_host) as opened:
+    async with shop_in(database, installation, shop_host, database_url) as opened:
         yield opened
 
 

@@ -1,6 +1,7 @@
 """Every operation, look-up and list that `resolvers/` declares, and what one of them lacks: told in words, file by file."""
 
 import csv
+import functools
 import importlib
 import inspect
 import pathlib
@@ -64,8 +65,13 @@ class Declared:
         return isinstance(self.source, Operation) and "input" in inspect.signature(self.source.function).parameters
 
 
-def declared() -> Iterator[Declared]:
+@functools.cache
+def declared() -> tuple[Declared, ...]:
     """All of them, each once, in the module that declares it."""
+    return tuple(_declared())
+
+
+def _declared() -> Iterator[Declared]:
     seen: set[int] = set()
     for info in pkgutil.walk_packages(resolvers.__path__, "resolvers."):
         if info.ispkg:
@@ -73,8 +79,9 @@ def declared() -> Iterator[Declared]:
         module = importlib.import_module(info.name)
         source = inspect.getsource(module)
         for name, value in vars(module).items():
-            declares = re.search(rf"^(?:{name} = |async def {name}\()", source, re.MULTILINE)
-            if isinstance(value, Operation | Listing | Lookup) and declares and id(value) not in seen:
+            if not isinstance(value, Operation | Listing | Lookup) or id(value) in seen:
+                continue
+            if re.search(rf"^(?:{name} = |async def {name}\()", source, re.MULTILINE):
                 seen.add(id(value))
                 yield Declared(info.name.removeprefix("resolvers."), name, value)
 

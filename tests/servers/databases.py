@@ -12,6 +12,8 @@ import asyncpg
 from sqlalchemy import MetaData
 
 from store.database.db import Database
+from tests.servers.kept_connections import KeptConnection, KeptConnections, kept_connections
+from tests.servers.kept_loop import KeptLoop
 
 R = TypeVar("R")
 NOT_EMPTIED = ("alembic_version",)
@@ -34,9 +36,11 @@ SHAPE = f"""
 """  # noqa: S608 - of names in this file
 """How many rows each catalogue has, and how many were written after a transaction: any other definition is another row."""
 DISCONNECT = """
-    SELECT pg_terminate_backend(pid) FROM pg_stat_get_activity(NULL)
-    WHERE datid = (SELECT oid FROM pg_database WHERE datname = current_database()) AND pid <> pg_backend_pid()
+    SELECT array_agg(pid) FILTER (WHERE pg_terminate_backend(pid)) FROM pg_stat_get_activity(NULL)
+    WHERE datid = (SELECT oid FROM pg_database WHERE datname = current_database())
+    AND pid <> pg_backend_pid() AND pid <> ALL($1::int[])
 """
+"""Ends all connections but some, and tells which."""
 EMPTY = f"""
     DO $$ DECLARE
         name regclass;
@@ -96,8 +100,9 @@ class ServerConnection:
 
 
 class Databases:
-    """The databases of a run, on one server. One that was given back is emptied and used again, under another name: whatever
-    a test has left running does not find it any more. One whose tables have changed is dropped.
+    """The databases of a run, on one server. One that was given back is emptied and used again: with its connections by the
+    next test of this process, unless another process was connected. Then it gets another name, so that whatever a test has
+    left running does not find it any more. One whose tables have changed is dropped.
     """
 
     _numbers = itertools.count(1)
@@ -108,6 +113,7 @@ class Databases:
         self._free: list[str] = []
         self._shape, self._since = "", 0
         self._extended: dict[MetaData, Databases] = {}
+        self._kept: KeptConnections | None = None
 
     async def extended(self, tables: MetaData) -> "Databases":
         """Databases that have further tables."""
@@ -124,23 +130,81 @@ class Databases:
     @contextlib.asynccontextmanager
     async def one(self) -> AsyncIterator[str]:
         """The address of a migrated database that nobody else has."""
+        keeps = isinstance(asyncio.get_running_loop(), KeptLoop) and (self._kept is None or not self._kept.is_lending)
+        async with self._kept_one() if keeps else self._new_one() as address:
+            yield address
+
+    @contextlib.asynccontextmanager
+    async def _new_one(self) -> AsyncIterator[str]:
+        """One with a name that no other had."""
+        name, address = await self._made()
+        if not self._shape:
+            async with connected(address) as connection:
+                await self._learn_shape(connection)
+        try:
+            yield address
+        finally:
+            try:
+                async with connected(address) as connection:
+                    await connection.fetchval(DISCONNECT, [])
+                    is_like_new = await self._empty(connection)
+            except (asyncpg.PostgresError, OSError):
+                is_like_new = False
+            await self._take_back(name, is_like_new=is_like_new)
+
+    @contextlib.asynccontextmanager
+    async def _kept_one(self) -> AsyncIterator[str]:
+        """One that has its name and connections from the tests before."""
+        kept = self._kept = self._kept or await self._keep()
+        kept.is_lending = True
+        try:
+            yield kept.address
+        finally:
+            stay, left = kept.collect()
+            is_like_new, ended = False, None
+            with contextlib.suppress(asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
+                ended = await kept.control.fetchval(DISCONNECT, stay) or []
+                is_like_new = await self._empty(kept.control)
+            if not is_like_new or ended is None or set(ended) - set(left):
+                # Another process, which may come back, must not find it again under this name.
+                self._kept = None
+                kept.end()
+                await self._take_back(kept.name, is_like_new=is_like_new)
+
+    async def _made(self) -> tuple[str, str]:
+        """The name and the address of a database, used before or new."""
         name = f"test_{os.getpid()}_{next(self._numbers)}"
         if self._free:
             await self._connection.execute(f"ALTER DATABASE {self._free.pop()} RENAME TO {name}")
         else:
             await self._connection.execute(f"CREATE DATABASE {name} TEMPLATE {self._template} STRATEGY FILE_COPY")
-        address = url_of_database(self._server, name)
-        if not self._shape:  # of all of them: a copy has the very numbers of the template
-            self._since = await self._connection.fetch_value("SELECT pg_current_xact_id()::xid")
-            async with connected(address) as connection:
-                self._shape = await connection.fetchval(SHAPE, self._since)
-        try:
-            yield address
-        finally:
-            if await self._emptied(address):
-                self._free.append(name)
-            else:
-                await self._connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+        return name, url_of_database(self._server, name)
+
+    async def _keep(self) -> KeptConnections:
+        name, address = await self._made()
+        control = await asyncpg.connect(address, connection_class=KeptConnection)
+        if not self._shape:
+            await self._learn_shape(control)
+        return KeptConnections(name, address, control)
+
+    async def _take_back(self, name: str, *, is_like_new: bool) -> None:
+        """Have a database without connections for another test, or drop it."""
+        if is_like_new:
+            self._free.append(name)
+        else:
+            await self._connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+    async def _learn_shape(self, connection: asyncpg.Connection) -> None:
+        """Learn the shape of all of them: a copy has the very numbers of the template."""
+        self._since = await self._connection.fetch_value("SELECT pg_current_xact_id()::xid")
+        self._shape = await connection.fetchval(SHAPE, self._since)
+
+    async def _empty(self, connection: asyncpg.Connection) -> bool:
+        """Whether it is like new now: that takes its tables as they were, and a server that lets us pass by its triggers."""
+        if await connection.fetchval(SHAPE, self._since) != self._shape:
+            return False
+        await connection.execute(EMPTY)
+        return True
 
     async def close(self) -> None:
         """Drop those that wait to be used again, and the connection to the server."""
@@ -149,22 +213,14 @@ class Databases:
 
     async def drop(self) -> None:
         """Drop those that wait to be used again."""
+        if self._kept is not None:
+            self._kept.end()
+            self._free.append(self._kept.name)
+            self._kept = None
         while self._free:
             await self._connection.execute(f"DROP DATABASE {self._free.pop()} WITH (FORCE)")
         for databases in self._extended.values():
             await databases.drop()
-
-    async def _emptied(self, address: str) -> bool:
-        """Whether it is like new: that takes its tables as they were, and a server that lets us pass by its triggers."""
-        try:
-            async with connected(address) as connection:
-                await connection.execute(DISCONNECT)
-                if await connection.fetchval(SHAPE, self._since) != self._shape:
-                    return False
-                await connection.execute(EMPTY)
-        except (asyncpg.PostgresError, OSError):
-            return False
-        return True
 
 
 @contextlib.asynccontextmanager
@@ -175,6 +231,16 @@ async def connected(address: str) -> AsyncIterator[asyncpg.Connection]:
         yield connection
     finally:
         await connection.close()
+
+
+@contextlib.asynccontextmanager
+async def superuser(address: str) -> AsyncIterator[asyncpg.Connection]:
+    """The tests' own connection to a database; a new one if there is none."""
+    if (kept := kept_connections(address)) is not None and kept.is_lending:
+        yield kept.control
+    else:
+        async with connected(address) as connection:
+            yield connection
 
 
 def url_of_database(server: str, name: str) -> str:

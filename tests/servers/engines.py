@@ -17,6 +17,7 @@ from sqlalchemy.util import LRUCache
 from starlette import routing
 
 from store.database import db
+from tests.servers.kept_connections import KeptConnection, keep_connections
 
 
 class OneDialect(PGDialect_asyncpg):
@@ -24,6 +25,7 @@ class OneDialect(PGDialect_asyncpg):
 
     supports_statement_cache = True
     _one: ClassVar[Any] = None
+    _is_initialized = False
 
     def __new__(cls, **_options: Any) -> Self:
         """The first one, ever after."""
@@ -35,6 +37,33 @@ class OneDialect(PGDialect_asyncpg):
     def __init__(self, **options: Any) -> None:
         if not hasattr(self, "dbapi"):
             super().__init__(**options)  # type: ignore[no-untyped-call]
+
+    def connect(self, *arguments: Any, **options: Any) -> Any:
+        """A connection, with the statements that a kept one has prepared."""
+        connection = super().connect(*arguments, **options)
+        driver = connection._connection
+        if type(driver) is KeptConnection:  # to the driver every connection is an instance
+            connection._prepared_statement_cache = driver.statements
+        return connection
+
+    def on_connect(self) -> Any:
+        """What a new connection is told; a kept one knows it."""
+        set_up = super().on_connect()  # type: ignore[no-untyped-call]
+
+        def on_connect(connection: Any) -> None:
+            driver = connection._connection
+            if not (type(driver) is KeptConnection and driver.is_set_up):
+                set_up(connection)
+                if type(driver) is KeptConnection:
+                    driver.is_set_up = True
+
+        return on_connect
+
+    def initialize(self, connection: Any) -> None:
+        """Ask about the server, once."""
+        if not self._is_initialized:
+            super().initialize(connection)  # type: ignore[no-untyped-call]
+            self._is_initialized = True
 
 
 FIRST_OWN_TYPE = 16384
@@ -78,5 +107,6 @@ def share() -> None:
     _remember_environment()
     setattr(routing, "compile_path", cache(routing.compile_path))  # noqa: B010 - it is not assignable
     registry.register("postgresql.asyncpg", __name__, OneDialect.__name__)
+    keep_connections()
     made = partial(create_async_engine, execution_options={"compiled_cache": LRUCache(2000)})
     setattr(db, "create_async_engine", made)  # noqa: B010 - it is not exported there

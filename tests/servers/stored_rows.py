@@ -1,8 +1,15 @@
 """Copies the rows of one database into others: filling each row by row takes longer than most tests."""
 
+import pickle
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
 import asyncpg
 
-from tests.servers.databases import NOT_EMPTIED, connected
+from store.core.clock import clock
+from tests.servers.databases import NOT_EMPTIED, superuser
+
+R = TypeVar("R")
 
 TABLES = f"""
     SELECT relname, array_agg(quote_ident(attname) ORDER BY attnum)
@@ -21,11 +28,28 @@ SEQUENCES = """
 """
 
 
+_stored: dict[str, tuple[bytes, str]] = {}
+"""What this process has filled a database with, by name: what the test holds of the rows, and the script of them."""
+
+
+async def fill_once(name: str, address: str, fill: Callable[[], Awaitable[R]]) -> R:
+    """Fill an empty database; answers what `fill` does. It is called once in a process, its rows are copied from then on."""
+    if name in _stored:
+        held, script = _stored[name]
+        await insert_rows(address, script)
+        again: R = pickle.loads(held)  # noqa: S301 - our own
+        return again
+    filled = await fill()
+    if not clock.ahead and (script := await dump_rows(address)):  # rows of a moved time are of no use to others
+        _stored[name] = pickle.dumps(filled), script
+    return filled
+
+
 async def dump_rows(address: str) -> str:
     """A script that puts all rows of a database, with their ids, into an empty one. Triggers do not run again, so only a
     superuser can execute it: the script is empty for others.
     """
-    async with connected(address) as connection:
+    async with superuser(address) as connection:
         if await connection.fetchval("SHOW is_superuser") != "on":
             return ""
         tables = await connection.fetch(TABLES)
@@ -36,7 +60,7 @@ async def dump_rows(address: str) -> str:
 
 async def insert_rows(address: str, script: str) -> None:
     """Execute a script of `dump_rows`."""
-    async with connected(address) as connection:
+    async with superuser(address) as connection:
         await connection.execute(script)
 
 

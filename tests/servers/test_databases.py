@@ -2,6 +2,8 @@
 
 import asyncpg
 import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
 
 from store.database.db import Database
 from store.partner.partners import MarketplaceRow
@@ -32,8 +34,46 @@ async def test_a_used_database_is_empty_and_counts_from_the_beginning(databases:
             numbers.append(await number_of_new_marketplace(url))
     assert oids[0] == oids[1]
     assert numbers[0] == numbers[1]
-    with pytest.raises(asyncpg.InvalidCatalogNameError):
-        await asyncpg.connect(urls[0])
+    with pytest.raises(DBAPIError, match="has ended"):
+        await number_of_new_marketplace(urls[0])
+
+
+async def test_the_next_test_gets_the_connections_as_new_ones(databases: Databases) -> None:
+    state = """SELECT pg_backend_pid(), current_setting('search_path'), to_regclass('pg_temp.extra'),
+        (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()),
+        (SELECT count(*) FROM pg_listening_channels())"""
+    found = []
+    for _ in range(2):
+        async with databases.one() as url:
+            db = Database(url)
+            async with db.autocommit_engine.connect() as connection:
+                found.append((await connection.execute(text(state))).one())
+                for statement in ("SET search_path = extra", "SELECT pg_advisory_lock(1)", "LISTEN extra"):
+                    await connection.execute(text(statement))
+            await db.aclose()
+    assert found[0] == found[1]
+
+
+async def test_whoever_has_closed_a_connection_cannot_use_it(databases: Databases) -> None:
+    async with databases.one() as url:
+        db = Database(url)
+        async with db.engine.connect() as connection:
+            driver = (await connection.get_raw_connection()).driver_connection
+        await db.aclose()
+        assert driver is not None
+        assert driver.is_closed()
+        with pytest.raises(asyncpg.InterfaceError):
+            await driver.fetch("SELECT 1")
+
+
+async def test_a_database_that_another_program_used_to_the_end_gets_another_name(databases: Databases) -> None:
+    async with databases.one() as url:
+        left = await asyncpg.connect(url)
+    async with databases.one() as other:
+        assert other != url
+        with pytest.raises(asyncpg.InvalidCatalogNameError):
+            await asyncpg.connect(url)
+    left.terminate()
 
 
 @pytest.mark.parametrize(

@@ -68,9 +68,9 @@ async def test_a_database_that_is_away_or_slow_breaks_nothing(
     async def slow(_db: Database, _statement: Any) -> None:
         await asyncio.sleep(60)
 
-    monkeypatch.setattr(metrics, "READ_TIMEOUT", 0.1)
     for rows in (away, slow):
         with monkeypatch.context() as patched:
+            patched.setattr(metrics, "READ_TIMEOUT", 0.1)
             patched.setattr(Database, "rows", rows)
             told = await scraped(client)
         assert told["coffret_job_queue_read"] == 0

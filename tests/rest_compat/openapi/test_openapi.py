@@ -8,7 +8,7 @@ from openapi_spec_validator import validate
 
 from rest_compat.openapi.schemas import rest_words, sample
 from rest_compat.routes import ROUTES
-from tests.described import GROUPS, described
+from tests.described import described, description
 from tests.rest_compat.clients import made_up_words
 from tests.rest_compat.http.test_lists import ROUTES as LISTS
 from tests.rest_compat.things import ROUTES as THINGS
@@ -16,7 +16,7 @@ from tests.rest_compat.things import ROUTES as THINGS
 CART = "/api/v2/ecommerce/cart/"
 
 
-DOCUMENT = described(GROUPS)
+DOCUMENT = description()
 MADE_UP = described({"Things": THINGS, "Lists": LISTS}, made_up_words)
 
 
