@@ -93,16 +93,15 @@ async def _refund_part(
     share: Decimal,
     now: dt.datetime,
 ) -> Sequence[Journal]:
-    """Write one part, and return its journals. `share` is what of the amount is a partner's share."""
     payment, by_card = locked.payment, source.kind is CARD
     if by_card and await was_refunded_today(db, source, amount, now):
         refund.detail = SAME_AMOUNT_TODAY
     commission, vat = commission_to_refund(payment, source, amount, share)
+    of: dict[str, Any] = {"partner_id": payment.partner_id, "payment_id": payment.id, "currency": payment.currency}
+    of |= dict.fromkeys(("created_on", "sent_at"), now)
     part = PaymentTransactionRow(
-        partner_id=payment.partner_id,
-        payment_id=payment.id,
+        **of,
         refund_id=refund.id,
-        currency=payment.currency,
         source_id=source.id,
         type=PaymentTransactionType.REFUND,
         status=IN_PROGRESS if by_card else OK,
@@ -112,8 +111,6 @@ async def _refund_part(
         commission_vat_amount=vat,
         partner_share_amount=share,
         net_amount=amount - commission,
-        created_on=now,
-        sent_at=now,
         executed_on=None if by_card else now,
         check_on=now if by_card else None,
     )
