@@ -113,7 +113,7 @@ class Databases:
         self._free: list[str] = []
         self._shape, self._since = "", 0
         self._extended: dict[MetaData, Databases] = {}
-        self._kept: KeptConnections | None = None
+        self._kept_database: KeptConnections | None = None
 
     async def extended(self, tables: MetaData) -> "Databases":
         """Databases that have further tables."""
@@ -130,14 +130,16 @@ class Databases:
     @contextlib.asynccontextmanager
     async def one(self) -> AsyncIterator[str]:
         """The address of a migrated database that nobody else has."""
-        keeps = isinstance(asyncio.get_running_loop(), KeptLoop) and (self._kept is None or not self._kept.is_lending)
+        keeps = isinstance(asyncio.get_running_loop(), KeptLoop) and (
+            self._kept_database is None or not self._kept_database.is_lending
+        )
         async with self._kept_one() if keeps else self._new_one() as address:
             yield address
 
     @contextlib.asynccontextmanager
     async def _new_one(self) -> AsyncIterator[str]:
         """One with a name that no other had."""
-        name, address = await self._made()
+        name, address = await self._make_one()
         if not self._shape:
             async with connected(address) as connection:
                 await self._learn_shape(connection)
@@ -155,7 +157,7 @@ class Databases:
     @contextlib.asynccontextmanager
     async def _kept_one(self) -> AsyncIterator[str]:
         """One that has its name and connections from the tests before."""
-        kept = self._kept = self._kept or await self._keep()
+        kept = self._kept_database = self._kept_database or await self._keep()
         kept.is_lending = True
         try:
             yield kept.address
@@ -167,11 +169,11 @@ class Databases:
                 is_like_new = await self._empty(kept.control)
             if not is_like_new or ended is None or set(ended) - set(left):
                 # Another process, which may come back, must not find it again under this name.
-                self._kept = None
+                self._kept_database = None
                 kept.end()
                 await self._take_back(kept.name, is_like_new=is_like_new)
 
-    async def _made(self) -> tuple[str, str]:
+    async def _make_one(self) -> tuple[str, str]:
         """The name and the address of a database, used before or new."""
         name = f"test_{os.getpid()}_{next(self._numbers)}"
         if self._free:
@@ -181,7 +183,7 @@ class Databases:
         return name, url_of_database(self._server, name)
 
     async def _keep(self) -> KeptConnections:
-        name, address = await self._made()
+        name, address = await self._make_one()
         control = await asyncpg.connect(address, connection_class=KeptConnection)
         if not self._shape:
             await self._learn_shape(control)
@@ -213,10 +215,10 @@ class Databases:
 
     async def drop(self) -> None:
         """Drop those that wait to be used again."""
-        if self._kept is not None:
-            self._kept.end()
-            self._free.append(self._kept.name)
-            self._kept = None
+        if self._kept_database is not None:
+            self._kept_database.end()
+            self._free.append(self._kept_database.name)
+            self._kept_database = None
         while self._free:
             await self._connection.execute(f"DROP DATABASE {self._free.pop()} WITH (FORCE)")
         for databases in self._extended.values():

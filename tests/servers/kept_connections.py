@@ -69,7 +69,7 @@ class KeptConnections:
         self._loop = asyncio.get_running_loop()
         self._idle: list[KeptConnection] = []
         self._used: list[KeptConnection] = []
-        _kept[db.dsn(address)] = self
+        _by_address[db.dsn(address)] = self
 
     @property
     def is_of_this_loop(self) -> bool:
@@ -114,27 +114,27 @@ class KeptConnections:
         for connection in (self.control, *self._idle):
             connection.end()
         self._idle = []
-        _kept.pop(db.dsn(self.address), None)
+        _by_address.pop(db.dsn(self.address), None)
 
 
-_kept: dict[str, KeptConnections] = {}
+_by_address: dict[str, KeptConnections] = {}
 """By the address that the driver is given."""
 
 
 def kept_connections(address: str) -> KeptConnections | None:
     """Those to a database, if they work in this loop."""
-    found = _kept.get(db.dsn(address))
+    found = _by_address.get(db.dsn(address))
     return found if found is not None and found.is_of_this_loop else None
 
 
 def kept_sockets() -> list[int]:
     """The sockets of all of them."""
-    return [number for kept in _kept.values() for number in kept.sockets()]
+    return [number for kept in _by_address.values() for number in kept.sockets()]
 
 
 def end_all() -> None:
     """Close all of them."""
-    for kept in tuple(_kept.values()):
+    for kept in tuple(_by_address.values()):
         kept.end()
 
 
