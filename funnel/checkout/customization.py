@@ -11,10 +11,11 @@ from funnel.core.messages import FIXABLE_LINE_PROBLEMS, LINE_PROBLEMS, error_tex
 from funnel.core.page_request import FieldError
 from resolvers.checkout import basket
 from resolvers.checkout import steps as operations
+from resolvers.checkout.moving import find_movable_basket, move_basket
 from schema.checkout.basket import BasketProblem
 from schema.checkout.checkout import CheckoutLine, CheckoutStep
 from schema.checkout.view import Checkout
-from schema.core.errors import CartNotFound, InvalidInput, PartnerInactive, Problem
+from schema.core.errors import CartNotFound, CheckoutChanged, InvalidInput, Problem
 
 STEP = CheckoutStep.CUSTOMIZATION
 LINE = "LINE"
@@ -44,7 +45,7 @@ async def preview(request: CheckoutRequest) -> Response:
 async def choose(request: CheckoutRequest) -> Response:
     """Store the form and perform the action of the pressed button."""
     form = read_customization_form(request.form)
-    if form.mistyped and form.button != "remove":
+    if form.mistyped and form.button != "remove" and form.removed_gift is None:
         return await request.redirect_with_errors(STEP, Flash(_quantity_errors(form), request.form))
     items, place = apply_button(form, await operations.open_checkout(request.context, request.key))
     try:
@@ -76,10 +77,13 @@ async def _change_gifts(request: CheckoutRequest, form: CustomizationForm) -> Re
         return request.redirect_to_step(STEP, "gifts")
     if form.button == "take" and request.last_basket is not None:
         try:
-            await basket.move_basket(request.context, request.key, request.last_basket)
+            await move_basket(request.context, request.key, request.last_basket)
         except InvalidInput as error:
             return await request.redirect_with_errors(STEP, Flash(tuple(("gifts", p.code) for p in error.problems)))
-        except CartNotFound:  # it was ordered in another tab
+        except (
+            CartNotFound,
+            CheckoutChanged,
+        ):  # it was ordered, or is being paid, in another tab: the page says what is left
             pass
         return request.redirect_to_step(STEP, "gifts")
     return None
@@ -87,13 +91,7 @@ async def _change_gifts(request: CheckoutRequest, form: CustomizationForm) -> Re
 
 async def _left_basket(request: CheckoutRequest) -> Checkout | None:
     """The basket that can be taken into this order: one that this browser has filled, and does not pay already."""
-    if request.last_basket is None:
-        return None
-    try:
-        left = await basket.open_basket(request.context, request.last_basket)
-    except (CartNotFound, PartnerInactive):
-        return None
-    return left if left.basket_lines and left.pending_payment_id is None else None
+    return await find_movable_basket(request.context, request.last_basket) if request.last_basket else None
 
 
 def _problem_field(problem: Problem) -> str:
@@ -152,7 +150,7 @@ def _page(
     left: Checkout | None = None,
 ) -> Response:
     """The page. `left` is a basket that can be taken into this order."""
-    errors = [_error(checkout, place, code) for place, code in flash.problems]
+    errors = [_error(checkout, place, code) for place, code in flash.problems if not _is_gone(checkout, place)]
     to_choose = any(code == LINE for _, code in flash.problems)
     return request.render(
         "customization.html",
@@ -168,6 +166,13 @@ def _page(
         others=not_in_cart(checkout),
         can_leave_out=to_choose and any(_is_orderable(line) for line in checkout.lines),
     )
+
+
+def _is_gone(checkout: Checkout, place: str) -> bool:
+    """True if the line is no longer there: another tab may have changed the order."""
+    of, _, at = place.partition("-")
+    lines = {"line": len(checkout.lines), "gift": len(checkout.basket_lines)}
+    return of in lines and int(at.partition("-")[0]) >= lines[of]
 
 
 def _error(checkout: Checkout, place: str, code: str) -> FieldError:

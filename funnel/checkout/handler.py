@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from funnel.checkout.request import LAST_OPENED, CheckoutRequest
-from funnel.checkout.storefronts import BASKET, PRODUCTS, Storefront
+from funnel.checkout.storefronts import Storefront
 from funnel.core.brand_sheets import brand_path, brand_sheet
 from funnel.core.messages import ERROR_PAGES, ErrorPage
 from funnel.core.page_handler import ERROR_PAGE_BY_STATUS, Handler, PageEndpoint, Site
@@ -61,8 +61,7 @@ class ShopSite(Site[C]):
         """Set the cookies of the cart and the session."""
         if request.cart_id is not None and response.status_code < 400:
             self.cookies.set_cart(response, self.storefront.cookie, str(request.cart_id))
-            if self.storefront in {PRODUCTS, BASKET}:
-                self.cookies.set_cart(response, LAST_OPENED, self.storefront.cookie)
+            self.cookies.set_cart(response, LAST_OPENED, self.storefront.cookie)
         if language_in_address(request.http_request):
             self.cookies.set_language(response, request.language)
         return super().with_cookies(request, response)

@@ -32,7 +32,7 @@ REOPENING = frozenset(
 """Error pages with a link that opens the order again."""
 
 LAST_OPENED = "order"
-"""The cookie that names the one of a cart's and a basket's cookies that was set last."""
+"""The cookie that names the one of the storefronts' cookies that was set last."""
 FINISHED = frozenset({ErrorPage.ORDERED, ErrorPage.OTHER_BROWSER})
 """Error pages that lead to the order."""
 
@@ -66,8 +66,12 @@ class CheckoutRequest(PageRequest):
 
     @property
     def gift_storefront(self) -> Storefront:
-        """Where what is chosen here is bought: what a partner sells of its network, in its own basket."""
-        return BASKET if self.storefront is NETWORK and not self.shop.is_network_shop else self.storefront
+        """Where what is chosen here is bought: what a partner sells of its network in its own basket, unless this browser has
+        opened a multi-product cart since.
+        """
+        if self.storefront is not NETWORK or self.shop.is_network_shop:
+            return self.storefront
+        return NETWORK if self.cookies.read(self.http_request, LAST_OPENED) == NETWORK.cookie else BASKET
 
     def begin_url(self, **query: object) -> str:
         """The URL that begins a line with this choice, in the order that this browser has opened last, or in a new one."""

@@ -14,7 +14,7 @@ from resolvers.checkout.buyer import chosen_country
 from resolvers.checkout.giftee import clean_choice
 from resolvers.checkout.network_shop import find_sold_box
 from resolvers.checkout.session import CheckoutSession
-from resolvers.checkout.steps import MOST_CODES, change_customer, load_session, partner_of
+from resolvers.checkout.steps import change_customer, load_session, partner_of
 from resolvers.core.operation import Call, operation
 from resolvers.partner.selling import require_selling
 from schema.checkout.basket import (
@@ -28,7 +28,7 @@ from schema.checkout.basket import (
 )
 from schema.checkout.checkout import CheckoutKey, CheckoutKind
 from schema.checkout.view import Checkout
-from schema.core.errors import CheckoutChanged, GiftCardsNotSold, InvalidInput, NotFound, Problem
+from schema.core.errors import GiftCardsNotSold, InvalidInput, NotFound, Problem
 from schema.core.permission import AccessRule
 from schema.coupon.coupon import ReceptionMode
 from schema.network.multi_product_cart import MOST_PIECES
@@ -40,7 +40,6 @@ from store.checkout.edits import CheckoutEdits
 from store.checkout.network_lines import network_card_problems, quantity_problems
 from store.checkout.network_offers import load_network_cards
 from store.database.transaction_reader import DatabaseReader
-from store.payment.attempts import LIVE
 from store.voucher.payment import zone_of
 
 MOST_LINES = 20
@@ -55,7 +54,7 @@ async def open_basket(call: Call, key: CheckoutKey) -> Checkout:
     Raises CartNotFound for a basket that has become an order, PartnerInactive if the partner may not sell.
     """
     db = call.services.db
-    return await (await _load_open_session(call, db, key)).view(call, db)
+    return await (await load_open_session(call, db, key)).view(call, db)
 
 
 @operation(AccessRule.CUSTOMER, transaction=False)
@@ -87,10 +86,10 @@ async def price_line(
     `put_line`.
     """
     db = call.services.db
-    session = dataclasses.replace(await _load_open_session(call, db, key), open_line=line_id)
+    session = dataclasses.replace(await load_open_session(call, db, key), open_line=line_id)
     edits = session.edits
     if line_id is not None and choice is not None:
-        _put_line(edits, line_id, await _validate_choice(call, db, session, line_id, choice))
+        add_line(edits, line_id, await _validate_choice(call, db, session, line_id, choice))
     if reception is not None:
         edits.receive(*reception, line_id)
         edits.country = chosen_country(country) or edits.country
@@ -107,38 +106,15 @@ async def put_line(call: Call, key: CheckoutKey, line_id: uuid.UUID, choice: Bas
     for a full basket. Raises GiftCardsNotSold for a gift card if the shop sells none.
     """
     db = call.services.db
-    session = await _load_open_session(call, db, key)
+    session = await load_open_session(call, db, key)
     checked = await _validate_choice(call, db, session, line_id, choice)
-    _put_line(session.edits, line_id, checked)
+    add_line(session.edits, line_id, checked)
 
     def change(customer: CustomerSession) -> None:
-        _put_line(session.edits_in(customer), line_id, checked)
+        add_line(session.edits_in(customer), line_id, checked)
 
     customer = await change_customer(call, session, change)
-    return await (await _load_open_session(call, db, key, customer)).view(call, db)
-
-
-@operation(AccessRule.CUSTOMER, transaction=False)
-async def move_basket(call: Call, key: CheckoutKey, basket: CheckoutKey) -> Checkout:
-    """Move the lines and codes of this browser's basket to its cart. No effect for a basket without lines.
-
-    Raises CheckoutChanged for a basket that is being paid, InvalidInput at `items` or `quantity` if there is no room.
-    """
-    db = call.services.db
-    session, source = await load_session(call, db, key), await load_session(call, db, basket)
-    if source.attempt is not None and source.attempt.state in LIVE:
-        raise CheckoutChanged
-
-    def change(customer: CustomerSession) -> None:
-        edits, moved = session.edits_in(customer), source.edits_in(customer)
-        for id, choice in moved.lines.items():
-            _put_line(edits, id, choice)
-        edits.reception = edits.reception or moved.reception
-        edits.codes += [code for code in moved.codes if code not in edits.codes][: MOST_CODES - len(edits.codes)]
-        del customer.bags[basket.cart_id]
-
-    customer = await change_customer(call, session, change)
-    return await (await _load_open_session(call, db, key, customer)).view(call, db)
+    return await (await load_open_session(call, db, key, customer)).view(call, db)
 
 
 @operation(AccessRule.CUSTOMER, transaction=False)
@@ -152,7 +128,7 @@ async def remove_line(call: Call, key: CheckoutKey, line_id: uuid.UUID) -> Check
         session.edits_in(customer).lines.pop(line_id, None)
 
     customer = await change_customer(call, session, change)
-    return await (await _load_open_session(call, db, key, customer)).view(call, db)
+    return await (await load_open_session(call, db, key, customer)).view(call, db)
 
 
 @operation(AccessRule.CUSTOMER, transaction=False)
@@ -172,7 +148,7 @@ async def choose_reception(
     """
 
     db = call.services.db
-    session = dataclasses.replace(await _load_open_session(call, db, key), open_line=line_id)
+    session = dataclasses.replace(await load_open_session(call, db, key), open_line=line_id)
 
     def change(customer: CustomerSession) -> None:
         edits = session.edits_in(customer)
@@ -183,10 +159,10 @@ async def choose_reception(
     if (await session.quote(call, db)).priced.reception is None:
         raise InvalidInput.at("reception", "It cannot be received in this way. Choose another one.", "NOT_OFFERED")
     customer = await change_customer(call, session, change)
-    return await (await _load_open_session(call, db, key, customer)).view(call, db)
+    return await (await load_open_session(call, db, key, customer)).view(call, db)
 
 
-async def _load_open_session(
+async def load_open_session(
     call: Call, db: DatabaseReader, key: CheckoutKey, customer: CustomerSession | None = None
 ) -> CheckoutSession:
     """The session, with what the shop offers. Raises NotFound in the shop of a network that sells nothing of it."""
@@ -196,7 +172,8 @@ async def _load_open_session(
     return session
 
 
-def _put_line(edits: CheckoutEdits, line_id: uuid.UUID, choice: BasketChoice) -> None:
+def add_line(edits: CheckoutEdits, line_id: uuid.UUID, choice: BasketChoice) -> None:
+    """Add a line, or replace the one with this id. Raises InvalidInput if there is no room for it."""
     if line_id not in edits.lines and len(edits.lines) >= MOST_LINES:
         raise InvalidInput.at("items", f"At most {MOST_LINES} can be bought at once.", "TOO_MANY")
     others = (line for id, line in edits.lines.items() if id != line_id)

@@ -85,7 +85,9 @@ class CheckoutSession:
     def edits_in(self, customer: CustomerSession) -> CheckoutEdits:
         """The customer's changes to the cart, or the contents of the basket."""
         if self.cart is not None:
-            return customer.cart_edits(self.cart)
+            attempt = self.attempt
+            is_ordered = attempt is not None and attempt.state is AttemptState.COMPLETED
+            return customer.cart_edits(self.cart, attempt.cart_last_modified if attempt and is_ordered else None)
         return customer.basket(self.key.cart_id, self.key.kind, self.now_ms, self.new_lines)
 
     @property
@@ -245,7 +247,8 @@ class CheckoutSession:
         )
         methods = self.payment_methods(call.services.settings)
         last = self.attempt.payment_method if self.attempt else None
-        goods = priced.deliveries or None
+        edits = self.edits
+        is_of_goods = self.cart is not None and (edits.has_goods or not edits.lines)
         return Checkout(
             key=self.key,
             brand=self.shop.brand,
@@ -253,8 +256,8 @@ class CheckoutSession:
             lines=await with_holders(db, self.shop.partner_id, self.key, priced.lines),
             offered_products=tuple(s.offered for s in quote.pricing_input.products.values() if s.is_active),
             basket_lines=priced.gifts,
-            deliveries=goods or ((delivery,) if delivery else ()),
-            delivery_id=self.edits.delivery_id if goods else delivery.id if delivery else None,
+            deliveries=priced.deliveries or ((delivery,) if delivery and not is_of_goods else ()),
+            delivery_id=edits.delivery_id if is_of_goods else delivery.id if delivery else None,
             delivery=delivery,
             receptions=priced.receptions,
             reception=priced.reception,

@@ -154,10 +154,9 @@ def _apply_choice(edits: CheckoutEdits, items: Sequence[ProductChoice], delivery
         if not 0 <= item.quantity <= MOST_QUANTITY:
             raise InvalidInput.at(("items", position, "quantity"), f"Choose from 0 to {MOST_QUANTITY}.", "OUT_OF_RANGE")
     to = chosen_country(country)
-    edits.choices = list(items)
-    edits.delivery_id = delivery_id
-    edits.country = to
-    edits.notices = []
+    edits.choices, edits.notices = list(items), []
+    if edits.has_goods or not edits.lines:  # else the presents say how they are received
+        edits.delivery_id, edits.country = delivery_id, to
 
 
 @operation(AccessRule.CUSTOMER, transaction=False)

@@ -40,7 +40,7 @@ async def find_order_page(context: Context, token: str) -> OrderPage:
         order = await order_of_link(context, db, token)
         attempt = await db.get_one(AttemptRow, order.attempt_id)
         partner, time_zone = await partner_with_time_zone(db, order.partner_id)
-        payments, shop_kind = await _payments_of(db, order), _shop_kind(order, partner)
+        payments, shop_kind = await _payments_of(db, order), _shop_kind(attempt, partner)
         return OrderPage(
             path=order_path(services.settings, order.uuid),
             partner_id=partner.id,
@@ -71,11 +71,12 @@ async def find_order_page(context: Context, token: str) -> OrderPage:
         )
 
 
-def _shop_kind(order: OrderRow, partner: PartnerRow) -> ShopKind:
+def _shop_kind(attempt: AttemptRow, partner: PartnerRow) -> ShopKind:
     """What more can be bought."""
-    if order.kind is ShopKind.MIXED or (order.kind is ShopKind.GIFT_CARDS and not partner.gift_card_offer_enabled):
-        return ShopKind.VOUCHERS
-    return order.kind
+    kind = attempt.kind
+    if kind is ShopKind.MIXED:
+        kind = ShopKind.VOUCHERS if any(line.voucher for line in attempt.lines) else ShopKind.GIFT_CARDS
+    return ShopKind.VOUCHERS if kind is ShopKind.GIFT_CARDS and not partner.gift_card_offer_enabled else kind
 
 
 async def order_of_link(context: Context, db: AsyncSession, token: str) -> OrderRow:

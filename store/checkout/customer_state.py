@@ -29,10 +29,11 @@ class CustomerSession:
     carts: dict[uuid.UUID, CheckoutEdits] = field(default_factory=dict)
     bags: dict[uuid.UUID, CheckoutEdits] = field(default_factory=dict)
 
-    def cart_edits(self, cart: Cart) -> CheckoutEdits:
+    def cart_edits(self, cart: Cart, ordered: int | None = None) -> CheckoutEdits:
         """The customer's edits of this cart.
 
-        They start as the cart's items, and again after the shop has replaced the cart; what the customer has added stays.
+        They start as the cart's items, and again after the shop has replaced the cart. What the customer has added stays,
+        unless it is in the order of the version before; `ordered` is the version that became an order.
         """
         edits = self.carts.get(cart.id)
         if edits is None or edits.last_modified != cart.last_modified:
@@ -40,7 +41,8 @@ class CustomerSession:
             before = edits
             edits = CheckoutEdits(cart.last_modified, choices=choices, country=self._country)
             if before is not None:
-                edits.lines, edits.reception, edits.codes = before.lines, before.reception, before.codes
+                edits.codes, edits.reception = before.codes, before.reception
+                edits.lines = before.lines if before.last_modified != ordered else {}
                 edits.notices = [CheckoutNotice.CART_REPLACED]
             self.carts[cart.id] = edits
             for old in list(self.carts)[:-MAX_CARTS]:

@@ -97,7 +97,7 @@ def _lines_content(lines: Sequence[AttemptLine], attempt: AttemptRow) -> tuple[O
 
 def _way(line: AttemptLine, attempt: AttemptRow) -> tuple[Text, ...]:
     """How a line is received, if others of the order are received in another way."""
-    is_told = line.purchase is not None and len(attempt.receptions) > 1
+    is_told = len(attempt.receptions) > 1 or any(each.is_goods for each in attempt.lines)
     return (RECEPTION_NAMES[attempt.reception_of(line.purchase)],) if line.purchase and is_told else ()
 
 
@@ -119,5 +119,7 @@ def _delivery(order: OrderRow, attempt: AttemptRow) -> DeliveryContent:
         description=attempt.delivery.description,
         address=address_lines(order),
         country=order.country or "",
-        to_giftees=bool(attempt.receptions & TO_GIFTEES) and not attempt.receptions & TO_BUYER,
+        to_giftees=bool(attempt.receptions & TO_GIFTEES)
+        and not attempt.receptions & TO_BUYER
+        and not any(line.is_goods for line in attempt.lines),
     )

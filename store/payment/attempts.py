@@ -86,10 +86,19 @@ class AttemptRow(PartnerOwned, CreatedOn, CheckedRow, AcceptedDocuments, table=T
         Index(
             "checkout_attempt_one_live_key",
             "partner_id",
+            "kind",
             "cart_id",
             "session_digest",
             unique=True,
             postgresql_where=text("state IN ('starting', 'open')"),
+        ),
+        Index(
+            "checkout_attempt_one_live_basket_key",
+            "partner_id",
+            "cart_id",
+            "session_digest",
+            unique=True,
+            postgresql_where=text("state IN ('starting', 'open') AND kind IN ('vouchers', 'gift_cards', 'mixed')"),
         ),
         Index("checkout_attempt_cart_idx", "partner_id", "cart_id"),
         Index(

@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 
 from schema.checkout.basket import (
     BasketChoice,
@@ -137,19 +138,18 @@ def price_order(pricing_input: PricingInput) -> PricedOrder:
     parts = good if good or gifts else [line for line in lines if line.product]
     has_goods = bool(parts) or (pricing_input.goods is not None and not gifts)
     priced = _price(pricing_input, good, gifts, _parcel(pricing_input, good, parts) if has_goods else None)
-    return replace(priced, lines=lines, expected=_estimate(pricing_input, lines, gifts))
+    return replace(priced, lines=lines, expected=_estimate(pricing_input, lines))
 
 
-def _estimate(
-    pricing_input: PricingInput, lines: Sequence[CheckoutLine], gifts: Sequence[BasketLine]
-) -> CheckoutEstimate | None:
+def _estimate(pricing_input: PricingInput, lines: Sequence[CheckoutLine]) -> CheckoutEstimate | None:
     """The total including the fixable lines; None without such lines, or beyond the largest possible order amount."""
     expected = [line for line in lines if is_orderable(line) or line.is_fixable]
     as_wanted = [replace(line, total=(line.unit_price or ZERO) * line.choice.quantity) for line in expected]
-    totals = [line.total for line in as_wanted] + [line.total for line in _priced(gifts)]
+    beside = _gifts(pricing_input, as_wanted)
+    totals = [line.total for line in as_wanted] + [line.total for line in _priced(beside)]
     if not any(line.is_fixable for line in expected) or not all(lines_within_limit(totals)):
         return None
-    priced = _price(pricing_input, as_wanted, gifts, _parcel(pricing_input, as_wanted, as_wanted))
+    priced = _price(pricing_input, as_wanted, beside, _parcel(pricing_input, as_wanted, as_wanted))
     is_minimum = any(line.is_starting_price for line in expected)
     return CheckoutEstimate(priced.deliveries, priced.codes, priced.totals, is_minimum=is_minimum)
 
@@ -168,16 +168,7 @@ def _price(
         *(_discountable_gift(line, pricing_input) for line in gifts)
     ]
     reduction = apply_coupons(discountable, coupons, context)
-    received = OrderReception(
-        goods=parcel,
-        lines=gifts,
-        usual=pricing_input.reception,
-        deliveries=pricing_input.deliveries,
-        delivery_id=pricing_input.delivery_id,
-        country=pricing_input.country,
-        worth=sum((line.total for line in discountable), ZERO) - reduction.total,
-        reduction=reduction,
-    )
+    received = _reception(pricing_input, parcel, gifts, _worth(goods, gifts, reduction), reduction)
     delivery, receptions = received.delivery(), received.options(pricing_input.open_line)
     sold = _taxed(pricing_input, goods, gifts)
     rates = {each.id: each.vat_rate for each in pricing_input.deliveries}
@@ -195,6 +186,35 @@ def _price(
         totals=totals,
         reduction=reduction,
     )
+
+
+def _reception(
+    pricing_input: PricingInput,
+    parcel: GoodsParcel | None,
+    gifts: Sequence[BasketLine],
+    worth: Decimal,
+    reduction: Reduction,
+) -> OrderReception:
+    return OrderReception(
+        goods=parcel,
+        lines=gifts,
+        usual=pricing_input.reception,
+        deliveries=pricing_input.deliveries,
+        delivery_id=pricing_input.delivery_id,
+        country=pricing_input.country,
+        worth=worth,
+        reduction=reduction,
+    )
+
+
+def _worth(goods: Sequence[CheckoutLine], gifts: Sequence[BasketLine], reduction: Reduction) -> Decimal:
+    """What counts for free delivery: what is paid for the lines, of an order with goods without prepaid money and without
+    what is the network's.
+    """
+    counted = [True for _ in goods] + [not goods or isinstance(line.choice, VoucherChoice) for line in gifts]
+    totals = [line.total for line in goods] + [line.total for line in gifts]
+    paid = (total - off for total, off in zip(totals, reduction.by_line, strict=True))
+    return sum((amount for amount, counts in zip(paid, counted, strict=True) if counts), ZERO)
 
 
 # ---- goods ------------------------------------------------------------------------------------------------------------

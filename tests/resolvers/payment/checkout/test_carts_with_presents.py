@@ -8,6 +8,7 @@ from decimal import Decimal
 import pytest
 
 from resolvers.checkout import basket, steps
+from resolvers.checkout.moving import find_movable_basket, move_basket
 from resolvers.payment.checkout import payment
 from resolvers.payment.refunds.order_refunds import refund_order
 from schema.cart.cart import CartItem
@@ -181,6 +182,33 @@ async def test_a_replaced_cart_keeps_what_was_added(shop: Shop) -> None:
         await shop.start(key, again)
 
 
+async def test_what_is_ordered_is_not_in_the_next_version_of_a_cart(shop: Shop) -> None:
+    candle = await shop.product("20.00")
+    key, seen = await filled(shop, candle, card_of("50.00"))
+    started = await shop.start(key, seen)
+    await shop.services.carts.replace(shop.partner.id, key.cart_id, [CartItem(candle.id, 2)], "")
+    await settled(shop, key, started)
+    again = await steps.open_checkout(shop.context, key)
+    assert ([line.choice.quantity for line in again.lines], again.basket_lines) == ([2], ())
+
+
+async def test_presents_alone_keep_their_delivery(shop: Shop) -> None:
+    candle = await shop.product("20.00")
+    key, _ = await filled(shop, candle, card_of("50.00"), reception=POST, delivery=HOME)
+    await steps.choose_items(shop.context, key, [], None)
+    seen = await steps.identify_buyer(shop.context, key, BUYER)
+    assert (seen.delivery_id, seen.country) == (shop.modes[HOME], "FR")
+    assert [line.reception for line in seen.basket_lines] == [POST]
+
+
+@pytest.mark.parametrize(("present", "price"), [("card", "5.00"), ("massage", "0.00")])
+async def test_prepaid_money_makes_no_delivery_free(shop: Shop, sold: Experiences, present: str, price: str) -> None:
+    await shop.execute("UPDATE delivery_mode SET free_above_amount = 60 WHERE id = :id", id=shop.modes[HOME])
+    choice: BasketChoice = card_of("500.00") if present == "card" else for_two(sold)
+    _, seen = await filled(shop, await shop.product("20.00"), choice, delivery=HOME)
+    assert seen.totals.delivery == Decimal(price)
+
+
 # ---- a basket is taken along ------------------------------------------------------------------------------------------
 
 
@@ -188,10 +216,42 @@ async def test_a_basket_is_taken_along_once(shop: Shop) -> None:
     key, _ = await filled(shop, await shop.product("20.00"))
     of = dataclasses.replace(new_key(), session_id=key.session_id)
     await fill_basket(shop, card_of("50.00"), card_of("30.00"), key=of)
-    moves = [basket.move_basket(shop.context, key, of) for _ in range(5)]
+    moves = [move_basket(shop.context, key, of) for _ in range(5)]
     seen = await asyncio.gather(*moves)
     assert {len(each.basket_lines) for each in seen} == {2}
     assert (await basket.open_basket(shop.context, of)).basket_lines == ()
+
+
+async def test_what_is_taken_along_is_received_as_it_was_chosen(shop: Shop) -> None:
+    key, _ = await filled(shop, await shop.product("20.00"), card_of("20.00"))
+    of = dataclasses.replace(new_key(), session_id=key.session_id)
+    await fill_basket(shop, card_of("50.00", giftee=GIFTEE), key=of, reception=MAIL)
+    seen = await move_basket(shop.context, key, of)
+    assert [line.reception for line in seen.basket_lines] == [ReceptionMode.PRINT_AT_HOME, MAIL]
+
+
+async def test_a_basket_whose_payment_was_given_up_stays_until_it_is_settled(shop: Shop) -> None:
+    """It could still be paid: what is in it would be sold twice."""
+    key, _ = await filled(shop, await shop.product("20.00"))
+    of = dataclasses.replace(new_key(), session_id=key.session_id)
+    _, seen = await fill_basket(shop, card_of("50.00"), key=of)
+    await shop.start(of, seen)
+    await payment.cancel_payment(shop.context, of)
+    assert await find_movable_basket(shop.context, of) is None
+    with pytest.raises(CheckoutChanged):
+        await move_basket(shop.context, key, of)
+
+
+async def test_a_basket_is_taken_along_or_paid(shop: Shop) -> None:
+    key, _ = await filled(shop, await shop.product("20.00"))
+    of = dataclasses.replace(new_key(), session_id=key.session_id)
+    _, seen = await fill_basket(shop, card_of("50.00"), key=of)
+    tried = [coroutine for _ in range(4) for coroutine in (move_basket(shop.context, key, of), shop.start(of, seen))]
+    results = await asyncio.gather(*tried, return_exceptions=True)
+    assert {type(each) for each in results if isinstance(each, BaseException)} <= {CheckoutChanged}
+    is_paid = await shop.one("SELECT count(*) FROM checkout_attempt WHERE state = 'open'")
+    in_cart = len((await steps.open_checkout(shop.context, key)).basket_lines)
+    assert is_paid + in_cart == 1
 
 
 async def test_a_basket_that_does_not_fit_stays(shop: Shop) -> None:
@@ -199,7 +259,7 @@ async def test_a_basket_that_does_not_fit_stays(shop: Shop) -> None:
     of = dataclasses.replace(new_key(), session_id=key.session_id)
     await fill_basket(shop, *(card_of("50.00") for _ in range(basket.MOST_LINES)), key=of)
     with pytest.raises(InvalidInput):
-        await basket.move_basket(shop.context, key, of)
+        await move_basket(shop.context, key, of)
     assert len((await basket.open_basket(shop.context, of)).basket_lines) == basket.MOST_LINES
     assert len((await steps.open_checkout(shop.context, key)).basket_lines) == 1
 
@@ -210,7 +270,7 @@ async def test_a_basket_that_is_being_paid_stays(shop: Shop) -> None:
     _, seen = await fill_basket(shop, card_of("50.00"), key=of)
     started = await shop.start(of, seen)
     with pytest.raises(CheckoutChanged):
-        await basket.move_basket(shop.context, key, of)
+        await move_basket(shop.context, key, of)
     assert (await settled(shop, of, started)).status is PaymentAttemptStatus.COMPLETED
 
 
