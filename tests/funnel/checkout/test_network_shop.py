@@ -96,7 +96,7 @@ async def test_boxes_and_gift_cards_in_one_basket(customer: Customer, goods: Net
     await open_box(customer, goods)
     assert (customer.h1, total(customer)) == ("Spa day for two", "€120.00")
     await customer.send(FORM, None, ("do", "more-quantity"))
-    assert (total(customer), line(customer)) == ("€240.00", {"Spa day for two × 2": "€240.00"})
+    assert (total(customer), line(customer)) == ("€240.00", {"Spa day for two × 2 at 1 place": "€240.00"})
     day = (goods.shop.services.clock.now() + dt.timedelta(days=30)).date()
     await filled(customer, FORM, {**MARIE, **PRINT, "quantity": "2", "send_on": day.isoformat()}, ANOTHER)
     assert customer.path.startswith(WINDOW)
@@ -155,17 +155,17 @@ async def test_a_cart_of_an_api_client_opens_as_a_basket(
 ) -> None:
     id = await saved_cart(goods, goods.cards("50.00", 2), goods.boxes(1))
     await customer.open(f"{WINDOW}customization/?cart={id}")
-    assert line(customer) == {"Gift card · Birthday × 2": "€100.00", "Spa day for two": "€120.00"}
+    assert line(customer) == {"Gift card · Birthday × 2": "€100.00", "Spa day for two at 1 place": "€120.00"}
     remove = next(
         button for button in customer.page.all("button") if button.attributes.get("value", "").startswith("remove-")
     )
     await customer.send(FORM, None, ("do", remove.attributes["value"]))
-    assert line(customer) == {"Spa day for two": "€120.00"}
+    assert line(customer) == {"Spa day for two at 1 place": "€120.00"}
     other = await visitors().open(f"{WINDOW}customization/?cart={id}")
     assert total(other) == "€220.00", "another browser begins with the cart"
     goods.shop.services.clock.advance(dt.timedelta(hours=2, minutes=1))
     await customer.open(f"{WINDOW}customization/?cart={id}")
-    assert line(customer) == {"Spa day for two": "€120.00"}, "a basket that was begun is kept"
+    assert line(customer) == {"Spa day for two at 1 place": "€120.00"}, "a basket that was begun is kept"
     late = await visitors().open(f"{WINDOW}customization/?cart={id}")
     assert late.h1 == "Your order is empty"
 

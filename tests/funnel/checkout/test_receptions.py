@@ -65,7 +65,7 @@ async def test_the_form_of_a_part_shows_its_own_way(customer: Customer, sold: Ex
     for address, way in zip(changes, ("print_at_home", "giftee_email"), strict=True):
         await customer.open(f"{address}&part=personal")
         assert checked(customer) == way
-        assert "This part of your order only." in customer.page.text
+        assert "For this one only." in customer.page.text
 
 
 async def test_one_way_for_all_replaces_those_of_the_parts(customer: Customer, sold: Experiences) -> None:

@@ -232,9 +232,10 @@ def test_what_an_order_does_not_have_is_not_told() -> None:
         "card_amount": Decimal("1032.90"),
         "message": "",
         "vat": (),
+        "billing": None,
     }
     text = example(MailKind.ORDER_CONFIRMATION, content=order(**changes)).text
-    for words in ("Coupon", "Gift card", "Paid online", "Your message", "VAT"):
+    for words in ("Coupon", "Gift card", "Paid online", "Your message", "VAT", "Invoice to"):
         assert words not in text
     free = example(MailKind.ORDER_CONFIRMATION, content=order(delivery_amount=Decimal("0.00"))).text
     assert "Delivery: Free" in free
