@@ -241,33 +241,36 @@ async def wish_of(shop: Shop, number: int) -> RefundOrder:
 
 
 @pytest.mark.usefixtures("order")
-async def test_what_was_paid_out_is_owed_if_the_partner_has_it_elsewhere(shop: Shop, goods: Goods) -> None:
-    """Payouts keep it of what lies in the partner's own wallet."""
-    _, own = goods
+async def test_what_was_paid_out_is_refunded_out_of_other_earnings_in_the_network(shop: Shop, goods: Goods) -> None:
+    """Only they lie in the wallet that the refund leaves: those in the partner's own wallet do not, and the rest of the
+    marketplace's wallet backs what others own.
+    """
+    network, own = goods
     await paid_out(shop)
     await is_proved(shop)
     await refused(shop, shop.manager, InsufficientBalance, 0)
     await refused(shop, market(shop), InsufficientBalance, 0)
     await bought(shop, for_two(own), for_two(own))  # 341.44 in its own wallet
+    with pytest.raises(InsufficientBalance):
+        await refund_order(shop.manager, await wish_of(shop, 1))
+    await bought(shop, for_two(own), network.boxes())  # 170.72 in the network
     await refund_order(shop.manager, await wish_of(shop, 1))
-    assert (await balances(shop))["owed_by_partner"] == 17072
     await is_proved(shop)
+    with pytest.raises(InsufficientBalance):
+        await refund_order(shop.manager, await wish_of(shop, 3))
     await send_refunds(shop.services)
-    await is_proved(shop)
-    payout = await validated(shop)
-    assert (payout.payout_amount, payout.recovered_amount) == (Decimal("170.72"), Decimal("170.72"))
-    await send(shop, payout)
-    assert not {"partner", "partner_network", "owed_by_partner"} & (await balances(shop)).keys()
+    found = await balances(shop)
+    assert (found["partner"], not {"partner_network", "owed_by_partner"} & found.keys()) == (34144, True)
     await is_proved(shop)
 
 
 @pytest.mark.usefixtures("order")
-async def test_what_is_owed_already_covers_nothing_more(shop: Shop, goods: Goods) -> None:
+async def test_other_earnings_are_given_back_once(shop: Shop, goods: Goods) -> None:
     """Two orders that were paid out, and earnings for one of them: one refund is made."""
     network, own = goods
     await bought(shop, for_two(own), network.boxes())
     await paid_out(shop)
-    await bought(shop, for_two(own))
+    await bought(shop, for_two(own), network.boxes())
     wishes = [await wish_of(shop, number) for number in (1, 2)]
     answers = await asyncio.gather(*(refund_order(shop.manager, wish) for wish in wishes), return_exceptions=True)
     assert sorted(type(answer).__name__ for answer in answers) == ["InsufficientBalance", "RefundRow"]
@@ -330,6 +333,31 @@ async def test_refunds_of_many_orders_at_once_do_not_block_each_other(shop: Shop
     await send_refunds(shop.services)
     assert (await balances(shop))["partner_network"] == 2 * 17072
     await is_proved(shop)
+
+
+async def test_orders_that_gift_cards_of_the_network_have_paid_do_not_block_each_other(
+    shop: Shop, goods: Goods
+) -> None:
+    """The partner's share of the bank card's part is nothing, and its earnings in the network are moved all the same."""
+    network, own = goods
+    codes = [(await card_of_network(shop, "194.00")).code for _ in range(6)]
+    for code in codes[:3]:
+        await bought(shop, for_two(own), network.boxes(), codes=(code,))
+    wishes = list[RefundOrder]()
+    for number in (1, 2, 3):
+        order = await shop.one("SELECT id FROM shop_order WHERE number = :number", number=number)
+        ids = [row[0] for row in await columns(shop, "order_product", "id", "order_id") if row[1] == order]
+        wishes.append(RefundOrder(id=order, lines=[RefundOrderLine(id=id) for id in ids]))
+    calls = [
+        *(refund_order(market(shop), wish) for wish in wishes),
+        *(bought(shop, for_two(own), network.boxes(), codes=(code,)) for code in codes[3:]),
+        *(bought(shop, for_two(own), network.boxes()) for _ in range(2)),
+    ]
+    answers = await asyncio.gather(*calls, return_exceptions=True)
+    assert [answer for answer in answers if isinstance(answer, BaseException)] == []
+    await send_refunds(shop.services)
+    await is_proved(shop)
+    assert await shop.one("SELECT min(partner_share_amount) FROM payment") == 0
 
 
 # ---- what fails, and what is made at the provider
