@@ -7,7 +7,7 @@ import pytest
 
 from resolvers.payment.refunds.order_refunds import preview_order_refund, refund_order
 from resolvers.payment.refunds.refunds import preview_refund, refund_payment
-from resolvers.payment.refunds.request_answers import approve_refund_request, decline_refund_request
+from resolvers.payment.refunds.request_answers import approve_refund_request, approve_withdrawal, decline_refund_request
 from schema.core.errors import AppError, InsufficientBalance, InvalidInput, MarketplaceOnly
 from schema.coupon.coupon import ReceptionMode
 from schema.order.input import ApproveRefundRequest, DeclineRefundRequest
@@ -233,11 +233,15 @@ async def test_a_request_is_answered_by_who_owns_its_lines(shop: Shop) -> None:
 
 
 @pytest.mark.usefixtures("order")
-async def test_a_withdrawal_that_needs_no_answer_takes_of_both(shop: Shop) -> None:
+async def test_the_rule_of_a_partner_gives_back_nothing_of_the_networks(shop: Shop) -> None:
     await shop.execute("UPDATE partner SET approves_withdrawals = true")
-    await asked(shop, {0: 1, 1: 1})
+    both, mine = await asked(shop, {0: 1, 1: 1}), await asked(shop, {2: 1})
     assert await approve_by_rule(shop) == 1
-    assert await parts(shop) == ["314.00 194.00 23.28"]
+    assert await columns(shop, "refund_request", "id", "state") == [(both, "pending"), (mine, "approved")]
+    await approve_withdrawal(shop.services, both)  # as a job that was queued before
+    assert await parts(shop) == ["50.00 50.00 6.00"]
+    await approve_refund_request(market(shop), ApproveRefundRequest(id=both))
+    assert await parts(shop) == ["50.00 50.00 6.00", "314.00 194.00 23.28"]
     await send_refunds(shop.services)
     await is_proved(shop)
 
