@@ -31,7 +31,7 @@ from store.order.refund_requests import (
     add_request,
     lines_to_refund,
     pieces_in_requests,
-    waits_for_goods,
+    waits_for_staff,
 )
 from store.order.refunds import amount_of, left_of_line, lines_of_order
 from store.partner.partners import PartnerRow, partner_with_time_zone
@@ -73,7 +73,7 @@ async def find_seller(context: Context, token: str) -> Seller:
 async def request_refund(call: Call, token: str, wish: BuyerWish) -> int:
     """Withdraw from the contract of the order of a link, or ask for its refund; answers the id of the request. What is
     sent twice with one key is one request. The buyer gets a receipt by mail, and the partner is told. A withdrawal is
-    approved at once where the partner says so, unless goods have to come back first.
+    approved at once where the partner says so, unless staff have to see to it (`waits_for_staff`).
 
     Raises NotFound for a forged link; InvalidInput for what cannot be asked for; WithdrawalClosed if it is too late;
     RefundRequested if another request about the same waits for an answer; TooManyRequests after too many of these.
@@ -104,7 +104,7 @@ async def request_refund(call: Call, token: str, wish: BuyerWish) -> int:
     partner = await db.get_one(PartnerRow, order.partner_id)
     asked = [line for line, _ in await lines_to_refund(call.db, request)]
     at_once = wish.kind is RefundRequestKind.WITHDRAWAL and partner.approves_withdrawals
-    if at_once and not waits_for_goods(order, asked):  # the job tells the partner how it went
+    if at_once and not waits_for_staff(order, asked):  # the job tells the partner how it went
         await enqueue_job(db, JobKind.APPROVE_WITHDRAWAL, {"id": request.id}, unique_key=str(request.id))
     else:
         await queue_new_request_mail(db, order, request)

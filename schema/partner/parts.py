@@ -115,7 +115,8 @@ class RefundPolicy(EmbeddedColumns):
     )
     approves_withdrawals: bool = Field(
         default=False,
-        description="Whether withdrawals are approved at once, unless goods have to come back first.",
+        description="Whether withdrawals are approved at once, unless goods have to come back first, or a line is the "
+        "network's in an order that also has what is the partner's own.",
     )
     takes_refund_requests: bool = Field(
         default=False, description="Whether buyers may ask for a refund after that period."

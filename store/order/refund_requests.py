@@ -1,7 +1,7 @@
 """Requests of buyers to withdraw from the contract, or for a refund. They change only under the lock of their order."""
 
 import datetime as dt
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -9,6 +9,7 @@ from sqlalchemy import CheckConstraint, Index, UniqueConstraint
 from sqlmodel import Field, col, func, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from schema.checkout.checkout import ShopKind
 from schema.order.fulfilment import FulfilmentState
 from schema.order.order import OrderStatus
 from schema.order.refund_request import RefundRequest, RefundRequestKind, RefundRequestLine, RefundRequestState
@@ -87,10 +88,14 @@ def kind_of_request(partner: PartnerRow, order: OrderRow, time_zone: str, now: d
     return RefundRequestKind.REFUND if partner.takes_refund_requests else None
 
 
-def waits_for_goods(order: OrderRow, lines: Iterable[OrderProductRow]) -> bool:
-    """Whether goods among these lines are, or may be, at the buyer's, and have to come back before they are refunded."""
+def waits_for_staff(order: OrderRow, lines: Sequence[OrderProductRow]) -> bool:
+    """Whether staff have to answer a withdrawal of these lines: goods among them are, or may be, at the buyer's, and have to
+    come back first; or some are the network's, whose money no rule of a partner gives away.
+    """
     at_shop = {FulfilmentState.TO_PREPARE, FulfilmentState.READY_TO_COLLECT, FulfilmentState.CANCELLED}
-    return any(line.product_id is not None for line in lines) and order.fulfilment_state not in at_shop
+    are_goods_out = any(line.product_id is not None for line in lines) and order.fulfilment_state not in at_shop
+    is_of_network = order.kind is not ShopKind.NETWORK and any(line.network_id is not None for line in lines)
+    return are_goods_out or is_of_network
 
 
 async def requests_of_order(db: AsyncSession, order_id: int) -> Sequence[RefundRequestRow]:

@@ -7,7 +7,6 @@ from uuid import UUID
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.core.errors import InsufficientBalance
 from schema.ledger import LedgerAccountRole as Role
 from schema.ledger import LedgerJournalKind as Kind
 from store.core.clock import now
@@ -63,17 +62,13 @@ def owner_partner_id(payment: PaymentRow) -> int | None:
 
 
 async def lock_owners(db: AsyncSession, payment: PaymentRow) -> None:
-    """Lock the earnings of both owners of a payment, in the order in which all lock them: a partner's in its own wallet,
-    those in the marketplace's wallet, then the marketplace's funds. Call it once, before anything is posted: an account may be
-    opened meanwhile. Does nothing for a payment of one owner.
+    """Lock what both owners of a payment have in the marketplace's wallet, in the order in which all lock it: the partner's
+    earnings, also if its share of the bank card's part is nothing, then the marketplace's funds. Call it once, before anything
+    is posted: an account may be opened meanwhile. Does nothing for a payment of one owner.
     """
-    if payment.partner_share_amount:
-        for account in (
-            partner_earnings(payment.partner_id),
-            network_earnings(payment.partner_id),
-            owner_accounts(payment).earnings,
-        ):
-            await lock_balance(db, payment.book_id, account)
+    if payment.is_mixed:
+        await lock_balance(db, payment.book_id, network_earnings(payment.partner_id))
+        await lock_balance(db, payment.book_id, owner_accounts(payment).earnings)
 
 
 def payable_with(payment: PaymentRow, at: dt.datetime) -> dt.datetime | None:
@@ -151,19 +146,16 @@ async def _lock_shortfall(db: AsyncSession, payment: PaymentRow, accounts: Owner
     return await lock_balance(db, payment.book_id, accounts.shortfall)
 
 
-async def refund_journal(db: AsyncSession, payment: PaymentRow, part: PaymentTransactionRow) -> Journal:
-    """A refund is promised: the money is no longer the owner's, and has not left the wallet. Of a partner's share, what was
-    paid out already the partner owes, if its earnings in its own wallet cover that: payouts keep it of them. The owners must
-    be locked.
-
-    Raises InsufficientBalance if they do not.
+def refund_journal(payment: PaymentRow, part: PaymentTransactionRow) -> Journal:
+    """A refund is promised: the money is no longer the owners', and has not left the wallet. A partner's share is taken of
+    its earnings in the network only: what was paid out lies in the marketplace's wallet no more.
     """
     amounts = CardAmounts.of(part)
-    advance = await _advance(db, payment, amounts.partner)
-    if advance and advance > await _free_earnings(db, payment):
-        raise InsufficientBalance
-    taken = await _taken_of_share(db, payment, amounts.partner)
-    entries = debit(owner_accounts(payment).earnings, amounts.owner), *taken, *_promised(payment, part)
+    entries = (
+        debit(owner_accounts(payment).earnings, amounts.owner),
+        debit(network_earnings(payment.partner_id), amounts.partner),
+        *_promised(payment, part),
+    )
     return _of_part(payment, part, Kind.REFUND, entries)
 
 
@@ -182,31 +174,6 @@ def _refund_due(payment: PaymentRow, part: PaymentTransactionRow) -> LedgerAccou
     return LedgerAccount(Role.REFUND_DUE, part.id, is_of_marketplace=payment.is_for_marketplace)
 
 
-async def _advance(db: AsyncSession, payment: PaymentRow, share: int) -> int:
-    """What of an amount of the partner's share its earnings in the network do not cover."""
-    return share and max(share - await lock_balance(db, payment.book_id, network_earnings(payment.partner_id)), 0)
-
-
-async def _free_earnings(db: AsyncSession, payment: PaymentRow) -> int:
-    """What a partner has in its own wallet beyond what it owes; not below zero. It is locked."""
-    earned, due, owed, shortfall = [
-        await lock_balance(db, payment.book_id, LedgerAccount(role, payment.partner_id))
-        for role in (Role.PARTNER, Role.RECOVERY_DUE, Role.OWED_BY_PARTNER, Role.PARTNER_SHORTFALL)
-    ]
-    return max(earned - max(owed - due, 0) - shortfall, 0)
-
-
-async def _taken_of_share(db: AsyncSession, payment: PaymentRow, share: int) -> tuple[Entry, Entry]:
-    """The entries of what a partner's share gives back: out of its earnings in the network as far as they go, and the rest
-    it owes.
-    """
-    advance = await _advance(db, payment, share)
-    return (
-        debit(network_earnings(payment.partner_id), share - advance),
-        debit(LedgerAccount(Role.OWED_BY_PARTNER, payment.partner_id), advance),
-    )
-
-
 def refund_paid_journal(payment: PaymentRow, part: PaymentTransactionRow) -> Journal:
     """A promised refund was executed."""
     amounts = CardAmounts.of(part)
@@ -220,9 +187,7 @@ def refund_paid_journal(payment: PaymentRow, part: PaymentTransactionRow) -> Jou
 
 
 def refund_failed_journal(payment: PaymentRow, part: PaymentTransactionRow) -> Journal:
-    """A promised refund failed for good: what it had taken is the owners' again. What a partner owes for it stays owed, and
-    is taken of what it has earned again.
-    """
+    """A promised refund failed for good: what it had taken is the owners' again."""
     amounts = CardAmounts.of(part)
     entries = (
         credit(owner_accounts(payment).earnings, amounts.owner),
@@ -248,8 +213,14 @@ async def provider_refund_journals(
     those of a partner's share do not, the partner owes.
     """
     amounts = CardAmounts.of(part)
-    of_share = await _taken_of_share(db, payment, amounts.partner)
-    entries = *await taken_from(db, payment, amounts.owner), *of_share, *_promised(payment, part)
+    earnings = network_earnings(payment.partner_id)
+    covered = min(amounts.partner, await lock_balance(db, payment.book_id, earnings))
+    entries = (
+        *await taken_from(db, payment, amounts.owner),
+        debit(earnings, covered),
+        debit(LedgerAccount(Role.OWED_BY_PARTNER, payment.partner_id), amounts.partner - covered),
+        *_promised(payment, part),
+    )
     return _of_part(payment, part, Kind.REFUND, entries), refund_paid_journal(payment, part)
 
 

@@ -77,8 +77,10 @@ def divide_as_told(sources: Sequence[PaymentSourceRow], extra: Decimal, by_card:
 
 
 def share_left(payment: PaymentRow, source: PaymentSourceRow) -> Decimal:
-    """What of a partner's share of a payment is left in its bank card's part."""
-    return payment.partner_share_amount - source.partner_share_back_amount
+    """What of a partner's share of a payment is left in its bank card's part. It is less than refunds gave back of the share
+    leave if the provider has refunded more than the network's part on the network's account.
+    """
+    return min(payment.partner_share_amount - source.partner_share_back_amount, left_of(source))
 
 
 def network_left(payment: PaymentRow, source: PaymentSourceRow) -> Decimal:

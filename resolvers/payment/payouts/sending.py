@@ -24,7 +24,7 @@ from store.ledger.posting import post
 from store.ledger.wallets import WalletRow
 from store.payout.events import emit_payout_events
 from store.payout.gathering import free_items
-from store.payout.postings import failed_journal, paid_journal
+from store.payout.postings import failed_journal, lock_balances, paid_journal
 from store.payout.requests import FAILED, PAID, PAYOUT_STATES, VALIDATED, PayoutRequestRow, lock_payout
 from store.providers.errors import Declined, UnknownOutcome
 from store.providers.keys import IdempotencyKey
@@ -174,6 +174,7 @@ async def _record_failure(tx: Recording, payout: PayoutRequestRow, failure: Fail
         payout.sent_at = payout.check_on = tx.now + PAUSES[payout.tries]
         payout.tries += 1
         return
+    await lock_balances(tx.db, payout.book_id, payout.partner_id)
     await post(tx.db, [failed_journal(payout)])
     payout.status, payout.check_on = PAYOUT_STATES.require(payout.status, FAILED), None
     await free_items(tx.db, payout)

@@ -32,7 +32,7 @@ from store.order.refunds import OrderRefund, record_order_refund, still_open_of
 from store.payment.payments import PaymentRow, PaymentSourceRow, PaymentTransactionRow, RefundRow
 from store.payment.postings import lock_owners, provider_refund_journals
 from store.payment.recording import lock_card_part
-from store.payment.refund_amounts import left_of, part_of_share
+from store.payment.refund_amounts import left_of, part_of_share, share_left
 from store.providers.transactions import Transaction
 
 log = structlog.get_logger(__name__)
@@ -75,7 +75,7 @@ async def _promise_rest(
     """
     reopened = await reopen_lines(db, locked.payment, given_up, rest)
     about: dict[str, Any] = {"origin": given_up.origin, "reason": given_up.reason, "of_order": reopened}
-    about["of_network"] = reopened.of_network if reopened else None
+    about["of_network"] = reopened.of_network if reopened and (reopened.lines or reopened.delivery) else None
     try:
         async with db.begin_nested():
             await promise_refund(db, locked, {source.id: rest}, now=now, **about)
@@ -114,7 +114,8 @@ async def _make_room(
 async def _write(
     db: AsyncSession, goods: SoldGoods, source: PaymentSourceRow, refund: Transaction, now: dt.datetime
 ) -> None:
-    payment, given_up = goods.payment, await _given_up(db, goods.payment, refund)
+    payment, promised = goods.payment, await _given_up(db, goods.payment, refund)
+    given_up = None if promised is None else await refund_of(db, promised)
     row = RefundRow(
         partner_id=payment.partner_id,
         payment_id=payment.id,
@@ -126,12 +127,11 @@ async def _write(
     )
     db.add(row)
     await db.flush()
-    plan = None if given_up is None else await _refund_lines(db, goods, row, given_up, now)
+    if given_up is not None:
+        await _refund_lines(db, goods, row, given_up, now)
     part = _part_of(row, payment, source, refund, now)
     if payment.partner_share_amount:
-        of_network = plan.of_network if plan and plan.lines else None
-        share = part_of_share(payment, source, row.refund_amount, of_network)
-        part.partner_share_amount = max(share, part.commission_amount)
+        part.partner_share_amount = max(_share_in(payment, source, row, promised), part.commission_amount)
     db.add(part)
     take_back(payment, source, part)
     await db.flush()
@@ -142,27 +142,37 @@ async def _write(
     await cancel_if_refunded(db, payment.order_id, now, tells=True)
 
 
-async def _given_up(db: AsyncSession, payment: PaymentRow, refund: Transaction) -> RefundRow | None:
-    """Our refund that was given up and that the provider has made all the same; None if somebody made it there."""
+def _share_in(
+    payment: PaymentRow, source: PaymentSourceRow, refund: RefundRow, given_up: PaymentTransactionRow | None
+) -> Decimal:
+    """The partner's share in a refund: that of the one that was given up, also if what was refunded since leaves the other
+    owner with less; or in proportion to what is left of both. More than is left of the share is the marketplace's, whose
+    wallet it has left.
+    """
+    if given_up is None:
+        return part_of_share(payment, source, refund.refund_amount)
+    share = given_up.partner_share_amount * refund.refund_amount / given_up.transaction_amount
+    return min(share.quantize(refund.refund_amount), share_left(payment, source))
+
+
+async def _given_up(db: AsyncSession, payment: PaymentRow, refund: Transaction) -> PaymentTransactionRow | None:
+    """The part of our refund that was given up and that the provider has made all the same; None if somebody made it there."""
     part = await lock_card_part(db, refund.reference)
     if part is None or part.payment_id != payment.id or part.status is not PaymentTransactionStatus.ERROR:
         return None
-    return await refund_of(db, part)
+    return part
 
 
 async def _refund_lines(
     db: AsyncSession, goods: SoldGoods, row: RefundRow, given_up: RefundRow, now: dt.datetime
-) -> OrderRefund | None:
-    """The refund is for the lines of one that was given up, as far as they are still open. Returns what of them; None if
-    there is no order.
-    """
+) -> None:
+    """The refund is for the lines of one that was given up, as far as they are still open."""
     if goods.payment.order_id is None:
-        return None
+        return
     order = await lock_order(db, goods.payment.order_id)
     plan = await still_open_of(db, given_up, order, row.refund_amount)
     await record_order_refund(db, row, plan)
     await withdraw_refunded(db, goods, plan, now)
-    return plan
 
 
 def _part_of(

@@ -119,7 +119,7 @@ async def _refund_part(
     await db.flush()
     if by_card:
         await enqueue_job(db, JobKind.SEND_REFUND, {"id": part.id}, unique_key=str(part.id))
-        return [await refund_journal(db, payment, part)]
+        return [refund_journal(payment, part)]
     assert source.gift_card_id is not None
     db.add(await transfer_of(db, payment, source, amount, TransferType.REVERSAL, now))
     card = locked.cards[source.gift_card_id]

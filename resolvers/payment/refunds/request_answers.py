@@ -28,7 +28,7 @@ from store.order.refund_requests import (
     RefundRequestRow,
     lines_of_requests,
     lines_to_refund,
-    waits_for_goods,
+    waits_for_staff,
 )
 from store.order.refunds import RequestAnswer, left_of_line
 
@@ -121,7 +121,7 @@ async def approve_withdrawal(services: Services, id: int) -> None:
             await db.refresh(request)
             if request.state is PENDING:
                 asked = await lines_to_refund(db, request)
-                is_approved = not waits_for_goods(locked.order, [line for line, _ in asked])
+                is_approved = not waits_for_staff(locked.order, [line for line, _ in asked])
                 if is_approved:
                     await _approve(db, locked, request, ApproveRefundRequest(id=id, restock=True), now, None)
                 await queue_new_request_mail(db, locked.order, request, is_approved=is_approved)

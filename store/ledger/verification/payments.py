@@ -23,7 +23,7 @@ NETWORK_INCOME = """(
     GROUP BY j.book_id
 )"""
 """SQL: what a marketplace has earned by usages, breakage and adjustments, debits positive: it stays in its wallet, and what partners owe
-for usages, and for refunds of their share of what lay there, comes back to it.
+for usages, and for refunds at the provider of their share of what lay there, comes back to it.
 """
 BACKING = f"""
     SELECT format('%s in book %s: its wallets hold %s, %s belongs to it or is promised',

@@ -20,7 +20,7 @@ from tests.fixtures.payment.dispute import (
     open_dispute,
     unawaited_settlement,
 )
-from tests.fixtures.payment.mixed_order import mixed_shop
+from tests.fixtures.payment.mixed_order import is_proved, mixed_shop
 from tests.fixtures.payment.order_refund import refund_wish
 from tests.fixtures.payment.payment import send_refunds
 from tests.fixtures.payment.payout import can_be_paid_out, send, validated
@@ -42,11 +42,6 @@ async def dispute(shop: Shop, goods: Goods) -> OpenedDispute:
     network, own = goods
     await bought_disputably(shop, for_two(own), network.boxes())
     return await open_dispute(shop)
-
-
-async def is_proved(shop: Shop) -> None:
-    """All rules of the ledger hold."""
-    assert await broken_rules(shop.services.db) == {}
 
 
 SHARES = "partner_share_amount", "partner_share_held_amount", "partner_share_settled_amount"

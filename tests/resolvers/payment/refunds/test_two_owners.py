@@ -1,16 +1,13 @@
 """Refunds of orders of what is the partner's own and what is its network's: each gives back what is its own."""
 
-import asyncio
 from decimal import Decimal
 from typing import Any
 
 import pytest
-from sqlalchemy import text
 
-from resolvers.payment.payouts.payouts import validate_payout_request
 from resolvers.payment.refunds.order_refunds import preview_order_refund, refund_order
 from resolvers.payment.refunds.refunds import preview_refund, refund_payment
-from resolvers.payment.refunds.request_answers import approve_refund_request, decline_refund_request
+from resolvers.payment.refunds.request_answers import approve_refund_request, approve_withdrawal, decline_refund_request
 from schema.core.errors import AppError, InsufficientBalance, InvalidInput, MarketplaceOnly
 from schema.coupon.coupon import ReceptionMode
 from schema.order.input import ApproveRefundRequest, DeclineRefundRequest
@@ -18,27 +15,28 @@ from schema.payment.errors import RefundOfTwoOwners
 from schema.payment.input import (
     PreviewOrderRefund,
     PreviewRefund,
-    RefundOrder,
-    RefundOrderLine,
     RefundPayment,
     RefundSplit,
 )
-from schema.payment.payout import ValidatePayoutRequest
-from store.payment.payments import RefundRow
 from tests.fixtures.basket import GIFTEE, Experiences, bought, card_of, columns, for_two
-from tests.fixtures.ledger import broken_rules
 from tests.fixtures.network_sale import NetworkGoods
 from tests.fixtures.payment.dispute import balances
-from tests.fixtures.payment.mixed_order import mixed_shop
+from tests.fixtures.payment.mixed_order import (
+    is_proved,
+    mixed_shop,
+    moneys,
+    of_market,
+    of_partner,
+    paid_out,
+    parts,
+    wish_of,
+)
 from tests.fixtures.payment.network_payment import card_of_network
 from tests.fixtures.payment.order_refund import refund_wish
 from tests.fixtures.payment.payment import send_refunds
-from tests.fixtures.payment.payout import can_be_paid_out, gathered, payouts, send, validated
 from tests.fixtures.payment.refill import market
 from tests.fixtures.payment.refund_request import approve_by_rule, asked
 from tests.fixtures.shop import Shop
-from tests.resolvers.payment.refunds.test_order_failures import TOO_LATE, refunded_at_provider
-from tests.resolvers.payment.refunds.test_refunds import fail_refunds
 
 Goods = tuple[NetworkGoods, Experiences]
 
@@ -58,30 +56,11 @@ async def order(shop: Shop, goods: Goods) -> None:
     await bought(shop, for_two(own), network.boxes(), card_of("50.00"), network.cards("60.00"))
 
 
-async def is_proved(shop: Shop) -> None:
-    """All rules of the ledger hold."""
-    assert await broken_rules(shop.services.db) == {}
-
-
 async def state(shop: Shop) -> list[Any]:
     """All that a refund changes."""
     statuses = [await columns(shop, table, "status") for table in ("gift_card", "network_voucher", "shop_order")]
     counts = [await shop.count(table) for table in ("refund", "ledger_journal", "event", "mail")]
     return [*statuses, *counts, await columns(shop, "order_product", "refunded_quantity", "refunded_amount")]
-
-
-async def of_partner(shop: Shop, *lines: int, **more: Any) -> RefundRow:
-    """A refund of lines by the partner."""
-    refund = await refund_order(shop.manager, await refund_wish(shop, *lines, **more))
-    assert isinstance(refund, RefundRow)
-    return refund
-
-
-async def of_market(shop: Shop, *lines: int, **more: Any) -> RefundRow:
-    """A refund of lines by the marketplace."""
-    refund = await refund_order(market(shop), await refund_wish(shop, *lines, **more))
-    assert isinstance(refund, RefundRow)
-    return refund
 
 
 async def refused(shop: Shop, context: Any, error: type[AppError], *lines: int, **more: Any) -> None:
@@ -102,18 +81,6 @@ async def amount_refused(shop: Shop, context: Any, error: type[AppError], amount
     with pytest.raises(error):
         await preview_refund(context, PreviewRefund(id=id, amount=Decimal(amount)))
     assert await state(shop) == before
-
-
-async def moneys(shop: Shop) -> dict[str, int]:
-    """The balances, without those of the partner's own gift cards, which are no money of the platform."""
-    return {role: balance for role, balance in (await balances(shop)).items() if role not in ("card", "issued")}
-
-
-async def parts(shop: Shop) -> list[Any]:
-    """The parts of refunds: amount, of that the partner's share, and commission."""
-    statement = """SELECT transaction_amount || ' ' || partner_share_amount || ' ' || commission_amount
-        FROM payment_transaction WHERE type = 'refund' AND status <> 'err' ORDER BY id"""
-    return [row[0] for row in await shop.services.db.rows(text(statement))]
 
 
 # ---- lines
@@ -225,150 +192,27 @@ async def test_what_is_left_of_one_owner_is_refunded_by_amount(shop: Shop) -> No
 # ---- what was paid out
 
 
-async def paid_out(shop: Shop) -> None:
-    """All that the partner has earned so far is paid out; the marketplace's wallet may do so."""
-    await can_be_paid_out(shop)
-    await send(shop, await validated(shop))
-    found = await balances(shop)
-    assert not {"partner", "partner_network", "network_reserved", "partner_reserved"} & found.keys()
-
-
-async def wish_of(shop: Shop, number: int) -> RefundOrder:
-    """To refund the first line of an order."""
-    order = await shop.one("SELECT id FROM shop_order WHERE number = :number", number=number)
-    line = await shop.one("SELECT min(id) FROM order_product WHERE order_id = :id", id=order)
-    return RefundOrder(id=order, lines=[RefundOrderLine(id=line)])
-
-
 @pytest.mark.usefixtures("order")
-async def test_what_was_paid_out_is_owed_if_the_partner_has_it_elsewhere(shop: Shop, goods: Goods) -> None:
-    """Payouts keep it of what lies in the partner's own wallet."""
-    _, own = goods
+async def test_what_was_paid_out_is_refunded_out_of_other_earnings_in_the_network(shop: Shop, goods: Goods) -> None:
+    """Only they lie in the wallet that the refund leaves: those in the partner's own wallet do not, and the rest of the
+    marketplace's wallet backs what others own.
+    """
+    network, own = goods
     await paid_out(shop)
     await is_proved(shop)
     await refused(shop, shop.manager, InsufficientBalance, 0)
     await refused(shop, market(shop), InsufficientBalance, 0)
     await bought(shop, for_two(own), for_two(own))  # 341.44 in its own wallet
+    with pytest.raises(InsufficientBalance):
+        await refund_order(shop.manager, await wish_of(shop, 1))
+    await bought(shop, for_two(own), network.boxes())  # 170.72 in the network
     await refund_order(shop.manager, await wish_of(shop, 1))
-    assert (await balances(shop))["owed_by_partner"] == 17072
     await is_proved(shop)
+    with pytest.raises(InsufficientBalance):
+        await refund_order(shop.manager, await wish_of(shop, 3))
     await send_refunds(shop.services)
-    await is_proved(shop)
-    payout = await validated(shop)
-    assert (payout.payout_amount, payout.recovered_amount) == (Decimal("170.72"), Decimal("170.72"))
-    await send(shop, payout)
-    assert not {"partner", "partner_network", "owed_by_partner"} & (await balances(shop)).keys()
-    await is_proved(shop)
-
-
-@pytest.mark.usefixtures("order")
-async def test_what_is_owed_already_covers_nothing_more(shop: Shop, goods: Goods) -> None:
-    """Two orders that were paid out, and earnings for one of them: one refund is made."""
-    network, own = goods
-    await bought(shop, for_two(own), network.boxes())
-    await paid_out(shop)
-    await bought(shop, for_two(own))
-    wishes = [await wish_of(shop, number) for number in (1, 2)]
-    answers = await asyncio.gather(*(refund_order(shop.manager, wish) for wish in wishes), return_exceptions=True)
-    assert sorted(type(answer).__name__ for answer in answers) == ["InsufficientBalance", "RefundRow"]
-    await is_proved(shop)
-
-
-@pytest.mark.usefixtures("order")
-async def test_a_payout_and_a_refund_at_once_take_the_share_once(shop: Shop) -> None:
-    await can_be_paid_out(shop)
-    payout = await gathered(shop)
-    wish = await wish_of(shop, 1)
-    calls: list[Any] = [
-        validate_payout_request(market(shop), ValidatePayoutRequest(id=payout.id)),
-        *(refund_order(shop.manager, wish) for _ in range(3)),
-    ]
-    answers = await asyncio.gather(*calls, return_exceptions=True)
-    assert all(not isinstance(answer, BaseException) or isinstance(answer, AppError) for answer in answers)
-    refunds = sum(isinstance(answer, RefundRow) for answer in answers)
-    (reserved,) = [row.payout_amount for row in await payouts(shop)]
-    assert (refunds, reserved) in [(0, Decimal("214.72")), (1, Decimal("44.00"))]
-    await is_proved(shop)
-
-
-# ---- races
-
-
-@pytest.mark.usefixtures("order")
-async def test_refunds_of_both_owners_at_once(shop: Shop) -> None:
-    """Each line is refunded once, whoever asks."""
-    own, theirs, whole = [await refund_wish(shop, *lines) for lines in ((0, 2), (1, 3), (0, 1, 2, 3))]
-    calls = [
-        *(refund_order(shop.manager, own) for _ in range(4)),
-        *(refund_order(market(shop), theirs) for _ in range(4)),
-        *(refund_order(market(shop), whole) for _ in range(2)),
-    ]
-    answers = await asyncio.gather(*calls, return_exceptions=True)
-    assert all(isinstance(answer, AppError | RefundRow) for answer in answers)
-    assert await shop.one("SELECT sum(refund_amount) FROM refund") == Decimal("424.00")
-    await send_refunds(shop.services)
-    assert await moneys(shop) == {}
-    await is_proved(shop)
-
-
-async def test_refunds_of_many_orders_at_once_do_not_block_each_other(shop: Shop, goods: Goods) -> None:
-    network, own = goods
-    for _ in range(3):
-        await bought(shop, for_two(own), network.boxes())
-    wishes = list[RefundOrder]()
-    for number in (1, 2, 3):
-        order = await shop.one("SELECT id FROM shop_order WHERE number = :number", number=number)
-        ids = [row[0] for row in await columns(shop, "order_product", "id", "order_id") if row[1] == order]
-        wishes += [RefundOrder(id=order, lines=[RefundOrderLine(id=id)]) for id in ids]
-    calls = [
-        *(refund_order(market(shop), wish) for wish in wishes),
-        *(bought(shop, for_two(own), network.cards("60.00")) for _ in range(2)),
-        *(bought(shop, for_two(own)) for _ in range(2)),
-    ]
-    answers = await asyncio.gather(*calls, return_exceptions=True)
-    assert [answer for answer in answers if isinstance(answer, BaseException)] == []
-    await send_refunds(shop.services)
-    assert (await balances(shop))["partner_network"] == 2 * 17072
-    await is_proved(shop)
-
-
-# ---- what fails, and what is made at the provider
-
-
-@pytest.mark.usefixtures("order")
-async def test_a_refund_that_fails_is_its_owners_again(shop: Shop) -> None:
-    before = await balances(shop)
-    await fail_refunds(shop, TOO_LATE, 1)
-    await of_partner(shop, 0)
-    await send_refunds(shop.services)
-    assert await columns(shop, "refund", "state") == [("failed",)]
-    assert await balances(shop) == before
-    assert await columns(shop, "payment_source", "partner_share_back_amount") == [(Decimal("0.00"),)]
-    await is_proved(shop)
-    await of_partner(shop, 0)
-    await send_refunds(shop.services)
-    await is_proved(shop)
-
-
-@pytest.mark.usefixtures("order")
-async def test_a_refund_at_the_provider_is_divided_by_what_is_left_of_both(shop: Shop) -> None:
-    """Of 106.00, 61.00 are the partner's: 244 of 424. Who made it gave no fee back."""
-    await refunded_at_provider(shop, 10600)
-    assert await parts(shop) == ["106.00 61.00 0.00"]
     found = await balances(shop)
-    assert (found["partner_network"], found["funds_shortfall"]) == (21472 - 6100, 4500)
-    await is_proved(shop)
-    await of_partner(shop, 0)  # what is left of its share: 183.00 of 244.00
-    assert (await parts(shop))[1].startswith("183.00 183.00 ")
-    await is_proved(shop)
-
-
-@pytest.mark.usefixtures("order")
-async def test_more_than_a_share_has_earned_is_owed_after_a_refund_at_the_provider(shop: Shop) -> None:
-    await paid_out(shop)
-    await refunded_at_provider(shop, 10600)
-    found = await balances(shop)
-    assert (found["owed_by_partner"], found["funds_shortfall"]) == (6100, 4500)
+    assert (found["partner"], not {"partner_network", "owed_by_partner"} & found.keys()) == (34144, True)
     await is_proved(shop)
 
 
@@ -389,11 +233,15 @@ async def test_a_request_is_answered_by_who_owns_its_lines(shop: Shop) -> None:
 
 
 @pytest.mark.usefixtures("order")
-async def test_a_withdrawal_that_needs_no_answer_takes_of_both(shop: Shop) -> None:
+async def test_the_rule_of_a_partner_gives_back_nothing_of_the_networks(shop: Shop) -> None:
     await shop.execute("UPDATE partner SET approves_withdrawals = true")
-    await asked(shop, {0: 1, 1: 1})
+    both, mine = await asked(shop, {0: 1, 1: 1}), await asked(shop, {2: 1})
     assert await approve_by_rule(shop) == 1
-    assert await parts(shop) == ["314.00 194.00 23.28"]
+    assert await columns(shop, "refund_request", "id", "state") == [(both, "pending"), (mine, "approved")]
+    await approve_withdrawal(shop.services, both)  # as a job that was queued before
+    assert await parts(shop) == ["50.00 50.00 6.00"]
+    await approve_refund_request(market(shop), ApproveRefundRequest(id=both))
+    assert await parts(shop) == ["50.00 50.00 6.00", "314.00 194.00 23.28"]
     await send_refunds(shop.services)
     await is_proved(shop)
 
