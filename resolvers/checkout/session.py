@@ -247,8 +247,7 @@ class CheckoutSession:
         )
         methods = self.payment_methods(call.services.settings)
         last = self.attempt.payment_method if self.attempt else None
-        edits = self.edits
-        is_of_goods = self.cart is not None and (edits.has_goods or not edits.lines)
+        is_of_goods = self.cart is not None and self.edits.is_delivery_of_goods
         return Checkout(
             key=self.key,
             brand=self.shop.brand,
@@ -257,7 +256,7 @@ class CheckoutSession:
             offered_products=tuple(s.offered for s in quote.pricing_input.products.values() if s.is_active),
             basket_lines=priced.gifts,
             deliveries=priced.deliveries or ((delivery,) if delivery and not is_of_goods else ()),
-            delivery_id=edits.delivery_id if is_of_goods else delivery.id if delivery else None,
+            delivery_id=self.edits.delivery_id if is_of_goods else delivery.id if delivery else None,
             delivery=delivery,
             receptions=priced.receptions,
             reception=priced.reception,

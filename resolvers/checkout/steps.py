@@ -155,7 +155,7 @@ def _apply_choice(edits: CheckoutEdits, items: Sequence[ProductChoice], delivery
             raise InvalidInput.at(("items", position, "quantity"), f"Choose from 0 to {MOST_QUANTITY}.", "OUT_OF_RANGE")
     to = chosen_country(country)
     edits.choices, edits.notices = list(items), []
-    if edits.has_goods or not edits.lines:  # else the presents say how they are received
+    if edits.is_delivery_of_goods:
         edits.delivery_id, edits.country = delivery_id, to
 
 

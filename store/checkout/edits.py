@@ -35,6 +35,11 @@ class CheckoutEdits:
     def has_goods(self) -> bool:
         return any(choice.quantity for choice in self.choices)
 
+    @property
+    def is_delivery_of_goods(self) -> bool:
+        """Whether the delivery mode of a cart is chosen for its goods. Presents alone say how they are received."""
+        return self.has_goods or not self.lines
+
     def receive(self, mode: ReceptionMode, delivery_id: int | None, line_id: uuid.UUID | None = None) -> None:
         """Receive a line, or all, in this way. If it is posted or collected, so are the others that were not e-mailed, and
         goods: an order has one delivery mode.
