@@ -63,6 +63,7 @@ NO_BUYER = frozenset(
     ]
 )
 """Tables about partners, their representatives and staff, and about what is sold: nothing of them is a buyer's."""
+OF_INVOICE = "Of a company: the law asks to keep invoices."
 STAYS: Mapping[str, str] = {
     "checkout_attempt.failure_reason": "A word of the payment provider's list.",
     "coupon.email_condition": "A rule of the shop, such as a domain.",
@@ -80,6 +81,13 @@ STAYS: Mapping[str, str] = {
     "payment_transaction.result_message": "The provider's words for it.",
     "refund_request.answered_by_id": "A member of staff.",
     "refund_request.answered_on": "A time.",
+    "shop_order.billing_city": OF_INVOICE,
+    "shop_order.billing_company_name": OF_INVOICE,
+    "shop_order.billing_country": OF_INVOICE,
+    "shop_order.billing_line_1": OF_INVOICE,
+    "shop_order.billing_line_2": OF_INVOICE,
+    "shop_order.billing_postal_code": OF_INVOICE,
+    "shop_order.billing_vat_id": OF_INVOICE,
     "shop_order.delivery_name": "The name of the way of delivery.",
     "voucher.gifter_id": "Leads to a customer without a name.",
     "voucher.giftee_id": "Leads to a customer without a name.",

@@ -116,14 +116,14 @@ async def choose(page: Page, delivery: str = "home_delivery", country: str = "FR
 async def identify(page: Page) -> None:
     """Fill in the second step, and go on."""
     for label, text in (("First name", "Ada"), ("Last name", "Martin"), ("E-mail address", "ada@example.com")):
-        await page.get_by_label(label).fill(text)
-    if await page.get_by_label("Street and number").count():
+        await page.get_by_label(label).first.fill(text)
+    if await page.get_by_label("Street and number").first.is_visible():
         for label, text in (
             ("Street and number", "1 rue des Lilas"),
             ("Postal code", "75011"),
             ("Town or city", "Paris"),
         ):
-            await page.get_by_label(label).fill(text)
+            await page.get_by_label(label).first.fill(text)
     await page.get_by_role("button", name="Continue", exact=True).click()
     await expect(page.get_by_role("heading", level=1)).to_have_text("Check and pay")
 
@@ -213,12 +213,12 @@ async def test_an_error_goes_when_it_is_mended_and_nothing_moves(town: Town, pag
     await email.fill("ada@example.com")
     await expect(page.locator("#email-wrong")).to_be_hidden()
     for label, text in (("Last name", "Martin"), ("Street and number", "1 rue des Lilas"), ("Town or city", "Paris")):
-        await page.get_by_label(label).fill(text)
-    await page.get_by_label("Postal code").fill("75011")
+        await page.get_by_label(label).first.fill(text)
+    await page.get_by_label("Postal code").first.fill("75011")
     await expect(box.locator("h2")).to_have_text("All set")
     assert await page.get_by_label("Last name").evaluate(TOP) == before
     await check(page)
-    await page.get_by_label("Country", exact=True).select_option("BE")
+    await page.get_by_label("Country", exact=True).first.select_option("BE")
     await expect(page.locator("[data-live=total]")).to_have_text("€52.00")
 
 
