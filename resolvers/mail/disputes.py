@@ -1,4 +1,8 @@
-"""Mail about a dispute, to the staff of the partner; of a refill and of what a network sells, to the marketplace's."""
+"""Mail about a dispute, to the staff of the partner; of a refill and of what a network sells, to the marketplace's. Of a payment
+that a partner has a share of, both get it.
+"""
+
+from decimal import ROUND_HALF_UP
 
 import structlog
 from sqlalchemy import func, or_
@@ -22,7 +26,8 @@ from store.network.voucher_states import USABLE
 from store.network.vouchers import NetworkVoucherRow
 from store.order.orders import OrderProductRow, OrderRow
 from store.partner.partners import partner_with_time_zone
-from store.payment.disputes import DisputeRow
+from store.payment.dispute_postings import share_in_dispute
+from store.payment.disputes import DisputeRow, card_source_of
 from store.payment.payments import PaymentRow
 from store.voucher.rules import REDEEMABLE
 from store.voucher.vouchers import VoucherRow
@@ -42,7 +47,11 @@ async def queue_dispute_mail(db: AsyncSession, kind: MailKind, dispute: DisputeR
     about = await _content(db, dispute, payment, order, time_zone)
     if payment.is_for_marketplace:
         await _queue_for_marketplace(db, kind, dispute, about, partner.marketplace_id)
-        return
+        if not payment.partner_share_amount:
+            return
+        about = await _of_share(db, dispute, payment, about)
+        if not about.amount:  # refunds have left nothing of it
+            return
     await enqueue_mail(
         db,
         kind,
@@ -74,6 +83,18 @@ async def _content(
         buyer=f"{payment.customer_first_name} {payment.customer_last_name}".strip() or payment.customer_email,
         paid_on=payment.created_on,
     )
+
+
+async def _of_share(
+    db: AsyncSession, dispute: DisputeRow, payment: PaymentRow, about: DisputeContent
+) -> DisputeContent:
+    """The same of the partner's share in what is disputed. The marketplace answers."""
+    share = dispute.partner_share_amount
+    if dispute.taken_on is None:
+        share = share_in_dispute(payment, await card_source_of(db, payment), dispute.dispute_amount)
+    lost = (share * dispute.lost_amount / dispute.dispute_amount).quantize(share, ROUND_HALF_UP)
+    of_partner = {"is_for_marketplace": False, "is_of_share": True, "contest_until": None}
+    return about.model_copy(update={"amount": share, "lost": lost, **of_partner})
 
 
 async def _has_goods(db: AsyncSession, order: OrderRow) -> bool:

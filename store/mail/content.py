@@ -139,7 +139,9 @@ class FulfilmentContent(OrderLinkContent):
 
 
 class DisputeContent(Content):
-    """A dispute of a payment, for the partner's staff; of a refill and of what a network sells, for the marketplace's."""
+    """A dispute of a payment, for the partner's staff; of a refill and of what a network sells, for the marketplace's. Of what a
+    partner has a share in, for both: the partner's with its amounts.
+    """
 
     dispute_id: str
     state: DisputeState
@@ -159,6 +161,8 @@ class DisputeContent(Content):
     """Whether what was sold with the order can be used but for a dispute, or was withdrawn by the end of this one."""
     is_for_marketplace: bool = False
     """Whether its money is the marketplace's: of a refill, or of what a network sells."""
+    is_of_share: bool = False
+    """Whether it is about the partner's share of a payment, whose dispute the marketplace answers."""
     buyer: str
     paid_on: dt.datetime
 

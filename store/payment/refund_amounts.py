@@ -29,17 +29,22 @@ class BankCardPart:
 
 
 def divide(
-    sources: Sequence[PaymentSourceRow], amount: Decimal, only_by_bank: BankCardPart = BankCardPart()
+    sources: Sequence[PaymentSourceRow],
+    amount: Decimal,
+    only_by_bank: BankCardPart = BankCardPart(),
+    most_by_bank: Decimal | None = None,
 ) -> Mapping[int, Decimal]:
     """The amounts by source id, in proportion to what is left of each. The last cent goes to the bank card.
 
     `amount` must not exceed what is left of all together. What only the bank card has paid for goes back to it, as long
-    as so much is left of it.
+    as so much is left of it. `most_by_bank` is what may go back to it: of a payment of two owners, what is left of who
+    refunds.
     """
     left = {source.id: left_of(source) for source in sources}
     parts, free = dict.fromkeys(left, NOTHING), dict(left)
     bank = next((source.id for source in sources if source.kind is PaymentSourceKind.CREDIT_CARD), None)
     if bank is not None:
+        left[bank] = left[bank] if most_by_bank is None else min(left[bank], most_by_bank)
         parts[bank] = min(only_by_bank.amount, left[bank])
         free[bank] = max(left[bank] - parts[bank] - only_by_bank.left, NOTHING)
     rest, total = amount - sum(parts.values(), NOTHING), sum(free.values(), NOTHING)

@@ -46,10 +46,10 @@ from store.gift_card.states import takes_money_back
 from store.job.jobs import JobKind, enqueue_job
 from store.order.refunds import OrderRefund
 from store.payment.disputes import disputes_of
-from store.payment.payments import REFUND_STATES, PaymentRow, RefundRow
+from store.payment.payments import REFUND_STATES, PaymentRow, PaymentTransactionRow, RefundRow
 from store.payment.postings import lock_owners
 from store.payment.recording import lock_payment, paid_method
-from store.payment.refund_amounts import BankCardPart, divide, divide_as_told, network_left, share_left
+from store.payment.refund_amounts import NOTHING, BankCardPart, divide, divide_as_told, network_left, share_left
 
 LONGEST_AGE = dt.timedelta(days=330)
 """The provider refunds a bank card for eleven months."""
@@ -211,13 +211,11 @@ async def refund_by_source(
     of_network: Decimal | None = None,
 ) -> RefundRow:
     """Refund an amount that is left, in proportion or as the split says. Raises what keeps a source from being
-    refunded so. `of_network` is what of an amount without lines is the network's.
+    refunded so. `of_network` is what of an amount without lines is the network's, of a payment of two owners.
     """
-    if wish.split is None:
-        amounts = divide(locked.sources, amount, of_order.only_by_bank if of_order else BankCardPart())
-    else:
-        told = wish.split
-        amounts = divide_as_told(locked.sources, told.extra_source_amount, told.additional_payin_amount)
+    if of_order is not None and locked.payment.is_mixed:
+        of_network = of_order.of_network
+    amounts = _amounts_by_source(locked, amount, wish.split, of_order, of_network)
     cards = {row.id for row in locked.sources if row.kind is PaymentSourceKind.CREDIT_CARD}
     if cards & amounts.keys():
         method = await paid_method(db, locked.payment)
@@ -227,21 +225,34 @@ async def refund_by_source(
     if not all(takes_money_back(locked.cards[row.gift_card_id or 0]) for row in returned):
         raise GiftCardNotSpendable
     about: dict[str, Any] = {"origin": RefundOrigin.STAFF, "reason": wish.reason, "of_order": of_order}
-    if locked.payment.is_mixed:
-        about["of_network"] = of_order.of_network if of_order else of_network
-        _check_owners(locked, amounts, about["of_network"])
-    return await promise_refund(db, locked, amounts, now=now, **about)
+    return await promise_refund(db, locked, amounts, now=now, of_network=of_network, **about)
 
 
-def _check_owners(locked: LockedPayment, amounts: Mapping[int, Decimal], of_network: Decimal) -> None:
-    """Raise InvalidInput if a split takes of one owner's part of the bank card's what is the other's to give back."""
-    cards = [source for source in locked.sources if source.kind is PaymentSourceKind.CREDIT_CARD]
-    by_card = sum((amounts.get(card.id, Decimal("0.00")) for card in cards), Decimal("0.00"))
-    of_partner = sum((share_left(locked.payment, card) for card in cards), Decimal("0.00"))
-    if not of_network <= by_card <= of_network + of_partner:
-        place = ("split", "additional_payin_amount")
-        most = f"From {of_network} to {of_network + of_partner} of it goes back to the bank card."
-        raise InvalidInput.at(place, most, "OUT_OF_RANGE")
+def _amounts_by_source(
+    locked: LockedPayment,
+    amount: Decimal,
+    split: RefundSplit | None,
+    of_order: OrderRefund | None,
+    of_network: Decimal | None,
+) -> Mapping[int, Decimal]:
+    """The amounts by source id. Raises InvalidInput if a split takes of one owner's part of the bank card's what is the
+    other's to give back.
+    """
+    most_by_bank = None if of_network is None else of_network + _share_left_of(locked)
+    if split is None:
+        only_by_bank = of_order.only_by_bank if of_order else BankCardPart()
+        return divide(locked.sources, amount, only_by_bank, most_by_bank)
+    by_bank = split.additional_payin_amount
+    if most_by_bank is not None and not (of_network or NOTHING) <= by_bank <= most_by_bank:
+        most = f"From {of_network} to {most_by_bank} of it goes back to the bank card."
+        raise InvalidInput.at(("split", "additional_payin_amount"), most, "OUT_OF_RANGE")
+    return divide_as_told(locked.sources, split.extra_source_amount, split.additional_payin_amount)
+
+
+def _share_left_of(locked: LockedPayment) -> Decimal:
+    """What is left of the partner's share of the bank card's part."""
+    cards = (source for source in locked.sources if source.kind is PaymentSourceKind.CREDIT_CARD)
+    return sum((share_left(locked.payment, card) for card in cards), Decimal("0.00"))
 
 
 async def find_refund(call: Call, input: Any) -> RefundRow:
@@ -257,13 +268,20 @@ async def retry_refund(call: Call, input: RetryRefund) -> Refund:
     """
     refund = await find_refund(call, {"id": input.id})
     payment = await lock_payment(call.db, await find_payment(call, {"id": refund.payment_id}))
-    if not payment.is_mixed:
+    parts = await parts_of(call.db, refund)
+    if not payment.is_mixed or not all(_is_of_partner(part) for part in parts):
         check_owns_money(call, payment)
     await call.db.refresh(refund)
     refund.state = REFUND_STATES.require(refund.state, RefundState.PENDING)
     now = call.services.clock.now()
-    for part in await parts_of(call.db, refund):
+    for part in parts:
         if part.status is PaymentTransactionStatus.IN_PROGRESS:
             part.tries, part.check_on, part.sent_at = 0, now, now
             await enqueue_job(call.db, JobKind.SEND_REFUND, {"id": part.id}, unique_key=str(part.id))
     return refund
+
+
+def _is_of_partner(part: PaymentTransactionRow) -> bool:
+    """Whether nothing of a part of a refund is the network's: gift cards pay for what is the partner's own only."""
+    is_by_card = part.payment_method is PaymentSourceKind.CREDIT_CARD
+    return not is_by_card or part.partner_share_amount == part.transaction_amount

@@ -92,6 +92,13 @@ SHARES = """
     }
 )
 """What a payment, a refund or a dispute has moved of a partner's share: of what comes in positive, of what goes back too."""
+HAS_SHARE = """coalesce(
+            (SELECT partner_share_amount FROM payment WHERE id = CASE j.source_kind WHEN 'payment' THEN j.source_id::uuid END),
+            (SELECT partner_share_amount FROM payment_transaction
+                WHERE id = CASE j.source_kind WHEN 'refund' THEN split_part(j.source_id, ':', 2)::int END),
+            (SELECT partner_share_amount FROM dispute
+                WHERE id = CASE j.source_kind WHEN 'dispute' THEN split_part(j.source_id, ':', 1)::uuid END), 0) > 0"""
+"""SQL: whether a journal of a payment, a refund or a dispute is about a partner's share: the entries of others are not read."""
 MOVEMENTS = f"""
     SELECT j.partner_id, b.currency, j.source_kind, j.kind, sum(CASE WHEN j.kind IN ('refund_failed', 'dispute_won') THEN -1
             WHEN j.kind = 'dispute_lost' THEN 0 ELSE 1 END) AS count, sum(u.value) AS value, sum(u.net) AS net,
@@ -108,7 +115,8 @@ MOVEMENTS = f"""
         WHERE j.kind IN ('reversal', 'refund') AND e.journal_id = j.id AND a.role = 'owed_by_partner'
     ) o ON true
     WHERE j.marketplace_id = :marketplace_id AND j.effective_on BETWEEN :first AND :last
-        AND (j.kind IN ('capture', 'reversal') OR j.kind = ANY(CAST(:of_shares AS varchar[]))) AND j.source_kind = ANY(CAST(:sources AS varchar[]))
+        AND (j.kind IN ('capture', 'reversal') OR j.kind = ANY(CAST(:of_shares AS varchar[])) AND {HAS_SHARE})
+        AND j.source_kind = ANY(CAST(:sources AS varchar[]))
         {{of_journals}}
     GROUP BY j.partner_id, b.currency, j.source_kind, j.kind
 """  # noqa: S608 - of SQL in this file

@@ -16,6 +16,7 @@ from store.mail.render import render_mail
 from tests.fixtures.basket import Experiences, for_two, settled
 from tests.fixtures.payment.api_payment import begun, created, paid_at_provider
 from tests.fixtures.payment.dispute import DISPUTABLE_CARD, OpenedDispute, bought_disputably, open_dispute
+from tests.fixtures.payment.mixed_order import mixed_shop, of_partner
 from tests.fixtures.payment.order_refund import refunded
 from tests.fixtures.payment.payment import send_refunds
 from tests.fixtures.payment.refill import disputed_refill, opened_wallet, refilled
@@ -200,6 +201,38 @@ async def test_a_dispute_of_a_refill_is_mailed_to_those_who_may_answer_it(shop: 
     assert await mails_about_disputes(shop) == [
         (kind.value, f"{name}@market.example", None, at) for kind in (OPENED, ENDED) for name in ("ada", "bea")
     ]
+
+
+async def test_a_dispute_of_an_order_of_two_owners_is_mailed_to_both(shop: Shop) -> None:
+    """The partner's mail has what is disputed of its share, and says nothing of an answer that the marketplace gives."""
+    await add_staff(shop, "ada@market.example")
+    network, own = await mixed_shop(shop)
+    await bought_disputably(shop, for_two(own), network.boxes())
+    dispute = await open_dispute(shop)
+    await dispute.follow()
+    subject, opened = await newest_mail(shop, OPENED)
+    assert subject == "A bank disputes a payment of €194.00"
+    assert KEPT_BACK in opened
+    assert "What you can do" not in opened
+    assert "It cannot be contested." not in opened
+    await dispute.contest("213.99")
+    await dispute.decide("win")
+    await dispute.follow()
+    _, ended = await newest_mail(shop, ENDED)
+    assert "€61.79 were not contested, and are lost." in ended
+    at = shop.partner.marketplace_id
+    told = ("ada@market.example", None, at), ("hello@shop.example", shop.partner.id, at)
+    assert await mails_about_disputes(shop) == [(kind.value, *each) for kind in (OPENED, ENDED) for each in told]
+
+
+async def test_a_dispute_of_a_payment_without_a_share_is_not_the_partners(shop: Shop) -> None:
+    await add_staff(shop, "ada@market.example")
+    network, own = await mixed_shop(shop)
+    await bought_disputably(shop, for_two(own), network.boxes())
+    await of_partner(shop, 0)
+    await send_refunds(shop.services)
+    await (await open_dispute(shop, amount=12000)).follow()
+    assert {recipient for _, recipient, *_ in await mails_about_disputes(shop)} == {"ada@market.example"}
 
 
 async def test_a_dispute_of_a_refill_that_nobody_can_be_told_of_is_logged(shop: Shop) -> None:

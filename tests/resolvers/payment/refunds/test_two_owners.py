@@ -159,6 +159,20 @@ async def test_a_split_takes_nothing_of_the_other_owner(shop: Shop, goods: Goods
     await is_proved(shop)
 
 
+async def test_a_line_goes_back_to_gift_cards_if_a_split_has_taken_the_share_already(shop: Shop, goods: Goods) -> None:
+    """The bank card has paid the partner's gift card and the box; a split gave the first back for the massage."""
+    network, own = goods
+    mine = await shop.gift_card("194.00")
+    await bought(shop, for_two(own), network.boxes(), card_of("50.00"), codes=(mine.code,))
+    split = RefundSplit(extra_source_amount=Decimal("144.00"), additional_payin_amount=Decimal("50.00"))
+    await of_partner(shop, 0, split=split)
+    await of_partner(shop, 2)
+    await of_market(shop, 1)
+    assert await parts(shop) == ["144.00 0.00 0.00", "50.00 50.00 6.00", "50.00 0.00 0.00", "120.00 0.00 0.00"]
+    await send_refunds(shop.services)
+    await is_proved(shop)
+
+
 # ---- amounts
 
 

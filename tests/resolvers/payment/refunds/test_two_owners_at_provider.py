@@ -5,7 +5,10 @@ from decimal import Decimal
 
 import pytest
 
+from resolvers.payment.refunds.refunds import retry_refund
+from schema.core.errors import MarketplaceOnly
 from schema.coupon.coupon import ReceptionMode
+from schema.payment.input import RetryRefund
 from store.core.clock import clock
 from store.payment.payments import RefundRow
 from tests.fixtures.basket import GIFTEE, Experiences, bought, card_of, columns, for_two
@@ -20,9 +23,10 @@ from tests.fixtures.payment.mixed_order import (
     parts,
 )
 from tests.fixtures.payment.payment import send_refunds
+from tests.fixtures.payment.refill import market
 from tests.fixtures.shop import Shop
 from tests.resolvers.payment.refunds.test_order_failures import TOO_LATE, refunded_at_provider
-from tests.resolvers.payment.refunds.test_refunds import fail_refunds
+from tests.resolvers.payment.refunds.test_refunds import EMPTY_WALLET, fail_refunds
 
 Goods = tuple[NetworkGoods, Experiences]
 
@@ -126,4 +130,23 @@ async def test_what_is_more_than_a_share_is_the_marketplaces(shop: Shop) -> None
     clock.advance(dt.timedelta(days=1))
     await refunded_at_provider(shop, 19400, str(refund.id))
     assert await parts(shop) == ["194.00 194.00 23.28", "194.00 50.00 0.00"]
+    await is_proved(shop)
+
+
+@pytest.mark.usefixtures("order")
+async def test_who_may_refund_a_line_may_send_it_again(shop: Shop) -> None:
+    """What the provider refuses for want of money is given to a person: each owner sends its own again."""
+    mine, theirs = await of_partner(shop, 0), await of_market(shop, 1)
+    await fail_refunds(shop, EMPTY_WALLET, 14)
+    for _ in range(7):
+        await send_refunds(shop.services)
+        clock.advance(dt.timedelta(days=1))
+    assert await columns(shop, "refund", "state") == [("needs_action",)] * 2
+    with pytest.raises(MarketplaceOnly):
+        await retry_refund(shop.manager, RetryRefund(id=theirs.id))
+    assert await columns(shop, "refund", "state") == [("needs_action",)] * 2
+    await retry_refund(shop.manager, RetryRefund(id=mine.id))
+    await retry_refund(market(shop), RetryRefund(id=theirs.id))
+    await send_refunds(shop.services)
+    assert await columns(shop, "refund", "state") == [("done",)] * 2
     await is_proved(shop)
