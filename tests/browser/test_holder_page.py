@@ -67,6 +67,7 @@ async def test_the_page_of_a_gift_card(shop: RunningShop, new_customer: NewCusto
     assert urlsplit(page.url).query == "name=nobody&place="
     await sound(page, "holder nobody found")
     await page.goto(url)
+    await page.click("header details summary")
     await page.click("button[lang=fr]")
     await page.wait_for_selector("html[lang=fr]")
     await sound(page, "holder gift card french", desktop=False)
@@ -81,11 +82,11 @@ async def test_the_page_of_a_voucher_without_scripts(shop: RunningShop, new_cust
     page = (await new_customer(scripts=False)).page
     await open_page(shop, page, HeldKind.VOUCHER, voucher.uuid)
     assert await page.inner_text("h1") == "Spa day for two"
-    await page.click("details summary")
+    await page.click("main details summary")
     assert await page.is_visible("text=Not on Sundays.")
     page = (await new_customer()).page
     await open_page(shop, page, HeldKind.VOUCHER, voucher.uuid)
-    await page.click("details summary")
+    await page.click("main details summary")
     await sound(page, "holder voucher")
 
 
