@@ -100,7 +100,7 @@ class KeptConnections:
         """
         self.is_lending = False
         used, self._used = self._used, []
-        self._idle = [it for it in (*self._idle, *used) if it.is_alive and it.is_given_back]
+        self._idle = [it for it in (*used, *self._idle) if it.is_alive and it.is_given_back]
         left = [it for it in used if it.is_alive and not it.is_given_back]
         return [it.get_server_pid() for it in self._idle], [it.get_server_pid() for it in left]
 

@@ -42,6 +42,12 @@ async def test_the_next_test_gets_the_connections_as_new_ones(databases: Databas
     state = """SELECT pg_backend_pid(), current_setting('search_path'), to_regclass('pg_temp.extra'),
         (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()),
         (SELECT count(*) FROM pg_listening_channels())"""
+    async with databases.one() as url:
+        db = Database(url)
+        async with db.engine.connect() as one, db.engine.connect() as other:
+            await one.execute(text("SELECT 1"))
+            await other.execute(text("SELECT 1"))
+        await db.aclose()
     found = []
     for _ in range(2):
         async with databases.one() as url:
