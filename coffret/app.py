@@ -12,6 +12,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount
 from starlette.types import ASGIApp, Lifespan
 
+from admin.routes import routes as admin_routes
 from coffret.command_error import CommandError
 from coffret.http import (
     documents,
@@ -136,6 +137,7 @@ def routes_of(settings: Settings, sandbox: ASGIApp | None = None) -> list[HostRo
         (HostScope.API, provider_notifications.ROUTES),
         (HostScope.API, reference),
         (HostScope.SERVICE, settlements.ROUTES),
+        (HostScope.SERVICE, admin_routes(settings)),
         (HostScope.SERVICE, personal_data.ROUTES),
         (HostScope.SERVICE, icon.routes(settings)),
         (HostScope.ANY, documents.routes(settings, pages)),

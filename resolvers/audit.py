@@ -7,7 +7,7 @@ from pydantic import Field
 
 from resolvers.core.auditing import audit_program
 from resolvers.core.lists.filters import OfPartner, Where
-from resolvers.core.lists.listing import Listing
+from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.core.services import Services
 from schema.audit import AuditActor, AuditEntry
 from schema.core.columns import DescribedEnum, graphql_enum
@@ -51,6 +51,7 @@ audit_entries = Listing(
     Permission.VIEW_AUDIT,
     "The audit entries visible to you: who changed what, when and from where. Newest first.",
 )
+audit_entry = Lookup(AuditEntry, "id", "audit entry", Permission.VIEW_AUDIT, "An audit entry by its id.")
 
 
 async def prune_entries(services: Services) -> None:

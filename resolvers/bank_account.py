@@ -13,7 +13,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from resolvers.activation.steps import requires_sandbox
 from resolvers.core.input_mapping import check_partner_uuid
 from resolvers.core.lists.filters import OfPartner, Where
-from resolvers.core.lists.listing import Listing
+from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
 from resolvers.core.provider.calls import calling_provider
 from resolvers.core.provider.process import ProviderCall, Recording, RefusedCall
@@ -79,6 +79,9 @@ registered_bank_accounts = Listing(
     Permission.VIEW_PARTNER,
     "The bank accounts visible to you, as registered at the payment provider, including those of former provider "
     "accounts. Newest first.",
+)
+registered_bank_account = Lookup(
+    RegisteredBankAccount, "id", "bank account", Permission.VIEW_PARTNER, "A registered bank account by its id."
 )
 
 

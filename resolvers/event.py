@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from resolvers.core.lists.filters import OfPartner, Where
-from resolvers.core.lists.listing import Listing
+from resolvers.core.lists.listing import Listing, Lookup
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
@@ -48,3 +48,4 @@ events = Listing(
     "The events visible to you, newest first. Events are stored for 90 days unless the installation is configured "
     "otherwise.",
 )
+event = Lookup(Event, "key", "event", Permission.MANAGE_WEBHOOK, "An event by its id, `evt_…`.")

@@ -11,7 +11,7 @@ from pydantic import Field
 from resolvers.core.computed_fields import computes
 from resolvers.core.context import Context
 from resolvers.core.lists.filters import OfPartner, Where
-from resolvers.core.lists.listing import Listing
+from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
 from resolvers.core.services import Services
 from schema.core.columns import DescribedEnum, graphql_enum
@@ -72,6 +72,7 @@ ledger_journals = Listing(
     Permission.VIEW_WALLET,
     "The journals of the ledger visible to you: those about your money, newest first.",
 )
+ledger_journal = Lookup(LedgerJournal, "id", "journal", Permission.VIEW_WALLET, "A journal of the ledger by its id.")
 
 
 @computes(LedgerJournal, "entries")

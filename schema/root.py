@@ -3,9 +3,10 @@
 import strawberry
 
 import resolvers.network.holder  # noqa: F401 - registers the addresses of holders and documents
-from resolvers import audit, bank_account, document, event, legal
+from resolvers import audit, bank_account, document, legal
 from resolvers import coupon as coupons
 from resolvers import delivery as deliveries
+from resolvers import event as event_lists
 from resolvers import ledger as ledgers
 from resolvers import product as products
 from resolvers import wallet as wallets
@@ -63,6 +64,7 @@ from schema.graph.schema import build_schema
 
 @strawberry.type(description="All queries.")
 class Query:
+    audit_entry = query_field(audit.audit_entry)
     audit_entries = query_field(audit.audit_entries)
     box = query_field(network_boxes.box)
     boxes = query_field(network_boxes.boxes)
@@ -73,8 +75,10 @@ class Query:
     dispute = query_field(payment_disputes.dispute)
     disputes = query_field(payment_disputes.disputes)
     ecommerce_cart = query_field(carts.ecommerce_cart)
+    environment = query_field(taxonomy.environment)
     environments = query_field(taxonomy.environments)
-    events = query_field(event.events)
+    event = query_field(event_lists.event)
+    events = query_field(event_lists.events)
     fee_rule = query_field(fees.fee_rule)
     fee_rules = query_field(fees.fee_rules)
     fee_statement = query_field(fee_statements.fee_statement)
@@ -88,6 +92,7 @@ class Query:
     jobs = query_field(jobs.jobs)
     kyc_level = query_field(levels.kyc_level)
     ledger_findings = query_field(ledgers.ledger_findings)
+    ledger_journal = query_field(ledgers.ledger_journal)
     ledger_journals = query_field(ledgers.ledger_journals)
     legal_document = query_field(legal.legal_document)
     legal_documents = query_field(legal.legal_documents)
@@ -133,18 +138,24 @@ class Query:
     partner_by_company_number = query_field(partners.partner_by_company_number)
     partners = query_field(partners.partners)
     preview_commission = query_field(fees.preview_commission)
+    price_range = query_field(taxonomy.price_range)
     price_ranges = query_field(taxonomy.price_ranges)
     product = query_field(products.product)
     products = query_field(products.products)
+    reconciliation_finding = query_field(reconciliations.reconciliation_finding)
     reconciliation_findings = query_field(reconciliations.reconciliation_findings)
+    reconciliation_run = query_field(reconciliations.reconciliation_run)
     reconciliation_runs = query_field(reconciliations.reconciliation_runs)
     refund = query_field(refunds.refund)
     refund_request = query_field(refund_requests.refund_request)
     refund_requests = query_field(refund_requests.refund_requests)
     refunds = query_field(refunds.refunds)
+    registered_bank_account = query_field(bank_account.registered_bank_account)
     registered_bank_accounts = query_field(bank_account.registered_bank_accounts)
     settlement_statement = query_field(settlements.settlement_statement)
+    transfer = query_field(transfers.transfer)
     transfers = query_field(transfers.transfers)
+    universe = query_field(taxonomy.universe)
     universes = query_field(taxonomy.universes)
     user = query_field(users.user)
     users = query_field(users.users)
@@ -157,6 +168,7 @@ class Query:
     voucher_prototypes = query_field(prototypes.voucher_prototypes)
     vouchers = query_field(vouchers.vouchers)
     wallet = query_field(wallets.wallet)
+    webhook_delivery = query_field(webhooks.webhook_delivery)
     webhook_deliveries = query_field(webhooks.webhook_deliveries)
     webhook_endpoint = query_field(webhooks.webhook_endpoint)
     webhook_endpoints = query_field(webhooks.webhook_endpoints)

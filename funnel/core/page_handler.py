@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from funnel.core.cookies import Cookies
-from funnel.core.forms import CsrfTokens, read_form
+from funnel.core.forms import CsrfTokens, Form, read_form
 from funnel.core.languages import choose_language
 from funnel.core.messages import ErrorPage
 from funnel.core.page_request import PageRequest, client_ip_of
@@ -81,6 +81,10 @@ class Site(ABC, Generic[G]):
             page_request, ERROR_PAGE_BY_STATUS.get(error.status, ErrorPage.CSRF_FAILED), error.status
         )
 
+    async def read_form(self, page_request: G) -> Form:
+        """The fields of the submitted form. Raises TooLarge, UnsupportedMediaType, MalformedBody."""
+        return await read_form(page_request.http_request)
+
     def check_form(self, page_request: G) -> None:
         """Raise CsrfFailed unless the form was sent from a page of this session."""
         self.csrf_tokens.check(
@@ -127,7 +131,7 @@ class Site(ABC, Generic[G]):
         try:
             if posted:
                 await page_request.check_form_limit()
-                page_request.form = await read_form(page_request.http_request)
+                page_request.form = await self.read_form(page_request)
                 self.check_form(page_request)
             return await handler(page_request)
         except AppError as error:

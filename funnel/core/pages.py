@@ -13,7 +13,7 @@ from funnel.core.basket_messages import BASKET_PROBLEMS, RECEPTION_TEXTS, rule_o
 from funnel.core.brand_sheets import heading_font_path
 from funnel.core.experience_links import experience_path
 from funnel.core.html import rich
-from funnel.core.languages import NAMES, TemplateTexts, translations
+from funnel.core.languages import NAMES, TEXTS, TemplateTexts
 from funnel.core.messages import (
     ADD_LINE_TEXTS,
     COUPON_PROBLEMS,
@@ -90,11 +90,21 @@ class PageEnvironment(Environment):
 class PageTemplates:
     """The Jinja environments, one per language."""
 
+    package = "funnel"
+    """The package with the folder of the templates."""
+    names = NAMES_IN_TEMPLATES
+    """What templates know in every language."""
+    texts = TEXTS
+
     def __init__(self, *, reload: bool = False) -> None:
         """With `reload`, changed templates are loaded again while the program runs."""
-        self.assets = Assets()
+        self.assets = self.load_assets()
         self._reload = reload
         self._environments: dict[str, Environment] = {}
+
+    def load_assets(self) -> Assets:
+        """The style sheets, scripts and fonts of the pages."""
+        return Assets()
 
     def environment(self, language: str) -> Environment:
         if language not in self._environments:
@@ -103,7 +113,7 @@ class PageTemplates:
 
     def _environment(self, language: str) -> Environment:
         environment = PageEnvironment(
-            loader=PackageLoader("funnel"),
+            loader=PackageLoader(self.package),
             autoescape=True,
             auto_reload=self._reload,
             bytecode_cache=compiled_templates,
@@ -111,11 +121,11 @@ class PageTemplates:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        texts = translations(language)
+        texts = self.texts.translations(language)
         template_texts, formats = TemplateTexts(texts), Formats(language)
         environment.filters.update(plain=plain_text, rich=rich, said=formats.translate)
         environment.globals.update(
-            NAMES_IN_TEMPLATES,
+            self.names,
             _=template_texts.gettext,
             gettext=template_texts.gettext,
             ngettext=template_texts.ngettext,

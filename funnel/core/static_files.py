@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -42,17 +43,18 @@ def read_asset(file: Path) -> Asset:
 
 
 class Assets:
-    """All style sheets, scripts and fonts of `funnel/static`, read once."""
+    """All style sheets, scripts and fonts of the pages, read once."""
 
-    def __init__(self) -> None:
+    def __init__(self, files: Sequence[Path] = (), prefix: str = PREFIX) -> None:
+        """`files` are those of other pages, which are served below `prefix`."""
         self._served: dict[str, Asset] = {}
         self._paths: dict[str, str] = {}
-        for file in [*sorted(FOLDER.iterdir()), *sorted(FONTS.iterdir())]:
+        for file in files or [*sorted(FOLDER.iterdir()), *sorted(FONTS.iterdir())]:
             if file.suffix in CONTENT_TYPES:
                 asset = read_asset(file)
                 name = _name_with_digest(file, asset.plain)
                 self._served[name] = asset
-                self._paths[file.name] = PREFIX + name
+                self._paths[file.name] = prefix + name
 
     def path(self, name: str) -> str:
         """The URL of a file: `/static/funnel/funnel.1f2e3d4c5b6a.css` for `funnel.css`."""

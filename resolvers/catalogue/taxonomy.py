@@ -7,7 +7,7 @@ from pydantic import Field
 
 from resolvers.core.input_mapping import ById, apply, collect_marketplace, depends_on, require_name, text_of, values_of
 from resolvers.core.lists.filters import OfMarketplace, Where
-from resolvers.core.lists.listing import Listing
+from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
 from schema.catalogue.taxonomy import Environment, PriceRange, Universe
 from schema.catalogue.taxonomy_input import (
@@ -84,6 +84,7 @@ universes = Listing(
     Permission.VIEW_CATALOGUE,
     "The universes of your marketplace, by ranking, lowest first.",
 )
+universe = Lookup(Universe, "id", "universe", Permission.VIEW_CATALOGUE, "A universe by its id.")
 environments = Listing(
     Environment,
     EnvironmentFilter,
@@ -91,6 +92,7 @@ environments = Listing(
     Permission.VIEW_CATALOGUE,
     "The environments of your marketplace, by ranking, lowest first.",
 )
+environment = Lookup(Environment, "id", "environment", Permission.VIEW_CATALOGUE, "An environment by its id.")
 price_ranges = Listing(
     PriceRange,
     PriceRangeFilter,
@@ -98,6 +100,7 @@ price_ranges = Listing(
     Permission.VIEW_CATALOGUE,
     "The price ranges of your marketplace, by ranking, lowest first.",
 )
+price_range = Lookup(PriceRange, "id", "price range", Permission.VIEW_CATALOGUE, "A price range by its id.")
 
 
 _universe = ById(UniverseRow, "universe")

@@ -30,6 +30,8 @@ class Transport(StrEnum):
     ONBOARDING = "onboarding"
     VENUE = "venue"
     """The page where staff redeem vouchers and gift cards."""
+    ADMIN = "admin"
+    """The back office."""
     INTERNAL = "internal"
     """Jobs and the command line."""
 

@@ -11,7 +11,7 @@ from pydantic import Field
 from resolvers.core.computed_fields import computes
 from resolvers.core.context import Context
 from resolvers.core.lists.filters import OfPartner, Where
-from resolvers.core.lists.listing import Listing
+from resolvers.core.lists.listing import Listing, Lookup
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
@@ -57,6 +57,7 @@ class TransferFilter(OfPartner):
 transfers = Listing(
     Transfer, TransferFilter, TransferSort, Permission.VIEW_WALLET, "The transfers visible to you, newest first."
 )
+transfer = Lookup(Transfer, "id", "transfer", Permission.VIEW_WALLET, "A transfer by its id.")
 
 
 @computes(Wallet, "transfers")

@@ -110,6 +110,9 @@ webhook_deliveries = Listing(
     Permission.MANAGE_WEBHOOK,
     "The messages to the endpoints visible to you, newest first.",
 )
+webhook_delivery = Lookup(
+    WebhookDelivery, "key", "message", Permission.MANAGE_WEBHOOK, "A webhook message by its id, `msg_…`."
+)
 
 
 _endpoint = ById(WebhookEndpointRow, "webhook endpoint")

@@ -215,7 +215,7 @@ def _lookup_field(*sources: Lookup[Any]) -> Any:
 
     parameters = []
     for name, source in by.items():
-        kind: Any = source.table.model_fields[source.by].annotation
+        kind = source.argument_type
         told = f"The {name.replace('_', ' ')} of the {source.thing}"
         if several:
             parameters.append(_parameter(name, kind | None, f"{told}; send one of the arguments.", None))

@@ -1,11 +1,14 @@
 """Lists and look-ups, declared as data and planned for a caller. The transport selects the columns to read."""
 
 import enum
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Any, Generic, TypeVar
 
+import strawberry
+from sqlalchemy import BigInteger
 from strawberry.utils.str_converters import to_snake_case
 
 from resolvers.core.brute_force import throttled_code_lookup, throttled_lookup
@@ -16,7 +19,7 @@ from resolvers.core.lists.connection import Connection
 from resolvers.core.lists.filters import Filter, Where
 from resolvers.core.lists.page_query import LazyRow, PageQuery
 from resolvers.core.scoping import visible_conditions
-from schema.core.errors import InvalidInput
+from schema.core.errors import InvalidInput, NotFound
 from schema.core.inputs import RejectedInput
 from schema.core.permission import RequiredAccess
 from store.core.codes import normalize
@@ -31,6 +34,9 @@ DEFAULT_PAGE = 20
 LARGEST_PAGE = 100
 NORMAL_CODE = "normal_code"
 """The column with the normalized code."""
+ARGUMENTS = {NORMAL_CODE: "code", "key": "id"}
+"""Names of arguments that differ from the column's."""
+LONG_ID = re.compile(r"[0-9]{1,18}")
 
 
 @lru_cache(maxsize=4096)
@@ -196,13 +202,19 @@ class Lookup(Generic[T]):
     @property
     def argument(self) -> str:
         """The name of its argument."""
-        return "code" if self.by == NORMAL_CODE else self.by
+        return ARGUMENTS.get(self.by, self.by)
+
+    @property
+    def argument_type(self) -> Any:
+        """The type of its argument: that of the column, or `ID` for numbers beyond 32 bits."""
+        is_long = isinstance(column(self.table, self.by).type, BigInteger)
+        return strawberry.ID if is_long else self.table.model_fields[self.by].annotation
 
     @instrumented_plan
     async def __call__(self, context: Context, value: Any) -> LazyRow[T]:
         """Plan the look-up for a caller. Reading it raises NotFound if the caller may see no such row."""
         context.require(self.permission)
-        key = normalize(value) if self.by == NORMAL_CODE else value
+        key = self._key_of(value)
         tests = (
             *self.visible(context.required_caller, self.table),
             Condition.equal(column(self.table, self.by), key),
@@ -210,3 +222,13 @@ class Lookup(Generic[T]):
         rows: PageQuery[T] = PageQuery(self.order, tests, context.db, 1, instrumentation=ReadTimer(self.name, context))
         seek = partial(throttled_code_lookup, context, self.thing, key) if self.by == NORMAL_CODE else None
         return LazyRow(rows, self.thing, seek)
+
+    def _key_of(self, value: Any) -> Any:
+        """The value of the column. Raises NotFound for an `ID` that no row can have."""
+        if self.by == NORMAL_CODE:
+            return normalize(value)
+        if self.argument_type is not strawberry.ID:
+            return value
+        if not LONG_ID.fullmatch(value):
+            raise NotFound(self.argument, thing=self.thing)
+        return int(value)

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from resolvers.core.lists.filters import Filter, OfMarketplace, Where
-from resolvers.core.lists.listing import Listing
+from resolvers.core.lists.listing import Listing, Lookup
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
@@ -51,6 +51,9 @@ reconciliation_findings = Listing(
     Permission.MANAGE_MASTERADMIN,
     "What the payment provider and the ledger disagree about, the newest first.",
 )
+reconciliation_finding = Lookup(
+    ReconciliationFinding, "id", "finding", Permission.MANAGE_MASTERADMIN, "A finding of reconciliation by its id."
+)
 
 
 @graphql_enum
@@ -74,4 +77,7 @@ reconciliation_runs = Listing(
     ReconciliationRunSort,
     Permission.MANAGE_MASTERADMIN,
     "The reconciliations with the payment provider, the newest first.",
+)
+reconciliation_run = Lookup(
+    ReconciliationRun, "id", "reconciliation", Permission.MANAGE_MASTERADMIN, "A reconciliation by its id."
 )

@@ -1,0 +1,91 @@
+"""Runs GraphQL documents in this process, so that the back office has the permissions, the tenancy, the audit log and the
+compiled reads of the API.
+"""
+
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from resolvers.core.context import Context
+from schema.core.errors import AppError, Forbidden, MarketplaceOnly, PartnerOnly, Unauthenticated
+from schema.graph.bounds import QueryLimits
+from schema.graph.server import GraphQLRequest, GraphQLServer
+from schema.root import schema
+
+LIMITS = QueryLimits(depth=12, aliases=400, repeated_fields=400, tokens=20_000, cost=200_000)
+"""The documents are our own: they may be larger than those of clients."""
+REFUSALS: Mapping[str, Callable[[], AppError]] = {
+    "FORBIDDEN": lambda: Forbidden(permission=""),
+    "MARKETPLACE_ONLY": MarketplaceOnly,
+    "PARTNER_ONLY": PartnerOnly,
+    "UNAUTHENTICATED": Unauthenticated,
+}
+"""The errors of a response that are errors of the whole page."""
+
+
+class DocumentFailed(AppError):
+    """The back office asked for something that could not be read."""
+
+    status = 500
+    is_user_error = False
+
+
+@dataclass(frozen=True, slots=True)
+class GraphError:
+    """An error of a response: its code, its message and the response path."""
+
+    code: str
+    message: str
+    path: tuple[str | int, ...]
+    problems: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GraphAnswer:
+    """The data of a response as JSON, and its errors."""
+
+    data: Mapping[str, Any]
+    errors: tuple[GraphError, ...] = ()
+
+    def only(self, name: str) -> Any:
+        """The value of a field. Raises its error if it is null because of one."""
+        value = self.data.get(name)
+        if value is None:
+            for error in self.errors:
+                if not error.path or error.path[0] == name:
+                    raise_for(error)
+        return value
+
+
+def raise_for(error: GraphError) -> None:
+    """Raise the error of a refused or failed field."""
+    raise REFUSALS.get(error.code, DocumentFailed)
+
+
+@functools.cache
+def server() -> GraphQLServer:
+    """The server of the back office. It keeps the plans of its documents."""
+    return GraphQLServer(schema, limits=LIMITS, introspection=False)
+
+
+async def run(
+    context: Context, document: str, variables: Mapping[str, Any] | None = None, *, key: str | None = None
+) -> GraphAnswer:
+    """Run a document for the caller of a context. With a `key` a mutation runs once, however often its form is sent."""
+    request = GraphQLRequest(document, variables or {})
+    response = await server().execute(request, context, idempotency_key=key)
+    body = orjson.loads(response.body if isinstance(response.body, bytes) else orjson.dumps(response.body))
+    return GraphAnswer(body.get("data") or {}, tuple(_error(each) for each in body.get("errors", ())))
+
+
+def _error(error: Mapping[str, Any]) -> GraphError:
+    extensions = error.get("extensions") or {}
+    return GraphError(
+        extensions.get("code", ""),
+        error["message"],
+        tuple(error.get("path") or ()),
+        tuple(extensions.get("problems") or ()),
+    )

@@ -1,0 +1,130 @@
+"""The page handler of the back office: finds the logged-in user, reads forms with files, renders errors as pages."""
+
+from dataclasses import dataclass
+
+from starlette.datastructures import UploadFile
+from starlette.requests import Request
+from starlette.responses import Response
+
+from admin.core.paths import LOG_IN_PATH, ROOT
+from admin.core.request import AdminRequest
+from admin.core.templates import AdminTemplates
+from funnel.core.forms import Form, read_form
+from funnel.core.messages import ErrorPage
+from funnel.core.page_handler import ERROR_PAGE_BY_STATUS, Handler, PageEndpoint, Site
+from resolvers.account.staff import display_name_of
+from resolvers.core.caller import Caller
+from resolvers.core.services import Services
+from schema.core.errors import AppError, MalformedBody, Unauthenticated
+from store.core.request_body import MULTIPART, UPLOAD_LIMIT, RequestBody, UnreadableBody
+from store.core.settings import Settings
+
+LOG_IN_COOKIE = "admin"
+"""The cookie with the token of the logged-in user."""
+MOST_FIELDS = 2000
+MOST_FILES = 1
+
+
+@dataclass(frozen=True, slots=True)
+class AdminError:
+    """The heading and the text of an error page."""
+
+    heading: str
+    text: str
+
+
+ERRORS = {
+    ErrorPage.CSRF_FAILED: AdminError("This form is too old", "Open the page again, and send the form from there."),
+    ErrorPage.NOT_FOUND: AdminError("Not found", "It does not exist, or you may not see it."),
+    ErrorPage.TOO_LARGE: AdminError("Too large", "A form with its file may have at most 10 MiB."),
+    ErrorPage.TOO_MANY: AdminError("Too many requests", "Wait a moment, then try again."),
+    ErrorPage.INTERNAL_ERROR: AdminError("Something went wrong", "It has been recorded. Try again, or ask support."),
+    ErrorPage.UNAVAILABLE: AdminError("Not available now", "A part of the service does not respond. Try again soon."),
+}
+FORBIDDEN = AdminError("Not allowed", "This needs a permission that you do not have.")
+
+
+class AdminSite(Site[AdminRequest]):
+    """Creates endpoints from handlers of staff requests."""
+
+    def __init__(self, settings: Settings, pages: AdminTemplates) -> None:
+        super().__init__(settings, pages, secure=settings.public_url.startswith("https://"))
+
+    async def build_request(self, request: Request) -> AdminRequest:
+        """The request of a browser, with its user if it is logged in."""
+        services: Services = request.app.state.container.services
+        secret = self.cookies.read(request, LOG_IN_COOKIE)
+        caller = await _find_caller(services, secret)
+        return self.new_request(
+            AdminRequest,
+            request,
+            self.language(request),
+            None,
+            caller=caller,
+            had_cookie=bool(secret),
+            name=await display_name_of(services, caller) if caller is not None else "",
+        )
+
+    def staff_page(self, handler: Handler[AdminRequest]) -> PageEndpoint:
+        """An endpoint for GET that requires a log-in; otherwise it redirects to the log-in form."""
+        return self.page(_require_login(handler))
+
+    def staff_form(self, handler: Handler[AdminRequest]) -> PageEndpoint:
+        """An endpoint for a form that requires a log-in; otherwise it redirects to the log-in form."""
+        return self.form(_require_login(handler))
+
+    async def read_form(self, page_request: AdminRequest) -> Form:
+        """The fields of a form; its files are in `files`."""
+        body = RequestBody(page_request.http_request)
+        if body.media_type != MULTIPART:
+            return await read_form(page_request.http_request)
+        try:
+            form = await body.parse_form(await body.read(UPLOAD_LIMIT), max_files=MOST_FILES, max_fields=MOST_FIELDS)
+        except UnreadableBody as error:
+            raise MalformedBody(reason=str(error)) from error
+        page_request.files = {
+            name: value for name, value in form.items() if isinstance(value, UploadFile) and value.filename
+        }
+        return {name: value for name, value in form.items() if isinstance(value, str)}
+
+    async def handle_error(self, page_request: AdminRequest, error: AppError) -> Response:
+        """The response for an error that no handler has caught."""
+        if isinstance(error, Unauthenticated) or error.status == 401:
+            return redirect_to_login(page_request)
+        if error.status == 403 and error.code() != "CSRF_FAILED":
+            return self._render(page_request, FORBIDDEN, 403)
+        return await super().handle_error(page_request, error)
+
+    def render_error(self, page_request: AdminRequest, ending: ErrorPage, status: int) -> Response:
+        return self._render(page_request, ERRORS.get(ending, ERRORS[ErrorPage.INTERNAL_ERROR]), status)
+
+    def render_early_error(self, request: Request, status: int) -> Response:
+        """An error page before the user is known."""
+        told = ERRORS.get(ERROR_PAGE_BY_STATUS.get(status, ErrorPage.INTERNAL_ERROR), ERRORS[ErrorPage.INTERNAL_ERROR])
+        return self.templates.render(
+            request, self.language(request), "error.html", status, told=told, request=None, errors=(), menu=()
+        )
+
+    def _render(self, page_request: AdminRequest, told: AdminError, status: int) -> Response:
+        return page_request.render("error.html", status, told=told)
+
+
+def redirect_to_login(request: AdminRequest) -> Response:
+    """Redirect to the log-in form, which then leads back to this page."""
+    return request.redirect(f"{LOG_IN_PATH}?{request.next_query}" if request.next_url != ROOT else LOG_IN_PATH)
+
+
+def _require_login(handler: Handler[AdminRequest]) -> Handler[AdminRequest]:
+    async def handle_logged_in(request: AdminRequest) -> Response:
+        return redirect_to_login(request) if request.caller is None else await handler(request)
+
+    return handle_logged_in
+
+
+async def _find_caller(services: Services, secret: str) -> Caller | None:
+    if not secret:
+        return None
+    try:
+        return await services.authenticator.authenticate(secret)
+    except Unauthenticated:
+        return None

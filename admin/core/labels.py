@@ -1,0 +1,72 @@
+"""Labels of what the schema declares: `createdOn` is "Created on". They are keys of the translation catalogues."""
+
+import functools
+import re
+from gettext import NullTranslations
+
+WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
+ACRONYMS = {
+    "api": "API", "bic": "BIC", "html": "HTML", "iban": "IBAN", "id": "ID", "ids": "IDs", "ip": "IP", "iso": "ISO",
+    "kyc": "KYC", "pdf": "PDF", "siret": "SIRET", "sku": "SKU", "url": "URL", "uuid": "UUID", "vat": "VAT", "xls": "XLSX",
+}  # fmt: skip
+STATES = frozenset({"is", "has"})
+"""First words of booleans that a label does without."""
+CHANGES = {"update": "Edit", "create": "New"}
+"""What the verb of a change is called on a button."""
+NAMED: dict[str, str] = {"nbNights": "Nights", "isLive": "Live"}
+"""Labels that the names alone would spoil."""
+
+
+def split(name: str) -> list[str]:
+    """The words of a name in camel case, in lower case."""
+    return [word.lower() for word in WORD.findall(name)]
+
+
+@functools.cache
+def label_of(name: str) -> str:
+    """The label of a field or a type: "Created on" for `createdOn`."""
+    if name in NAMED:
+        return NAMED[name]
+    words = split(name)
+    if len(words) > 1 and words[0] in STATES:
+        words = words[1:]
+    if len(words) > 1 and words[-1] in ("id", "ids", "uuid"):
+        words = words[:-1]
+    return _sentence(words)
+
+
+@functools.cache
+def value_label(name: str) -> str:
+    """The label of a value of an enum: "To prepare" for `TO_PREPARE`."""
+    return _sentence(name.lower().split("_"))
+
+
+@functools.cache
+def action_label(mutation: str, type_name: str) -> str:
+    """The label of a button: "Mark ready" for `markOrderReady` on an order, "New coupon" for `createCoupon`."""
+    first, *others = split(mutation)
+    verb = CHANGES.get(first, first)
+    thing = split(type_name)
+    if first != "create":
+        others = _without(others, thing)
+    return _sentence([verb.lower(), *others])
+
+
+def translated_label(texts: NullTranslations, label: str) -> str:
+    """A label in the language of some texts; of one that is composed of several, each."""
+    return ": ".join(texts.gettext(part) if part else "" for part in label.split(": "))
+
+
+def _without(words: list[str], thing: list[str]) -> list[str]:
+    """The words without those of a thing, singular or plural."""
+    length = len(thing)
+    for start in range(len(words) - length + 1):
+        found = words[start : start + length]
+        if found[:-1] == thing[:-1] and found[-1].rstrip("s") == thing[-1].rstrip("s"):
+            return words[:start] + words[start + length :]
+    return words
+
+
+def _sentence(words: list[str]) -> str:
+    text = " ".join(ACRONYMS.get(word, word) for word in words)
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,119 @@
+"""The request of a member of staff in the back office."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from starlette.datastructures import UploadFile
+from starlette.responses import Response
+
+from admin.core import graph
+from admin.core.graph import GraphAnswer
+from admin.core.menu import menu_of
+from admin.core.paths import ROOT
+from admin.core.values import Reader
+from funnel.core.flash import Flashes
+from funnel.core.page_request import FieldError, PageRequest
+from resolvers.core.caller import Caller, Role, Transport
+from resolvers.core.context import Context
+from schema.core.errors import AppError
+from schema.core.permission import AccessRule, RequiredAccess
+from store.core.localization.formats import Formats
+
+LONGEST_NEXT = 2000
+
+
+@dataclass
+class AdminRequest(PageRequest):
+    """A request in the back office, logged in or not."""
+
+    caller: Caller | None = field(kw_only=True)
+    """The logged-in user; None without a valid log-in."""
+    had_cookie: bool = field(kw_only=True)
+    """True if the browser sent a log-in cookie, valid or not."""
+    files: Mapping[str, UploadFile] = field(default_factory=dict, kw_only=True)
+    """The files of the submitted form."""
+    name: str = field(default="", kw_only=True)
+    """The display name of the user."""
+    brand_sheet = ""
+    language_path = f"{ROOT}language/"
+
+    @cached_property
+    def context(self) -> Context:
+        return Context(self.services, self.caller, self.http_request.state.request_id, self.client_ip, Transport.ADMIN)
+
+    @property
+    def required_caller(self) -> Caller:
+        """The logged-in user."""
+        assert self.caller is not None
+        return self.caller
+
+    @property
+    def is_partner(self) -> bool:
+        """Whether the user works for one partner."""
+        return self.required_caller.role is Role.PARTNER
+
+    @property
+    def origin(self) -> str:
+        """Scheme and host of the back office, as browsers see them."""
+        scheme = urlsplit(self.services.settings.public_url).scheme
+        return f"{scheme}://{self.http_request.headers.get('host', '')}"
+
+    @property
+    def path(self) -> str:
+        """The path of this page with its query."""
+        url = self.http_request.url
+        return url.path + (f"?{url.query}" if url.query else "")
+
+    @property
+    def next_url(self) -> str:
+        """The page to return to after a change of language or a log-in."""
+        if self.http_request.method not in {"GET", "HEAD"}:
+            return self.http_request.url.path if self.caller is not None else ROOT
+        return self.path[:LONGEST_NEXT]
+
+    @property
+    def next_query(self) -> str:
+        """The query of the log-in form that leads back to this page."""
+        return urlencode({"next": self.next_url})
+
+    @cached_property
+    def reader(self) -> Reader:
+        """The language and the time zone of the values on the page."""
+        zone = self.caller.time_zone if self.caller is not None else "UTC"
+        return Reader(Formats(self.language), zone, self.translate)
+
+    def translate(self, text: str) -> str:
+        """A text of the back office in the reader's language."""
+        return self.templates.texts.translations(self.language).gettext(text) if text else ""
+
+    def may(self, access: RequiredAccess) -> bool:
+        """Whether the user may run an operation that requires this."""
+        if access in (AccessRule.CUSTOMER, AccessRule.REPRESENTATIVE):
+            return False
+        try:
+            self.context.require(access)
+        except AppError:
+            return False
+        return True
+
+    async def run(
+        self, document: str, variables: Mapping[str, Any] | None = None, *, key: str | None = None
+    ) -> GraphAnswer:
+        """Run a GraphQL document as the user. With a `key` a mutation runs once."""
+        return await graph.run(self.context, document, variables, key=key)
+
+    @cached_property
+    def flashes(self) -> Flashes:
+        """The messages for the user's next page."""
+        return Flashes(self.services.kv, 0)
+
+    def field_error(self, place: str, code: str) -> FieldError:
+        return FieldError(place, code, {})
+
+    def render(self, template: str, status: int = 200, **values: Any) -> Response:
+        """Render a page with the menu of the user."""
+        menu = menu_of(self.may) if self.caller is not None else ()
+        return super().render(template, status, **{"menu": menu, "here": "", "notice": ""} | values)

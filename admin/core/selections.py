@@ -1,0 +1,76 @@
+"""Writes the selections of documents: a column of a list, a whole object, the names of what it leads to."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from graphql import GraphQLField, GraphQLObjectType, get_named_type, is_leaf_type, is_required_argument
+
+from admin.core.schema_types import MONEY, TEXT
+from schema.validation.languages import LANGUAGES
+
+DEEPEST = 3
+"""Levels of embedded objects on the page of an object."""
+TitlesOf = Callable[[str], Sequence[str]]
+"""The fields that name an object of a type; none if it has no page of its own."""
+
+
+def nested(paths: Iterable[str]) -> str:
+    """A selection of paths: `number buyer { name }` for `number` and `buyer.name`."""
+    tree: dict[str, list[str]] = {}
+    for path in paths:
+        name, _, rest = path.partition(".")
+        tree.setdefault(name, []).extend([rest] if rest else [])
+    return " ".join(name + (f" {{ {nested(rest)} }}" if rest else "") for name, rest in tree.items())
+
+
+def needs_arguments(field: GraphQLField) -> bool:
+    """Whether a field cannot be read without arguments."""
+    return any(is_required_argument(argument) for argument in field.args.values())
+
+
+def leaf_selection(field: GraphQLField) -> str | None:
+    """What follows the name of a field that is displayed as one value; None if it is an object."""
+    kind = get_named_type(field.type)
+    if is_leaf_type(kind):
+        return ""
+    if kind.name == MONEY:
+        return " { amount currency }"
+    if kind.name == TEXT:
+        return f" {{ {' '.join(LANGUAGES)} }}"
+    return None
+
+
+def value_selection(kind: GraphQLObjectType, path: str) -> str:
+    """The selection of the value at a path."""
+    name, _, rest = path.partition(".")
+    field = kind.fields[name]
+    if rest:
+        inner = get_named_type(field.type)
+        assert isinstance(inner, GraphQLObjectType)
+        return f"{name} {{ {value_selection(inner, rest)} }}"
+    leaf = leaf_selection(field)
+    if leaf is None:
+        raise LookupError(f"{kind.name}.{path} is an object: name one of its fields.")
+    return name + leaf
+
+
+def whole_selection(
+    kind: GraphQLObjectType, titles_of: TitlesOf, skipped: frozenset[str] = frozenset(), level: int = 0
+) -> str:
+    """All that an object has: its values, its embedded objects, and the names of the objects that it leads to."""
+    parts = []
+    for name, field in kind.fields.items():
+        if name in skipped or needs_arguments(field):
+            continue
+        leaf = leaf_selection(field)
+        if leaf is not None:
+            parts.append(name + leaf)
+            continue
+        inner = get_named_type(field.type)
+        assert isinstance(inner, GraphQLObjectType)
+        titles = titles_of(inner.name)
+        if titles:
+            parts.append(f"{name} {{ {' '.join(dict.fromkeys(value_selection(inner, each) for each in titles))} }}")
+        elif level < DEEPEST and not inner.name.endswith("Connection"):
+            selected = whole_selection(inner, titles_of, level=level + 1)
+            parts += [f"{name} {{ {selected} }}"] if selected else []
+    return " ".join(parts)

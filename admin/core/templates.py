@@ -1,0 +1,33 @@
+"""The templates of the back office, with its own texts and style sheets."""
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment
+
+from admin.core.labels import translated_label
+from funnel.core.languages import NAMES
+from funnel.core.pages import PageTemplates
+from funnel.core.static_files import Assets
+from store.core.localization.translations import Texts
+
+FOLDER = Path(__file__).parents[1]
+STATIC_PREFIX = "/static/admin/"
+
+
+class AdminTemplates(PageTemplates):
+    """The Jinja environments of the back office, one per language."""
+
+    package = "admin"
+    names: Mapping[str, Any] = {"language_names": NAMES}
+    texts = Texts(FOLDER / "translations")
+
+    def environment(self, language: str) -> Environment:
+        environment = super().environment(language)
+        environment.globals["_labels"] = partial(translated_label, self.texts.translations(language))
+        return environment
+
+    def load_assets(self) -> Assets:
+        return Assets(sorted((FOLDER / "static").iterdir()), STATIC_PREFIX)

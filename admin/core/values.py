@@ -1,0 +1,187 @@
+"""Values of the API as cells of a page: amounts, times and names in the reader's language."""
+
+import datetime as dt
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+import orjson
+from graphql import GraphQLEnumType, GraphQLField, GraphQLNamedType, get_named_type
+
+from admin.core.labels import value_label
+from admin.core.schema_types import MONEY, TEXT, is_many
+from schema.validation.languages import LANGUAGES
+from store.core.localization.formats import Formats
+
+PICTURES = frozenset({"thumbUrl", "pictureUrl", "logoUrl", "cardUrl"})
+"""Fields with the address of a picture."""
+GOOD = frozenset(
+    [
+        "ACCEPTED",
+        "ACTIVE",
+        "APPROVED",
+        "BOOKED",
+        "CAPTURED",
+        "COLLECTED",
+        "COMPLETED",
+        "DELIVERED",
+        "DONE",
+        "FULL",
+        "OK",
+        "PAID",
+        "READY",
+        "RESOLVED",
+        "SENT",
+        "USABLE",
+        "VALIDATED",
+        "WON",
+    ]
+)
+BAD = frozenset(
+    [
+        "CANCELLED",
+        "CHARGED_BACK",
+        "DEACTIVATED",
+        "DECLINED",
+        "DISABLED",
+        "DISPUTED",
+        "ERROR",
+        "EXPIRED",
+        "FAILED",
+        "INACTIVE",
+        "LOST",
+        "OUT_OF_DATE",
+        "REFUSED",
+        "REJECTED",
+        "REVERSED",
+        "WITHDRAWN",
+    ]
+)
+WAITS = frozenset(
+    [
+        "CREATED",
+        "DRAFT",
+        "IN_PROGRESS",
+        "NEEDS_ACTION",
+        "NEEDS_RESPONSE",
+        "NEW",
+        "OPEN",
+        "PARTIAL",
+        "PAUSED",
+        "PENDING",
+        "PENDING_USER_ACTION",
+        "PROCESSING",
+        "QUEUED",
+        "READY_TO_COLLECT",
+        "REQUESTED",
+        "REVIEW",
+        "RUNNING",
+        "SUBMITTED",
+        "TO_BE_VALIDATED",
+        "TO_PREPARE",
+        "TO_SEND",
+        "UNDER_REVIEW",
+        "VALIDATION_ASKED",
+        "WAITING",
+    ]
+)
+SHOWN_OF_SECRET = 4
+"""Last characters of a code that lists show."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A displayed value: its kind for the template, its text, and where it leads."""
+
+    kind: str
+    text: str = ""
+    url: str = ""
+    tone: str = ""
+    items: Sequence["Cell"] = field(default_factory=tuple)
+
+
+EMPTY = Cell("empty")
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Who reads a page: the language and the time zone of its values."""
+
+    formats: Formats
+    time_zone: str
+    translate: Callable[[str], str]
+
+    def cell(self, name: str, of: GraphQLField, value: Any) -> Cell:
+        """The cell of a field."""
+        if value is None or value in ("", []):
+            return EMPTY
+        kind = get_named_type(of.type)
+        if is_many(of.type):
+            return Cell("items", items=[self._single(name, kind, each) for each in value])
+        return self._single(name, kind, value)
+
+    def text(self, of: GraphQLField, name: str, value: Any) -> str:
+        """The value as one line of text."""
+        cell = self.cell(name, of, value)
+        return ", ".join(each.text for each in cell.items) if cell.items else cell.text
+
+    def _single(self, name: str, kind: GraphQLNamedType, value: Any) -> Cell:
+        if value is None:
+            return EMPTY
+        if isinstance(kind, GraphQLEnumType):
+            return Cell("chip", self.translate(value_label(value)), tone=tone_of(value))
+        match kind.name:
+            case "Boolean":
+                return Cell("yes" if value else "no", self.translate("Yes" if value else "No"))
+            case "DateTime":
+                return Cell("time", self.moment(value), tone=value)
+            case "Date":
+                return Cell("time", self.formats.days(dt.date.fromisoformat(value)), tone=value)
+            case "Decimal" | "Int" | "Float":
+                return Cell("number", str(value))
+            case "JSON":
+                return Cell("code", orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
+        if kind.name == MONEY:
+            return Cell("number", self.formats.money(Decimal(value["amount"]), value["currency"]))
+        if kind.name == TEXT:
+            return Cell("text", in_language(value, self.formats.language))
+        return self._written(name, str(value))
+
+    def _written(self, name: str, value: str) -> Cell:
+        if name in PICTURES:
+            return Cell("picture", url=value)
+        if name.lower().endswith("url") and value.startswith(("http://", "https://", "/")):
+            return Cell("link", value, url=value)
+        if name.lower().endswith("email"):
+            return Cell("text", value, url=f"mailto:{value}")
+        return Cell("text", value)
+
+    def moment(self, written: str) -> str:
+        """A point in time in the reader's time zone."""
+        return self.formats.moment(dt.datetime.fromisoformat(written), self.time_zone)
+
+
+def in_language(text: Mapping[str, str | None], language: str) -> str:
+    """A translated text in a language, or in the first that it has."""
+    return next((found for each in (language, *LANGUAGES) if (found := text.get(each))), "")
+
+
+def masked(code: str) -> str:
+    """A code of which only the end is readable."""
+    return "•••• " + code[-SHOWN_OF_SECRET:] if len(code) > SHOWN_OF_SECRET else code
+
+
+def tone_of(value: str) -> str:
+    """The colour of a state: good, bad, waiting or none."""
+    return next((tone for tone, names in (("good", GOOD), ("bad", BAD), ("waits", WAITS)) if value in names), "")
+
+
+def value_at(object_: Mapping[str, Any] | None, path: str) -> Any:
+    """The value along a path; None where something along it is null."""
+    found: Any = object_
+    for name in path.split("."):
+        if found is None:
+            return None
+        found = found.get(name)
+    return found

@@ -1,0 +1,115 @@
+"""The present values of an object as the fields of a form: what is selected of it, and how its values are typed."""
+
+import datetime as dt
+from collections.abc import Iterator, Mapping
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import orjson
+from graphql import (
+    GraphQLField,
+    GraphQLInputObjectType,
+    GraphQLObjectType,
+    get_named_type,
+    is_leaf_type,
+    is_non_null_type,
+)
+
+from admin.core.schema_types import MONEY, TEXT, is_many
+from admin.forms.kinds import SUFFIXES, InputField, Kind, fields_of, reference_key
+from admin.forms.typed import COUNT, NO, TEXT_IS_REQUIRED, YES
+from schema.validation.languages import LANGUAGES
+
+SELECTED_MONEY, SELECTED_TEXT = "{ amount currency }", f"{{ {' '.join(LANGUAGES)} }}"
+
+
+def source_of(of: InputField, kind: GraphQLObjectType) -> tuple[str, GraphQLField] | None:
+    """The field of an object with the present value of an input's field; None if there is none."""
+    if (same := kind.fields.get(of.name)) is not None:
+        return of.name, same
+    for suffix in SUFFIXES:
+        stem = of.name.removesuffix(suffix)
+        for name in (f"{stem}s", stem) if suffix.endswith("s") else (stem,):
+            field = kind.fields.get(name)
+            if of.name.endswith(suffix) and field is not None and not is_leaf_type(get_named_type(field.type)):
+                return name, field
+    return None
+
+
+def selection(of: GraphQLInputObjectType, kind: GraphQLObjectType) -> str:
+    """What to select of an object to know the present values of an input's fields."""
+    parts = []
+    for each in fields_of(of):
+        found = source_of(each, kind)
+        if found is not None and (selected := _selected(each, *found)) is not None:
+            parts.append(selected)
+    return " ".join(dict.fromkeys(parts))
+
+
+def _selected(of: InputField, name: str, field: GraphQLField) -> str | None:
+    named = get_named_type(field.type)
+    if is_leaf_type(named):
+        return name if of.kind not in (Kind.GROUP, Kind.ROWS, Kind.TRANSLATED) else None
+    if named.name == MONEY:
+        return f"{name} {SELECTED_MONEY}"
+    if named.name == TEXT:
+        return f"{name} {SELECTED_TEXT}"
+    assert isinstance(named, GraphQLObjectType)
+    if of.kind in (Kind.GROUP, Kind.ROWS):
+        inner = selection(of.input, named)
+        return f"{name} {{ {inner} }}" if inner else None
+    if of.kind in (Kind.REFERENCE, Kind.REFERENCES) or of.name.endswith(SUFFIXES):
+        key = reference_key(of.name)
+        return f"{name} {{ {key} }}" if key in named.fields else None
+    return None
+
+
+def typed_values(
+    of: GraphQLInputObjectType, kind: GraphQLObjectType, values: Mapping[str, Any], time_zone: str, prefix: str = ""
+) -> Iterator[tuple[str, str]]:
+    """The fields of a form with the present values of an object."""
+    for each in fields_of(of):
+        found = source_of(each, kind)
+        if found is not None and values.get(found[0]) is not None:
+            yield from _typed(each, found[1], values[found[0]], time_zone, prefix + each.name)
+        if found is not None and is_non_null_type(found[1].type) and each.kind in (Kind.TEXT, Kind.LONG, Kind.EMAIL):
+            yield f"{prefix}{each.name}.{TEXT_IS_REQUIRED}", YES
+
+
+def _typed(of: InputField, field: GraphQLField, value: Any, time_zone: str, name: str) -> Iterator[tuple[str, str]]:
+    named = get_named_type(field.type)
+    match of.kind:
+        case Kind.TRANSLATED:
+            yield from ((f"{name}.{language}", value.get(language) or "") for language in LANGUAGES)
+        case Kind.GROUP if isinstance(named, GraphQLObjectType):
+            yield from typed_values(of.input, named, value, time_zone, f"{name}.")
+        case Kind.ROWS if isinstance(named, GraphQLObjectType):
+            yield f"{name}.{COUNT}", str(len(value))
+            for number, row in enumerate(value):
+                yield from typed_values(of.input, named, row, time_zone, f"{name}.{number}.")
+        case Kind.CHECKBOXES | Kind.REFERENCES:
+            yield from ((f"{name}.{_single(of, each, time_zone)}", YES) for each in value)
+        case Kind.LINES if is_many(field.type):
+            yield name, "\n".join(_single(of, each, time_zone) for each in value)
+        case _:
+            yield name, _single(of, value, time_zone)
+
+
+def _single(of: InputField, value: Any, time_zone: str) -> str:
+    if isinstance(value, dict) and of.kind is not Kind.JSON:
+        value = value["amount"] if "amount" in value else value.get(reference_key(of.name))
+    match of.kind:
+        case Kind.BOOLEAN | Kind.TRISTATE:
+            return YES if value else NO
+        case Kind.DATETIME:
+            return local_time(value, time_zone)
+        case Kind.TIME:
+            return str(value)[:5]
+        case Kind.JSON:
+            return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+    return str(value)
+
+
+def local_time(written: str, time_zone: str) -> str:
+    """A point in time as it is typed: `2026-11-21T05:45`, in the reader's time zone."""
+    return dt.datetime.fromisoformat(written).astimezone(ZoneInfo(time_zone)).strftime("%Y-%m-%dT%H:%M")

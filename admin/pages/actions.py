@@ -1,0 +1,176 @@
+"""The form of a change, and sending it."""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from graphql import GraphQLObjectType, get_named_type
+from starlette.responses import Response
+
+from admin.core.graph import GraphAnswer, raise_for
+from admin.core.paths import ROOT
+from admin.core.request import AdminRequest
+from admin.core.schema_types import input_of, is_many, mutations, result_of
+from admin.core.selections import whole_selection
+from admin.forms.choices import choices_of
+from admin.forms.form_fields import FormBuilder
+from admin.forms.kinds import Kind
+from admin.forms.typed import COUNT, Typed, count_of
+from admin.pages.changes import Change, find_change
+from admin.pages.details import DONE
+from admin.pages.facts import facts_of, parts_of
+from admin.resources.registry import resources_by_type
+from admin.resources.titles import title_of, titles_of, url_of
+from schema.core.errors import MalformedBody
+
+BEFORE, KEY, ADD = "_before", "_key", "_add"
+"""Fields of the form itself: the values that it began with, its idempotency key, the list that gets another row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """What is wrong with a form: by field, and as a whole."""
+
+    by_field: Mapping[str, str]
+    others: Sequence[str] = ()
+
+
+async def show(request: AdminRequest) -> Response:
+    """Show the form of a change with the present values."""
+    change = await find_change(request)
+    return await _form(request, change, change.present_values(request), has_defaults=True)
+
+
+async def submit(request: AdminRequest) -> Response:
+    """Make a change: lead to what has changed, or show what came of it. A refused form is shown again."""
+    change = await find_change(request)
+    form = dict(request.form)
+    if (name := form.get(ADD)) is not None:
+        form[f"{name}.{COUNT}"] = str(count_of(form, name) + 1)
+        return await _form(request, change, form, before=_before(form))
+    before = _before(form) if change.action.is_update else None
+    typed = Typed(form, request.reader.time_zone, before, request.files)
+    variables = typed.read(input_of(change.action.mutation), change.fixed)
+    if typed.problems:
+        refusal = Refusal(dict(reversed(typed.problems)))
+        return await _form(request, change, form, refusal, status=400, before=_before(form))
+    answer = await request.run(_document(change), {"input": variables}, key=form.get(KEY) or None)
+    payload = answer.data.get(change.action.mutation) or {}
+    if (refused := _refusal(answer, payload)) is not None:
+        return await _form(request, change, form, refused, status=400, before=_before(form))
+    return _outcome(request, change, payload)
+
+
+def _before(form: Mapping[str, str]) -> dict[str, str]:
+    try:
+        values = orjson.loads(form.get(BEFORE) or b"{}")
+    except orjson.JSONDecodeError as error:
+        raise MalformedBody(reason="it was changed on its way") from error
+    return {str(name): str(value) for name, value in values.items()}
+
+
+async def _form(
+    request: AdminRequest,
+    change: Change,
+    form: Mapping[str, str],
+    refusal: Refusal = Refusal({}),
+    *,
+    status: int = 200,
+    before: Mapping[str, str] | None = None,
+    has_defaults: bool = False,
+) -> Response:
+    kind, hidden = input_of(change.action.mutation), change.hidden(request)
+    choices = await choices_of(request, kind, hidden, change.partner_uuid)
+    fields = FormBuilder(form, refusal.by_field, choices, has_defaults).build(kind, hidden)
+    names = set(_names(fields))
+    title = title_of(change.resource, change.object, request.reader) if change.object is not None else ""
+    return request.render(
+        "form.html",
+        status,
+        here=change.resource.slug,
+        resource=change.resource,
+        change=change,
+        label=change.resource.action_name(change.action),
+        description=mutations()[change.action.mutation].description,
+        title=title,
+        fields=fields,
+        before=orjson.dumps(dict(before if before is not None else form)).decode(),
+        key=secrets.token_urlsafe(16),
+        problems=[*refusal.others, *(text for name, text in refusal.by_field.items() if name not in names)],
+        has_file=any(each.kind is Kind.FILE for each in fields),
+        texts_kept={name: value for name, value in form.items() if name.endswith(".!")},
+    )
+
+
+def _names(fields: Sequence[Any]) -> Sequence[str]:
+    found: list[str] = []
+    for each in fields:
+        found += [each.name, *_names(each.children), *(name for row in each.rows for name in _names(row))]
+    return found
+
+
+def _document(change: Change) -> str:
+    mutation = change.action.mutation
+    result = result_of(mutation)
+    selected = ""
+    if result is not None:
+        name, kind = result
+        selected = name
+        if isinstance(kind, GraphQLObjectType):
+            resource = resources_by_type().get(kind.name)
+            selected += f" {{ {resource.key if resource else whole_selection(kind, titles_of)} }}"
+    return (
+        f"mutation($input: {input_of(mutation).name}!) "
+        f"{{ {mutation}(input: $input) {{ {selected} userErrors {{ field code message }} }} }}"
+    )
+
+
+def _refusal(answer: GraphAnswer, payload: Mapping[str, Any]) -> Refusal | None:
+    """What the API says is wrong; None if nothing. Raises the error of a change that is not allowed, or that failed."""
+    told = [*payload.get("userErrors", ()), *(problem for error in answer.errors for problem in error.problems)]
+    if told:
+        by_field = {".".join(each["field"]): each["message"] for each in reversed(told) if each["field"]}
+        return Refusal(by_field, [each["message"] for each in told if not each["field"]])
+    if answer.errors and not payload:
+        error = answer.errors[0]
+        if error.code not in ("BAD_USER_INPUT", "BAD_REQUEST", "IDEMPOTENCY_IN_PROGRESS", "IDEMPOTENCY_KEY_REUSED"):
+            raise_for(error)
+        return Refusal({}, [each.message for each in answer.errors])
+    return None
+
+
+def _outcome(request: AdminRequest, change: Change, payload: Mapping[str, Any]) -> Response:
+    """Lead to what has changed. What exists only in the answer, such as a new secret, is shown at once."""
+    done = f"?{DONE}={change.action.slug}"
+    result = result_of(change.action.mutation)
+    if result is None:
+        return request.redirect(f"{ROOT}{change.resource.slug}/{done}")
+    name, kind = result
+    value = payload.get(name)
+    resource = resources_by_type().get(kind.name)
+    if resource is not None and isinstance(value, dict):
+        return request.redirect(url_of(resource, value) + done)
+    if resource is not None:
+        return request.redirect(f"{ROOT}{resource.slug}/{done}")
+    if kind in _embedded_types(change.resource.type):
+        return request.redirect(change.back_url + done)
+    facts, parts = [], []
+    if isinstance(kind, GraphQLObjectType) and isinstance(value, dict):
+        facts = list(facts_of(kind, value, request.reader))
+        parts = list(parts_of(kind, value, request.reader))
+    return request.render(
+        "result.html",
+        here=change.resource.slug,
+        change=change,
+        label=change.resource.action_name(change.action),
+        facts=facts,
+        parts=parts,
+        value=value if not facts and not parts else None,
+    )
+
+
+def _embedded_types(kind: GraphQLObjectType) -> set[Any]:
+    """The types of the lists on the page of an object."""
+    return {get_named_type(field.type) for field in kind.fields.values() if is_many(field.type)}

@@ -1,0 +1,155 @@
+"""What an address asks to change: the action, the object, the fields of the input that it gives."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from graphql import GraphQLObjectType, get_named_type
+
+from admin.core.labels import split
+from admin.core.paths import ROOT
+from admin.core.request import AdminRequest
+from admin.core.schema_types import input_of
+from admin.core.selections import value_selection
+from admin.core.values import value_at
+from admin.forms.current import selection, typed_values
+from admin.pages.details import child_url
+from admin.pages.resolving import read_object, resource_of
+from admin.resources.resource import KEYS, Action, Child, Resource
+from admin.resources.titles import url_of
+from resolvers.core.caller import Role
+from schema.core.errors import NotFound
+
+TENANTS = frozenset({"partnerUuid", "marketplaceUuid"})
+AROUND = "^"
+"""Begins a path of the object around a child."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """An action that was asked for: on an object, on a child of one, or above a list."""
+
+    resource: Resource
+    action: Action
+    object: Mapping[str, Any] | None = None
+    """The object with its key, its title and what its form needs; None above a list."""
+    child: Child | None = None
+    target: Mapping[str, Any] = field(default_factory=dict)
+    """The object or the child that changes, with its present values."""
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    """The fields of the input that the object gives."""
+
+    @property
+    def back_url(self) -> str:
+        """The page that the action belongs to."""
+        return url_of(self.resource, self.object) if self.object is not None else f"{ROOT}{self.resource.slug}/"
+
+    @property
+    def url(self) -> str:
+        """The address of the form."""
+        if self.object is None:
+            return f"{self.back_url}new/{self.action.slug}/"
+        around = child_url(self.back_url, self.child, self.target) if self.child is not None else self.back_url
+        return f"{around}{self.action.slug}/"
+
+    @property
+    def target_type(self) -> GraphQLObjectType:
+        """The type of what changes."""
+        return self.resource.type if self.child is None else type_of_child(self.resource, self.child)
+
+    @property
+    def partner_uuid(self) -> str | None:
+        """The partner of the object, if it has one."""
+        found = value_at(self.object, "partner.uuid") if self.object is not None else None
+        return found or (self.object or {}).get("uuid" if self.resource.type.name == "Partner" else "")
+
+    def hidden(self, request: AdminRequest) -> frozenset[str]:
+        """The fields of the input that the form does not have: given, or with only one possible value."""
+        fields = input_of(self.action.mutation).fields
+        hidden = set(self.fixed)
+        if hidden & set(KEYS):
+            hidden |= {key for key in KEYS if key in fields}
+        if self.action.is_update:
+            hidden |= TENANTS & fields.keys()
+        if request.is_partner:
+            hidden |= TENANTS & fields.keys()
+        elif request.required_caller.role is Role.MARKETPLACE:
+            hidden |= {"marketplaceUuid"} & fields.keys()
+        return frozenset(hidden)
+
+    def present_values(self, request: AdminRequest) -> dict[str, str]:
+        """The values that the form begins with."""
+        if not self.target:
+            return {}
+        kind = input_of(self.action.mutation)
+        return dict(typed_values(kind, self.target_type, self.target, request.reader.time_zone))
+
+
+def type_of_child(resource: Resource, child: Child) -> GraphQLObjectType:
+    """The type of the children of an object."""
+    named = get_named_type(resource.type.fields[child.field].type)
+    assert isinstance(named, GraphQLObjectType)
+    return named
+
+
+async def find_change(request: AdminRequest) -> Change:
+    """The change that the address names. Raises NotFound, and Forbidden without the permission."""
+    resource, path = resource_of(request), request.http_request.path_params
+    if "key" not in path:
+        action = next((it for it in resource.new if it.slug == path["action"]), None)
+        return _allowed(request, Change(resource, _found(action)))
+    if "child" not in path:
+        change = _allowed(request, Change(resource, _found(_by_slug(resource.actions, path["action"]))))
+        values = await read_object(request, resource, _selection(change))
+        return _given(replace(change, object=values, target=values))
+    child = next((it for it in resource.children if "-".join(split(it.field)) == path["child"]), None)
+    if child is None:
+        raise NotFound(thing="page")
+    change = _allowed(request, Change(resource, _found(_by_slug(child.actions, path["action"])), child=child))
+    values = await read_object(request, resource, _selection(change))
+    target = next((it for it in values[child.field] or () if str(it["id"]) == path["child_key"]), None)
+    if target is None:
+        raise NotFound(thing="page")
+    return _given(replace(change, object=values, target=target))
+
+
+def _by_slug(actions: tuple[Action, ...], slug: str) -> Action | None:
+    return next((it for it in actions if it.slug == slug), None)
+
+
+def _found(action: Action | None) -> Action:
+    if action is None:
+        raise NotFound(thing="page")
+    return action
+
+
+def _allowed(request: AdminRequest, change: Change) -> Change:
+    request.context.require(change.action.access)
+    return change
+
+
+def _selection(change: Change) -> str:
+    """What the form needs of the object: its name, what it gives to the input, its present values."""
+    resource, bound = change.resource, change.action.bound.values()
+    around = [path.removeprefix(AROUND) for path in bound if change.child is None or path.startswith(AROUND)]
+    own = [path for path in bound if not path.startswith(AROUND)]
+    parts = [value_selection(resource.type, path) for path in (resource.key, *resource.title, *around)]
+    if "partner" in resource.type.fields:
+        parts.append("partner { uuid }")
+    present = selection(input_of(change.action.mutation), change.target_type)
+    if change.child is None:
+        parts.append(present)
+    else:
+        keys = " ".join(value_selection(change.target_type, path) for path in ("id", *own))
+        parts.append(f"{change.child.field} {{ {keys} {present} }}")
+    return " ".join(parts)
+
+
+def _given(change: Change) -> Change:
+    fixed = {
+        name: value_at(change.object, path.removeprefix(AROUND))
+        if path.startswith(AROUND)
+        else value_at(change.target, path)
+        for name, path in change.action.bound.items()
+    }
+    return replace(change, fixed=fixed)

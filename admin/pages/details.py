@@ -1,0 +1,94 @@
+"""The page of one object: its values, what it leads to, and its actions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.responses import Response
+
+from admin.core.labels import split
+from admin.core.request import AdminRequest
+from admin.core.selections import whole_selection
+from admin.core.values import Cell
+from admin.pages.facts import Part, facts_of, parts_of
+from admin.pages.resolving import read_object, resource_of
+from admin.resources.resource import Action, Child, Resource
+from admin.resources.titles import title_of, titles_of, url_of
+
+DONE = "done"
+"""The parameter of an address with the action that has led there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """A link to an action."""
+
+    label: str
+    url: str
+    is_dangerous: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """A row of a table with the actions of its object."""
+
+    cells: Sequence[Cell]
+    buttons: Sequence[Button]
+
+
+async def show(request: AdminRequest) -> Response:
+    """Show an object."""
+    resource = resource_of(request)
+    request.context.require(resource.access)
+    values = await read_object(request, resource, whole_selection(resource.type, titles_of))
+    facts = list(facts_of(resource.type, values, request.reader))
+    state = next((fact for fact in facts if fact.cell.kind == "chip" and fact.name in ("state", "status")), None)
+    url = url_of(resource, values)
+    parts = [(part, _rows(request, resource, url, part)) for part in parts_of(resource.type, values, request.reader)]
+    return request.render(
+        "detail.html",
+        here=resource.slug,
+        resource=resource,
+        title=title_of(resource, values, request.reader),
+        state=state,
+        facts=[fact for fact in facts if fact is not state],
+        parts=parts,
+        buttons=_buttons(request, resource, resource.actions, url),
+        children=_empty_children(resource, parts),
+        notice=_notice(request, resource),
+    )
+
+
+def _buttons(request: AdminRequest, resource: Resource, actions: Sequence[Action], url: str) -> list[Button]:
+    return [
+        Button(resource.action_name(action), f"{url}{action.slug}/", action.is_dangerous)
+        for action in actions
+        if request.may(action.access)
+    ]
+
+
+def _rows(request: AdminRequest, resource: Resource, url: str, part: Part) -> list[TableRow]:
+    """The rows of a table. Children have actions of their own."""
+    if part.table is None:
+        return []
+    child = next((each for each in resource.children if each.field == part.name), None)
+    return [
+        TableRow(cells, _buttons(request, resource, child.actions, child_url(url, child, values)) if child else ())
+        for cells, values in part.table.rows
+    ]
+
+
+def child_url(url: str, child: Child, values: dict[str, Any] | Any) -> str:
+    """The address below which a child has its actions."""
+    return f"{url}{'-'.join(split(child.field))}/{values['id']}/"
+
+
+def _empty_children(resource: Resource, parts: Sequence[tuple[Part, Any]]) -> list[str]:
+    shown = {part.name for part, _ in parts}
+    return [child.field for child in resource.children if child.field not in shown]
+
+
+def _notice(request: AdminRequest, resource: Resource) -> str:
+    """What has just been done, if an action has led here."""
+    done = resource.find_any_action(request.http_request.query_params.get(DONE, ""))
+    return resource.action_name(done) if done is not None else ""

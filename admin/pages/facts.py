@@ -1,0 +1,123 @@
+"""The values of an object as labelled facts, and its lists as tables."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from graphql import GraphQLField, GraphQLObjectType, get_named_type
+
+from admin.core.labels import label_of
+from admin.core.schema_types import is_many
+from admin.core.selections import leaf_selection
+from admin.core.values import EMPTY, Cell, Reader, masked
+from admin.resources.registry import resources_by_type
+from admin.resources.resource import Resource
+from admin.resources.titles import title_of, url_of
+
+MOST_COLUMNS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A labelled value."""
+
+    name: str
+    label: str
+    cell: Cell
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Objects below each other: the labels of the columns, and for each object its cells and its own values."""
+
+    labels: Sequence[str]
+    rows: Sequence[tuple[Sequence[Cell], Mapping[str, Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a page with a heading: facts, or a table."""
+
+    name: str
+    label: str
+    facts: Sequence[Fact] = ()
+    table: Table | None = None
+
+
+def facts_of(kind: GraphQLObjectType, values: Mapping[str, Any], reader: Reader) -> Iterator[Fact]:
+    """The values of an object that are not null, and the objects that it leads to."""
+    for name, field in _present(kind, values):
+        cell = _cell(name, field, values[name], reader)
+        if cell is not None and cell.kind != "empty":
+            yield Fact(name, label_of(name), cell)
+
+
+def parts_of(kind: GraphQLObjectType, values: Mapping[str, Any], reader: Reader) -> Iterator[Part]:
+    """The embedded objects of an object, and its lists of objects."""
+    for name, field in _present(kind, values):
+        inner = get_named_type(field.type)
+        if leaf_selection(field) is not None or not isinstance(inner, GraphQLObjectType):
+            continue
+        if is_many(field.type):
+            if table := _table(inner, values[name], reader):
+                yield Part(name, label_of(name), table=table)
+        elif inner.name not in resources_by_type():
+            facts = list(_deep_facts(inner, values[name], reader))
+            if facts:
+                yield Part(name, label_of(name), facts)
+            yield from parts_of(inner, values[name], reader)
+
+
+def _deep_facts(kind: GraphQLObjectType, values: Mapping[str, Any], reader: Reader, level: int = 0) -> Iterator[Fact]:
+    """The facts of an embedded object, and of those that are embedded in it."""
+    yield from facts_of(kind, values, reader)
+    for name, field in _present(kind, values):
+        inner = get_named_type(field.type)
+        if _is_embedded(field, inner) and isinstance(inner, GraphQLObjectType):
+            for fact in _deep_facts(inner, values[name], reader, level + 1):
+                yield Fact(fact.name, f"{label_of(name)}: {fact.label}", fact.cell)
+
+
+def _present(kind: GraphQLObjectType, values: Mapping[str, Any]) -> Iterator[tuple[str, GraphQLField]]:
+    return ((name, field) for name, field in kind.fields.items() if values.get(name) is not None)
+
+
+def _is_embedded(field: GraphQLField, inner: Any) -> bool:
+    return leaf_selection(field) is None and not is_many(field.type) and inner.name not in resources_by_type()
+
+
+def _cell(name: str, field: GraphQLField, value: Any, reader: Reader) -> Cell | None:
+    """A value, or a link to an object with a page; None for embedded objects and for lists of objects."""
+    if leaf_selection(field) is not None:
+        return reader.cell(name, field, value)
+    resource = resources_by_type().get(get_named_type(field.type).name)
+    if resource is None or is_many(field.type):
+        return None
+    return link_to(resource, value, reader)
+
+
+def link_to(resource: Resource, values: Mapping[str, Any], reader: Reader) -> Cell:
+    """The name of an object, which leads to its page."""
+    return Cell("object", title_of(resource, values, reader), url_of(resource, values))
+
+
+def _table(kind: GraphQLObjectType, objects: Sequence[Mapping[str, Any]], reader: Reader) -> Table | None:
+    """The objects of a list. Columns in which no object has a value are left out."""
+    if not objects:
+        return None
+    resource = resources_by_type().get(kind.name)
+    if resource is not None:
+        return Table([""], [([link_to(resource, each, reader)], each) for each in objects])
+    found = [{fact.name + fact.label: fact for fact in _deep_facts(kind, each, reader)} for each in objects]
+    labels = {key: fact.label for facts in found for key, fact in facts.items()}
+    keys = [key for key in labels if labels[key] not in ("ID", "UUID")][:MOST_COLUMNS]
+    rows = [
+        ([facts[key].cell if key in facts else EMPTY for key in keys], each)
+        for facts, each in zip(found, objects, strict=True)
+    ]
+    return Table([labels[key] for key in keys], rows)
+
+
+def hide_secrets(resource: Resource, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of an object with masked codes."""
+    return {name: masked(value) if name in resource.secrets and value else value for name, value in values.items()}

@@ -1,0 +1,112 @@
+"""The filter of a list, derived from the filter of the API: typed in the query of the address."""
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from starlette.datastructures import QueryParams
+
+from admin.core.request import AdminRequest
+from admin.core.schema_types import list_filter_of
+from admin.forms.form_fields import Choices, FormBuilder, FormField
+from admin.forms.kinds import InputField, Kind, fields_of
+from admin.forms.typed import OMITTED, PROBLEMS, Typed
+from admin.resources.resource import Resource
+from resolvers.core.caller import Role
+
+NEVER_SHOWN = frozenset({"ids", "partnerId", "marketplaceId", "tokenId", "userId"})
+"""Fields for programs, which have the same as another or what people do not know."""
+LAST_MOMENT = dt.time(23, 59, 59, 999999)
+
+
+@dataclass(frozen=True)
+class ListFilter:
+    """The typed filter: its variables, and what is wrong with it."""
+
+    resource: Resource
+    form: Mapping[str, str]
+    hidden: frozenset[str]
+    variables: dict[str, Any] = field(default_factory=dict)
+    problems: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def is_set(self) -> bool:
+        """Whether it leaves something out."""
+        return bool(self.variables or self.problems)
+
+    def fields(self, choices: Mapping[str, Choices]) -> list[FormField]:
+        """Its fields as a form."""
+        kind = list_filter_of(self.resource.query)
+        shown = [each for each in fields_of(kind) if each.name not in self.hidden]
+        builder = FormBuilder(self.form, self.problems, choices)
+        fields = builder.build(kind, self.hidden)
+        return [_as_filter(of, made, self.form) for of, made in zip(shown, fields, strict=True)]
+
+
+def read_filter(resource: Resource, query: QueryParams, request: AdminRequest) -> ListFilter:
+    """The filter in the query of an address."""
+    kind = list_filter_of(resource.query)
+    form = {name: value for name, value in query.items() if value.strip()}
+    made = ListFilter(resource, form, hidden_fields(resource, request))
+    typed = Typed(form, request.reader.time_zone)
+    for each in fields_of(kind):
+        value = _value(each, query, typed)
+        if value is not OMITTED:
+            made.variables[each.name] = value
+    made.problems.update(typed.problems)
+    return made
+
+
+def hidden_fields(resource: Resource, request: AdminRequest) -> frozenset[str]:
+    """Fields that people do not need: another has the same, or all that they see is of one tenant."""
+    fields = {each.name: each for each in fields_of(list_filter_of(resource.query))}
+    hidden = NEVER_SHOWN & fields.keys()
+    if request.required_caller.role is not Role.MASTER:
+        hidden |= {"marketplaceUuid"} & fields.keys()
+    if request.is_partner:
+        hidden |= {"partnerUuid"} & fields.keys()
+    many = {each.type.name for each in fields.values() if each.kind is Kind.CHECKBOXES}
+    single = {each.type.name for each in fields.values() if each.kind is Kind.SELECT}
+    return hidden | {
+        each.name for each in fields.values() if each.kind is Kind.CHECKBOXES and each.type.name in many & single
+    }
+
+
+def _value(of: InputField, query: QueryParams, typed: Typed) -> Any:
+    """The value of a field; several values of a list repeat its name."""
+    if of.kind in (Kind.CHECKBOXES, Kind.REFERENCES, Kind.LINES):
+        values = [value for value in query.getlist(of.name) if value]
+        if of.kind is Kind.CHECKBOXES and not set(values) <= set(of.members):
+            typed.problems.append((of.name, PROBLEMS[Kind.SELECT]))
+            return OMITTED
+        return values or OMITTED
+    if of.kind is Kind.DATETIME and (day := query.get(of.name, "").strip()):
+        return _moment(of.name, day, typed)
+    return typed.read_one(of)
+
+
+def _moment(name: str, day: str, typed: Typed) -> Any:
+    """The first moment of a day, or its last for the end of a period, in the reader's time zone."""
+    try:
+        date = dt.date.fromisoformat(day[:10])
+    except ValueError:
+        typed.problems.append((name, PROBLEMS[Kind.DATE]))
+        return OMITTED
+    time = LAST_MOMENT if name.endswith("Until") else dt.time()
+    return dt.datetime.combine(date, time, ZoneInfo(typed.time_zone)).astimezone(dt.UTC).isoformat()
+
+
+def _as_filter(of: InputField, made: FormField, form: Mapping[str, str]) -> FormField:
+    """The field with a short form: one choice of a list, a day of a time, one line of a long text."""
+    label, value = made.label, form.get(of.name, "")
+    common: dict[str, Any] = {"name": of.name, "label": label, "value": value, "error": made.error}
+    match of.kind:
+        case Kind.CHECKBOXES:
+            return FormField(**common, kind=Kind.SELECT, choices=made.choices)
+        case Kind.DATETIME:
+            return FormField(**{**common, "value": value[:10]}, kind=Kind.DATE)
+        case Kind.LONG | Kind.LINES | Kind.EMAIL | Kind.INTEGER | Kind.DECIMAL:
+            return FormField(**common, kind=Kind.TEXT)
+    return FormField(**common, kind=made.kind, choices=made.choices)

@@ -1,0 +1,68 @@
+"""The first page: what waits for the user."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+from starlette.responses import Response
+
+from admin.core.paths import ROOT
+from admin.core.request import AdminRequest
+from admin.core.schema_types import list_filter_of
+from admin.resources.registry import resources
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """What waits for somebody: a list with a filter."""
+
+    label: str
+    slug: str
+    filter: Mapping[str, Any] = field(default_factory=dict)
+
+
+TILES = (
+    Waiting("Orders to prepare", "orders", {"fulfilmentState": "TO_PREPARE"}),
+    Waiting("Orders ready to collect", "orders", {"fulfilmentState": "READY_TO_COLLECT"}),
+    Waiting("Requests of buyers to answer", "refund-requests", {"state": "PENDING"}),
+    Waiting("Disputes to answer", "disputes", {"states": ["NEEDS_RESPONSE"]}),
+    Waiting("Payouts to validate", "payout-requests", {"statuses": ["TO_BE_VALIDATED"]}),
+    Waiting("Adjustments to approve", "payout-adjustments", {"status": "PENDING"}),
+    Waiting("Offers to accept", "offers", {"statuses": ["SUBMITTED"]}),
+    Waiting("Failed jobs", "jobs", {"state": "FAILED"}),
+    Waiting("Webhooks not delivered", "webhook-deliveries", {"states": ["FAILED"]}),
+    Waiting("Mail not delivered", "mails", {"state": "FAILED"}),
+    Waiting("Reconciliation findings", "reconciliation-findings", {"state": "OPEN"}),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """How much waits, and the list with it."""
+
+    label: str
+    count: int
+    url: str
+
+
+async def show(request: AdminRequest) -> Response:
+    """Show what waits for the user."""
+    tiles = await _tiles(request)
+    return request.render("home.html", here="home", tiles=tiles, waiting=sum(tile.count for tile in tiles))
+
+
+async def _tiles(request: AdminRequest) -> Sequence[Tile]:
+    shown = [each for each in TILES if request.may(resources()[each.slug].access)]
+    if not shown:
+        return ()
+    lists = [resources()[each.slug].query for each in shown]
+    declared = ", ".join(f"$f{n}: {list_filter_of(name).name}" for n, name in enumerate(lists))
+    parts = " ".join(f"c{n}: {name}(first: 1, filter: $f{n}) {{ totalCount }}" for n, name in enumerate(lists))
+    answer = await request.run(
+        f"query({declared}) {{ {parts} }}", {f"f{n}": each.filter for n, each in enumerate(shown)}
+    )
+    return [
+        Tile(each.label, answer.only(f"c{n}")["totalCount"], f"{ROOT}{each.slug}/?{urlencode(each.filter, doseq=True)}")
+        for n, each in enumerate(shown)
+    ]

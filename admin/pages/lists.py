@@ -1,0 +1,139 @@
+"""Lists: columns, filters and pages, read by the list of the API."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from starlette.responses import Response
+
+from admin.core.graph import GraphAnswer, raise_for
+from admin.core.labels import label_of, value_label
+from admin.core.paths import ROOT
+from admin.core.request import AdminRequest
+from admin.core.schema_types import field_at, list_filter_of, list_order_of
+from admin.core.selections import value_selection
+from admin.core.values import Cell, masked, value_at
+from admin.forms.choices import choices_of
+from admin.pages.filters import ListFilter, read_filter
+from admin.pages.resolving import resource_of
+from admin.resources.resource import Resource
+from admin.resources.titles import url_of
+
+PAGE = 25
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a list."""
+
+    url: str
+    cells: Sequence[Cell]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its path, its label, and whether its values are numbers."""
+
+    path: str
+    label: str
+    is_number: bool
+
+
+async def show(request: AdminRequest) -> Response:
+    """Show a page of a list."""
+    resource = resource_of(request)
+    asked = request.http_request.query_params
+    filter = read_filter(resource, asked, request)
+    order = asked.get("order", "")
+    orders = list_order_of(resource.query)
+    order = order if order in orders.values else next(iter(orders.values))
+    answer = await _read(request, resource, filter, order)
+    page = answer.data.get(resource.query)
+    if page is None and not _problems(answer):
+        answer.only(resource.query)
+    columns = _columns(request, resource)
+    info = page["pageInfo"] if page else {}
+    return request.render(
+        "list.html",
+        200 if page else 400,
+        here=resource.slug,
+        resource=resource,
+        columns=columns,
+        rows=[_row(request, resource, columns, row) for row in (page or {}).get("nodes", ())],
+        filter=filter,
+        filters=filter.fields(await choices_of(request, list_filter_of(resource.query), filter.hidden)),
+        orders=[(name, value_label(name)) for name in orders.values],
+        order=order,
+        problems=_problems(answer),
+        newer=_page_url(request, "before", info.get("startCursor")) if info.get("hasPreviousPage") else "",
+        older=_page_url(request, "after", info.get("endCursor")) if info.get("hasNextPage") else "",
+        new=[
+            (resource.action_name(action), f"{ROOT}{resource.slug}/new/{action.slug}/")
+            for action in resource.new
+            if request.may(action.access)
+        ],
+    )
+
+
+async def _read(request: AdminRequest, resource: Resource, filter: ListFilter, order: str) -> GraphAnswer:
+    if filter.problems:
+        return GraphAnswer({resource.query: {"nodes": (), "pageInfo": {}}})
+    query = request.http_request.query_params
+    before = query.get("before")
+    window = {"last": PAGE, "before": before} if before else {"first": PAGE, "after": query.get("after") or None}
+    return await request.run(_document(resource), {"filter": filter.variables, "orderBy": order, **window})
+
+
+def _document(resource: Resource) -> str:
+    filter, order = list_filter_of(resource.query).name, list_order_of(resource.query).name
+    paths = dict.fromkeys((resource.key, *resource.columns))
+    selected = " ".join(value_selection(resource.type, path) for path in paths)
+    return (
+        f"query($filter: {filter}, $orderBy: {order}!, $first: Int, $after: String, $last: Int, $before: String) {{ "
+        f"{resource.query}(filter: $filter, orderBy: $orderBy, first: $first, after: $after, last: $last, before: $before) "
+        f"{{ nodes {{ {selected} }} pageInfo {{ hasNextPage hasPreviousPage startCursor endCursor }} }} }}"
+    )
+
+
+def _columns(request: AdminRequest, resource: Resource) -> list[Column]:
+    """The columns of the list. Users of one partner need no column that names it."""
+    paths = [path for path in resource.columns if not (request.is_partner and path.startswith("partner."))]
+    return [Column(path, _label(path), _is_number(resource, path)) for path in paths]
+
+
+def _label(path: str) -> str:
+    *around, name = path.split(".")
+    return label_of(around[-1] if around and name in ("name", "commercialName", "number", "state", "url") else name)
+
+
+def _is_number(resource: Resource, path: str) -> bool:
+    field = field_at(resource.type, path)
+    return str(field.type).strip("!") in ("Int", "Decimal", "Money")
+
+
+def _row(request: AdminRequest, resource: Resource, columns: Sequence[Column], row: Mapping[str, Any]) -> Row:
+    cells = []
+    for column in columns:
+        value = value_at(row, column.path)
+        if column.path in resource.secrets and value:
+            value = masked(value)
+        cells.append(request.reader.cell(column.path.rsplit(".", 1)[-1], field_at(resource.type, column.path), value))
+    return Row(url_of(resource, row), cells)
+
+
+def _problems(answer: GraphAnswer) -> list[str]:
+    """What is wrong with the filter, in the words of the API. Raises the error of a list that could not be read."""
+    told = [str(problem["message"]) for error in answer.errors for problem in error.problems]
+    for error in answer.errors:
+        if not error.problems and error.code != "BAD_USER_INPUT":
+            raise_for(error)
+    return told or [error.message for error in answer.errors]
+
+
+def _page_url(request: AdminRequest, name: str, cursor: str | None) -> str:
+    """The address of the page before or after this one."""
+    kept = [
+        (key, value) for key, value in request.http_request.query_params.multi_items() if key not in ("after", "before")
+    ]
+    return f"{request.http_request.url.path}?{urlencode([*kept, (name, cursor or '')])}"

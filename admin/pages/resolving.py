@@ -1,0 +1,37 @@
+"""What the address of a page names: a resource, an object, an action."""
+
+from typing import Any
+
+from admin.core.request import AdminRequest
+from admin.core.schema_types import queries
+from admin.resources.registry import resources
+from admin.resources.resource import Resource
+from schema.core.errors import NotFound
+
+
+def resource_of(request: AdminRequest) -> Resource:
+    """The resource that the address names. Raises NotFound."""
+    found = resources().get(request.http_request.path_params["resource"])
+    if found is None:
+        raise NotFound(thing="page")
+    return found
+
+
+async def read_object(request: AdminRequest, resource: Resource, selection: str) -> dict[str, Any]:
+    """The object that the address names, by a selection. Raises NotFound, also for a key that no object can have."""
+    key = request.http_request.path_params["key"]
+    kind = str(queries()[resource.finds].args[resource.key].type)
+    value: Any = key
+    if kind.strip("!") == "Int":
+        if not key.isascii() or not key.isdigit() or int(key) >= 2**31:
+            raise NotFound(thing="page")
+        value = int(key)
+    document = f"query($key: {kind}) {{ {resource.finds}({resource.key}: $key) {{ {selection} }} }}"
+    answer = await request.run(document, {"key": value})
+    if not answer.data and any(error.code == "BAD_USER_INPUT" for error in answer.errors):
+        raise NotFound(thing="page")
+    found = answer.only(resource.finds)
+    if found is None:
+        raise NotFound(thing="page")
+    object_: dict[str, Any] = found
+    return object_

@@ -1,0 +1,83 @@
+"""Partners, users and marketplaces, and what developers look at: webhooks, events, jobs, mail, the audit log."""
+
+from admin.resources.resource import Action, Child, Resource
+
+OF_PARTNER = {"partnerUuid": "uuid"}
+
+PARTNERS = Resource(
+    query="partners",
+    key="uuid",
+    columns=("commercialName", "name", "status", "paymentsActive", "siteDomain", "agencyEmail", "createdOn"),
+    title=("commercialName",),
+    more=(
+        *(
+            Action(name, OF_PARTNER)
+            for name in (
+                "changeSiteDomain",
+                "updateGiftCardOffer",
+                "activatePayments",
+                "settleActivation",
+                "openIdentityVerification",
+                "pushKycDocument",
+                "registerBankAccount",
+                "sendOnboardingLink",
+                "rotateReturnSecret",
+            )
+        ),
+        Action("updateNetworkPartner", {"sourceId": "sourceId"}, named="Edit as a partner of a network"),
+    ),
+    search=("nameContains", "sourceId"),
+)
+MARKETPLACES = Resource(
+    query="marketplaces",
+    columns=("name", "domain", "currency", "timeZone", "email"),
+    title=("name",),
+    more=(Action("activateMarketplacePayments", {"marketplaceUuid": "uuid"}),),
+)
+LEGAL_DOCUMENTS = Resource(
+    query="legalDocuments",
+    columns=("kind", "partner.commercialName", "createdOn", "replacedOn"),
+    title=("kind", "createdOn"),
+)
+USERS = Resource(
+    query="users",
+    columns=("username", "firstName", "role", "isActive", "partner.commercialName", "createdOn"),
+    title=("username",),
+    more_new=(Action("changePassword", named="Change your password"),),
+    children=(Child("tokens", (Action("revokeToken", {"id": "id"}, named="Revoke"),)),),
+    search=("usernameContains", "emailContains"),
+)
+MAILS = Resource(
+    query="mails",
+    columns=("createdOn", "kind", "recipient", "subject", "state", "sentOn"),
+    title=("subject",),
+    search=("recipient",),
+)
+WEBHOOK_ENDPOINTS = Resource(
+    query="webhookEndpoints",
+    columns=("url", "description", "isActive", "disabledReason", "createdOn"),
+    title=("url",),
+    more=(
+        *(
+            Action(name, {"id": "id"})
+            for name in ("testWebhookEndpoint", "rotateWebhookSecret", "deleteWebhookEndpoint")
+        ),
+        Action("replayWebhooks", {"id": "id"}, named="Replay events"),
+    ),
+    more_new=(Action("createWebhookEndpoint"),),
+)
+WEBHOOK_DELIVERIES = Resource(
+    query="webhookDeliveries",
+    columns=("id", "createdOn", "event.type", "endpoint.url", "state", "tries", "lastStatus"),
+    title=("id",),
+)
+EVENTS = Resource(query="events", columns=("id", "occurredOn", "type", "subject"), title=("type", "occurredOn"))
+JOBS = Resource(
+    query="jobs", columns=("id", "kind", "state", "attempts", "createdOn", "lastError"), title=("kind", "id")
+)
+AUDIT_ENTRIES = Resource(
+    query="auditEntries",
+    find="auditEntry",
+    columns=("occurredOn", "operation", "refused", "actor", "username", "subjectType", "subjectId", "address"),
+    title=("operation", "occurredOn"),
+)

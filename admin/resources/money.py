@@ -1,0 +1,52 @@
+"""Payouts, fees, invoices, and the books behind them."""
+
+from admin.resources.resource import Action, Resource
+
+PAYOUT_REQUESTS = Resource(
+    query="payoutRequests",
+    columns=("id", "partner.commercialName", "status", "firstDay", "lastDay", "amount", "paidOn"),
+    title=("id", "partner.commercialName"),
+)
+PAYOUT_ADJUSTMENTS = Resource(
+    query="payoutAdjustments",
+    columns=("createdOn", "partner.commercialName", "reason", "status", "amount"),
+    title=("reason", "createdOn"),
+)
+FEE_RULES = Resource(
+    query="feeRules",
+    columns=("id", "partner.commercialName", "product", "origin", "percentage", "fixed", "isActive"),
+    title=("id",),
+)
+INVOICES = Resource(
+    query="invoices",
+    columns=("number", "kind", "customer.companyName", "invoicingDate", "net", "vat", "total"),
+    title=("number",),
+    more=(Action("createCreditNote", {"invoiceId": "id"}, named="New credit note"),),
+    more_new=(Action("issuePartnerInvoices"),),
+    search=("number",),
+)
+BANK_ACCOUNTS = Resource(
+    query="registeredBankAccounts",
+    columns=("holder", "ibanEnd", "status", "createdOn", "partner.commercialName"),
+    title=("holder", "ibanEnd"),
+)
+TRANSFERS = Resource(
+    query="transfers",
+    columns=("createdOn", "type", "status", "amount", "detail", "partner.commercialName"),
+    title=("type", "createdOn"),
+)
+LEDGER_JOURNALS = Resource(
+    query="ledgerJournals",
+    columns=("id", "effectiveOn", "kind", "sourceKind", "sourceId", "partner.commercialName"),
+    title=("kind", "effectiveOn"),
+)
+RECONCILIATION_FINDINGS = Resource(
+    query="reconciliationFindings",
+    columns=("firstSeenOn", "kind", "state", "subject", "reported", "recorded"),
+    title=("kind", "subject"),
+)
+RECONCILIATION_RUNS = Resource(
+    query="reconciliationRuns",
+    columns=("until", "since", "state", "movements", "finishedOn"),
+    title=("until",),
+)

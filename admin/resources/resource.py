@@ -1,0 +1,156 @@
+"""A resource of the back office: its list, its page, its actions. What is not given here is read from the schema."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from graphql import GraphQLObjectType, get_named_type
+
+from admin.core.labels import action_label, label_of, split
+from admin.core.schema_types import access_of, input_of, mutations, object_type, queries, result_of
+from schema.core.permission import RequiredAccess
+
+KEYS = "id", "uuid", "code"
+"""Fields of inputs that name the object to change, the best first."""
+DANGEROUS = frozenset(
+    {"cancel", "delete", "discard", "erase", "revoke", "remove", "retire", "archive", "reject", "decline"}
+)
+"""First words of changes that take something away."""
+
+
+@dataclass(frozen=True)
+class Action:
+    """A change that a button leads to: a mutation, and the fields of its input that the object gives, by their paths.
+
+    A path of the object around a child begins with `^`.
+    """
+
+    mutation: str
+    bound: Mapping[str, str] = field(default_factory=dict)
+    named: str = ""
+
+    @property
+    def slug(self) -> str:
+        """The name in addresses: `mark-order-ready`."""
+        return "-".join(split(self.mutation))
+
+    @property
+    def access(self) -> RequiredAccess:
+        """What it requires of its caller."""
+        return access_of(mutations()[self.mutation])
+
+    @property
+    def is_update(self) -> bool:
+        """Whether it changes only what is sent, so that its form has the present values."""
+        return self.mutation.startswith("update")
+
+    @property
+    def is_dangerous(self) -> bool:
+        """Whether it takes something away."""
+        return split(self.mutation)[0] in DANGEROUS
+
+
+@dataclass(frozen=True)
+class Child:
+    """Objects that are listed on the page of another: its field with them, and their own actions."""
+
+    field: str
+    actions: tuple[Action, ...]
+
+
+@dataclass(frozen=True)
+class Resource:
+    """Objects of one type with a list and pages."""
+
+    query: str
+    """The field of `Query` with the list."""
+    columns: tuple[str, ...]
+    """Paths of the values in the list, the first leads to the object."""
+    title: tuple[str, ...]
+    """Paths of the values that name an object."""
+    find: str = ""
+    """The field of `Query` that finds one; by default the type's name."""
+    key: str = "id"
+    """The field that an object is found by, and its name in addresses."""
+    more: tuple[Action, ...] = ()
+    """Actions that the schema does not tell to be of this type."""
+    more_new: tuple[Action, ...] = ()
+    """Further changes above the list."""
+    elsewhere: frozenset[str] = frozenset()
+    """Mutations that answer this type, but start from another resource."""
+    children: tuple[Child, ...] = ()
+    search: tuple[str, ...] = ()
+    """Fields of the filter that the search of all resources tries."""
+    secrets: frozenset[str] = frozenset()
+    """Fields that lists show in part only: whoever has them can spend them."""
+
+    @cached_property
+    def type(self) -> GraphQLObjectType:
+        """The type of the objects."""
+        connection = get_named_type(queries()[self.query].type)
+        assert isinstance(connection, GraphQLObjectType)
+        return object_type(connection.name.removesuffix("Connection"))
+
+    @cached_property
+    def finds(self) -> str:
+        """The field of `Query` that finds one."""
+        return self.find or self.type.name[0].lower() + self.type.name[1:]
+
+    @cached_property
+    def slug(self) -> str:
+        """The name in addresses: `gift-cards`."""
+        return "-".join(split(self.query))
+
+    @property
+    def label(self) -> str:
+        """The name of the list: "Gift cards"."""
+        return label_of(self.query)
+
+    @property
+    def access(self) -> RequiredAccess:
+        """What the list requires of its caller."""
+        return access_of(queries()[self.query])
+
+    @cached_property
+    def actions(self) -> tuple[Action, ...]:
+        """All changes of one object: updates first, dangerous ones last."""
+        own = [Action(name, {key: key}) for name in self._own_mutations() if (key := self._key_in(name))]
+        found = (*own, *self.more)
+        return tuple(sorted(found, key=lambda it: (not it.is_update, it.is_dangerous, found.index(it))))
+
+    @cached_property
+    def new(self) -> tuple[Action, ...]:
+        """All changes that make a new one."""
+        own = [Action(name) for name in self._own_mutations() if not self._key_in(name)]
+        return (*own, *self.more_new)
+
+    def action_name(self, action: Action) -> str:
+        """The label of the button of an action."""
+        return action.named or action_label(action.mutation, self.type.name)
+
+    def find_any_action(self, slug: str) -> Action | None:
+        """The action of an object, of its children or above the list with a name in addresses."""
+        of_children = (action for child in self.children for action in child.actions)
+        return next((it for it in (*self.actions, *of_children, *self.new) if it.slug == slug), None)
+
+    def _own_mutations(self) -> list[str]:
+        taken = {each.mutation for each in (*self.more, *self.more_new)} | self.elsewhere
+        return [
+            name
+            for name in mutations()
+            if name not in taken and (result := result_of(name)) is not None and result[1] is self.type
+        ]
+
+    def _key_in(self, mutation: str) -> str:
+        """The field of an input that names the object; empty if the input makes a new one."""
+        if split(mutation)[0] in ("create", "import", "issue"):
+            return ""
+        return next((key for key in KEYS if key in input_of(mutation).fields and key in self.type.fields), "")
+
+
+@dataclass(frozen=True)
+class Section:
+    """Resources that belong together in the menu."""
+
+    name: str
+    resources: tuple[Resource, ...]

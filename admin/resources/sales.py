@@ -1,0 +1,76 @@
+"""Orders, vouchers, gift cards, payments: what a shop sells and is paid for."""
+
+from admin.resources.resource import Action, Child, Resource
+
+CODE = frozenset({"code"})
+
+ORDERS = Resource(
+    query="orders",
+    columns=("number", "createdOn", "buyer.lastName", "buyer.firstName", "kind", "status", "fulfilment.state", "total"),
+    title=("number",),
+    more=(
+        Action("refundOrder", {"id": "id"}, named="Refund"),
+        Action("previewOrderRefund", {"id": "id"}, named="Preview a refund"),
+    ),
+    more_new=(Action("exportPersonalData"), Action("erasePersonalData")),
+    search=("number", "buyerEmail"),
+)
+REFUND_REQUESTS = Resource(
+    query="refundRequests",
+    columns=("requestedOn", "customerName", "kind", "state", "order.number", "partner.commercialName"),
+    title=("customerName", "requestedOn"),
+)
+VOUCHERS = Resource(
+    query="vouchers",
+    columns=("code", "prototypeName", "state", "gifteeDetails.lastName", "createdOn", "expiresOn", "totalPrice"),
+    title=("code",),
+    elsewhere=frozenset({"removeVoucherRental"}),
+    children=(Child("rentals", (Action("removeVoucherRental", {"id": "id", "code": "^code"}, named="Remove"),)),),
+    search=("code", "giftee", "gifter"),
+    secrets=CODE,
+)
+GIFT_CARDS = Resource(
+    query="giftCards",
+    columns=("code", "status", "value", "remainingValue", "gifteeDetails.lastName", "createdOn", "expiresOn"),
+    title=("code",),
+    more=(Action("spendGiftCard", {"id": "id"}), Action("holdGiftCard", {"id": "id"})),
+    children=(
+        Child(
+            "holds",
+            tuple(
+                Action(name, {"holdId": "id"})
+                for name in ("captureGiftCard", "releaseGiftCard", "reverseGiftCardCapture")
+            ),
+        ),
+    ),
+    search=("code", "giftee", "gifter"),
+    secrets=CODE,
+)
+PAYMENTS = Resource(
+    query="payments",
+    columns=("createdOn", "customer.lastName", "product", "status", "refundStatus", "amount", "partner.commercialName"),
+    title=("product", "customer.lastName", "createdOn"),
+    more=(
+        Action("refundPayment", {"id": "id"}, named="Refund"),
+        Action("previewRefund", {"id": "id"}, named="Preview a refund"),
+    ),
+    search=("customerEmail", "customerLastName"),
+)
+PAYMENT_REQUESTS = Resource(
+    query="paymentRequests",
+    columns=("reference", "customer.lastName", "description", "status", "amount", "createdOn", "expiresOn"),
+    title=("reference", "description"),
+    search=("search",),
+)
+REFUNDS = Resource(
+    query="refunds",
+    columns=("createdOn", "state", "origin", "reason", "amount", "partner.commercialName"),
+    title=("amount", "createdOn"),
+    elsewhere=frozenset({"refundOrder", "refundPayment"}),
+)
+DISPUTES = Resource(
+    query="disputes",
+    columns=("createdOn", "state", "kind", "amount", "held", "contestUntil", "partner.commercialName"),
+    title=("kind", "createdOn"),
+    more=(Action("pushDisputeDocument", {"disputeId": "id"}, named="Add a document"),),
+)

@@ -1,0 +1,53 @@
+"""The routes of the back office."""
+
+from collections.abc import Sequence
+
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from admin.core.handler import AdminSite
+from admin.core.paths import LOG_IN_PATH, ROOT
+from admin.core.request import AdminRequest
+from admin.core.templates import STATIC_PREFIX, AdminTemplates
+from admin.pages import actions, details, home, lists
+from admin.sign_in import log_in
+from funnel.core.page_handler import PageEndpoint
+from schema.core.errors import NotFound
+from store.core.settings import Settings
+
+LIST = f"{ROOT}{{resource:str}}/"
+OBJECT = f"{LIST}{{key:str}}/"
+
+
+def routes(settings: Settings) -> Sequence[BaseRoute]:
+    """The routes of the back office. Fixed paths come before those of resources."""
+    pages = AdminTemplates(reload=settings.development)
+    site = AdminSite(settings, pages)
+    change = site.staff_page(actions.show), site.staff_form(actions.submit)
+    table: Sequence[tuple[str, PageEndpoint, PageEndpoint | None]] = (
+        (ROOT, site.staff_page(home.show), None),
+        (LOG_IN_PATH, site.page(log_in.show), site.form(log_in.log_in)),
+        (LIST, site.staff_page(lists.show), None),
+        (f"{LIST}new/{{action:str}}/", *change),
+        (OBJECT, site.staff_page(details.show), None),
+        (f"{OBJECT}{{action:str}}/", *change),
+        (f"{OBJECT}{{child:str}}/{{child_key:str}}/{{action:str}}/", *change),
+    )
+    return [
+        Route(f"{STATIC_PREFIX}{{name}}", pages.assets.serve),
+        Route(f"{ROOT}log-out/", site.form(log_in.log_out), methods=["POST"]),
+        Route(f"{ROOT}language/", site.form(log_in.change_language), methods=["POST"]),
+        *(Route(path, show, methods=["GET"]) for path, show, _ in table),
+        *(Route(path, submit, methods=["POST"]) for path, _, submit in table if submit is not None),
+        Route(ROOT.rstrip("/"), site.staff_page(_to_root)),
+        Route(f"{ROOT}{{rest:path}}", site.staff_page(_not_found)),
+    ]
+
+
+async def _to_root(request: AdminRequest) -> Response:
+    return request.redirect(ROOT)
+
+
+async def _not_found(_request: AdminRequest) -> Response:
+    """Any other path below the root."""
+    raise NotFound(thing="page")
