@@ -41,8 +41,8 @@ revision: $(INSTALLED) ## Write a migration of what the tables have become; MESS
 	@$(BIN)/coffret revise "$(MESSAGE)"
 
 messages: $(INSTALLED) ## Collect the texts to translate, bring the catalogues up to date
-	@pot=`mktemp` && trap 'rm -f "$$pot"' EXIT && for part in funnel store/mail store/document; do \
-	  others=`for other in funnel mail document; do test $${part##*/} = $$other || echo $$other; done`; \
+	@pot=`mktemp` && trap 'rm -f "$$pot"' EXIT && for part in funnel admin store/mail store/document; do \
+	  others=`for other in funnel admin mail document; do test $${part##*/} = $$other || echo $$other; done`; \
 	  $(BIN)/pybabel -q extract --mapping-file pyproject.toml --keyword N_ --sort-output --no-location --ignore-dirs "`echo $$others` .* _*" --output-file "$$pot" . && \
 	  $(BIN)/pybabel -q update --input-file "$$pot" --output-dir $$part/translations --no-fuzzy-matching --ignore-obsolete --ignore-pot-creation-date || exit 1; \
 	done

@@ -10,7 +10,7 @@ from admin.core.paths import LOG_IN_PATH, ROOT
 from admin.core.request import AdminRequest
 from admin.core.templates import AdminTemplates
 from funnel.core.forms import Form, read_form
-from funnel.core.messages import ErrorPage
+from funnel.core.messages import N_, ErrorPage
 from funnel.core.page_handler import ERROR_PAGE_BY_STATUS, Handler, PageEndpoint, Site
 from resolvers.account.staff import display_name_of
 from resolvers.core.caller import Caller
@@ -34,14 +34,20 @@ class AdminError:
 
 
 ERRORS = {
-    ErrorPage.CSRF_FAILED: AdminError("This form is too old", "Open the page again, and send the form from there."),
-    ErrorPage.NOT_FOUND: AdminError("Not found", "It does not exist, or you may not see it."),
-    ErrorPage.TOO_LARGE: AdminError("Too large", "A form with its file may have at most 10 MiB."),
-    ErrorPage.TOO_MANY: AdminError("Too many requests", "Wait a moment, then try again."),
-    ErrorPage.INTERNAL_ERROR: AdminError("Something went wrong", "It has been recorded. Try again, or ask support."),
-    ErrorPage.UNAVAILABLE: AdminError("Not available now", "A part of the service does not respond. Try again soon."),
+    ErrorPage.CSRF_FAILED: AdminError(
+        N_("This form is too old"), N_("Open the page again, and send the form from there.")
+    ),
+    ErrorPage.NOT_FOUND: AdminError(N_("Not found"), N_("It does not exist, or you may not see it.")),
+    ErrorPage.TOO_LARGE: AdminError(N_("Too large"), N_("A form with its file may have at most 10 MiB.")),
+    ErrorPage.TOO_MANY: AdminError(N_("Too many requests"), N_("Wait a moment, then try again.")),
+    ErrorPage.INTERNAL_ERROR: AdminError(
+        N_("Something went wrong"), N_("It has been recorded. Try again, or ask support.")
+    ),
+    ErrorPage.UNAVAILABLE: AdminError(
+        N_("Not available now"), N_("A part of the service does not respond. Try again soon.")
+    ),
 }
-FORBIDDEN = AdminError("Not allowed", "This needs a permission that you do not have.")
+FORBIDDEN = AdminError(N_("Not allowed"), N_("This needs a permission that you do not have."))
 
 
 class AdminSite(Site[AdminRequest]):

@@ -4,16 +4,24 @@ import functools
 import re
 from gettext import NullTranslations
 
-WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
+WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 ACRONYMS = {
-    "api": "API", "bic": "BIC", "html": "HTML", "iban": "IBAN", "id": "ID", "ids": "IDs", "ip": "IP", "iso": "ISO",
+    "ape": "APE", "api": "API", "bic": "BIC", "html": "HTML", "iban": "IBAN", "id": "ID", "ids": "IDs", "ip": "IP", "iso": "ISO",
     "kyc": "KYC", "pdf": "PDF", "siret": "SIRET", "sku": "SKU", "url": "URL", "uuid": "UUID", "vat": "VAT", "xls": "XLSX",
 }  # fmt: skip
-STATES = frozenset({"is", "has"})
-"""First words of booleans that a label does without."""
+FOR_PROGRAMS = re.compile(r"\b(uu)?ids?\b")
+"""In descriptions that only programs need."""
+NULL = re.compile(r"\bnull\b")
+LEFT_OUT = frozenset({"is", "has", "nb"})
+"""First words that a label does without: of booleans, and of numbers."""
+BRANDS = {
+    "AMERICAN_EXPRESS": "American Express", "APPLE_PAY": "Apple Pay", "GOOGLE_PAY": "Google Pay", "IDEAL": "iDEAL",
+    "PAYPAL": "PayPal",
+}  # fmt: skip
+"""Values that are names."""
 CHANGES = {"update": "Edit", "create": "New"}
 """What the verb of a change is called on a button."""
-NAMED: dict[str, str] = {"nbNights": "Nights", "isLive": "Live"}
+NAMED = {"hasBeenOrdered": "Ordered before", "selfGifted": "For the buyer", "nbOrders": "Orders"}
 """Labels that the names alone would spoil."""
 
 
@@ -28,17 +36,24 @@ def label_of(name: str) -> str:
     if name in NAMED:
         return NAMED[name]
     words = split(name)
-    if len(words) > 1 and words[0] in STATES:
+    if len(words) > 1 and words[0] in LEFT_OUT:
         words = words[1:]
-    if len(words) > 1 and words[-1] in ("id", "ids", "uuid"):
+    if len(words) > 1 and words[-1] in ("ids", "uuids"):
+        words = [*words[:-2], plural(words[-2])]
+    elif len(words) > 1 and words[-1] in ("id", "uuid"):
         words = words[:-1]
     return _sentence(words)
+
+
+def plural(word: str) -> str:
+    """The plural of a word of the schema: "images", "categories"."""
+    return word[:-1] + "ies" if word.endswith("y") else word + "s"
 
 
 @functools.cache
 def value_label(name: str) -> str:
     """The label of a value of an enum: "To prepare" for `TO_PREPARE`."""
-    return _sentence(name.lower().split("_"))
+    return BRANDS.get(name) or _sentence(name.lower().split("_"))
 
 
 @functools.cache
@@ -50,6 +65,14 @@ def action_label(mutation: str, type_name: str) -> str:
     if first != "create":
         others = _without(others, thing)
     return _sentence([verb.lower(), *others])
+
+
+@functools.cache
+def help_of(description: str) -> str:
+    """What stands under a field: its description in words for people."""
+    if FOR_PROGRAMS.search(description):
+        return ""
+    return NULL.sub("empty", description.replace("`", ""))
 
 
 def translated_label(texts: NullTranslations, label: str) -> str:

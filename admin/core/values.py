@@ -11,6 +11,7 @@ from graphql import GraphQLEnumType, GraphQLField, GraphQLNamedType, get_named_t
 
 from admin.core.labels import value_label
 from admin.core.schema_types import MONEY, TEXT, is_many
+from funnel.core.messages import N_
 from schema.validation.languages import LANGUAGES
 from store.core.localization.formats import Formats
 
@@ -133,7 +134,7 @@ class Reader:
             return Cell("chip", self.translate(value_label(value)), tone=tone_of(value))
         match kind.name:
             case "Boolean":
-                return Cell("yes" if value else "no", self.translate("Yes" if value else "No"))
+                return Cell("yes" if value else "no", self.translate(N_("Yes") if value else N_("No")))
             case "DateTime":
                 return Cell("time", self.moment(value), tone=value)
             case "Date":

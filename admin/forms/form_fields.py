@@ -75,7 +75,7 @@ class FormBuilder:
             "name": name,
             "kind": of.kind,
             "label": label_of(of.name),
-            "help": of.description,
+            "help": of.help,
             "is_required": of.is_required,
             "error": self.problems.get(name, ""),
         }

@@ -15,7 +15,7 @@ from graphql import (
     is_non_null_type,
 )
 
-from admin.core.labels import split
+from admin.core.labels import help_of, split
 from admin.core.schema_types import is_many
 from admin.resources.registry import resources_by_type
 from admin.resources.resource import Resource
@@ -82,6 +82,11 @@ class InputField:
     description: str
     target: Resource | None = None
     """What a reference leads to."""
+
+    @property
+    def help(self) -> str:
+        """What stands under it; nothing for what is chosen by name."""
+        return "" if self.target is not None else help_of(self.description)
 
     @property
     def input(self) -> GraphQLInputObjectType:

@@ -13,6 +13,7 @@ from graphql import GraphQLInputObjectType
 from starlette.datastructures import UploadFile
 
 from admin.forms.kinds import InputField, Kind, fields_of
+from funnel.core.messages import N_
 from schema.validation.languages import LANGUAGES
 
 INTEGER = re.compile(r"[+-]?\d{1,10}", re.ASCII)
@@ -194,15 +195,15 @@ REMOVED = "-"
 """The name, below that of a row, of the box that removes it."""
 TEXT_IS_REQUIRED = "!"
 """The name, below that of a text, that tells that it is empty rather than null when nothing is typed."""
-REQUIRED = "Fill this in."
-INVALID = "This is not valid."
+REQUIRED = N_("Fill this in.")
+INVALID = N_("This is not valid.")
 PROBLEMS = {
-    Kind.INTEGER: "Enter a whole number.",
-    Kind.DECIMAL: "Enter a number.",
-    Kind.DATETIME: "Enter a date and a time.",
-    Kind.DATE: "Enter a date.",
-    Kind.TIME: "Enter a time.",
-    Kind.SELECT: "Choose one of the list.",
+    Kind.INTEGER: N_("Enter a whole number."),
+    Kind.DECIMAL: N_("Enter a number."),
+    Kind.DATETIME: N_("Enter a date and a time."),
+    Kind.DATE: N_("Enter a date."),
+    Kind.TIME: N_("Enter a time."),
+    Kind.SELECT: N_("Choose one of the list."),
 }
 
 

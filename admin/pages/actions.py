@@ -12,7 +12,7 @@ from starlette.responses import Response
 from admin.core.graph import GraphAnswer, raise_for
 from admin.core.paths import ROOT
 from admin.core.request import AdminRequest
-from admin.core.schema_types import input_of, is_many, mutations, result_of
+from admin.core.schema_types import input_of, is_many, result_of
 from admin.core.selections import whole_selection
 from admin.forms.choices import choices_of
 from admin.forms.form_fields import FormBuilder
@@ -93,7 +93,6 @@ async def _form(
         resource=change.resource,
         change=change,
         label=change.resource.action_name(change.action),
-        description=mutations()[change.action.mutation].description,
         title=title,
         fields=fields,
         before=orjson.dumps(dict(before if before is not None else form)).decode(),

@@ -11,6 +11,7 @@ from admin.core.paths import ROOT
 from admin.core.request import AdminRequest
 from admin.core.schema_types import list_filter_of
 from admin.resources.registry import resources
+from funnel.core.messages import N_
 
 
 @dataclass(frozen=True)
@@ -23,17 +24,17 @@ class Waiting:
 
 
 TILES = (
-    Waiting("Orders to prepare", "orders", {"fulfilmentState": "TO_PREPARE"}),
-    Waiting("Orders ready to collect", "orders", {"fulfilmentState": "READY_TO_COLLECT"}),
-    Waiting("Requests of buyers to answer", "refund-requests", {"state": "PENDING"}),
-    Waiting("Disputes to answer", "disputes", {"states": ["NEEDS_RESPONSE"]}),
-    Waiting("Payouts to validate", "payout-requests", {"statuses": ["TO_BE_VALIDATED"]}),
-    Waiting("Adjustments to approve", "payout-adjustments", {"status": "PENDING"}),
-    Waiting("Offers to accept", "offers", {"statuses": ["SUBMITTED"]}),
-    Waiting("Failed jobs", "jobs", {"state": "FAILED"}),
-    Waiting("Webhooks not delivered", "webhook-deliveries", {"states": ["FAILED"]}),
-    Waiting("Mail not delivered", "mails", {"state": "FAILED"}),
-    Waiting("Reconciliation findings", "reconciliation-findings", {"state": "OPEN"}),
+    Waiting(N_("Orders to prepare"), "orders", {"fulfilmentState": "TO_PREPARE"}),
+    Waiting(N_("Orders ready to collect"), "orders", {"fulfilmentState": "READY_TO_COLLECT"}),
+    Waiting(N_("Requests of buyers to answer"), "refund-requests", {"state": "PENDING"}),
+    Waiting(N_("Disputes to answer"), "disputes", {"states": ["NEEDS_RESPONSE"]}),
+    Waiting(N_("Payouts to validate"), "payout-requests", {"statuses": ["TO_BE_VALIDATED"]}),
+    Waiting(N_("Adjustments to approve"), "payout-adjustments", {"status": "PENDING"}),
+    Waiting(N_("Offers to accept"), "offers", {"statuses": ["SUBMITTED"]}),
+    Waiting(N_("Failed jobs"), "jobs", {"state": "FAILED"}),
+    Waiting(N_("Webhooks not delivered"), "webhook-deliveries", {"states": ["FAILED"]}),
+    Waiting(N_("Mail not delivered"), "mails", {"state": "FAILED"}),
+    Waiting(N_("Reconciliation findings"), "reconciliation-findings", {"state": "OPEN"}),
 )
 
 

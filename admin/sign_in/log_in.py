@@ -7,6 +7,7 @@ from starlette.responses import Response
 from admin.core.handler import LOG_IN_COOKIE
 from admin.core.paths import LOG_IN_PATH, ROOT
 from admin.core.request import AdminRequest
+from funnel.core.messages import N_
 from resolvers.account.staff import LOGIN_LIFETIME
 from resolvers.account.tokens import obtain_token, revoke_token
 from schema.account.token import ObtainToken, RevokeToken
@@ -17,8 +18,8 @@ from store.core.session_ids import new_session_id
 LONGEST = 254
 OWN_PAGE = re.compile(r"/admin/(?:[A-Za-z0-9_.~-]+/)*(?:\?[A-Za-z0-9%._~+&=-]{0,1800})?")
 LABEL = "Back office"
-WRONG = "The user name or the password is wrong."
-TOO_MANY = "Too many attempts. Wait a moment, then try again."
+WRONG = N_("The user name or the password is wrong.")
+TOO_MANY = N_("Too many attempts. Wait a moment, then try again.")
 
 
 async def show(request: AdminRequest) -> Response:

@@ -1,0 +1,68 @@
+"""The texts that the schema declares: labels of fields, values and actions, and the help under the fields of forms."""
+
+from collections.abc import Iterator
+
+from graphql import GraphQLEnumType, GraphQLInputObjectType, GraphQLNamedType, GraphQLObjectType, get_named_type
+
+from admin.core.labels import label_of, value_label
+from admin.core.schema_types import MONEY, TEXT, input_of, list_filter_of, list_order_of, result_of
+from admin.forms.kinds import fields_of
+from admin.resources.registry import SECTIONS, resources
+from admin.resources.resource import Action, Resource
+
+TEXT_INPUT = "TextInput"
+
+
+def extract(*_: object, **_options: object) -> Iterator[tuple[int, str, str, list[str]]]:
+    """The texts in the form of Babel's extraction methods."""
+    for text in sorted(schema_texts()):
+        yield 1, "gettext", text, []
+
+
+def schema_texts() -> set[str]:
+    """All texts of the back office that come from the schema and from the declarations of resources."""
+    found = {section.name for section in SECTIONS}
+    types = _Types()
+    for resource in resources().values():
+        found.add(resource.label)
+        types.add(resource.type)
+        types.add(list_filter_of(resource.query))
+        types.add(list_order_of(resource.query))
+        for action in all_actions(resource):
+            found.add(resource.action_name(action))
+            types.add_form(input_of(action.mutation))
+            result = result_of(action.mutation)
+            if result is not None:
+                types.add(result[1])
+    return found | types.texts
+
+
+def all_actions(resource: Resource) -> tuple[Action, ...]:
+    """The actions of a resource, of its children, and above its list."""
+    return (*resource.actions, *resource.new, *(action for child in resource.children for action in child.actions))
+
+
+class _Types:
+    """Collects the texts of types, each once."""
+
+    def __init__(self) -> None:
+        self.texts: set[str] = set()
+        self._seen: set[tuple[str, bool]] = {(TEXT, False), (MONEY, False), (TEXT_INPUT, False), (TEXT_INPUT, True)}
+
+    def add_form(self, kind: GraphQLInputObjectType) -> None:
+        """The labels and the help of a form."""
+        self.add(kind, with_help=True)
+
+    def add(self, kind: GraphQLNamedType, *, with_help: bool = False) -> None:
+        """The labels of a type and of all that it is composed of."""
+        if (kind.name, with_help) in self._seen:
+            return
+        self._seen.add((kind.name, with_help))
+        if isinstance(kind, GraphQLEnumType):
+            self.texts |= {value_label(value) for value in kind.values}
+        elif isinstance(kind, GraphQLObjectType | GraphQLInputObjectType):
+            for name, field in kind.fields.items():
+                self.texts.add(label_of(name))
+                self.add(get_named_type(field.type), with_help=with_help)
+        if with_help and isinstance(kind, GraphQLInputObjectType):
+            self.texts |= {each.help for each in fields_of(kind) if each.help}
