@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from graphql import GraphQLEnumType, GraphQLInputObjectType, GraphQLNamedType, GraphQLObjectType, get_named_type
 
-from admin.core.labels import label_of, value_label
-from admin.core.schema_types import MONEY, TEXT, input_of, list_filter_of, list_order_of, result_of
 from admin.forms.kinds import fields_of
+from admin.graph.labels import label_of, value_label
+from admin.graph.schema_types import MONEY, TEXT, input_of, list_filter_of, list_order_of, result_of
 from admin.resources.registry import SECTIONS, resources
 from admin.resources.resource import Action, Resource
 
@@ -24,7 +24,7 @@ def schema_texts() -> set[str]:
     found = {section.name for section in SECTIONS}
     types = _Types()
     for resource in resources().values():
-        found.add(resource.label)
+        found |= {resource.label, label_of(resource.type.name)}
         types.add(resource.type)
         types.add(list_filter_of(resource.query))
         types.add(list_order_of(resource.query))

@@ -9,11 +9,11 @@ from urllib.parse import urlencode, urlsplit
 from starlette.datastructures import UploadFile
 from starlette.responses import Response
 
-from admin.core import graph
-from admin.core.graph import GraphAnswer
 from admin.core.menu import menu_of
 from admin.core.paths import ROOT
 from admin.core.values import Reader
+from admin.graph import execution
+from admin.graph.execution import GraphAnswer
 from funnel.core.flash import Flashes
 from funnel.core.page_request import FieldError, PageRequest
 from resolvers.core.caller import Caller, Role, Transport
@@ -103,7 +103,7 @@ class AdminRequest(PageRequest):
         self, document: str, variables: Mapping[str, Any] | None = None, *, key: str | None = None
     ) -> GraphAnswer:
         """Run a GraphQL document as the user. With a `key` a mutation runs once."""
-        return await graph.run(self.context, document, variables, key=key)
+        return await execution.run(self.context, document, variables, key=key)
 
     @cached_property
     def flashes(self) -> Flashes:

@@ -7,7 +7,7 @@ from typing import Any
 
 from jinja2 import Environment
 
-from admin.core.labels import translated_label
+from admin.graph.labels import translated_label
 from funnel.core.languages import NAMES
 from funnel.core.pages import PageTemplates
 from funnel.core.static_files import Assets

@@ -9,8 +9,8 @@ from typing import Any
 import orjson
 from graphql import GraphQLEnumType, GraphQLField, GraphQLNamedType, get_named_type
 
-from admin.core.labels import value_label
-from admin.core.schema_types import MONEY, TEXT, is_many
+from admin.graph.labels import value_label
+from admin.graph.schema_types import MONEY, TEXT, is_many
 from funnel.core.messages import N_
 from schema.validation.languages import LANGUAGES
 from store.core.localization.formats import Formats

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping
 from graphql import GraphQLInputObjectType
 
 from admin.core.request import AdminRequest
-from admin.core.schema_types import list_filter_of
-from admin.core.selections import value_selection
+from admin.core.titles import title_of
 from admin.core.values import value_at
 from admin.forms.form_fields import Choices
 from admin.forms.kinds import Kind, fields_of, reference_key
+from admin.graph.schema_types import list_filter_of
+from admin.graph.selections import value_selection
 from admin.resources.resource import Resource
-from admin.resources.titles import title_of
 
 MOST = 100
 """Choices of a list. With more of them the reference is typed."""

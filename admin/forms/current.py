@@ -15,9 +15,9 @@ from graphql import (
     is_non_null_type,
 )
 
-from admin.core.schema_types import MONEY, TEXT, is_many
 from admin.forms.kinds import SUFFIXES, InputField, Kind, fields_of, reference_key
 from admin.forms.typed import COUNT, NO, TEXT_IS_REQUIRED, YES
+from admin.graph.schema_types import MONEY, TEXT, is_many
 from schema.validation.languages import LANGUAGES
 
 SELECTED_MONEY, SELECTED_TEXT = "{ amount currency }", f"{{ {' '.join(LANGUAGES)} }}"

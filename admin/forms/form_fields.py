@@ -6,9 +6,9 @@ from typing import Any
 
 from graphql import GraphQLEnumType, GraphQLInputObjectType
 
-from admin.core.labels import label_of, value_label
 from admin.forms.kinds import InputField, Kind, fields_of
 from admin.forms.typed import COUNT, REMOVED, TEXT_IS_REQUIRED, YES, count_of
+from admin.graph.labels import label_of, value_label
 from schema.validation.languages import LANGUAGES
 
 Choices = Sequence[tuple[str, str]]

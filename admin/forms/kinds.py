@@ -15,8 +15,8 @@ from graphql import (
     is_non_null_type,
 )
 
-from admin.core.labels import help_of, split
-from admin.core.schema_types import is_many
+from admin.graph.labels import help_of, split
+from admin.graph.schema_types import is_many
 from admin.resources.registry import resources_by_type
 from admin.resources.resource import Resource
 

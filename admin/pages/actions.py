@@ -9,20 +9,20 @@ import orjson
 from graphql import GraphQLObjectType, get_named_type
 from starlette.responses import Response
 
-from admin.core.graph import GraphAnswer, raise_for
 from admin.core.paths import ROOT
 from admin.core.request import AdminRequest
-from admin.core.schema_types import input_of, is_many, result_of
-from admin.core.selections import whole_selection
+from admin.core.titles import title_of, titles_of, url_of
 from admin.forms.choices import choices_of
 from admin.forms.form_fields import FormBuilder
 from admin.forms.kinds import Kind
 from admin.forms.typed import COUNT, Typed, count_of
+from admin.graph.execution import GraphAnswer, raise_for
+from admin.graph.schema_types import input_of, is_many, result_of
+from admin.graph.selections import whole_selection
 from admin.pages.changes import Change, find_change
 from admin.pages.details import DONE
 from admin.pages.facts import facts_of, parts_of
 from admin.resources.registry import resources_by_type
-from admin.resources.titles import title_of, titles_of, url_of
 from schema.core.errors import MalformedBody
 
 BEFORE, KEY, ADD = "_before", "_key", "_add"

@@ -6,17 +6,17 @@ from typing import Any
 
 from graphql import GraphQLObjectType, get_named_type
 
-from admin.core.labels import split
 from admin.core.paths import ROOT
 from admin.core.request import AdminRequest
-from admin.core.schema_types import input_of
-from admin.core.selections import value_selection
+from admin.core.titles import url_of
 from admin.core.values import value_at
 from admin.forms.current import selection, typed_values
+from admin.graph.labels import split
+from admin.graph.schema_types import input_of
+from admin.graph.selections import value_selection
 from admin.pages.details import child_url
 from admin.pages.resolving import read_object, resource_of
 from admin.resources.resource import KEYS, Action, Child, Resource
-from admin.resources.titles import url_of
 from resolvers.core.caller import Role
 from schema.core.errors import NotFound
 

@@ -1,19 +1,19 @@
 """The page of one object: its values, what it leads to, and its actions."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from starlette.responses import Response
 
-from admin.core.labels import split
 from admin.core.request import AdminRequest
-from admin.core.selections import whole_selection
+from admin.core.titles import title_of, titles_of, url_of
 from admin.core.values import Cell
-from admin.pages.facts import Part, facts_of, parts_of
+from admin.graph.labels import split
+from admin.graph.selections import whole_selection
+from admin.pages.facts import Part, facts_of, is_technical, parts_of
 from admin.pages.resolving import read_object, resource_of
 from admin.resources.resource import Action, Child, Resource
-from admin.resources.titles import title_of, titles_of, url_of
 
 DONE = "done"
 """The parameter of an address with the action that has led there."""
@@ -51,19 +51,21 @@ async def show(request: AdminRequest) -> Response:
         resource=resource,
         title=title_of(resource, values, request.reader),
         state=state,
-        facts=[fact for fact in facts if fact is not state],
+        facts=[fact for fact in facts if fact is not state and not is_technical(fact.name)],
+        technical=[fact for fact in facts if is_technical(fact.name)],
         parts=parts,
-        buttons=_buttons(request, resource, resource.actions, url),
-        children=_empty_children(resource, parts),
+        buttons=_buttons(request, resource, resource.actions, url, values),
         notice=_notice(request, resource),
     )
 
 
-def _buttons(request: AdminRequest, resource: Resource, actions: Sequence[Action], url: str) -> list[Button]:
+def _buttons(
+    request: AdminRequest, resource: Resource, actions: Sequence[Action], url: str, values: Mapping[str, Any]
+) -> list[Button]:
     return [
         Button(resource.action_name(action), f"{url}{action.slug}/", action.is_dangerous)
         for action in actions
-        if request.may(action.access)
+        if request.may(action.access) and action.is_possible(values)
     ]
 
 
@@ -73,19 +75,16 @@ def _rows(request: AdminRequest, resource: Resource, url: str, part: Part) -> li
         return []
     child = next((each for each in resource.children if each.field == part.name), None)
     return [
-        TableRow(cells, _buttons(request, resource, child.actions, child_url(url, child, values)) if child else ())
+        TableRow(
+            cells, _buttons(request, resource, child.actions, child_url(url, child, values), values) if child else ()
+        )
         for cells, values in part.table.rows
     ]
 
 
-def child_url(url: str, child: Child, values: dict[str, Any] | Any) -> str:
+def child_url(url: str, child: Child, values: Mapping[str, Any]) -> str:
     """The address below which a child has its actions."""
     return f"{url}{'-'.join(split(child.field))}/{values['id']}/"
-
-
-def _empty_children(resource: Resource, parts: Sequence[tuple[Part, Any]]) -> list[str]:
-    shown = {part.name for part, _ in parts}
-    return [child.field for child in resource.children if child.field not in shown]
 
 
 def _notice(request: AdminRequest, resource: Resource) -> str:

@@ -6,13 +6,13 @@ from typing import Any
 
 from graphql import GraphQLField, GraphQLObjectType, get_named_type
 
-from admin.core.labels import label_of
-from admin.core.schema_types import is_many
-from admin.core.selections import leaf_selection
+from admin.core.titles import title_of, url_of
 from admin.core.values import EMPTY, Cell, Reader, masked
+from admin.graph.labels import label_of
+from admin.graph.schema_types import is_many
+from admin.graph.selections import leaf_selection
 from admin.resources.registry import resources_by_type
 from admin.resources.resource import Resource
-from admin.resources.titles import title_of, url_of
 
 MOST_COLUMNS = 8
 
@@ -66,6 +66,11 @@ def parts_of(kind: GraphQLObjectType, values: Mapping[str, Any], reader: Reader)
             if facts:
                 yield Part(name, label_of(name), facts)
             yield from parts_of(inner, values[name], reader)
+
+
+def is_technical(name: str) -> bool:
+    """Whether a value is for programs rather than for people."""
+    return name in ("id", "uuid") or name.endswith(("Id", "Uuid"))
 
 
 def _deep_facts(kind: GraphQLObjectType, values: Mapping[str, Any], reader: Reader, level: int = 0) -> Iterator[Fact]:

@@ -9,10 +9,10 @@ from zoneinfo import ZoneInfo
 from starlette.datastructures import QueryParams
 
 from admin.core.request import AdminRequest
-from admin.core.schema_types import list_filter_of
 from admin.forms.form_fields import Choices, FormBuilder, FormField
 from admin.forms.kinds import InputField, Kind, fields_of
 from admin.forms.typed import OMITTED, PROBLEMS, Typed
+from admin.graph.schema_types import list_filter_of
 from admin.resources.resource import Resource
 from resolvers.core.caller import Role
 

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from admin.core.paths import ROOT
 from admin.core.request import AdminRequest
-from admin.core.schema_types import list_filter_of
+from admin.graph.schema_types import list_filter_of
 from admin.resources.registry import resources
 from funnel.core.messages import N_
 

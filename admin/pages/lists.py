@@ -7,18 +7,18 @@ from urllib.parse import urlencode
 
 from starlette.responses import Response
 
-from admin.core.graph import GraphAnswer, raise_for
-from admin.core.labels import label_of, value_label
 from admin.core.paths import ROOT
 from admin.core.request import AdminRequest
-from admin.core.schema_types import field_at, list_filter_of, list_order_of
-from admin.core.selections import value_selection
+from admin.core.titles import url_of
 from admin.core.values import Cell, masked, value_at
 from admin.forms.choices import choices_of
+from admin.graph.execution import GraphAnswer, raise_for
+from admin.graph.labels import label_of, value_label
+from admin.graph.schema_types import field_at, list_filter_of, list_order_of
+from admin.graph.selections import value_selection
 from admin.pages.filters import ListFilter, read_filter
 from admin.pages.resolving import resource_of
 from admin.resources.resource import Resource
-from admin.resources.titles import url_of
 
 PAGE = 25
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from admin.core.request import AdminRequest
-from admin.core.schema_types import queries
+from admin.graph.schema_types import queries
 from admin.resources.registry import resources
 from admin.resources.resource import Resource
 from schema.core.errors import NotFound

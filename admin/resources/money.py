@@ -1,16 +1,18 @@
 """Payouts, fees, invoices, and the books behind them."""
 
-from admin.resources.resource import Action, Resource
+from admin.resources.resource import Action, Resource, states
 
 PAYOUT_REQUESTS = Resource(
     query="payoutRequests",
     columns=("id", "partner.commercialName", "status", "firstDay", "lastDay", "amount", "paidOn"),
     title=("id", "partner.commercialName"),
+    when={name: states(status="TO_BE_VALIDATED") for name in ("validatePayoutRequest", "cancelPayoutRequest")},
 )
 PAYOUT_ADJUSTMENTS = Resource(
     query="payoutAdjustments",
     columns=("createdOn", "partner.commercialName", "reason", "status", "amount"),
     title=("reason", "createdOn"),
+    when={name: states(status="PENDING") for name in ("approvePayoutAdjustment", "rejectPayoutAdjustment")},
 )
 FEE_RULES = Resource(
     query="feeRules",

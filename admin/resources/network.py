@@ -1,6 +1,6 @@
 """What a network sells for all its partners: gift cards, vouchers, boxes with the offers of partners."""
 
-from admin.resources.resource import Action, Resource
+from admin.resources.resource import Action, Resource, states
 
 CODE = frozenset({"code"})
 
@@ -15,6 +15,11 @@ OFFERS = Resource(
     query="offers",
     columns=("name", "box.name", "status", "isActive", "partner.commercialName", "submittedOn"),
     title=("name",),
+    when={
+        "submitOffer": states(status="DRAFT REJECTED"),
+        "acceptOffer": states(status="SUBMITTED"),
+        "rejectOffer": states(status="SUBMITTED"),
+    },
 )
 NETWORK_GIFT_CARDS = Resource(
     query="networkGiftCards",

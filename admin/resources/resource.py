@@ -3,15 +3,18 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from graphql import GraphQLObjectType, get_named_type
 
-from admin.core.labels import action_label, label_of, split
-from admin.core.schema_types import access_of, input_of, mutations, object_type, queries, result_of
+from admin.graph.labels import action_label, label_of, split
+from admin.graph.schema_types import access_of, input_of, mutations, object_type, queries, result_of
 from schema.core.permission import RequiredAccess
 
 KEYS = "id", "uuid", "code"
 """Fields of inputs that name the object to change, the best first."""
+States = Mapping[str, frozenset[str]]
+"""The values that an enum at a path of an object may have, for several paths."""
 DANGEROUS = frozenset(
     {"cancel", "delete", "discard", "erase", "revoke", "remove", "retire", "archive", "reject", "decline"}
 )
@@ -28,6 +31,12 @@ class Action:
     mutation: str
     bound: Mapping[str, str] = field(default_factory=dict)
     named: str = ""
+    when: States = field(default_factory=dict)
+    """In which states it is possible; empty if it always is, or if only the API knows."""
+
+    def is_possible(self, values: Mapping[str, Any]) -> bool:
+        """Whether the state of an object allows it."""
+        return all(_value_at(values, path) in states for path, states in self.when.items())
 
     @property
     def slug(self) -> str:
@@ -48,6 +57,18 @@ class Action:
     def is_dangerous(self) -> bool:
         """Whether it takes something away."""
         return split(self.mutation)[0] in DANGEROUS
+
+
+def states(**of: str) -> States:
+    """The states at paths, with `__` for the dots and spaces between the states."""
+    return {path.replace("__", "."): frozenset(values.split()) for path, values in of.items()}
+
+
+def _value_at(values: Mapping[str, Any], path: str) -> Any:
+    found: Any = values
+    for name in path.split("."):
+        found = found.get(name) if found else None
+    return found
 
 
 @dataclass(frozen=True)
@@ -78,6 +99,8 @@ class Resource:
     """Further changes above the list."""
     elsewhere: frozenset[str] = frozenset()
     """Mutations that answer this type, but start from another resource."""
+    when: Mapping[str, States] = field(default_factory=dict)
+    """In which states own changes are possible, by mutation: see `Action.when`."""
     children: tuple[Child, ...] = ()
     search: tuple[str, ...] = ()
     """Fields of the filter that the search of all resources tries."""
@@ -114,7 +137,11 @@ class Resource:
     @cached_property
     def actions(self) -> tuple[Action, ...]:
         """All changes of one object: updates first, dangerous ones last."""
-        own = [Action(name, {key: key}) for name in self._own_mutations() if (key := self._key_in(name))]
+        own = [
+            Action(name, {key: key}, when=self.when.get(name, {}))
+            for name in self._own_mutations()
+            if (key := self._key_in(name))
+        ]
         found = (*own, *self.more)
         return tuple(sorted(found, key=lambda it: (not it.is_update, it.is_dangerous, found.index(it))))
 

@@ -1,17 +1,28 @@
 """Orders, vouchers, gift cards, payments: what a shop sells and is paid for."""
 
-from admin.resources.resource import Action, Child, Resource
+from admin.resources.resource import Action, Child, Resource, states
 
 CODE = frozenset({"code"})
+PAID = states(status="PAID")
 
 ORDERS = Resource(
     query="orders",
     columns=("number", "createdOn", "buyer.lastName", "buyer.firstName", "kind", "status", "fulfilment.state", "total"),
     title=("number",),
     more=(
-        Action("refundOrder", {"id": "id"}, named="Refund"),
-        Action("previewOrderRefund", {"id": "id"}, named="Preview a refund"),
+        Action("refundOrder", {"id": "id"}, named="Refund", when=PAID),
+        Action("previewOrderRefund", {"id": "id"}, named="Preview a refund", when=PAID),
     ),
+    when={
+        "markOrderReady": states(fulfilment__state="TO_PREPARE", delivery__kind="CLICK_AND_COLLECT"),
+        "markOrderCollected": states(
+            fulfilment__state="TO_PREPARE READY_TO_COLLECT", delivery__kind="CLICK_AND_COLLECT"
+        ),
+        "markOrderSent": states(fulfilment__state="TO_PREPARE", delivery__kind="HOME_DELIVERY"),
+        "markOrderDelivered": states(fulfilment__state="SENT"),
+        "cancelOrderFulfilment": states(fulfilment__state="TO_PREPARE READY_TO_COLLECT"),
+        "reopenOrderFulfilment": states(fulfilment__state="CANCELLED"),
+    },
     more_new=(Action("exportPersonalData"), Action("erasePersonalData")),
     search=("number", "buyerEmail"),
 )
@@ -19,6 +30,7 @@ REFUND_REQUESTS = Resource(
     query="refundRequests",
     columns=("requestedOn", "customerName", "kind", "state", "order.number", "partner.commercialName"),
     title=("customerName", "requestedOn"),
+    when={name: states(state="PENDING") for name in ("approveRefundRequest", "declineRefundRequest")},
 )
 VOUCHERS = Resource(
     query="vouchers",
@@ -67,6 +79,7 @@ REFUNDS = Resource(
     columns=("createdOn", "state", "origin", "reason", "amount", "partner.commercialName"),
     title=("amount", "createdOn"),
     elsewhere=frozenset({"refundOrder", "refundPayment"}),
+    when={"retryRefund": states(state="NEEDS_ACTION")},
 )
 DISPUTES = Resource(
     query="disputes",

@@ -15,7 +15,7 @@ from graphql import (
     is_non_null_type,
 )
 
-from admin.core.graph import server
+from admin.graph.execution import server
 from schema.core.permission import RequiredAccess
 from schema.graph.fields import ORIGINS
 

@@ -62,7 +62,10 @@ class GraphAnswer:
 
 def raise_for(error: GraphError) -> None:
     """Raise the error of a refused or failed field."""
-    raise REFUSALS.get(error.code, DocumentFailed)
+    refused = REFUSALS.get(error.code)
+    if refused is not None:
+        raise refused()
+    raise DocumentFailed
 
 
 @functools.cache

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from admin.core.paths import ROOT
-from admin.core.schema_types import field_at
 from admin.core.values import Reader, masked, value_at
+from admin.graph.labels import label_of
+from admin.graph.schema_types import field_at
 from admin.resources.registry import resources_by_type
 from admin.resources.resource import Resource
 
@@ -18,7 +19,10 @@ def title_of(resource: Resource, row: Mapping[str, Any], reader: Reader) -> str:
         if path in resource.secrets and value:
             value = masked(value)
         texts.append(reader.text(field_at(resource.type, path), path.rsplit(".", 1)[-1], value))
-    return ", ".join(filter(None, texts)) or f"#{row.get(resource.key, '')}"
+    title = ", ".join(filter(None, texts))
+    if not title or not any(character.isalpha() for character in title):
+        title = f"{reader.translate(label_of(resource.type.name))} {title or row.get(resource.key, '')}"
+    return title
 
 
 def url_of(resource: Resource, row: Mapping[str, Any]) -> str:

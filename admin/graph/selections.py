@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from graphql import GraphQLField, GraphQLObjectType, get_named_type, is_leaf_type, is_required_argument
 
-from admin.core.schema_types import MONEY, TEXT
+from admin.graph.schema_types import MONEY, TEXT
 from schema.validation.languages import LANGUAGES
 
 DEEPEST = 3
