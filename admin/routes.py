@@ -9,7 +9,7 @@ from admin.core.handler import AdminSite
 from admin.core.paths import LOG_IN_PATH, ROOT
 from admin.core.request import AdminRequest
 from admin.core.templates import STATIC_PREFIX, AdminTemplates
-from admin.pages import actions, details, home, lists
+from admin.pages import actions, details, home, lists, search
 from admin.sign_in import log_in
 from funnel.core.page_handler import PageEndpoint
 from schema.core.errors import NotFound
@@ -27,6 +27,7 @@ def routes(settings: Settings) -> Sequence[BaseRoute]:
     table: Sequence[tuple[str, PageEndpoint, PageEndpoint | None]] = (
         (ROOT, site.staff_page(home.show), None),
         (LOG_IN_PATH, site.page(log_in.show), site.form(log_in.log_in)),
+        (f"{ROOT}search/", site.staff_page(search.show), None),
         (LIST, site.staff_page(lists.show), None),
         (f"{LIST}new/{{action:str}}/", *change),
         (OBJECT, site.staff_page(details.show), None),

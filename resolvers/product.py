@@ -6,7 +6,7 @@ from pydantic import Field
 from sqlmodel import col, delete, select
 
 from resolvers.core.input_mapping import ById, apply, collect_owner, currency_of, require_name, text_of, values_of
-from resolvers.core.lists.filters import OfPartner, Where
+from resolvers.core.lists.filters import LONGEST_TERM, OfPartner, Where
 from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
 from resolvers.media.media import path_of_picture
@@ -47,6 +47,11 @@ class ProductFilter(OfPartner):
 
     is_active: Annotated[bool | None, Where("is_active")] = None
     is_physical: Annotated[bool | None, Where("is_physical")] = None
+    name_contains: Annotated[str | None, Where("name", "says")] = Field(
+        default=None,
+        max_length=LONGEST_TERM,
+        description="Only products whose name contains this, in any language, ignoring case and accents.",
+    )
     ids: Annotated[list[int] | None, Where("id", "in")] = Field(
         default=None, description="Only products with one of these ids."
     )

@@ -36,7 +36,7 @@ PRODUCTS = Resource(
             ),
         ),
     ),
-    search=("sku",),
+    search=("sku", "nameContains"),
 )
 VOUCHER_OPTIONS = Resource(
     query="voucherOptions",

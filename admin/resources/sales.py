@@ -24,7 +24,7 @@ ORDERS = Resource(
         "reopenOrderFulfilment": states(fulfilment__state="CANCELLED"),
     },
     more_new=(Action("exportPersonalData"), Action("erasePersonalData")),
-    search=("number", "buyerEmail"),
+    search=("number", "buyer"),
 )
 REFUND_REQUESTS = Resource(
     query="refundRequests",

@@ -16,7 +16,7 @@ from resolvers.core.input_mapping import (
     text_of,
     values_of,
 )
-from resolvers.core.lists.filters import OfPartner, Where
+from resolvers.core.lists.filters import LONGEST_TERM, OfPartner, Where
 from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
 from schema.catalogue.option import OptionService, VoucherOption
@@ -68,7 +68,7 @@ class VoucherOptionFilter(OfPartner):
     )
     name_contains: Annotated[str | None, Where("name", "says")] = Field(
         default=None,
-        max_length=200,
+        max_length=LONGEST_TERM,
         description="Only options whose name contains this, in any language, ignoring case and accents.",
     )
 

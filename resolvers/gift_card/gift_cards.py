@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 
 from resolvers.core.computed_fields import derives
 from resolvers.core.context import Context
-from resolvers.core.lists.filters import OfPartner, Where
+from resolvers.core.lists.filters import LONGEST_TERM, OfPartner, Where
 from resolvers.core.lists.listing import Listing, Lookup
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.inputs import graphql_input_for
@@ -18,9 +18,6 @@ from store.core.codes import normalize
 from store.document.addresses import DocumentKind, document_url
 from store.document.source import UNPRINTABLE_STATES
 from store.gift_card.states import is_spendable
-
-LONGEST_TERM = 200
-"""Longest search text, in characters."""
 
 
 @graphql_enum

@@ -10,7 +10,7 @@ from pydantic import Field
 from resolvers.core.caller import Role
 from resolvers.core.computed_fields import derives
 from resolvers.core.context import Context
-from resolvers.core.lists.filters import OfPartner, Where
+from resolvers.core.lists.filters import LONGEST_TERM, OfPartner, Where
 from resolvers.core.lists.listing import Listing, Lookup
 from schema.checkout.checkout import ShopKind
 from schema.core.columns import DescribedEnum, graphql_enum
@@ -48,6 +48,11 @@ class OrderFilter(OfPartner):
     cart_id: Annotated[UUID | None, Where("cart_id")] = None
     buyer_email: Annotated[str | None, Where("buyer_email")] = Field(
         default=None, description="Only orders with this e-mail address of the buyer, matched exactly."
+    )
+    buyer: Annotated[str | None, Where("buyer_text", "search")] = Field(
+        default=None,
+        max_length=LONGEST_TERM,
+        description="Only orders whose buyer's name, e-mail address or company contains this, ignoring case and accents.",
     )
     created_from: Annotated[dt.datetime | None, Where("created_on", ">=")] = Field(
         default=None, description="Only orders created at or after this time."

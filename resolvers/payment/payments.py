@@ -10,7 +10,7 @@ from pydantic import Field
 
 from resolvers.core.computed_fields import computes, derives
 from resolvers.core.context import Context
-from resolvers.core.lists.filters import OfPartner, Where
+from resolvers.core.lists.filters import LONGEST_TERM, OfPartner, Where
 from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.payment.requests.states import payment_page_url
 from schema.core.columns import DescribedEnum, graphql_enum
@@ -34,8 +34,6 @@ class PaymentSort(DescribedEnum):
     AMOUNT_DESCENDING = "-payment_amount", "Largest amount first."
 
 
-LONGEST_TERM = 200
-"""Longest search text, in characters."""
 LONGEST_LIST = 100
 """Most ids of a filter."""
 

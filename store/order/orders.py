@@ -1,8 +1,9 @@
 """The tables of orders. Rows are written once, when a payment attempt completes."""
 
+from typing import cast
 from uuid import UUID
 
-from sqlalchemy import CheckConstraint, Index, UniqueConstraint, false, text
+from sqlalchemy import CheckConstraint, Index, Table, UniqueConstraint, false, text
 from sqlmodel import Field, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
@@ -20,6 +21,7 @@ from schema.order.order import (
     PostalAddress,
 )
 from store.core.row import CreatedOn, InCurrency, PartnerIndexed
+from store.database.text_search import declare_searchable
 from store.legal import AcceptedDocuments
 
 FULFILS_BY_KIND = (
@@ -86,6 +88,16 @@ class OrderRow(
     def sells_goods(self) -> bool:
         """Whether goods are among its lines."""
         return self.has_goods or self.kind is ShopKind.PRODUCTS
+
+
+BUYER_TEXT = (
+    "search_text(buyer_first_name || ' ' || buyer_last_name || chr(10) || buyer_email || chr(10) "
+    "|| coalesce(billing_company_name, ''))"
+)
+declare_searchable(
+    cast("Table", OrderRow.__table__),  # type: ignore[attr-defined]  # SQLModel's type stubs lack __table__
+    {"buyer_text": ("b", BUYER_TEXT)},
+)
 
 
 class OrderProductRow(PartnerIndexed, InCurrency, OrderProduct, table=True):

@@ -41,6 +41,9 @@ from store.partner.partners import MarketplaceRow, PartnerRow
 from store.payout.requests import PayoutRequestRow
 from store.providers.accounts import KycLevel
 
+LONGEST_TERM = 200
+"""Longest search text, in characters."""
+
 
 def _contains(column: Column[Any], value: str) -> Condition:
     def build(tested: Any, bind: Any) -> ColumnElement[bool]:

@@ -10,7 +10,7 @@ from sqlmodel import col, select
 from resolvers.core.computed_fields import derives
 from resolvers.core.context import Context
 from resolvers.core.input_mapping import ById, collect_owner
-from resolvers.core.lists.filters import OfPartner, Where
+from resolvers.core.lists.filters import LONGEST_TERM, OfPartner, Where
 from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import visible_conditions
@@ -56,7 +56,7 @@ class PaymentRequestFilter(OfPartner):
         str | None, AfterValidator(lambda sent: sent and format_code(sent)), Where("request_text", "search")
     ] = Field(
         default=None,
-        max_length=200,
+        max_length=LONGEST_TERM,
         description="Only requests whose reference, description, code or customer contains this, ignoring case and "
         "accents; a whole code is found without its hyphens, too.",
     )
