@@ -87,6 +87,8 @@ WAITS = frozenset(
         "WAITING",
     ]
 )
+LONGEST_LINK = 60
+"""Longest address that is shown itself, in characters."""
 SHOWN_OF_SECRET = 4
 """Last characters of a code that lists show."""
 
@@ -153,7 +155,8 @@ class Reader:
         if name in PICTURES:
             return Cell("picture", url=value)
         if name.lower().endswith("url") and value.startswith(("http://", "https://", "/")):
-            return Cell("link", value, url=value)
+            text = value if len(value) <= LONGEST_LINK else self.translate(N_("Open"))
+            return Cell("link", text, url=value)
         if name.lower().endswith("email"):
             return Cell("text", value, url=f"mailto:{value}")
         return Cell("text", value)

@@ -15,6 +15,8 @@ from admin.pages.facts import Part, facts_of, is_technical, parts_of
 from admin.pages.resolving import read_object, resource_of
 from admin.resources.resource import Action, Child, Resource
 
+SHOWN_BUTTONS = 6
+"""Actions that are in sight; the others are a click away."""
 DONE = "done"
 """The parameter of an address with the action that has led there."""
 
@@ -54,6 +56,7 @@ async def show(request: AdminRequest) -> Response:
         facts=[fact for fact in facts if fact is not state and not is_technical(fact.name)],
         technical=[fact for fact in facts if is_technical(fact.name)],
         parts=parts,
+        shown_buttons=SHOWN_BUTTONS,
         buttons=_buttons(request, resource, resource.actions, url, values),
         notice=_notice(request, resource),
     )
