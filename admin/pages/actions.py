@@ -34,7 +34,7 @@ OPEN = frozenset({"OUTCOME_UNKNOWN", "IDEMPOTENCY_IN_PROGRESS"})
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class FormRefusal:
     """What is wrong with a form: by field, and as a whole."""
 
     by_field: Mapping[str, str]
@@ -60,7 +60,7 @@ async def submit(request: AdminRequest) -> Response:
     typed = Typed(form, request.reader.time_zone, before, request.files)
     variables = typed.read(input_of(change.action.mutation), change.fixed)
     if typed.problems:
-        refusal = Refusal(dict(reversed(typed.problems)))
+        refusal = FormRefusal(dict(reversed(typed.problems)))
         return await _form(request, change, form, refusal, status=400, before=_before(form))
     answer = await request.run(_document(change), {"input": variables}, key=form.get(KEY) or None)
     payload = answer.data.get(change.action.mutation) or {}
@@ -81,13 +81,13 @@ async def _form(
     request: AdminRequest,
     change: Change,
     form: Mapping[str, str],
-    refusal: Refusal = Refusal({}),
+    refusal: FormRefusal = FormRefusal({}),
     *,
     status: int = 200,
     before: Mapping[str, str] | None = None,
     has_defaults: bool = False,
 ) -> Response:
-    kind, hidden = input_of(change.action.mutation), change.hidden(request)
+    kind, hidden = input_of(change.action.mutation), change.hidden_fields(request)
     choices = await choices_of(request, kind, hidden, change.partner_uuid)
     fields = FormBuilder(form, refusal.by_field, choices, has_defaults).build(kind, hidden)
     names = set(_names(fields))
@@ -132,17 +132,17 @@ def _document(change: Change) -> str:
     )
 
 
-def _refusal(answer: GraphAnswer, payload: Mapping[str, Any]) -> Refusal | None:
+def _refusal(answer: GraphAnswer, payload: Mapping[str, Any]) -> FormRefusal | None:
     """What the API says is wrong; None if nothing. Raises the error of a change that is not allowed, or that failed."""
     told = [*payload.get("userErrors", ()), *(problem for error in answer.errors for problem in error.problems)]
     if told:
         by_field = {".".join(each["field"]): each["message"] for each in reversed(told) if each["field"]}
-        return Refusal(by_field, [each["message"] for each in told if not each["field"]])
+        return FormRefusal(by_field, [each["message"] for each in told if not each["field"]])
     if answer.errors and not payload:
         error = answer.errors[0]
         if error.code == "INTERNAL_ERROR" or error.code in REFUSALS:
             raise_for(error)
-        return Refusal({}, [each.message for each in answer.errors], is_open=error.code in OPEN)
+        return FormRefusal({}, [each.message for each in answer.errors], is_open=error.code in OPEN)
     return None
 
 

@@ -22,7 +22,7 @@ DONE = "done"
 
 
 @dataclass(frozen=True, slots=True)
-class Button:
+class ActionButton:
     """A link to an action."""
 
     label: str
@@ -35,7 +35,7 @@ class TableRow:
     """A row of a table with the actions of its object."""
 
     cells: Sequence[Cell]
-    buttons: Sequence[Button]
+    buttons: Sequence[ActionButton]
 
 
 async def show(request: AdminRequest) -> Response:
@@ -64,9 +64,9 @@ async def show(request: AdminRequest) -> Response:
 
 def _buttons(
     request: AdminRequest, resource: Resource, actions: Sequence[Action], url: str, values: Mapping[str, Any]
-) -> list[Button]:
+) -> list[ActionButton]:
     return [
-        Button(resource.action_name(action), f"{url}{action.slug}/", action.is_dangerous)
+        ActionButton(resource.action_name(action), f"{url}{action.slug}/", action.is_dangerous)
         for action in actions
         if request.may(action.access) and action.is_possible(values)
     ]

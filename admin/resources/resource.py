@@ -111,6 +111,8 @@ class Resource:
     children: tuple[Child, ...] = ()
     search: tuple[str, ...] = ()
     """Fields of the filter that the search of all resources tries."""
+    is_of_network: bool = False
+    """Whether others lead users of a partner to objects that only the marketplace may look up."""
     secrets: frozenset[str] = frozenset()
     """Fields that lists show in part only: whoever has them can spend them."""
 
@@ -183,7 +185,7 @@ class Resource:
 
 
 @dataclass(frozen=True)
-class Section:
+class ResourceSection:
     """Resources that belong together in the menu."""
 
     name: str
