@@ -30,6 +30,7 @@ class Transport(StrEnum):
     ONBOARDING = "onboarding"
     VENUE = "venue"
     """The page where staff redeem vouchers and gift cards."""
+    BACK_OFFICE = "back_office"
     INTERNAL = "internal"
     """Jobs and the command line."""
 

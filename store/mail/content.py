@@ -14,7 +14,7 @@ from schema.invoice.invoice import InvoiceKind
 from schema.mail import MailKind
 from schema.order.order import OrderStatus
 from schema.payment.dispute import DisputeState
-from store.mail.link_content import Content, OrderLinkContent, RefundRequestContent
+from store.mail.link_content import AccountLinkContent, Content, OrderLinkContent, RefundRequestContent
 
 
 class OrderLineContent(Content):
@@ -378,6 +378,7 @@ CONTENTS: Mapping[MailKind, type[Content]] = {
     MailKind.ORDER_LINK: OrderLinkContent,
     **dict.fromkeys((MailKind.REQUEST_RECEIPT, MailKind.NEW_REQUEST, MailKind.REQUEST_DECLINED), RefundRequestContent),
     **dict.fromkeys((MailKind.ORDER_READY, MailKind.ORDER_SENT, MailKind.ORDER_CANCELLED), FulfilmentContent),
+    **dict.fromkeys((MailKind.PASSWORD_RESET, MailKind.USER_INVITATION), AccountLinkContent),
     MailKind.ONBOARDING_LINK: OnboardingContent,
     MailKind.PAYMENT_REQUEST: PaymentRequestContent,
     MailKind.PAYMENT_REQUEST_REMINDER: PaymentRequestContent,

@@ -63,6 +63,8 @@ SUBJECTS = {
     MailKind.PAYOUT_PAID: N_("A payout of %(amount)s is on its way"),
     MailKind.RECONCILIATION: N_("The payment provider and the ledger disagree"),
     MailKind.ENDPOINT_DISABLED: N_("Events are no longer sent to %(host)s"),
+    MailKind.PASSWORD_RESET: N_("Choose a new password for %(shop)s"),
+    MailKind.USER_INVITATION: N_("Your log-in for %(shop)s"),
     TEST_MAIL: N_("Mail works"),
 }
 PLURAL_SUBJECTS = {
