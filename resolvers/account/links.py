@@ -4,7 +4,9 @@ import asyncio
 import hashlib
 import time
 from collections.abc import Sequence
+from typing import Annotated
 
+import strawberry
 from sqlalchemy import func
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
@@ -12,7 +14,9 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from resolvers.account.tokens import set_password
 from resolvers.account.users import new_user, user_by_id
 from resolvers.core.operation import Call, operation
+from resolvers.core.services import Services
 from schema.account.link import (
+    IN_THE_LINK,
     AccountLink,
     AccountLinkKind,
     PasswordResetRequest,
@@ -26,7 +30,7 @@ from schema.core.errors import InvalidInput, InvitationOver, LinkOver
 from schema.core.permission import AccessRule, Permission
 from schema.mail import MailKind
 from store.account.credentials import hash_password, normal_username
-from store.account.links import LIFETIMES, AccountLinkRow, add_link, find_link
+from store.account.links import LIFETIMES, AccountLinkRow, add_link, delete_expired_links, find_link
 from store.account.second_factor import lock_user
 from store.account.users import UserRow
 from store.core.client_network import client_network_of
@@ -61,7 +65,7 @@ async def request_password_reset(call: Call, input: RequestPasswordReset) -> Pas
 
 
 @operation(AccessRule.PUBLIC)
-async def account_link(call: Call, token: str) -> AccountLink:
+async def account_link(call: Call, token: Annotated[str, strawberry.argument(description=IN_THE_LINK)]) -> AccountLink:
     """The link of a message to choose a password, by its token. Raises `LINK_OVER` if it was used or has expired."""
     found = await find_link(call.db, call.services.settings, token, call.services.clock.now())
     if found is None:
@@ -118,6 +122,12 @@ async def resend_invitation(call: Call, input: ResendInvitation) -> User:
     call.add_audit_subject(row)
     await _send_link(call.db, call, row, AccountLinkKind.INVITATION, input.language)
     return row
+
+
+async def prune(services: Services) -> int:
+    """Delete links that expired 30 days ago; returns their number."""
+    async with services.db.sessions() as db, db.begin():
+        return await delete_expired_links(db, services.clock.now())
 
 
 async def _users_called(db: AsyncSession, name: str) -> Sequence[UserRow]:

@@ -12,11 +12,11 @@ import orjson
 from sqlalchemy import update
 from sqlmodel import col, select
 
-from resolvers.account.tokens import complete_log_in, obtain_token, revoke_token
+from resolvers.account.tokens import complete_obtaining, obtain_token, revoke_token
 from resolvers.core.caller import Caller, Role
 from resolvers.core.context import Context
 from resolvers.core.services import Services
-from schema.account.token import CompleteLogIn, IssuedToken, ObtainToken, RevokeToken
+from schema.account.token import IssuedToken, ObtainToken, RevokeToken
 from schema.account.user import TokenKind
 from schema.core.errors import SecondFactorRequired, Unauthenticated, WrongCredentials
 from store.account.users import TokenRow, UserRow
@@ -85,15 +85,16 @@ async def log_in(context: Context, username: str, password: str, site: StaffSite
 async def log_in_with_code(context: Context, ticket: str, otp: str, site: StaffSite) -> str:
     """Complete a log-in with a code of the second factor; returns the token.
 
-    Raises Unauthenticated if the ticket has expired or was used: the user begins again. Raises `WrongCredentials` for a
+    Raises Unauthenticated if the ticket has expired or was used, or the password has changed: the user begins again. Raises `WrongCredentials` for a
     wrong code, which can be corrected with the same ticket, and for a user whom the site does not admit.
     """
     key = _ticket_key(ticket)
     kept = await context.services.kv.get(key)
     if kept is None:
         raise Unauthenticated
-    given = CompleteLogIn(**orjson.loads(kept.value), otp=otp, label=site.label, hours=_hours())
-    token = await _admit(context, await complete_log_in(context, given), site)
+    user_id, proof = orjson.loads(kept.value)
+    issued = await complete_obtaining(context, user_id, proof, otp, site.label, _hours())
+    token = await _admit(context, issued, site)
     await context.services.kv.delete(key)
     return token
 
@@ -143,7 +144,7 @@ async def _admit(context: Context, issued: IssuedToken, site: StaffSite) -> str:
 async def _keep_ticket(services: Services, proven: SecondFactorRequired) -> str:
     """A ticket for a user whose password was right. Only its digest is stored."""
     ticket = secrets.token_urlsafe(32)
-    value = orjson.dumps({"user_id": proven.user_id, "proof": proven.proof})
+    value = orjson.dumps([proven.user_id, proven.proof])
     await services.kv.write(_ticket_key(ticket), value, TICKET_LIFETIME)
     return ticket
 

@@ -11,12 +11,13 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.account.verification import use_second_factor
+from resolvers.core.auditing import AuditRecord
 from resolvers.core.caller import Transport
 from resolvers.core.context import Context
 from resolvers.core.operation import Call, operation
-from schema.account.token import CompleteLogIn, IssuedToken, ObtainToken, RevokeToken, Viewer
+from schema.account.token import IssuedToken, ObtainToken, RevokeToken, Viewer
 from schema.account.user import Token, TokenKind
-from schema.core.errors import NotFound, SecondFactorRequired, WrongCredentials
+from schema.core.errors import AppError, NotFound, SecondFactorRequired, Unauthenticated, WrongCredentials
 from schema.core.permission import AccessRule
 from store.account.credentials import PREFIX, new_secret, normal_username, secret_digest_of, verify_password
 from store.account.links import end_links
@@ -50,17 +51,31 @@ async def obtain_token(call: Call, input: ObtainToken) -> IssuedToken:
     return await _issue(call, user, input.label, input.hours)
 
 
-@operation(AccessRule.PUBLIC, transaction=False)
-async def complete_log_in(call: Call, input: CompleteLogIn) -> IssuedToken:
-    """Create a token for a user whose password was found right before, with a one-time code or a recovery code."""
-    async with call.services.db.sessions() as db:
-        user = await db.get(UserRow, input.user_id)
-    if user is None or not user.is_active or _proof(user) != input.proof:
-        raise WrongCredentials
-    async with call.services.limits.log_ins.attempt(user.username, call.context.address) as attempt:
-        await _check_second_factor(call, user, input.otp)
-        attempt.succeeded = True
-    return await _issue(call, user, input.label, input.hours)
+async def complete_obtaining(
+    context: Context, user_id: int, proof: str, otp: str, label: str, hours: int
+) -> IssuedToken:
+    """Create a token for a user whose password was right before: for pages that ask for the code of a second factor in a
+    second step, with the `proof` of SecondFactorRequired. Raises Unauthenticated if the password has changed since.
+
+    The audit log records it as `obtain_token`, of which it is the second half.
+    """
+    call = Call(context, None)
+    async with context.services.db.sessions() as db:
+        user = await db.get_one(UserRow, user_id)
+    if not user.is_active or _proof(user) != proof:
+        raise Unauthenticated
+    given = ObtainToken(username=user.username, password="", otp=otp, label=label, hours=hours)
+    record = AuditRecord(obtain_token.name, context, None, given)
+    try:
+        async with context.services.limits.log_ins.attempt(user.username, context.address) as attempt:
+            await _check_second_factor(call, user, otp)
+            attempt.succeeded = True
+        issued = await _issue(call, user, label, hours)
+    except AppError as error:
+        record.record_refusal(error)
+        raise
+    await record.record_success(issued, None, later=False)
+    return issued
 
 
 async def _check_second_factor(call: Call, user: UserRow, otp: str) -> None:

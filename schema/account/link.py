@@ -13,6 +13,8 @@ from schema.core.resource import SchemaModel
 from schema.validation.characters import line_up_to
 from schema.validation.languages import Language
 
+IN_THE_LINK = "The token in the link of the message."
+
 
 @graphql_enum
 class AccountLinkKind(DescribedEnum):
@@ -50,7 +52,7 @@ class RequestPasswordReset(SchemaModel):
 class ResetPassword(SchemaModel):
     """Choose a password with a link from a message."""
 
-    token: str = Field(max_length=1000, description="The token in the link.")
+    token: Annotated[str, line_up_to(1000)] = Field(description=IN_THE_LINK)
     new_password: Password = Field(description="At least 12 characters.")
 
 

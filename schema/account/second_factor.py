@@ -1,11 +1,15 @@
 """Second factors of users: one-time codes of an authenticator app, and recovery codes."""
 
+from typing import Annotated
+
 import strawberry
 from pydantic import Field
 
 from schema.core.inputs import graphql_input
 from schema.core.resource import SchemaModel
+from schema.validation.characters import line_up_to
 
+Otp = Annotated[str, line_up_to(40)]
 OTP_DESCRIPTION = "A one-time code of the authenticator app, or a recovery code."
 
 
@@ -31,14 +35,14 @@ class SetUpSecondFactor(SchemaModel):
 class ConfirmSecondFactor(SchemaModel):
     """Turn your second factor on."""
 
-    otp: str = Field(max_length=40, description="A one-time code of the app that you have just set up.")
+    otp: Otp = Field(description="A one-time code of the app that you have just set up.")
 
 
 @graphql_input
 class RenewRecoveryCodes(SchemaModel):
     """Replace your recovery codes."""
 
-    otp: str = Field(max_length=40, description=OTP_DESCRIPTION)
+    otp: Otp = Field(description=OTP_DESCRIPTION)
 
 
 @graphql_input
@@ -46,7 +50,7 @@ class DisableSecondFactor(SchemaModel):
     """Turn your second factor off."""
 
     password: str = Field(max_length=1024, description="Your password.")
-    otp: str = Field(max_length=40, description=OTP_DESCRIPTION)
+    otp: Otp = Field(description=OTP_DESCRIPTION)
 
 
 @graphql_input

@@ -6,7 +6,7 @@ from uuid import UUID
 import strawberry
 from pydantic import Field
 
-from schema.account.second_factor import OTP_DESCRIPTION
+from schema.account.second_factor import OTP_DESCRIPTION, Otp
 from schema.account.user import Token, User
 from schema.core.inputs import graphql_input
 from schema.core.permission import Permission
@@ -52,26 +52,13 @@ class ObtainToken(SchemaModel):
 
     username: str = Field(description="The user name, case-insensitive.")
     password: str = Field(description="The password.")
-    otp: str = Field(
-        default="", max_length=40, description=f"{OTP_DESCRIPTION} Only for users who have a second factor."
-    )
+    otp: Otp = Field(default="", description=f"{OTP_DESCRIPTION} Only for users who have a second factor.")
     label: Annotated[str, ONE_LINE] = Field(
         default="", description="What the token is for, in up to 80 characters; shown in lists of tokens."
     )
     hours: int | None = Field(
         default=None, ge=1, le=8760, description="The token's lifetime in hours; null if it is valid until revoked."
     )
-
-
-class CompleteLogIn(SchemaModel):
-    """Complete a log-in with a second factor, on a page that has found the password right before. It is not published."""
-
-    user_id: int
-    proof: str
-    """Which password was found right: see `SecondFactorRequired`."""
-    otp: str
-    label: str
-    hours: int
 
 
 @graphql_input

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from urllib.parse import urlencode
 from uuid import UUID, uuid4
 
-from sqlalchemy import update
+from sqlalchemy import delete, update
 from sqlmodel import Field, SQLModel, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
@@ -23,6 +23,8 @@ LIFETIMES: Mapping[AccountLinkKind, dt.timedelta] = {
     AccountLinkKind.PASSWORD_RESET: dt.timedelta(hours=1),
     AccountLinkKind.INVITATION: dt.timedelta(days=7),
 }
+RETENTION = dt.timedelta(days=30)
+"""How long a link is stored after it has expired."""
 PURPOSE = "account link"
 PAGE = "/admin/reset-password/"
 """The page of the back office where a password is chosen."""
@@ -74,3 +76,8 @@ async def end_links(db: AsyncSession, user_id: int, now: dt.datetime) -> None:
     """End all links of a user."""
     open_links = col(AccountLinkRow.user_id) == user_id, col(AccountLinkRow.ended_on).is_(None)
     await db.exec(update(AccountLinkRow).where(*open_links).values(ended_on=now))
+
+
+async def delete_expired_links(db: AsyncSession, now: dt.datetime) -> int:
+    """Delete links that expired long ago; returns their number."""
+    return (await db.exec(delete(AccountLinkRow).where(col(AccountLinkRow.expires_on) < now - RETENTION))).rowcount

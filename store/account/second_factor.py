@@ -19,7 +19,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from schema.core.columns import datetime_column, id_column
 from store.account.users import UserRow
 from store.core.codes import generate_code, normalize
-from store.core.sealing import BrokenSeal, seal, unseal
+from store.core.sealing import NotUnsealed, seal, unseal
 from store.core.settings import Settings
 
 log = structlog.get_logger(__name__)
@@ -126,7 +126,7 @@ def _use_totp(row: TotpRow, settings: Settings, code: str, now: dt.datetime) -> 
     """Whether a code is that of the current step or one beside it, and later than the last one used."""
     try:
         secret = unseal(settings, _purpose(row.user_id), row.sealed_secret).decode()
-    except BrokenSeal:
+    except NotUnsealed:
         log.exception("the secret of a second factor cannot be read: was COFFRET_SECRET changed?", user_id=row.user_id)
         return False
     totp = pyotp.TOTP(secret, digits=DIGITS, interval=STEP_SECONDS)

@@ -11,7 +11,7 @@ from store.core.settings import Settings
 NONCE_LENGTH = 12
 
 
-class BrokenSeal(Exception):
+class NotUnsealed(Exception):
     """What was sealed was changed, was sealed for another purpose, or with another secret of the installation."""
 
 
@@ -24,14 +24,14 @@ def seal(settings: Settings, purpose: str, plain: bytes) -> bytes:
 
 
 def unseal(settings: Settings, purpose: str, sealed: bytes) -> bytes:
-    """The secret that was sealed. Raises BrokenSeal."""
+    """The secret that was sealed. Raises NotUnsealed."""
     from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
     try:
         return AESGCM(_key(settings)).decrypt(sealed[:NONCE_LENGTH], sealed[NONCE_LENGTH:], purpose.encode())
-    except InvalidTag as error:
-        raise BrokenSeal from error
+    except (InvalidTag, ValueError) as error:  # ValueError: too short to be sealed
+        raise NotUnsealed from error
 
 
 def _key(settings: Settings) -> bytes:

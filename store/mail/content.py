@@ -14,7 +14,13 @@ from schema.invoice.invoice import InvoiceKind
 from schema.mail import MailKind
 from schema.order.order import OrderStatus
 from schema.payment.dispute import DisputeState
-from store.mail.link_content import AccountLinkContent, Content, OrderLinkContent, RefundRequestContent
+from store.mail.link_content import (
+    AccountLinkContent,
+    Content,
+    EndpointContent,
+    OrderLinkContent,
+    RefundRequestContent,
+)
 
 
 class OrderLineContent(Content):
@@ -200,15 +206,6 @@ class ReconciliationContent(Content):
     first_day: dt.date
     last_day: dt.date
     findings: tuple[FindingContent, ...]
-
-
-class EndpointContent(Content):
-    """A disabled webhook endpoint."""
-
-    url: str
-    endpoint_id: int
-    days: int
-    """For how many days it had failed; 0 if it answered 410 Gone."""
 
 
 class OnboardingContent(Content):

@@ -1,4 +1,6 @@
-"""The content of messages that lead to the page of an order or to choose a password, and the base of all contents."""
+"""The content of messages that lead to the page of an order or to choose a password, or are about an address; and the
+base of all contents.
+"""
 
 import datetime as dt
 from uuid import UUID
@@ -71,3 +73,12 @@ class AccountLinkContent(Content):
     username: str
     organisation: str
     """The partner or marketplace that the user works for; empty for the installation's own users."""
+
+
+class EndpointContent(Content):
+    """A disabled webhook endpoint."""
+
+    url: str
+    endpoint_id: int
+    days: int
+    """For how many days it had failed; 0 if it answered 410 Gone."""

@@ -12,7 +12,6 @@ from store.core.localization.formats import Formats
 from store.mail.content import (
     CardUsageContent,
     DisputeContent,
-    EndpointContent,
     GiftContent,
     GiftRole,
     InvoiceContent,
@@ -23,7 +22,7 @@ from store.mail.content import (
     RenewalContent,
     VoucherUsageContent,
 )
-from store.mail.link_content import Content, OrderNumberContent, RefundRequestContent
+from store.mail.link_content import Content, EndpointContent, OrderNumberContent, RefundRequestContent
 
 
 def N_(text: str) -> str:  # noqa: N802 - the name that gettext's tools know
