@@ -42,7 +42,7 @@ class AdminRequest(PageRequest):
 
     @cached_property
     def context(self) -> Context:
-        return Context(self.services, self.caller, self.http_request.state.request_id, self.client_ip, Transport.ADMIN)
+        return Context(self.services, self.caller, self.http_request.state.request_id, self.client_ip, Transport.BACK_OFFICE)
 
     @property
     def required_caller(self) -> Caller:
