@@ -64,7 +64,8 @@ async def context_of(request: Request) -> Context:
     )
     address = scope["client"][0] if scope.get("client") else ""
     await rate_limiting.check_request_limit(scope, services.limits, caller, address)
-    return Context(services=services, caller=caller, request_id=scope["state"]["request_id"], address=address)
+    user_agent = header_of(scope, b"user-agent") or b""
+    return Context(services, caller, scope["state"]["request_id"], address, user_agent=user_agent.decode("latin-1"))
 
 
 async def handle_error(_request: Request, error: Exception) -> Response:

@@ -236,6 +236,16 @@ def reset_password(
     asyncio.run(command.reset_password(username, password, tell_password=generate_password))
 
 
+@users_app.command("reset-second-factor")
+def reset_second_factor(
+    username: Annotated[str, typer.Argument(help="Log-in name of the user.")],
+) -> None:
+    """Turn off the second factor of a user who has lost the app and the recovery codes."""
+    from coffret.commands import accounts as command
+
+    asyncio.run(command.reset_second_factor(username))
+
+
 @users_app.command("deactivate")
 def deactivate_users(
     usernames: Annotated[list[str], typer.Argument(help="Log-in names; their tokens stop working too.")],

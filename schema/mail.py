@@ -64,6 +64,8 @@ class MailKind(DescribedEnum):
         "reconciliation",
         "To those who run the installation: the payment provider and the ledger disagree.",
     )
+    PASSWORD_RESET = "password_reset", "To a user who asked for it: the link to choose a new password."
+    USER_INVITATION = "user_invitation", "To a new user: the link to choose a password."
     ENDPOINT_DISABLED = "endpoint_disabled", "To the owner of a webhook endpoint: it failed for days and was disabled."
 
 

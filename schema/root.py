@@ -11,7 +11,8 @@ from resolvers import ledger as ledgers
 from resolvers import product as products
 from resolvers import wallet as wallets
 from resolvers import wallet_pass as wallet_passes  # noqa: F401 - registers the addresses of passes
-from resolvers.account import tokens, users
+from resolvers.account import links as account_links
+from resolvers.account import second_factor, sessions, tokens, users
 from resolvers.activation import activation, resolution
 from resolvers.cart import carts, multi_product_carts
 from resolvers.catalogue import option_categories, option_links, options, prototypes, taxonomy
@@ -64,6 +65,7 @@ from schema.graph.schema import build_schema
 
 @strawberry.type(description="All queries.")
 class Query:
+    account_link = query_field(account_links.account_link)
     audit_entry = query_field(audit.audit_entry)
     audit_entries = query_field(audit.audit_entries)
     box = query_field(network_boxes.box)
@@ -152,6 +154,7 @@ class Query:
     refunds = query_field(refunds.refunds)
     registered_bank_account = query_field(bank_account.registered_bank_account)
     registered_bank_accounts = query_field(bank_account.registered_bank_accounts)
+    sessions = query_field(sessions.sessions)
     settlement_statement = query_field(settlements.settlement_statement)
     transfer = query_field(transfers.transfer)
     transfers = query_field(transfers.transfers)
@@ -200,6 +203,7 @@ class Mutation:
     capture_gift_card = mutation_field(holds.capture_gift_card)
     change_password = mutation_field(users.change_password)
     change_site_domain = mutation_field(marketplaces.change_site_domain)
+    confirm_second_factor = mutation_field(second_factor.confirm_second_factor)
     contest_dispute = mutation_field(payment_disputes.contest_dispute)
     create_box = mutation_field(network_boxes.create_box)
     create_coupon = mutation_field(coupons.create_coupon)
@@ -232,6 +236,7 @@ class Mutation:
     delete_product_attribute = mutation_field(products.delete_product_attribute)
     delete_voucher_option_link = mutation_field(option_links.delete_voucher_option_link)
     delete_webhook_endpoint = mutation_field(webhooks.delete_webhook_endpoint)
+    disable_second_factor = mutation_field(second_factor.disable_second_factor)
     discard_job = mutation_field(jobs.discard_job)
     explain_reconciliation_finding = mutation_field(reconciliation_findings.explain_reconciliation_finding)
     create_fee_rule = mutation_field(fees.create_fee_rule)
@@ -246,6 +251,7 @@ class Mutation:
     import_network_voucher = mutation_field(network_voucher_issuing.import_network_voucher)
     import_voucher = mutation_field(imports.import_voucher)
     import_vouchers = mutation_field(imports.import_vouchers)
+    invite_user = mutation_field(account_links.invite_user)
     issue_gift_card = mutation_field(gift_card_issuing.issue_gift_card)
     generate_payout_pdf = mutation_field(payout_documents.generate_payout_pdf)
     generate_payout_xls = mutation_field(payout_documents.generate_payout_xls)
@@ -272,16 +278,22 @@ class Mutation:
     retry_refund = mutation_field(refunds.retry_refund)
     release_gift_card = mutation_field(holds.release_gift_card)
     remove_voucher_rental = mutation_field(updates.remove_voucher_rental)
+    renew_recovery_codes = mutation_field(second_factor.renew_recovery_codes)
     renew_voucher_document = mutation_field(document.renew_voucher_document)
     replay_webhooks = mutation_field(webhooks.replay_webhooks, result="count")
     request_refund_by_token = mutation_field(by_token.request_refund_by_token)
     reschedule_gift_by_token = mutation_field(by_token.reschedule_gift_by_token)
     resend_gift_by_token = mutation_field(by_token.resend_gift_by_token)
+    request_password_reset = mutation_field(account_links.request_password_reset)
+    resend_invitation = mutation_field(account_links.resend_invitation)
+    reset_password = mutation_field(account_links.reset_password)
+    reset_second_factor = mutation_field(second_factor.reset_second_factor)
     resend_mail = mutation_field(mails.resend_mail)
     resend_payment_request = mutation_field(payment_requests.resend_payment_request)
     retire_legal_document = mutation_field(legal.retire_legal_document)
     retry_job = mutation_field(jobs.retry_job)
     reverse_gift_card_capture = mutation_field(spending.reverse_gift_card_capture)
+    revoke_other_sessions = mutation_field(sessions.revoke_other_sessions, result="count")
     revoke_token = mutation_field(tokens.revoke_token)
     rotate_return_secret = mutation_field(return_secrets.rotate_return_secret)
     rotate_webhook_secret = mutation_field(webhooks.rotate_webhook_secret)
@@ -290,6 +302,7 @@ class Mutation:
     send_gift_now_by_token = mutation_field(by_token.send_gift_now_by_token)
     send_onboarding_link = mutation_field(onboarding.send_onboarding_link)
     send_order_link = mutation_field(order_mailing.send_order_link)
+    set_up_second_factor = mutation_field(second_factor.set_up_second_factor)
     settle_activation = mutation_field(resolution.settle_activation)
     spend_gift_card = mutation_field(spending.spend_gift_card)
     submit_offer = mutation_field(network_offers.submit_offer)

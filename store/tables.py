@@ -5,6 +5,8 @@ from typing import Any
 from sqlmodel import SQLModel
 
 from schema.core.resource import published_type
+from store.account.links import AccountLinkRow
+from store.account.second_factor import RecoveryCodeRow, TotpRow
 from store.account.users import TokenRow, UserRow
 from store.activation.activations import ActivationRow
 from store.audit.entries import AuditEntryRow
@@ -78,6 +80,7 @@ from store.voucher.vouchers import VoucherChosenOptionRow, VoucherIncludedOption
 from store.webhook.rows import WebhookAttemptRow, WebhookDeliveryRow, WebhookEndpointRow
 
 ROW_CLASSES: tuple[type[SQLModel], ...] = (
+    AccountLinkRow,
     ActivationRow,
     AttemptRow,
     AttributeValueRow,
@@ -152,6 +155,7 @@ ROW_CLASSES: tuple[type[SQLModel], ...] = (
     ProviderMovementRow,
     ReconciliationFindingRow,
     ReconciliationRunRow,
+    RecoveryCodeRow,
     RefundLineRow,
     RefundRequestLineRow,
     RefundRequestRow,
@@ -159,6 +163,7 @@ ROW_CLASSES: tuple[type[SQLModel], ...] = (
     ReturnSecretRow,
     StoredResponseRow,
     TokenRow,
+    TotpRow,
     TransferRow,
     UniverseRow,
     UserRow,

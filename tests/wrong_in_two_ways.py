@@ -10,6 +10,7 @@ from sqlmodel import col, select
 from resolvers import coupon as coupons
 from resolvers import delivery, legal
 from resolvers import product as products
+from resolvers.account import links as account_links
 from resolvers.account import users
 from resolvers.cart import carts, multi_product_carts
 from resolvers.catalogue import option_categories, option_links, prototypes, taxonomy
@@ -223,6 +224,8 @@ def _of_accounts(tenants: Tenants) -> Iterator[Case]:
     more = {"permissions": [Permission.MANAGE_MASTERADMIN], "password": "short", "email": "nobody"}
     user = {"username": "A1@users.example", "role": UserRole.PARTNER, "partner_uuid": UNKNOWN, **more}
     yield Case(users.create_user, "market a", user, "username partner_uuid permissions password email")
+    invited = {name: value for name, value in user.items() if name != "password"} | {"language": "xx"}
+    yield Case(account_links.invite_user, "market a", invited, "username partner_uuid permissions email language")
     above = {"role": UserRole.MASTER, "marketplace_uuid": UNKNOWN, "password": LONG[:12], "email": ""}
     yield Case(
         users.create_user, "market a", {**user, **above}, "username role partner_uuid marketplace_uuid permissions"
@@ -442,6 +445,13 @@ NOT_COVERED: Mapping[str, str] = {
     "contest_dispute": STATE,
     "push_dispute_document": "A file is read, and shown to the provider, only for a dispute that can be answered.",
     "push_kyc_document": "A file is read, and shown to the provider, only for an input that can be used.",
+    **dict.fromkeys(
+        ("set_up_second_factor", "confirm_second_factor", "renew_recovery_codes", "reset_second_factor"), ONE
+    ),
+    **dict.fromkeys(("resend_invitation", "revoke_other_sessions"), ONE),
+    "disable_second_factor": "A wrong password counts as a try, and a code is used up only after a right one.",
+    "request_password_reset": SHAPES,
+    "reset_password": "Who has no link that works learns nothing of what else is wrong.",
     "change_password": "A wrong password counts as a try, so it is tried only with a new one that can be used.",
     "obtain_token": "Who is not logged in learns nothing about a user's name beside what is wrong with the input.",
 }

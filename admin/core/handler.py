@@ -119,13 +119,23 @@ class AdminSite(Site[AdminRequest]):
 
     def render_early_error(self, request: Request, status: int) -> Response:
         """An error page before the user is known."""
-        told = ERRORS.get(ERROR_PAGE_BY_STATUS.get(status, ErrorPage.INTERNAL_ERROR), ERRORS[ErrorPage.INTERNAL_ERROR])
+        shown_error = ERRORS.get(
+            ERROR_PAGE_BY_STATUS.get(status, ErrorPage.INTERNAL_ERROR), ERRORS[ErrorPage.INTERNAL_ERROR]
+        )
         return self.templates.render(
-            request, self.language(request), "error.html", status, told=told, request=None, menu=(), here="", notice=""
+            request,
+            self.language(request),
+            "error.html",
+            status,
+            error_page=shown_error,
+            request=None,
+            menu=(),
+            here="",
+            notice="",
         )
 
-    def _render(self, page_request: AdminRequest, told: AdminError, status: int) -> Response:
-        return page_request.render("error.html", status, told=told)
+    def _render(self, page_request: AdminRequest, shown_error: AdminError, status: int) -> Response:
+        return page_request.render("error.html", status, error_page=shown_error)
 
 
 def redirect_to_login(request: AdminRequest) -> Response:

@@ -44,7 +44,9 @@ class AdminRequest(PageRequest):
 
     @cached_property
     def context(self) -> Context:
-        return Context(self.services, self.caller, self.http_request.state.request_id, self.client_ip, Transport.ADMIN)
+        return Context(
+            self.services, self.caller, self.http_request.state.request_id, self.client_ip, Transport.BACK_OFFICE
+        )
 
     @property
     def required_caller(self) -> Caller:
@@ -85,7 +87,8 @@ class AdminRequest(PageRequest):
     def reader(self) -> Reader:
         """The language and the time zone of the values on the page."""
         zone = self.caller.time_zone if self.caller is not None else "UTC"
-        return Reader(Formats(self.language), zone, self.translate)
+        is_partner = self.caller is not None and self.is_partner
+        return Reader(Formats(self.language), zone, self.translate, is_partner)
 
     def translate(self, text: str) -> str:
         """A text of the back office in the reader's language."""

@@ -87,6 +87,8 @@ WAITS = frozenset(
         "WAITING",
     ]
 )
+LONGEST_LINK = 60
+"""Longest address that is shown itself, in characters."""
 SHOWN_OF_SECRET = 4
 """Last characters of a code that lists show."""
 
@@ -112,6 +114,8 @@ class Reader:
     formats: Formats
     time_zone: str
     translate: Callable[[str], str]
+    is_partner: bool = False
+    """Whether it is a user of one partner."""
 
     def cell(self, name: str, of: GraphQLField, value: Any) -> Cell:
         """The cell of a field."""
@@ -147,13 +151,14 @@ class Reader:
             return Cell("number", self.formats.money(Decimal(value["amount"]), value["currency"]))
         if kind.name == TEXT:
             return Cell("text", in_language(value, self.formats.language))
-        return self._written(name, str(value))
+        return self._text_cell(name, str(value))
 
-    def _written(self, name: str, value: str) -> Cell:
+    def _text_cell(self, name: str, value: str) -> Cell:
         if name in PICTURES:
             return Cell("picture", url=value)
         if name.lower().endswith("url") and value.startswith(("http://", "https://", "/")):
-            return Cell("link", value, url=value)
+            text = value if len(value) <= LONGEST_LINK else self.translate(N_("Open"))
+            return Cell("link", text, url=value)
         if name.lower().endswith("email"):
             return Cell("text", value, url=f"mailto:{value}")
         return Cell("text", value)

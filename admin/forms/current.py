@@ -71,12 +71,14 @@ def typed_values(
     for each in fields_of(of):
         found = source_of(each, kind)
         if found is not None and values.get(found[0]) is not None:
-            yield from _typed(each, found[1], values[found[0]], time_zone, prefix + each.name)
+            yield from _form_values(each, found[1], values[found[0]], time_zone, prefix + each.name)
         if found is not None and is_non_null_type(found[1].type) and each.kind in (Kind.TEXT, Kind.LONG, Kind.EMAIL):
             yield f"{prefix}{each.name}.{TEXT_IS_REQUIRED}", YES
 
 
-def _typed(of: InputField, field: GraphQLField, value: Any, time_zone: str, name: str) -> Iterator[tuple[str, str]]:
+def _form_values(
+    of: InputField, field: GraphQLField, value: Any, time_zone: str, name: str
+) -> Iterator[tuple[str, str]]:
     named = get_named_type(field.type)
     match of.kind:
         case Kind.TRANSLATED:

@@ -71,7 +71,7 @@ class FormBuilder:
         return [self._field(each, prefix + each.name) for each in fields_of(kind) if each.name not in hidden]
 
     def _field(self, of: InputField, name: str) -> FormField:
-        made: dict[str, Any] = {
+        options: dict[str, Any] = {
             "name": name,
             "kind": of.kind,
             "label": label_of(of.name),
@@ -81,37 +81,37 @@ class FormBuilder:
         }
         match of.kind:
             case Kind.GROUP:
-                return FormField(**made, children=self.build(of.input, frozenset(), f"{name}."))
+                return FormField(**options, children=self.build(of.input, frozenset(), f"{name}."))
             case Kind.ROWS:
-                return FormField(**made, value=str(count_of(self.form, name)), rows=self._rows(of, name))
+                return FormField(**options, value=str(count_of(self.form, name)), rows=self._rows(of, name))
             case Kind.TRANSLATED:
-                return FormField(**made, **self._translated(name))
+                return FormField(**options, **self._translated(name))
             case Kind.CHECKBOXES | Kind.REFERENCES:
-                return self._many(of, name, made)
-        return self._single(of, name, made)
+                return self._many(of, name, options)
+        return self._single(of, name, options)
 
-    def _single(self, of: InputField, name: str, made: dict[str, Any]) -> FormField:
+    def _single(self, of: InputField, name: str, options: dict[str, Any]) -> FormField:
         value = self.form.get(name, _default(of) if self.has_defaults else "")
         if of.kind is Kind.SELECT:
-            return FormField(**made, value=value, choices=_members(of))
+            return FormField(**options, value=value, choices=_members(of))
         if of.kind is Kind.REFERENCE:
             choices = self.choices.get(of.name, ())
             if not choices:
-                made["kind"] = Kind.TEXT
-            return FormField(**made, value=value, choices=choices)
-        return FormField(**made, value=value)
+                options["kind"] = Kind.TEXT
+            return FormField(**options, value=value, choices=choices)
+        return FormField(**options, value=value)
 
-    def _many(self, of: InputField, name: str, made: dict[str, Any]) -> FormField:
+    def _many(self, of: InputField, name: str, options: dict[str, Any]) -> FormField:
         prefix = f"{name}."
         checked = {
             key.removeprefix(prefix) for key, value in self.form.items() if key.startswith(prefix) and value == YES
         }
         if of.kind is Kind.CHECKBOXES:
-            return FormField(**made, choices=_members(of), checked=frozenset(checked))
+            return FormField(**options, choices=_members(of), checked=frozenset(checked))
         choices = list(self.choices.get(of.name, ()))
         known = {value for value, _ in choices}
         choices += [(value, f"#{value}") for value in sorted(checked - known)]
-        return FormField(**made, choices=choices, checked=frozenset(checked))
+        return FormField(**options, choices=choices, checked=frozenset(checked))
 
     def _translated(self, name: str) -> dict[str, Any]:
         texts = {language: self.form.get(f"{name}.{language}", "") for language in LANGUAGES}

@@ -129,9 +129,9 @@ class Typed:
             case Kind.BOOLEAN:
                 return self.form.get(name) == YES
             case Kind.CHECKBOXES:
-                return self._checked(of, name, of.members)
+                return self._choices(of, name, of.members)
             case Kind.REFERENCES:
-                return self._checked(of, name, self._checked_names(name))
+                return self._choices(of, name, self._checked_names(name))
             case Kind.FILE:
                 return self._file(of, name)
         text = self.form.get(name, "")
@@ -166,7 +166,7 @@ class Typed:
         read = PARSERS.get(of.kind)
         return _scalar(of.type.name, text) if read is None else read(text)
 
-    def _checked(self, of: InputField, name: str, values: Sequence[str]) -> Any:
+    def _choices(self, of: InputField, name: str, values: Sequence[str]) -> Any:
         found = [value for value in values if self.form.get(f"{name}.{value}") == YES]
         if not found and self.before is None and not of.is_required:
             return OMITTED

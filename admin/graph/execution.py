@@ -10,27 +10,30 @@ from typing import Any
 import orjson
 
 from resolvers.core.context import Context
-from schema.core.errors import AppError, Forbidden, MarketplaceOnly, PartnerOnly, Unauthenticated
+from schema.core.errors import (
+    AppError,
+    Forbidden,
+    MarketplaceOnly,
+    PartnerOnly,
+    TooManyRequests,
+    Unauthenticated,
+    Unavailable,
+)
 from schema.graph.bounds import QueryLimits
 from schema.graph.server import GraphQLRequest, GraphQLServer
 from schema.root import schema
 
 LIMITS = QueryLimits(depth=12, aliases=400, repeated_fields=400, tokens=20_000, cost=200_000)
 """The documents are our own: they may be larger than those of clients."""
-REFUSALS: Mapping[str, Callable[[], AppError]] = {
-    "FORBIDDEN": lambda: Forbidden(permission=""),
-    "MARKETPLACE_ONLY": MarketplaceOnly,
-    "PARTNER_ONLY": PartnerOnly,
-    "UNAUTHENTICATED": Unauthenticated,
+REFUSALS: Mapping[str, Callable[[int], AppError]] = {
+    "FORBIDDEN": lambda _: Forbidden(permission=""),
+    "MARKETPLACE_ONLY": lambda _: MarketplaceOnly(),
+    "PARTNER_ONLY": lambda _: PartnerOnly(),
+    "TOO_MANY_REQUESTS": TooManyRequests,
+    "UNAUTHENTICATED": lambda _: Unauthenticated(),
+    "UNAVAILABLE": lambda _: Unavailable(what="The service"),
 }
 """The errors of a response that are errors of the whole page."""
-
-
-class DocumentFailed(AppError):
-    """The back office asked for something that could not be read."""
-
-    status = 500
-    is_user_error = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,8 @@ class GraphError:
     message: str
     path: tuple[str | int, ...]
     problems: tuple[Mapping[str, Any], ...] = ()
+    retry_after: int = 0
+    """Seconds after which it may be tried again; 0 if that is not told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +66,11 @@ class GraphAnswer:
 
 
 def raise_for(error: GraphError) -> None:
-    """Raise the error of a refused or failed field."""
+    """Raise the error of a refused or failed field. Raises RuntimeError for one that pages have no answer to."""
     refused = REFUSALS.get(error.code)
     if refused is not None:
-        raise refused()
-    raise DocumentFailed
+        raise refused(error.retry_after)
+    raise RuntimeError(f"{error.code}: {error.message}")
 
 
 @functools.cache
@@ -91,4 +96,5 @@ def _error(error: Mapping[str, Any]) -> GraphError:
         error["message"],
         tuple(error.get("path") or ()),
         tuple(extensions.get("problems") or ()),
+        extensions.get("retryAfter") or 0,
     )

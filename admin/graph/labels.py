@@ -14,11 +14,11 @@ FOR_PROGRAMS = re.compile(r"\b(uu)?ids?\b")
 NULL = re.compile(r"\bnull\b")
 LEFT_OUT = frozenset({"is", "has", "nb"})
 """First words that a label does without: of booleans, and of numbers."""
-BRANDS = {
+VALUES = {
     "AMERICAN_EXPRESS": "American Express", "APPLE_PAY": "Apple Pay", "GOOGLE_PAY": "Google Pay", "IDEAL": "iDEAL",
-    "PAYPAL": "PayPal",
+    "PAYPAL": "PayPal", "OK": "Succeeded",
 }  # fmt: skip
-"""Values that are names."""
+"""Values whose words do not follow from their names."""
 CHANGES = {"update": "Edit", "create": "New"}
 """What the verb of a change is called on a button."""
 NAMED = {"hasBeenOrdered": "Ordered before", "selfGifted": "For the buyer", "nbOrders": "Orders"}
@@ -53,7 +53,7 @@ def plural(word: str) -> str:
 @functools.cache
 def value_label(name: str) -> str:
     """The label of a value of an enum: "To prepare" for `TO_PREPARE`."""
-    return BRANDS.get(name) or _sentence(name.lower().split("_"))
+    return VALUES.get(name) or _sentence(name.lower().split("_"))
 
 
 @functools.cache

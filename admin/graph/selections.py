@@ -1,6 +1,6 @@
 """Writes the selections of documents: a column of a list, a whole object, the names of what it leads to."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from graphql import GraphQLField, GraphQLObjectType, get_named_type, is_leaf_type, is_required_argument
 
@@ -11,15 +11,6 @@ DEEPEST = 3
 """Levels of embedded objects on the page of an object."""
 TitlesOf = Callable[[str], Sequence[str]]
 """The fields that name an object of a type; none if it has no page of its own."""
-
-
-def nested(paths: Iterable[str]) -> str:
-    """A selection of paths: `number buyer { name }` for `number` and `buyer.name`."""
-    tree: dict[str, list[str]] = {}
-    for path in paths:
-        name, _, rest = path.partition(".")
-        tree.setdefault(name, []).extend([rest] if rest else [])
-    return " ".join(name + (f" {{ {nested(rest)} }}" if rest else "") for name, rest in tree.items())
 
 
 def needs_arguments(field: GraphQLField) -> bool:

@@ -16,7 +16,7 @@ from admin.forms.choices import choices_of
 from admin.forms.form_fields import FormBuilder
 from admin.forms.kinds import Kind
 from admin.forms.typed import COUNT, Typed, count_of
-from admin.graph.execution import GraphAnswer, raise_for
+from admin.graph.execution import REFUSALS, GraphAnswer, raise_for
 from admin.graph.schema_types import input_of, is_many, result_of
 from admin.graph.selections import whole_selection
 from admin.pages.changes import Change, find_change
@@ -30,12 +30,18 @@ BEFORE, KEY, ADD = "_before", "_key", "_add"
 """Fields of the form itself: the values that it began with, its idempotency key, the list that gets another row."""
 
 
+OPEN = frozenset({"OUTCOME_UNKNOWN", "IDEMPOTENCY_IN_PROGRESS"})
+"""Errors after which a change may have been made, or is being made."""
+
+
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class FormRefusal:
     """What is wrong with a form: by field, and as a whole."""
 
     by_field: Mapping[str, str]
     others: Sequence[str] = ()
+    is_open: bool = False
+    """Whether the change may have been made: the form keeps its key, so that it is never made twice."""
 
 
 async def show(request: AdminRequest) -> Response:
@@ -55,7 +61,7 @@ async def submit(request: AdminRequest) -> Response:
     typed = Typed(form, request.reader.time_zone, before, request.files)
     variables = typed.read(input_of(change.action.mutation), change.fixed)
     if typed.problems:
-        refusal = Refusal(dict(reversed(typed.problems)))
+        refusal = FormRefusal(dict(reversed(typed.problems)))
         return await _form(request, change, form, refusal, status=400, before=_before(form))
     answer = await request.run(_document(change), {"input": variables}, key=_key(form))
     payload = answer.data.get(change.action.mutation) or {}
@@ -85,13 +91,13 @@ async def _form(
     request: AdminRequest,
     change: Change,
     form: Mapping[str, str],
-    refusal: Refusal = Refusal({}),
+    refusal: FormRefusal = FormRefusal({}),
     *,
     status: int = 200,
     before: Mapping[str, str] | None = None,
     has_defaults: bool = False,
 ) -> Response:
-    kind, hidden = input_of(change.action.mutation), change.hidden(request)
+    kind, hidden = input_of(change.action.mutation), change.hidden_fields(request)
     choices = await choices_of(request, kind, hidden, change.partner_uuid)
     fields = FormBuilder(form, refusal.by_field, choices, has_defaults).build(kind, hidden)
     names = set(_names(fields))
@@ -106,7 +112,7 @@ async def _form(
         title=title,
         fields=fields,
         before=orjson.dumps(dict(before if before is not None else form)).decode(),
-        key=secrets.token_urlsafe(16),
+        key=form.get(KEY) if refusal.is_open else secrets.token_urlsafe(16),
         problems=[*refusal.others, *(text for name, text in refusal.by_field.items() if name not in names)],
         has_file=any(each.kind is Kind.FILE for each in fields),
         texts_kept={name: value for name, value in form.items() if name.endswith(".!")},
@@ -136,17 +142,17 @@ def _document(change: Change) -> str:
     )
 
 
-def _refusal(answer: GraphAnswer, payload: Mapping[str, Any]) -> Refusal | None:
+def _refusal(answer: GraphAnswer, payload: Mapping[str, Any]) -> FormRefusal | None:
     """What the API says is wrong; None if nothing. Raises the error of a change that is not allowed, or that failed."""
     told = [*payload.get("userErrors", ()), *(problem for error in answer.errors for problem in error.problems)]
     if told:
         by_field = {".".join(each["field"]): each["message"] for each in reversed(told) if each["field"]}
-        return Refusal(by_field, [each["message"] for each in told if not each["field"]])
+        return FormRefusal(by_field, [each["message"] for each in told if not each["field"]])
     if answer.errors and not payload:
         error = answer.errors[0]
-        if error.code not in ("BAD_USER_INPUT", "BAD_REQUEST", "IDEMPOTENCY_IN_PROGRESS", "IDEMPOTENCY_KEY_REUSED"):
+        if error.code == "INTERNAL_ERROR" or error.code in REFUSALS:
             raise_for(error)
-        return Refusal({}, [each.message for each in answer.errors])
+        return FormRefusal({}, [each.message for each in answer.errors], is_open=error.code in OPEN)
     return None
 
 

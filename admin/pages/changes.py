@@ -63,7 +63,7 @@ class Change:
         found = value_at(self.object, "partner.uuid") if self.object is not None else None
         return found or (self.object or {}).get("uuid" if self.resource.type.name == "Partner" else "")
 
-    def hidden(self, request: AdminRequest) -> frozenset[str]:
+    def hidden_fields(self, request: AdminRequest) -> frozenset[str]:
         """The fields of the input that the form does not have: given, or with only one possible value."""
         fields = input_of(self.action.mutation).fields
         hidden = set(self.fixed)
@@ -78,11 +78,12 @@ class Change:
         return frozenset(hidden)
 
     def present_values(self, request: AdminRequest) -> dict[str, str]:
-        """The values that the form begins with."""
+        """The values that the form begins with: of a field that it does not have it would seem that it was emptied."""
         if not self.target:
             return {}
-        kind = input_of(self.action.mutation)
-        return dict(typed_values(kind, self.target_type, self.target, request.reader.time_zone))
+        kind, hidden = input_of(self.action.mutation), self.hidden(request)
+        values = typed_values(kind, self.target_type, self.target, request.reader.time_zone)
+        return {name: value for name, value in values if name.partition(".")[0] not in hidden}
 
 
 def type_of_child(resource: Resource, child: Child) -> GraphQLObjectType:
@@ -97,27 +98,27 @@ async def find_change(request: AdminRequest) -> Change:
     resource, path = resource_of(request), request.http_request.path_params
     if "key" not in path:
         action = next((it for it in resource.new if it.slug == path["action"]), None)
-        return _allowed(request, Change(resource, _found(action)))
+        return _allowed(request, Change(resource, _require(action)))
     if "child" not in path:
-        change = _allowed(request, Change(resource, _found(_by_slug(resource.actions, path["action"]))))
+        change = _allowed(request, Change(resource, _require(_by_slug(resource.actions, path["action"]))))
         values = await read_object(request, resource, _selection(change))
-        return _given(replace(change, object=values, target=values))
+        return _with_fixed(replace(change, object=values, target=values))
     child = next((it for it in resource.children if "-".join(split(it.field)) == path["child"]), None)
     if child is None:
         raise NotFound(thing="page")
-    change = _allowed(request, Change(resource, _found(_by_slug(child.actions, path["action"])), child=child))
+    change = _allowed(request, Change(resource, _require(_by_slug(child.actions, path["action"])), child=child))
     values = await read_object(request, resource, _selection(change))
     target = next((it for it in values[child.field] or () if str(it["id"]) == path["child_key"]), None)
     if target is None:
         raise NotFound(thing="page")
-    return _given(replace(change, object=values, target=target))
+    return _with_fixed(replace(change, object=values, target=target))
 
 
 def _by_slug(actions: tuple[Action, ...], slug: str) -> Action | None:
     return next((it for it in actions if it.slug == slug), None)
 
 
-def _found(action: Action | None) -> Action:
+def _require(action: Action | None) -> Action:
     if action is None:
         raise NotFound(thing="page")
     return action
@@ -145,7 +146,7 @@ def _selection(change: Change) -> str:
     return " ".join(parts)
 
 
-def _given(change: Change) -> Change:
+def _with_fixed(change: Change) -> Change:
     fixed = {
         name: value_at(change.object, path.removeprefix(AROUND))
         if path.startswith(AROUND)

@@ -15,12 +15,14 @@ from admin.pages.facts import Part, facts_of, is_technical, parts_of
 from admin.pages.resolving import read_object, resource_of
 from admin.resources.resource import Action, Child, Resource
 
+SHOWN_BUTTONS = 6
+"""Actions that are in sight; the others are a click away."""
 DONE = "done"
 """The parameter of an address with the action that has led there."""
 
 
 @dataclass(frozen=True, slots=True)
-class Button:
+class ActionButton:
     """A link to an action."""
 
     label: str
@@ -33,7 +35,7 @@ class TableRow:
     """A row of a table with the actions of its object."""
 
     cells: Sequence[Cell]
-    buttons: Sequence[Button]
+    buttons: Sequence[ActionButton]
 
 
 async def show(request: AdminRequest) -> Response:
@@ -54,6 +56,7 @@ async def show(request: AdminRequest) -> Response:
         facts=[fact for fact in facts if fact is not state and not is_technical(fact.name)],
         technical=[fact for fact in facts if is_technical(fact.name)],
         parts=parts,
+        shown_buttons=SHOWN_BUTTONS,
         buttons=_buttons(request, resource, resource.actions, url, values),
         notice=_notice(request, resource),
     )
@@ -61,9 +64,9 @@ async def show(request: AdminRequest) -> Response:
 
 def _buttons(
     request: AdminRequest, resource: Resource, actions: Sequence[Action], url: str, values: Mapping[str, Any]
-) -> list[Button]:
+) -> list[ActionButton]:
     return [
-        Button(resource.action_name(action), f"{url}{action.slug}/", action.is_dangerous)
+        ActionButton(resource.action_name(action), f"{url}{action.slug}/", action.is_dangerous)
         for action in actions
         if request.may(action.access) and action.is_possible(values)
     ]

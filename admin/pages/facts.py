@@ -102,8 +102,11 @@ def _cell(name: str, field: GraphQLField, value: Any, reader: Reader) -> Cell | 
 
 
 def link_to(resource: Resource, values: Mapping[str, Any], reader: Reader) -> Cell:
-    """The name of an object, which leads to its page."""
-    return Cell("object", title_of(resource, values, reader), url_of(resource, values))
+    """The name of an object, which leads to its page if the reader may see it."""
+    title = title_of(resource, values, reader)
+    if resource.is_of_network and reader.is_partner:
+        return Cell("text", title)
+    return Cell("object", title, url_of(resource, values))
 
 
 def _table(kind: GraphQLObjectType, objects: Sequence[Mapping[str, Any]], reader: Reader) -> Table | None:

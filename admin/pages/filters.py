@@ -42,21 +42,21 @@ class ListFilter:
         shown = [each for each in fields_of(kind) if each.name not in self.hidden]
         builder = FormBuilder(self.form, self.problems, choices)
         fields = builder.build(kind, self.hidden)
-        return [_as_filter(of, made, self.form) for of, made in zip(shown, fields, strict=True)]
+        return [_as_filter(of, full, self.form) for of, full in zip(shown, fields, strict=True)]
 
 
 def read_filter(resource: Resource, query: QueryParams, request: AdminRequest) -> ListFilter:
     """The filter in the query of an address."""
     kind = list_filter_of(resource.query)
     form = {name: value for name, value in query.items() if value.strip()}
-    made = ListFilter(resource, form, hidden_fields(resource, request))
+    filter = ListFilter(resource, form, hidden_fields(resource, request))
     typed = Typed(form, request.reader.time_zone)
     for each in fields_of(kind):
         value = _value(each, query, typed)
         if value is not OMITTED:
-            made.variables[each.name] = value
-    made.problems.update(typed.problems)
-    return made
+            filter.variables[each.name] = value
+    filter.problems.update(typed.problems)
+    return filter
 
 
 def hidden_fields(resource: Resource, request: AdminRequest) -> frozenset[str]:
@@ -98,15 +98,15 @@ def _moment(name: str, day: str, typed: Typed) -> Any:
         return OMITTED
 
 
-def _as_filter(of: InputField, made: FormField, form: Mapping[str, str]) -> FormField:
+def _as_filter(of: InputField, full: FormField, form: Mapping[str, str]) -> FormField:
     """The field with a short form: one choice of a list, a day of a time, one line of a long text."""
-    label, value = made.label, form.get(of.name, "")
-    common: dict[str, Any] = {"name": of.name, "label": label, "value": value, "error": made.error}
+    label, value = full.label, form.get(of.name, "")
+    common: dict[str, Any] = {"name": of.name, "label": label, "value": value, "error": full.error}
     match of.kind:
         case Kind.CHECKBOXES:
-            return FormField(**common, kind=Kind.SELECT, choices=made.choices)
+            return FormField(**common, kind=Kind.SELECT, choices=full.choices)
         case Kind.DATETIME:
             return FormField(**{**common, "value": value[:10]}, kind=Kind.DATE)
         case Kind.LONG | Kind.LINES | Kind.EMAIL | Kind.INTEGER | Kind.DECIMAL:
             return FormField(**common, kind=Kind.TEXT)
-    return FormField(**common, kind=made.kind, choices=made.choices)
+    return FormField(**common, kind=full.kind, choices=full.choices)

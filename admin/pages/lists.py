@@ -69,7 +69,7 @@ async def show(request: AdminRequest) -> Response:
         newer=_page_url(request, "before", info.get("startCursor")) if info.get("hasPreviousPage") else "",
         older=_page_url(request, "after", info.get("endCursor")) if info.get("hasNextPage") else "",
         new=[
-            (resource.action_name(action), f"{ROOT}{resource.slug}/new/{action.slug}/")
+            (resource.action_name(action), f"{ROOT}{resource.slug}/new/{action.slug}/", action.is_creation)
             for action in resource.new
             if request.may(action.access)
         ],

@@ -6,6 +6,7 @@ OF_PARTNER = {"partnerUuid": "uuid"}
 
 PARTNERS = Resource(
     query="partners",
+    is_of_network=True,
     key="uuid",
     columns=("commercialName", "name", "status", "paymentsActive", "siteDomain", "agencyEmail", "createdOn"),
     title=("commercialName",),
@@ -30,6 +31,7 @@ PARTNERS = Resource(
 )
 MARKETPLACES = Resource(
     query="marketplaces",
+    is_of_network=True,
     columns=("name", "domain", "currency", "timeZone", "email"),
     title=("name",),
     more=(Action("activateMarketplacePayments", {"marketplaceUuid": "uuid"}),),

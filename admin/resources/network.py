@@ -23,6 +23,7 @@ OFFERS = Resource(
 )
 NETWORK_GIFT_CARDS = Resource(
     query="networkGiftCards",
+    is_of_network=True,
     columns=("code", "status", "value", "remainingValue", "gifteeDetails.lastName", "createdOn", "expiresOn"),
     title=("code",),
     more=(Action("useNetworkGiftCard", {"code": "code"}),),
@@ -37,6 +38,7 @@ NETWORK_GIFT_CARD_USAGES = Resource(
 )
 NETWORK_VOUCHERS = Resource(
     query="networkVouchers",
+    is_of_network=True,
     columns=("code", "box.name", "status", "usageCount", "maxUsages", "createdOn", "expiresOn"),
     title=("code",),
     more=(Action("useNetworkVoucher", {"code": "code"}),),

@@ -4,10 +4,10 @@ import functools
 from collections.abc import Mapping
 
 from admin.resources import administration, catalogue, money, network, sales
-from admin.resources.resource import Resource, Section
+from admin.resources.resource import Resource, ResourceSection
 
 SECTIONS = (
-    Section(
+    ResourceSection(
         "Sales",
         (
             sales.ORDERS,
@@ -20,7 +20,7 @@ SECTIONS = (
             sales.DISPUTES,
         ),
     ),
-    Section(
+    ResourceSection(
         "Catalogue",
         (
             catalogue.VOUCHER_PROTOTYPES,
@@ -36,7 +36,7 @@ SECTIONS = (
             catalogue.PRICE_RANGES,
         ),
     ),
-    Section(
+    ResourceSection(
         "Network",
         (
             network.BOXES,
@@ -47,7 +47,7 @@ SECTIONS = (
             network.NETWORK_VOUCHER_USAGES,
         ),
     ),
-    Section(
+    ResourceSection(
         "Money",
         (
             money.PAYOUT_REQUESTS,
@@ -61,7 +61,7 @@ SECTIONS = (
             money.RECONCILIATION_RUNS,
         ),
     ),
-    Section(
+    ResourceSection(
         "Settings",
         (
             administration.PARTNERS,
@@ -71,7 +71,7 @@ SECTIONS = (
             administration.MAILS,
         ),
     ),
-    Section(
+    ResourceSection(
         "Developers",
         (
             administration.WEBHOOK_ENDPOINTS,

@@ -15,6 +15,8 @@ KEYS = "id", "uuid", "code"
 """Fields of inputs that name the object to change, the best first."""
 States = Mapping[str, frozenset[str]]
 """The values that an enum at a path of an object may have, for several paths."""
+CREATES = frozenset({"create", "import", "issue", "publish"})
+"""First words of changes that make something new."""
 DANGEROUS = frozenset(
     {"cancel", "delete", "discard", "erase", "revoke", "remove", "retire", "archive", "reject", "decline"}
 )
@@ -52,6 +54,11 @@ class Action:
     def is_update(self) -> bool:
         """Whether it changes only what is sent, so that its form has the present values."""
         return self.mutation.startswith("update")
+
+    @property
+    def is_creation(self) -> bool:
+        """Whether it makes a new object."""
+        return split(self.mutation)[0] in CREATES
 
     @property
     def is_dangerous(self) -> bool:
@@ -104,6 +111,8 @@ class Resource:
     children: tuple[Child, ...] = ()
     search: tuple[str, ...] = ()
     """Fields of the filter that the search of all resources tries."""
+    is_of_network: bool = False
+    """Whether others lead users of a partner to objects that only the marketplace may look up."""
     secrets: frozenset[str] = frozenset()
     """Fields that lists show in part only: whoever has them can spend them."""
 
@@ -170,13 +179,13 @@ class Resource:
 
     def _key_in(self, mutation: str) -> str:
         """The field of an input that names the object; empty if the input makes a new one."""
-        if split(mutation)[0] in ("create", "import", "issue"):
+        if split(mutation)[0] in CREATES:
             return ""
         return next((key for key in KEYS if key in input_of(mutation).fields and key in self.type.fields), "")
 
 
 @dataclass(frozen=True)
-class Section:
+class ResourceSection:
     """Resources that belong together in the menu."""
 
     name: str

@@ -70,6 +70,12 @@ async def reset_password(username: str, password: str, *, tell_password: bool) -
         console.print(f"Password, shown only once: {escape(password)}", soft_wrap=True)
 
 
+async def reset_second_factor(username: str) -> None:
+    async with transaction() as db:
+        user = await administration.reset_second_factor(db, username)
+    Console(highlight=False).print(f"{escape(user.username)} logs in with the password alone.", soft_wrap=True)
+
+
 async def deactivate_users(usernames: Sequence[str]) -> None:
     async with transaction() as db:
         for user in await administration.deactivate_users(db, usernames):

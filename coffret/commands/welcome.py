@@ -83,6 +83,7 @@ def print_demo(console: Console, settings: Settings, demo: DemoSummary) -> None:
     if demo.voucher:
         console.print(f"  Voucher    {demo.voucher}", markup=False)
     if demo.shops:
+        console.print(f"  Back office {settings.public_url}/admin/")
         console.print(f"  Redeem     {settings.funnel_scheme}://{demo.shops[0]}/redeem/")
     if demo.network_shop:
         console.print(f"\n  Network    {settings.funnel_scheme}://{demo.network_shop}/")

@@ -10,7 +10,7 @@ from funnel.core.page_request import PageLink
 from funnel.core.pages import PageTemplates
 from funnel.redemption.request import ROOT, RedemptionRequest
 from funnel.redemption.texts import FORBIDDEN, TO_START
-from resolvers.account.staff import authenticate_staff
+from resolvers.account.staff import authenticate_staff, venue_site
 from resolvers.core.caller import Caller
 from resolvers.core.services import Services
 from resolvers.partner.sites import Shop, shop_at
@@ -82,6 +82,6 @@ async def _find_caller(services: Services, secret: str, shop: Shop) -> Caller | 
     if not secret:
         return None
     try:
-        return await authenticate_staff(services, secret, shop.partner_id, shop.marketplace_id)
+        return await authenticate_staff(services, secret, venue_site(shop.partner_id, shop.marketplace_id))
     except Unauthenticated:
         return None

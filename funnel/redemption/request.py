@@ -14,7 +14,7 @@ from funnel.core.messages import ErrorPage
 from funnel.core.page_request import FieldError, PageLink, PageRequest
 from funnel.core.pages import HEADERS
 from funnel.redemption.texts import ERROR_PAGES, TO_START, error_text
-from resolvers.account.staff import display_name_of
+from resolvers.account.staff import StaffSite, display_name_of, venue_site
 from resolvers.core.caller import Caller, Transport
 from resolvers.core.context import Context
 from resolvers.partner.sites import Shop
@@ -23,8 +23,9 @@ from store.core.session_ids import new_session_id
 
 ROOT = "/redeem/"
 LOG_IN_PATH = f"{ROOT}log-in/"
+LOG_IN_CODE_PATH = f"{LOG_IN_PATH}code/"
 LONGEST_CODE = 40
-OWN_PAGE = re.compile(r"/redeem/(log-in/)?(\?code=[A-Za-z0-9%._~+-]{1,200})?")
+OWN_PAGE = re.compile(r"/redeem/(log-in/(code/)?)?(\?code=[A-Za-z0-9%._~+-]{1,200})?")
 PERMISSIONS_WITH_CAMERA = HEADERS["Permissions-Policy"].replace("camera=()", "camera=(self)")
 
 
@@ -43,7 +44,19 @@ class RedemptionRequest(PageRequest):
 
     @cached_property
     def context(self) -> Context:
-        return Context(self.services, self.caller, self.http_request.state.request_id, self.client_ip, Transport.VENUE)
+        return Context(
+            self.services,
+            self.caller,
+            self.http_request.state.request_id,
+            self.client_ip,
+            Transport.VENUE,
+            user_agent=self.http_request.headers.get("user-agent", ""),
+        )
+
+    @property
+    def site(self) -> StaffSite:
+        """Who may log in here."""
+        return venue_site(self.shop.partner_id, self.shop.marketplace_id)
 
     async def load_name(self) -> None:
         """Load the display name of the logged-in user."""

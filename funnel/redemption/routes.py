@@ -18,6 +18,8 @@ def routes(settings: Settings, pages: PageTemplates) -> list[BaseRoute]:
         ("GET", "", site.staff_page(code.show)),
         ("GET", "log-in", site.page(log_in.show)),
         ("POST", "log-in", site.form(log_in.log_in)),
+        ("GET", "log-in/code", site.page(log_in.show_code)),
+        ("POST", "log-in/code", site.form(log_in.enter_code)),
         ("POST", "log-out", site.form(log_in.log_out)),
         ("POST", "language", site.form(log_in.change_language)),
         ("POST", "voucher", site.staff_form(actions.change_voucher_state)),

@@ -24,6 +24,8 @@ FIELD_ERRORS = {
     ("username", "REQUIRED"): N_("Enter your user name."),
     ("password", "REQUIRED"): N_("Enter your password."),
     ("username", "WRONG"): N_("User name or password are not right, or they are not for this shop."),
+    ("otp", "REQUIRED"): N_("Enter the code."),
+    ("otp", "WRONG"): N_("This code is not right, or was used already. Wait for the next one."),
     ("code", "REQUIRED"): messages.FIELD_ERRORS["code", "REQUIRED"],
     ("code", "UNKNOWN"): N_("No voucher or gift card of this shop has this code."),
     ("code", "MISTYPED"): N_("This code has a typing mistake. Compare it with the voucher, character by character."),

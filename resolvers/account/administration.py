@@ -19,6 +19,7 @@ from schema.account.user_input import SHORTEST_PASSWORD
 from schema.core.errors import InvalidInput, NotFound
 from schema.validation.contact import email_address
 from store.account.credentials import hash_password, normal_username, secret_digest_of
+from store.account.second_factor import lock_user, remove_second_factor
 from store.account.users import TokenRow, UserRow
 from store.core.clock import Clock
 from store.partner.partners import MarketplaceRow, PartnerRow
@@ -70,6 +71,14 @@ async def reset_password(db: AsyncSession, username: str, password: str, clock: 
     user = await find_user(db, username)
     await set_password(db, user, await _hash_password(password), clock)
     await audit_command(db, "reset_password", {"username": user.username, "password": password}, user, user)
+    return user
+
+
+async def reset_second_factor(db: AsyncSession, username: str) -> UserRow:
+    """Turn off the second factor of a user who has lost it."""
+    user = await lock_user(db, (await find_user(db, username)).id)
+    await remove_second_factor(db, user)
+    await audit_command(db, "reset_second_factor", {"username": user.username}, user, user)
     return user
 
 

@@ -1,83 +1,178 @@
 """Log-in, tokens, and the caller's own data."""
 
 import datetime as dt
+import hashlib
+from collections.abc import Collection
+from dataclasses import dataclass
 from uuid import UUID
 
 from sqlalchemy import func, or_, true, update
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from resolvers.account.verification import use_second_factor
+from resolvers.core.auditing import AuditRecord
+from resolvers.core.caller import Transport
+from resolvers.core.context import Context
 from resolvers.core.operation import Call, operation
 from schema.account.token import IssuedToken, ObtainToken, RevokeToken, Viewer
-from schema.account.user import Token
-from schema.core.errors import NotFound, WrongCredentials
+from schema.account.user import Token, TokenKind
+from schema.core.errors import AppError, NotFound, SecondFactorRequired, Unauthenticated, WrongCredentials
 from schema.core.permission import AccessRule
 from store.account.credentials import PREFIX, new_secret, normal_username, secret_digest_of, verify_password
+from store.account.links import end_links
 from store.account.users import TokenRow, UserRow
 from store.core.clock import Clock
 from store.partner.partners import MarketplaceRow, PartnerRow
 
 LIVE_TOKENS = 100
+PAGES_OF_STAFF = frozenset({Transport.VENUE, Transport.BACK_OFFICE})
+"""Where people log in; all others are programs."""
 
 
 @operation(AccessRule.PUBLIC, transaction=False)
 async def obtain_token(call: Call, input: ObtainToken) -> IssuedToken:
-    """Log in with user name and password, and create a token. A user has at most 100 valid tokens; beyond that the one
-    unused for longest is revoked.
+    """Log in with user name and password, and create a token. A user who has a second factor sends a one-time code or a
+    recovery code too; without it the right password is answered with `SECOND_FACTOR_REQUIRED`. A user has at most 100
+    valid tokens; beyond that the one unused for longest is revoked.
 
     From the fifth failure on, each failure is followed by a pause of one second, growing up to one hour.
     """
-    sessions, query = call.services.db.sessions, select(UserRow)
-    username = normal_username(input.username)
+    query, username = select(UserRow), normal_username(input.username)
     async with call.services.limits.log_ins.attempt(username, call.context.address) as attempt:
-        async with sessions() as db:
+        async with call.services.db.sessions() as db:
             user = (await db.exec(query.where(col(UserRow.username) == username))).one_or_none()
         # Outside any session: verifying is slow on purpose, and must not occupy a database connection.
         good = await verify_password(user.password_hash if user else None, input.password)
         if user is None or not good or not user.is_active:
             raise WrongCredentials
+        await _check_second_factor(call, user, input.otp)
         attempt.succeeded = True
-    async with sessions() as db, db.begin():
+    return await _issue(call, user, input.label, input.hours)
+
+
+async def complete_obtaining(
+    context: Context, user_id: int, proof: str, otp: str, label: str, hours: int
+) -> IssuedToken:
+    """Create a token for a user whose password was right before: for pages that ask for the code of a second factor in a
+    second step, with the `proof` of SecondFactorRequired. Raises Unauthenticated if the password has changed since.
+
+    The audit log records it as `obtain_token`, of which it is the second half.
+    """
+    call = Call(context, None)
+    async with context.services.db.sessions() as db:
+        user = await db.get_one(UserRow, user_id)
+    if not user.is_active or _proof(user) != proof:
+        raise Unauthenticated
+    given = ObtainToken(username=user.username, password="", otp=otp, label=label, hours=hours)
+    record = AuditRecord(obtain_token.name, context, None, given)
+    try:
+        async with context.services.limits.log_ins.attempt(user.username, context.address) as attempt:
+            await _check_second_factor(call, user, otp)
+            attempt.succeeded = True
+        issued = await _issue(call, user, label, hours)
+    except AppError as error:
+        record.record_refusal(error)
+        raise
+    await record.record_success(issued, None, later=False)
+    return issued
+
+
+async def _check_second_factor(call: Call, user: UserRow, otp: str) -> None:
+    """Use up a code of a user who has a second factor. Raises SecondFactorRequired without a code."""
+    if user.has_second_factor and not otp.strip():
+        raise SecondFactorRequired(user.id, _proof(user))
+    if user.has_second_factor:
+        await use_second_factor(call, user, otp)
+
+
+def _proof(user: UserRow) -> str:
+    """Stands for the password that was found right; another one after the next change of password."""
+    return hashlib.sha256(user.password_hash.encode()).hexdigest()
+
+
+async def _issue(call: Call, user: UserRow, label: str, hours: int | None) -> IssuedToken:
+    """A token for a user whose credentials are right."""
+    life = None if hours is None else dt.timedelta(hours=hours)
+    async with call.services.db.sessions() as db, db.begin():
         await _check_unchanged(db, user)
-        life = None if input.hours is None else dt.timedelta(hours=input.hours)
-        secret = await issue_token(db, user, input.label, call.services.clock, life)
+        secret = await issue_token(db, user, label, call.services.clock, life, TokenOrigin.of(call.context))
         return IssuedToken(token=secret, uuid=await _owner_uuid(db, user), user=user)
 
 
 async def _check_unchanged(db: AsyncSession, user: UserRow) -> None:
-    """Raise WrongCredentials if the password or the active flag changed since the check."""
-    query = select(UserRow.password_hash, UserRow.is_active).where(col(UserRow.id) == user.id).with_for_update()
-    if tuple((await db.exec(query)).one()) != (user.password_hash, True):
+    """Raise WrongCredentials if the password, the second factor or the active flag changed since the check."""
+    columns = select(UserRow.password_hash, UserRow.has_second_factor, UserRow.is_active)
+    current = (await db.exec(columns.where(col(UserRow.id) == user.id).with_for_update())).one()
+    if tuple(current) != (user.password_hash, user.has_second_factor, True):
         raise WrongCredentials
+
+
+@dataclass(frozen=True, slots=True)
+class TokenOrigin:
+    """Where a token was obtained."""
+
+    kind: TokenKind = TokenKind.API
+    user_agent: str = ""
+    address: str = ""
+
+    @classmethod
+    def of(cls, context: Context) -> "TokenOrigin":
+        """The origin of a token that this request obtains: a log-in, if it comes from a page where people log in."""
+        kind = TokenKind.LOG_IN if context.transport in PAGES_OF_STAFF else TokenKind.API
+        printable = "".join(character for character in context.user_agent if character.isprintable())
+        return cls(kind, printable[:200], context.address[:45])
 
 
 async def set_password(
     db: AsyncSession, user: UserRow, password_hash: str, clock: Clock, *, except_token_id: int | None = None
 ) -> None:
-    """Set a new password, and revoke all tokens of the user except `except_token_id`.
+    """Set a new password, revoke all tokens of the user except `except_token_id`, and end the links to choose one.
 
     The row is written first, and thereby locked. A concurrent log-in with the old password either came before, and its
     token is revoked here, or comes later and is refused.
     """
     user.password_hash = password_hash
     await db.flush()
-    live = col(TokenRow.user_id) == user.id, col(TokenRow.revoked_on).is_(None)
+    await revoke_tokens(db, user.id, clock, except_token_id=except_token_id)
+    await end_links(db, user.id, clock.now())
+
+
+async def revoke_tokens(
+    db: AsyncSession,
+    user_id: int,
+    clock: Clock,
+    *,
+    except_token_id: int | None = None,
+    kinds: Collection[TokenKind] = tuple(TokenKind),
+) -> int:
+    """Revoke the valid tokens of a user, except one; returns their number."""
+    live = col(TokenRow.user_id) == user_id, col(TokenRow.revoked_on).is_(None), col(TokenRow.kind).in_(kinds)
     others = true() if except_token_id is None else col(TokenRow.id) != except_token_id
-    await db.exec(update(TokenRow).where(*live, others).values(revoked_on=clock.now()))
+    revoked = await db.exec(update(TokenRow).where(*live, others).values(revoked_on=clock.now()))
+    return revoked.rowcount
 
 
 async def issue_token(
-    db: AsyncSession, user: UserRow, label: str, clock: Clock, life: dt.timedelta | None = None
+    db: AsyncSession,
+    user: UserRow,
+    label: str,
+    clock: Clock,
+    life: dt.timedelta | None = None,
+    origin: TokenOrigin | None = None,
 ) -> str:
     """Create a token and return its secret, which is not stored. Without `life` the token never expires."""
     # Concurrent log-ins must not exceed the limit.
     await db.exec(select(UserRow.id).where(col(UserRow.id) == user.id).with_for_update())
-    secret, now = new_secret(), clock.now()
+    secret, now, origin = new_secret(), clock.now(), origin or TokenOrigin()
     row = TokenRow(
         user_id=user.id,
         label=label[:80],
         hint=secret[: len(PREFIX) + 4],
         digest=secret_digest_of(secret),
+        kind=origin.kind,
+        user_agent=origin.user_agent,
+        address=origin.address,
         created_on=now,
     )
     row.expires_on = None if life is None else now + life
@@ -109,6 +204,7 @@ async def me(call: Call) -> Viewer:
         user_id=caller.user_id,
         partner_id=caller.partner_id,
         marketplace_id=caller.marketplace_id,
+        token_id=caller.token_id,
         permissions=sorted(caller.permissions),
     )
 

@@ -8,6 +8,7 @@ from pydantic import Field
 from sqlmodel import col, select
 
 from resolvers.account.tokens import set_password
+from resolvers.account.verification import WRONG_PASSWORD, verify_own_password
 from resolvers.core.authentication import permissions_of
 from resolvers.core.caller import Role
 from resolvers.core.computed_fields import computes
@@ -17,13 +18,15 @@ from resolvers.core.lists.filters import OfPartner, Where
 from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
 from schema.account.user import User, UserRole
-from schema.account.user_input import ChangePassword, CreateUser, UpdateUser
+from schema.account.user_input import ChangePassword, CreateUser, UpdateUser, UserFields
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.errors import AlreadyTaken, InvalidInput
 from schema.core.input_errors import ProblemCollector
 from schema.core.inputs import graphql_input_for
 from schema.core.permission import AccessRule, Permission
-from store.account.credentials import hash_password, verify_password
+from store.account.credentials import hash_password
+from store.account.links import end_links
+from store.account.second_factor import lock_user
 from store.account.users import UserRow
 
 
@@ -66,6 +69,15 @@ async def effective_permissions(context: Context, ids: Sequence[int]) -> Mapping
 @operation(Permission.MANAGE_USER)
 async def create_user(call: Call, input: CreateUser) -> User:
     """Create a user, who can log in at once. You can only grant permissions that you have."""
+    row = await new_user(call, input)
+    row.password_hash = await hash_password(input.password)
+    call.db.add(row)
+    await call.db.flush()
+    return row
+
+
+async def new_user(call: Call, input: UserFields) -> UserRow:
+    """A user as it is to be created, without a password. Raises InvalidInput with all that is wrong."""
     findings = ProblemCollector()
     with findings.collect():
         partner_id, marketplace_id = await _owner_ids(call, input)
@@ -74,33 +86,30 @@ async def create_user(call: Call, input: CreateUser) -> User:
     with findings.collect():
         await _check_free(call, input.username)
     findings.raise_problems()
-    row = UserRow(
+    return UserRow(
         username=input.username,
-        email=input.email or (input.username if "@" in input.username else ""),
+        email=input.mail_address,
         first_name=input.first_name,
         role=input.role,
         partner_id=partner_id,
         marketplace_id=marketplace_id,
         permissions=_stored_permissions(input.permissions),
-        password_hash=await hash_password(input.password),
     )
-    call.db.add(row)
-    await call.db.flush()
-    return row
 
 
-_user = ById(UserRow, "user")
+user_by_id = ById(UserRow, "user")
 
 
-@operation(Permission.MANAGE_USER, exists=_user)
+@operation(Permission.MANAGE_USER, exists=user_by_id)
 async def update_user(call: Call, input: UpdateUser) -> User:
     """Update a user. A deactivated user is refused everywhere within five seconds. A new password revokes all tokens of
     the user, except the token of this request.
     """
-    row = await _user.find(call, input.id, lock=True)
+    row = await user_by_id.find(call, input.id, lock=True)
     findings = ProblemCollector()
     with findings.collect():
         _check_changeable(call, row, input)
+    former_email = row.email
     apply(row, input, skip={"password"})
     with findings.collect():
         if input.permissions is not None:
@@ -109,6 +118,8 @@ async def update_user(call: Call, input: UpdateUser) -> User:
     if input.password is not None:
         password_hash = await hash_password(input.password.value)
         await set_password(call.db, row, password_hash, call.services.clock, except_token_id=call.caller.token_id)
+    if row.email != former_email:  # links that were sent to the former address
+        await end_links(call.db, row.id, call.services.clock.now())
     call.services.authenticator.invalidate(user_id=row.id)
     await call.db.flush()
     return row
@@ -121,22 +132,15 @@ async def change_password(call: Call, input: ChangePassword) -> User:
 
     A wrong current password counts as a failed log-in, and is followed by the same pauses.
     """
-    sessions, id = call.services.db.sessions, call.caller.user_id
-    async with sessions() as db:
-        row = await db.get_one(UserRow, id)
-    async with call.services.limits.log_ins.attempt(row.username, call.context.address) as attempt:
-        attempt.succeeded = await verify_password(row.password_hash, input.current_password)
-    checked, wrong = row.password_hash, "This is not the password that you log in with."
-    if not attempt.succeeded:
-        raise InvalidInput.at("current_password", wrong)
+    checked = await verify_own_password(call, input.current_password, "current_password")
     password_hash = await hash_password(input.new_password)
-    async with sessions() as db, db.begin():
-        row = await db.get_one(UserRow, id, with_for_update=True)
-        if row.password_hash != checked:  # changed concurrently
-            raise InvalidInput.at("current_password", wrong)
+    async with call.services.db.sessions() as db, db.begin():
+        row = await lock_user(db, checked.id)
+        if row.password_hash != checked.password_hash:  # changed concurrently
+            raise InvalidInput.at("current_password", WRONG_PASSWORD)
         await set_password(db, row, password_hash, call.services.clock, except_token_id=call.caller.token_id)
         await call.store_response(db, row)
-    call.services.authenticator.invalidate(user_id=id)
+    call.services.authenticator.invalidate(user_id=row.id)
     return row
 
 
@@ -144,10 +148,15 @@ def _check_changeable(call: Call, row: UserRow, input: UpdateUser) -> None:
     """Raise InvalidInput if the user has permissions that the caller lacks, or if callers would deactivate themselves
     or change their own permissions.
     """
-    if permissions_of(row) - _own_permissions(call):
-        raise InvalidInput.at("id", "This user has permissions that you do not have.")
+    check_not_above(call, row)
     if row.id == call.caller.user_id and (input.permissions is not None or input.is_active == strawberry.Some(False)):
         raise InvalidInput.at("id", "You cannot deactivate yourself or change your own permissions.")
+
+
+def check_not_above(call: Call, row: UserRow) -> None:
+    """Raise InvalidInput if the user has permissions that the caller lacks."""
+    if permissions_of(row) - _own_permissions(call):
+        raise InvalidInput.at("id", "This user has permissions that you do not have.")
 
 
 async def _check_free(call: Call, username: str) -> None:
@@ -162,7 +171,7 @@ def _stored_permissions(permissions: Sequence[Permission] | None) -> list[str] |
     return None if permissions is None else [str(each) for each in permissions]
 
 
-async def _owner_ids(call: Call, input: CreateUser) -> tuple[int | None, int | None]:
+async def _owner_ids(call: Call, input: UserFields) -> tuple[int | None, int | None]:
     """The partner id and the marketplace id of a new user. Raises InvalidInput if they do not fit the role."""
     findings = ProblemCollector()
     with findings.collect():
@@ -196,7 +205,7 @@ def _roles_below(call: Call) -> frozenset[UserRole]:
     return frozenset({UserRole.PARTNER, *below.get(call.caller.role, ())})
 
 
-def _check_initial_permissions(call: Call, input: CreateUser) -> None:
+def _check_initial_permissions(call: Call, input: UserFields) -> None:
     """Raise InvalidInput if the new user would have permissions that the caller lacks. The role's defaults are checked
     only if the role itself is allowed, so that one mistake is not reported twice.
     """

@@ -30,8 +30,7 @@ class Transport(StrEnum):
     ONBOARDING = "onboarding"
     VENUE = "venue"
     """The page where staff redeem vouchers and gift cards."""
-    ADMIN = "admin"
-    """The back office."""
+    BACK_OFFICE = "back_office"
     INTERNAL = "internal"
     """Jobs and the command line."""
 

@@ -29,6 +29,8 @@ class Context:
     request_id: str = field(default_factory=lambda: str(uuid.uuid4()))
     address: str = ""
     transport: Transport = Transport.INTERNAL
+    user_agent: str = ""
+    """The browser or program, as its `User-Agent` says."""
     idempotency: IdempotentRequest | None = None
     """Set by the transport if the request has an `Idempotency-Key` and changes something."""
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from resolvers import audit, bank_account, ledger
+from resolvers.account import links as account_links
+from resolvers.account import sessions
 from resolvers.activation import polling
 from resolvers.cart import expiry as cart_expiry
 from resolvers.core import idempotency
@@ -172,7 +174,9 @@ SCHEDULES: Mapping[str, ScheduledTask] = {
     "expire_vouchers": ScheduledTask("2 * * * *", expiry.expire_vouchers),
     "fold_ledger": ScheduledTask("*/5 * * * *", ledger.fold),
     "follow_missed_disputes": ScheduledTask("11 * * * *", following.follow_missed_disputes),
+    "forget_account_links": ScheduledTask("51 3 * * *", account_links.prune),
     "forget_events": ScheduledTask("53 3 * * *", webhook_delivery.prune_events),
+    "forget_origins": ScheduledTask("49 3 * * *", sessions.forget_origins),
     "gather_payouts": ScheduledTask("7 * * * *", gathering.gather_payouts),
     "issue_invoices": ScheduledTask("27 * * * *", issuing.issue_invoices),
     "provider_catch_up": ScheduledTask("*/15 * * * *", payment_polling.enqueue_missed_events),

@@ -14,6 +14,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from resolvers.core.services import Services
 from schema.checkout.brand import Brand
 from schema.mail import MailKind, MailState
+from store.account.links import link_url
 from store.core.brand_colours import build_brand
 from store.core.mail_server import parse_sender
 from store.core.settings import Settings
@@ -26,7 +27,7 @@ from store.mail.content import (
     content_of,
 )
 from store.mail.gift_calendar import calendar_files
-from store.mail.link_content import Content, OrderLinkContent, RefundRequestContent
+from store.mail.link_content import AccountLinkContent, Content, OrderLinkContent, RefundRequestContent
 from store.mail.mailer import MailDeferred, MailError, MailMessage, MailRefused
 from store.mail.message import Attachment, Envelope, build_message
 from store.mail.outbox import schedule_delivery
@@ -51,6 +52,7 @@ SWEEP_BATCH = 500
 """Messages per sweep; a sweep runs every minute."""
 NOT_TRUE = "It tells of another message, which has failed. Send that one again, then this one."
 WITH_ORDER_PAGE = (OrderContent, OrderRefundContent, OrderLinkContent, RefundRequestContent, GiftContent)
+OF_SERVICE = frozenset({MailKind.ENDPOINT_DISABLED, MailKind.PASSWORD_RESET, MailKind.USER_INVITATION})
 MAILS = Counter("coffret_mails_total", "Messages, by outcome at the mail server.", ["kind", "outcome"])
 SECONDS = Histogram("coffret_mail_seconds", "Duration of passing a message to the mail server.")
 
@@ -115,7 +117,9 @@ async def _build_message(services: Services, mail: MailRow) -> MailMessage:
         brand = await _brand(db, settings, mail, about, own_name)
         order_url = await _order_url(db, settings, mail, about)
     enclosed = [*brought.files, *_calendar_files(mail, about, brand)]
-    links = replace(brought.links, order=order_url, has_calendar=len(enclosed) > len(brought.files))
+    account = link_url(settings, about.link) if isinstance(about, AccountLinkContent) else ""
+    has_calendar = len(enclosed) > len(brought.files)
+    links = replace(brought.links, order=order_url, account=account, has_calendar=has_calendar)
     pictures = await load_pictures(services.db, services.files, brand.logo_url, about)
     message = render_mail(mail.kind, about, mail.language, brand, settings.public_url, links, pictures)
     async with services.db.sessions() as db, db.begin():
@@ -153,7 +157,7 @@ async def _brand(db: AsyncSession, settings: Settings, mail: MailRow, about: Con
         network = await db.get_one(MarketplaceRow, mail.marketplace_id)
         return brand_of_marketplace(network, about.accent)
     # What is addressed to the partner carries the brand of the service.
-    if mail.partner_id is None or mail.kind is MailKind.ENDPOINT_DISABLED:
+    if mail.partner_id is None or mail.kind in OF_SERVICE:
         return service_brand(settings, own_name)
     accent = about.accent if isinstance(about, GiftContent) else ""
     return brand_of(await db.get_one(PartnerRow, mail.partner_id), accent)
@@ -172,8 +176,7 @@ def _replies_to(kind: MailKind, about: Content, brand: Brand) -> str:
 
 def service_brand(settings: Settings, name: str) -> Brand:
     """The brand of the installation: its name, no logo, and the default accent colour of partners."""
-    shown = name or settings.service_name.replace("_", " ").title()
-    return build_brand(shown, DEFAULT_ACCENT)
+    return build_brand(name or settings.service_title, DEFAULT_ACCENT)
 
 
 async def _record_sent(services: Services, mail: MailRow) -> None:

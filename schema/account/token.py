@@ -6,7 +6,8 @@ from uuid import UUID
 import strawberry
 from pydantic import Field
 
-from schema.account.user import User
+from schema.account.second_factor import OTP_DESCRIPTION, Otp
+from schema.account.user import Token, User
 from schema.core.inputs import graphql_input
 from schema.core.permission import Permission
 from schema.core.resource import SchemaModel, relation
@@ -29,7 +30,9 @@ class Viewer:
     user_id: strawberry.Private[int | None]
     partner_id: strawberry.Private[int | None]
     marketplace_id: strawberry.Private[int | None]
+    token_id: strawberry.Private[int | None]
     user: User = relation(User, "user_id", "The user whose token was sent.", field=strawberry.field)
+    token: Token = relation(Token, "token_id", "The token that was sent.", field=strawberry.field)
     partner: Partner | None = relation(
         Partner, "partner_id", "The partner the user works for; null if none.", nullable=True, field=strawberry.field
     )
@@ -49,6 +52,7 @@ class ObtainToken(SchemaModel):
 
     username: str = Field(description="The user name, case-insensitive.")
     password: str = Field(description="The password.")
+    otp: Otp = Field(default="", description=f"{OTP_DESCRIPTION} Only for users who have a second factor.")
     label: Annotated[str, ONE_LINE] = Field(
         default="", description="What the token is for, in up to 80 characters; shown in lists of tokens."
     )
@@ -62,3 +66,12 @@ class RevokeToken(SchemaModel):
     """Revoke one of your own tokens."""
 
     id: int | None = Field(default=None, description="The id of the token; null for the token of this request.")
+
+
+@graphql_input
+class RevokeOtherSessions(SchemaModel):
+    """End your log-ins everywhere else."""
+
+    include_api_tokens: bool = Field(
+        default=False, description="Whether your API tokens are revoked too. Programs that use them then stop working."
+    )

@@ -21,12 +21,32 @@ class UserRole(DescribedEnum):
     MASTER = "master", "All data."
 
 
+@graphql_enum
+class TokenKind(DescribedEnum):
+    """What a token is."""
+
+    API = "api", "A token for a program, or for the API."
+    LOG_IN = "log_in", "A log-in of a person on a page: the venue page or the back office."
+
+
 @strawberry.pydantic.type(description="A token of a user. Its secret is shown once, when it is created.")
 class Token(SchemaModel):
     id: int = id_column("The token's id; unrelated to its secret.")
     label: str = Field(default="", max_length=80, description="What the token is for.")
     hint: str = Field(
         default="", max_length=12, description="The first characters of the secret, to tell tokens apart."
+    )
+    kind: TokenKind = enum_column(TokenKind, "Whether it is a log-in of a person on a page.", default=TokenKind.API)
+    user_agent: str = Field(
+        default="",
+        max_length=200,
+        description="The browser or program that obtained it, as its `User-Agent` says; empty if unknown, and 30 days "
+        "after the token has ended.",
+    )
+    address: str = Field(
+        default="",
+        max_length=45,
+        description="The IP address that obtained it; empty if unknown, and 30 days after the token has ended.",
     )
     created_on: dt.datetime = datetime_column("When it was created.")
     expires_on: dt.datetime | None = datetime_column("When it expires; null if never.", default=None, nullable=True)
@@ -46,6 +66,10 @@ class User(SchemaModel):
     email: str = Field(default="", max_length=254, description="The user's e-mail address; empty if none.")
     role: UserRole = enum_column(UserRole, "Whose data the user sees.")
     is_active: bool = Field(default=True, description="Whether the user may log in, and the user's tokens work.")
+    has_second_factor: bool = Field(
+        default=False,
+        description="Whether logging in needs a one-time code besides the password.",
+    )
     created_on: dt.datetime = datetime_column("When the user was created.")
     partner = relation(
         Partner, by="partner_id", description="The partner the user works for; null if none.", nullable=True
@@ -58,5 +82,8 @@ class User(SchemaModel):
     )
     effective_permissions = computed(
         list[Permission], "The user's permissions: those granted, or else the defaults of the role."
+    )
+    recovery_codes_left = computed(
+        int, "How many recovery codes of the second factor are left; 0 without a second factor."
     )
     tokens = relations(Token, by="user_id", description="The user's tokens, including revoked and expired ones.")

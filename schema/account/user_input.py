@@ -12,6 +12,7 @@ from schema.core.permission import Permission
 from schema.core.resource import SchemaModel
 from schema.validation.characters import line_up_to
 from schema.validation.contact import Email
+from schema.validation.languages import Language
 
 SHORTEST_PASSWORD = 12
 
@@ -25,12 +26,10 @@ PERMISSIONS_DESCRIPTION = (
 )
 
 
-@graphql_input_for(User)
-class CreateUser(SchemaModel):
-    """Create a user: a person or program that logs in."""
+class UserFields(SchemaModel):
+    """What is told of a new user."""
 
     username: Username
-    password: Password = Field(description="At least 12 characters.")
     role: UserRole
     partner_uuid: UUID | None = Field(
         default=None, description="The uuid of the partner, for the role PARTNER; a partner's own users may omit it."
@@ -42,6 +41,25 @@ class CreateUser(SchemaModel):
     first_name: FirstName = ""
     email: Email = ""
     permissions: Permissions | None = Field(default=None, description=PERMISSIONS_DESCRIPTION)
+
+    @property
+    def mail_address(self) -> str:
+        """The e-mail address; the user name, if that is one and no other is given; else empty."""
+        return self.email or (self.username if "@" in self.username else "")
+
+
+@graphql_input_for(User)
+class CreateUser(UserFields):
+    """Create a user: a person or program that logs in."""
+
+    password: Password = Field(description="At least 12 characters.")
+
+
+@graphql_input_for(User)
+class InviteUser(UserFields):
+    """Create a user without a password, who chooses one with a link that is sent by mail."""
+
+    language: Language = Field(default="en", description="The language of the message, such as `fr`.")
 
 
 @graphql_input_for(User)

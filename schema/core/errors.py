@@ -95,6 +95,23 @@ class WrongCredentials(AppError):
     audited = True
 
 
+class SecondFactorRequired(AppError):
+    """This user logs in with a second factor: send a one-time code or a recovery code too, as `otp`."""
+
+    def __init__(self, user_id: int = 0, proof: str = "") -> None:
+        super().__init__()
+        self.user_id = user_id
+        self.proof = proof
+        """Which password was found right, for pages that ask for the code next. It is not sent."""
+
+
+class LinkOver(AppError):
+    """This link was used already, or has expired. Ask for a new one."""
+
+    status = 409
+    meaning = "A link from a message works once, and for a while."
+
+
 class Unauthenticated(AppError):
     """Authentication credentials were not provided or are not valid. Send `Authorization: Token <token>`."""
 
@@ -226,6 +243,14 @@ class StateChanged(Conflict):
     """The state is now {state}, which is not the one you expected. Read it again."""
 
     meaning = "The object has changed since you read it. Read it again."
+
+
+class SecondFactorActive(Conflict):
+    """Your second factor is on. Turn it off before you set up another one."""
+
+
+class InvitationOver(Conflict):
+    """This user has chosen a password already, or is inactive."""
 
 
 class NotExtendable(Conflict):

@@ -24,6 +24,9 @@ USER_BACKOFF = Backoff(free_misses=9, max_delay=dt.timedelta(seconds=30), memory
 """Failures of one user name from anywhere. Its delays are so short that a stranger cannot lock anybody out."""
 ADDRESS_BACKOFF = Backoff(free_misses=49, max_delay=dt.timedelta(minutes=15), memory=dt.timedelta(hours=24))
 """Failures from one address, whatever the user names."""
+SECOND_FACTOR_BACKOFF = Backoff(free_misses=9, max_delay=dt.timedelta(hours=1), memory=dt.timedelta(hours=24))
+"""Wrong one-time codes of one user from anywhere. Its delays may be long: who is asked for a code knows the password, so
+that a stranger cannot lock anybody out."""
 KNOWN_ADDRESS_LIFE = dt.timedelta(days=90)
 """How long an address from which a user has logged in is limited only by that user's own failures there."""
 MAX_CONCURRENT = 8
@@ -99,6 +102,15 @@ class LogInLimiter:
                 if attempt.succeeded and origin:
                     await self._counters.run(lambda kv: kv.delete(_pair_key(pair)))
                     await self._counters.run(lambda kv: kv.write(_known_key(pair), b"", KNOWN_ADDRESS_LIFE))
+
+    @contextlib.asynccontextmanager
+    async def otp_attempt(self, user_id: int, username: str) -> AsyncIterator[LogInAttempt]:
+        """An attempt with a one-time code by a user whose password was right, counted like `attempt`. Wrong codes before a
+        right one are forgotten after a day only.
+        """
+        backoffs = {f"coffret:log-in:second-factor:{user_id}": SECOND_FACTOR_BACKOFF}
+        async with self._counted_attempt(backoffs, username, "") as attempt:
+            yield attempt
 
     @contextlib.asynccontextmanager
     async def _counted_attempt(

@@ -18,6 +18,10 @@ GIFTS_OF_ORDER = Rate(10, 86_400)
 """How often presents of one order are sent again: its link must not become a relay of mail."""
 REQUESTS_OF_ORDER = Rate(10, 86_400)
 """How often something is asked for about one order: each tells the partner by mail."""
+PASSWORD_RESETS_OF_USER = Rate(5, 3600)
+"""How often a link to choose a new password is asked for with one name, whether somebody has it or not."""
+PASSWORD_RESETS_FROM_ADDRESS = Rate(30, 3600)
+"""The same from one client network, whatever the names."""
 SYNC_SHARE = 50
 """A process synchronizes its count after one request of this many that a rate allows."""
 
@@ -134,3 +138,7 @@ class RateLimits:
         self.previews = RateLimit("preview", PREVIEWS, self.counters, clock)
         self.gifts = RateLimit("gift", GIFTS_OF_ORDER, self.counters, clock)
         self.requests = RateLimit("refund_request", REQUESTS_OF_ORDER, self.counters, clock)
+        self.password_resets = RateLimit("password_reset", PASSWORD_RESETS_OF_USER, self.counters, clock)
+        self.password_reset_addresses = RateLimit(
+            "password_reset_address", PASSWORD_RESETS_FROM_ADDRESS, self.counters, clock
+        )

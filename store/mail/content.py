@@ -14,7 +14,13 @@ from schema.invoice.invoice import InvoiceKind
 from schema.mail import MailKind
 from schema.order.order import OrderStatus
 from schema.payment.dispute import DisputeState
-from store.mail.link_content import Content, OrderLinkContent, RefundRequestContent
+from store.mail.link_content import (
+    AccountLinkContent,
+    Content,
+    EndpointContent,
+    OrderLinkContent,
+    RefundRequestContent,
+)
 
 
 class OrderLineContent(Content):
@@ -202,15 +208,6 @@ class ReconciliationContent(Content):
     findings: tuple[FindingContent, ...]
 
 
-class EndpointContent(Content):
-    """A disabled webhook endpoint."""
-
-    url: str
-    endpoint_id: int
-    days: int
-    """For how many days it had failed; 0 if it answered 410 Gone."""
-
-
 class OnboardingContent(Content):
     """The link of a legal representative to the onboarding page."""
 
@@ -378,6 +375,7 @@ CONTENTS: Mapping[MailKind, type[Content]] = {
     MailKind.ORDER_LINK: OrderLinkContent,
     **dict.fromkeys((MailKind.REQUEST_RECEIPT, MailKind.NEW_REQUEST, MailKind.REQUEST_DECLINED), RefundRequestContent),
     **dict.fromkeys((MailKind.ORDER_READY, MailKind.ORDER_SENT, MailKind.ORDER_CANCELLED), FulfilmentContent),
+    **dict.fromkeys((MailKind.PASSWORD_RESET, MailKind.USER_INVITATION), AccountLinkContent),
     MailKind.ONBOARDING_LINK: OnboardingContent,
     MailKind.PAYMENT_REQUEST: PaymentRequestContent,
     MailKind.PAYMENT_REQUEST_REMINDER: PaymentRequestContent,

@@ -1,4 +1,6 @@
-"""The content of messages that lead to the page of an order, and the base of all contents."""
+"""The content of messages that lead to the page of an order or to choose a password, or are about an address; and the
+base of all contents.
+"""
 
 import datetime as dt
 from uuid import UUID
@@ -60,3 +62,23 @@ class RefundRequestContent(OrderNumberContent):
     """The seller's message, if it is declined."""
     is_approved: bool = False
     """Whether a rule of the partner has approved it already, so that nobody has to."""
+
+
+class AccountLinkContent(Content):
+    """The link of a user to choose a password. Its address is made when the message is sent, and stored nowhere."""
+
+    link: UUID
+    first_name: str
+    """Empty if it is unknown."""
+    username: str
+    organisation: str
+    """The partner or marketplace that the user works for; empty for the installation's own users."""
+
+
+class EndpointContent(Content):
+    """A disabled webhook endpoint."""
+
+    url: str
+    endpoint_id: int
+    days: int
+    """For how many days it had failed; 0 if it answered 410 Gone."""

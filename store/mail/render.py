@@ -47,6 +47,8 @@ class MailLinks:
     """The address of the page that tells what is left of a code; empty if the message has none."""
     order: str = ""
     """The address of the order's page; empty if the message is about no order, or not for its buyer."""
+    account: str = ""
+    """The address where a user chooses a password; empty in all other messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,7 @@ def render_mail(
         "has_calendar": links.has_calendar,
         "balance_url": links.balance,
         "order_url": links.order,
+        "account_url": links.account,
     }
     html, text = (_environment(language).get_template(f"{kind}.{form}").render(values) for form in ("html", "txt"))
     return RenderedMail(subject, html, BLANK_LINES.sub("\n\n", text).strip() + "\n")

@@ -12,7 +12,6 @@ from store.core.localization.formats import Formats
 from store.mail.content import (
     CardUsageContent,
     DisputeContent,
-    EndpointContent,
     GiftContent,
     GiftRole,
     InvoiceContent,
@@ -23,7 +22,7 @@ from store.mail.content import (
     RenewalContent,
     VoucherUsageContent,
 )
-from store.mail.link_content import Content, OrderNumberContent, RefundRequestContent
+from store.mail.link_content import Content, EndpointContent, OrderNumberContent, RefundRequestContent
 
 
 def N_(text: str) -> str:  # noqa: N802 - the name that gettext's tools know
@@ -63,6 +62,8 @@ SUBJECTS = {
     MailKind.PAYOUT_PAID: N_("A payout of %(amount)s is on its way"),
     MailKind.RECONCILIATION: N_("The payment provider and the ledger disagree"),
     MailKind.ENDPOINT_DISABLED: N_("Events are no longer sent to %(host)s"),
+    MailKind.PASSWORD_RESET: N_("Choose a new password for %(shop)s"),
+    MailKind.USER_INVITATION: N_("Your log-in for %(shop)s"),
     TEST_MAIL: N_("Mail works"),
 }
 PLURAL_SUBJECTS = {

@@ -20,6 +20,7 @@ OWNERS = {"partner_id": "partner", "marketplace_id": "marketplace"}
 """A column that names whose a row is, and the field that leads there."""
 NOT_PUBLISHED = frozenset(
     {
+        "account_link",
         "checkout_attempt",
         "development_clock",
         "former_payout_item",
@@ -44,7 +45,9 @@ NOT_PUBLISHED = frozenset(
         "picture",
         "provider_movement",
         "read_cursor",
+        "recovery_code",
         "return_secret",
+        "totp",
         "wallet_opening",
     }
 )

@@ -22,7 +22,7 @@ from store.database.db import Database
 from store.tables import ROW_CLASSES, metadata
 from tests.contract.declarations import ROOT
 
-PROGRAM = ("schema", "resolvers", "rest_compat", "funnel", "store", "coffret")
+PROGRAM = ("schema", "resolvers", "rest_compat", "funnel", "admin", "store", "coffret")
 GENERATED = "store/migrations/versions/"
 
 

@@ -34,6 +34,7 @@ ERASED: Mapping[str, frozenset[str]] = {
 """The columns that erasure empties, and those that go with their row or their session."""
 NO_BUYER = frozenset(
     [
+        "account_link",
         "app_user",
         "bank_account",
         "dispute_document",
@@ -57,7 +58,9 @@ NO_BUYER = frozenset(
         "picture",
         "read_cursor",
         "reconciliation_finding",
+        "recovery_code",
         "token",
+        "totp",
         "webhook_endpoint",
         "former_payout_item",
     ]

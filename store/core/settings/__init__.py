@@ -317,6 +317,16 @@ class Settings(ProviderSettings):
         return host in names or re.sub(r":\d+$", "", host) in names
 
     @property
+    def service_title(self) -> str:
+        """The name of the service as people read it."""
+        return self.service_name.replace("_", " ").title()
+
+    @property
+    def installation_name(self) -> str:
+        """The name by which staff know the installation: that of the sender of its mail, else that of the service."""
+        return (parse_sender(self.mail_from)[0] if self.mail_from else "") or self.service_title
+
+    @property
     def public_url(self) -> str:
         """The address at which clients reach the service, without a trailing slash."""
         return self.base_url.rstrip("/") or f"http://127.0.0.1:{self.port}"

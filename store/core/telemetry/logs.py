@@ -16,7 +16,7 @@ from store.core.settings import Settings
 MASK = "***"
 _SECRET_NAME = re.compile(
     r"password|passwd|passphrase|secret|authorization|cookie|api_?key|private_?key|credential|digest|signature|birthday"
-    r"|(^|_)(token|tokens|codes?|pin|iban|cvc|cvv|cvx|card_number)$",
+    r"|(^|_)(token|tokens|codes?|otp|pin|iban|cvc|cvv|cvx|card_number)$",
     re.IGNORECASE,
 )
 _OPEN_NAMES = frozenset(
@@ -28,7 +28,7 @@ _OPEN_NAMES = frozenset(
 _CAMEL_CASE_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SECRET_TEXT: Sequence[tuple[tuple[str, ...], re.Pattern[str], str]] = (
     (("bearer", "basic", "token"), re.compile(r"(?i)\b(bearer|basic|token)(\s+)[\w.~+/=-]{8,}"), rf"\1\2{MASK}"),
-    (("password", "secret", "token", "apikey", "api_key", "code", "pin"), re.compile(r"(?i)\b((?:[\w-]*(?:password|secret|token|api_?key)|code|pin)['\"]?\s*[=:]\s*['\"]?)[^\s&'\",;}]+"), rf"\1{MASK}"),
+    (("password", "secret", "token", "apikey", "api_key", "code", "otp", "pin"), re.compile(r"(?i)\b((?:[\w-]*(?:password|secret|token|api_?key)|code|otp|pin)['\"]?\s*[=:]\s*['\"]?)[^\s&'\",;}]+"), rf"\1{MASK}"),
     (("://",), re.compile(r"(\w://[^\s:/@]*):[^\s/@]+@"), rf"\1:{MASK}@"),
     (("onboarding",), re.compile(r"(?i)(onboarding(?:/|%2f))\.?[\w-]{20,}\.[\w-]{20,}"), rf"\1{MASK}"),
     (("documents",), re.compile(r"(?i)(documents(?:/|%2f)[a-z-]+(?:/|%2f))\.?[\w-]{20,}(?:\.[\w-]{20,})?"), rf"\1{MASK}"),

@@ -230,3 +230,24 @@ async def test_what_the_command_line_does_is_in_the_audit_log(run: Run, database
     assert token[:6] == ("create_token", "command_line", 1, 1, "Token", "1")
     assert token[6] == {"username": "ada@shop.example", "label": "till", "expires_on": None}
     assert revoked[:6] == ("revoke_token", "command_line", 1, 1, "Token", "1")
+
+
+async def test_a_second_factor_that_was_lost_is_turned_off(run: Run, database_url: str) -> None:
+    made = ("user", "create", "ops", "--role", "master", "--password-stdin")
+    await asyncio.to_thread(run, *made, given="a long password\n")
+    db = Database(database_url)
+    async with db.sessions() as session, session.begin():
+        await (await session.connection()).execute(text("UPDATE app_user SET has_second_factor = true"))
+        await (await session.connection()).execute(
+            text("INSERT INTO recovery_code (user_id, digest) SELECT id, 'x' FROM app_user")
+        )
+    await db.aclose()
+    assert (
+        refusal_reason(await asyncio.to_thread(run, "user", "reset-second-factor", "nobody")) == "No such user nobody."
+    )
+    answer = await asyncio.to_thread(run, "user", "reset-second-factor", "OPS")
+    assert answer.output == "ops logs in with the password alone.\n"
+    assert await ask(database_url, "SELECT has_second_factor FROM app_user") == [(False,)]
+    assert await ask(database_url, "SELECT count(*) FROM recovery_code") == [(0,)]
+    told = await ask(database_url, "SELECT operation, actor, subject_id FROM audit_entry ORDER BY id DESC LIMIT 1")
+    assert told == [("reset_second_factor", "command_line", "1")]

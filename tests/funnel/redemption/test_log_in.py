@@ -1,13 +1,18 @@
 """Logging in at the venue page: who gets in, where the code leads, how long it lasts and how it ends."""
 
 import datetime as dt
+from typing import Any
+
+import pyotp
 
 from resolvers.account.administration import reset_password
-from resolvers.account.staff import LOGIN_LIFETIME
+from resolvers.account.second_factor import confirm_second_factor, set_up_second_factor
+from resolvers.account.staff import LOGIN_LIFETIME, TICKET_LIFETIME
 from resolvers.account.tokens import obtain_token
 from resolvers.account.users import change_password
 from resolvers.core.caller import Role
 from resolvers.core.context import Context
+from schema.account.second_factor import ConfirmSecondFactor, SetUpSecondFactor
 from schema.account.token import ObtainToken
 from schema.account.user_input import ChangePassword
 from schema.core.text import Text
@@ -162,3 +167,84 @@ async def test_a_password_that_is_changed_ends_all_log_ins_but_the_one_that_aske
     services.authenticator.invalidate(user_id=asking.user_id)  # the command line is another process
     for browser in (here, there):
         assert (await browser.open(ROOT)).path == LOG_IN
+
+
+CODE = f"{LOG_IN}code/"
+TICKET = "__Host-coffret-log-in"
+
+
+async def with_app(venue: Venue, **of: Any) -> tuple[str, pyotp.TOTP]:
+    """Somebody who works there and has a second factor; answers the user name and the app, which shows another code."""
+    services, name = venue.shop.services, await venue.user(**of)
+    issued_token = await obtain_token(Context(services), ObtainToken(username=name, password=PASSWORD))
+    context = Context(services, await services.authenticator.authenticate(issued_token.token))
+    app = pyotp.TOTP((await set_up_second_factor(context, SetUpSecondFactor(password=PASSWORD))).secret)
+    await confirm_second_factor(context, ConfirmSecondFactor(otp=app.at(clock.now())))
+    clock.advance(dt.timedelta(seconds=30))
+    return name, app
+
+
+async def test_who_has_a_second_factor_is_asked_for_its_code(venue: Venue) -> None:
+    row = await venue.voucher()
+    name, app = await with_app(venue)
+    staff = await log_in(venue.browsers(), name, row.normal_code)
+    assert (staff.path, staff.h1) == (f"{CODE}?code={row.normal_code}", "Enter your code")
+    check_headers(staff)
+    check_headings(staff.page)
+    check_controls(staff.page)
+    assert PASSWORD not in staff.response.text
+    assert staff.http.cookies[TICKET] not in staff.response.text
+    assert "__Host-coffret-staff" not in staff.http.cookies
+    await staff.send(CODE, {"otp": " "})
+    assert (staff.response.status_code, staff.errors) == (400, ["Enter the code."])
+    await staff.send(CODE, {"otp": "nonsense"})
+    wrong = ["This code is not right, or was used already. Wait for the next one."]
+    assert (staff.response.status_code, staff.errors) == (400, wrong)
+    before = staff.http.cookies["__Host-coffret-session"]
+    await staff.send(CODE, {"otp": app.at(clock.now())})
+    assert staff.h1 == "Massage by the fire"
+    assert staff.http.cookies["__Host-coffret-session"] != before
+    assert not staff.http.cookies.get(TICKET)
+    kept = "SELECT kind || ' ' || label FROM token ORDER BY id DESC LIMIT 1"
+    assert await venue.shop.one(kept) == "log_in Redeem page"
+
+
+async def test_a_code_that_comes_too_late_leads_back_to_the_log_in(venue: Venue) -> None:
+    row = await venue.voucher()
+    name, app = await with_app(venue)
+    assert (await venue.browsers().open(CODE)).path == LOG_IN
+    staff = await log_in(venue.browsers(), name, row.normal_code)
+    clock.advance(TICKET_LIFETIME)
+    await staff.send(CODE, {"otp": app.at(clock.now())})
+    assert staff.path == f"{LOG_IN}?code={row.normal_code}"
+    await staff.send(LOG_IN, {"username": name, "password": PASSWORD})
+    await staff.send(CODE, {"otp": app.at(clock.now())})
+    assert staff.h1 == "Massage by the fire"
+
+
+async def test_codes_are_not_guessed_at_the_page(venue: Venue) -> None:
+    name, app = await with_app(venue)
+    staff = await log_in(venue.browsers(), name)
+    for _ in range(30):
+        await staff.send(CODE, {"otp": "nonsense"})
+        if staff.response.status_code != 400:
+            break
+    held = ["Too many attempts. Wait a few minutes, then try again."]
+    assert (staff.response.status_code, staff.errors) == (429, held)
+    assert int(staff.response.headers["retry-after"]) > 0
+    await staff.send(CODE, {"otp": app.at(clock.now())})
+    assert staff.response.status_code == 429
+
+
+async def test_who_is_not_of_this_shop_is_asked_for_no_code(venue: Venue) -> None:
+    other = await open_shop(venue.shop.services, venue.shop.sandbox, OTHER_HOST)
+    name, _ = await with_app(venue, of=other)
+    stranger = await log_in(venue.browsers(), name)
+    assert stranger.errors == ["User name or password are not right, or they are not for this shop."]
+    assert TICKET not in stranger.http.cookies
+
+
+async def test_a_forgotten_password_leads_to_the_back_office(venue: Venue) -> None:
+    page = await venue.browsers().open(LOG_IN)
+    (link,) = [a for a in page.page.one("main").all("a") if a.text == "Forgot your password?"]
+    assert link.attributes["href"] == f"{venue.shop.services.public_url}/admin/forgot-password/"

@@ -26,7 +26,6 @@ from store.mail.content import (
     DeductionContent,
     DeliveryContent,
     DisputeContent,
-    EndpointContent,
     FindingContent,
     FulfilmentContent,
     GiftContent,
@@ -46,12 +45,20 @@ from store.mail.content import (
     VatContent,
     VoucherUsageContent,
 )
-from store.mail.link_content import Content, OrderLinkContent, RefundRequestContent, RequestLineContent
+from store.mail.link_content import (
+    AccountLinkContent,
+    Content,
+    EndpointContent,
+    OrderLinkContent,
+    RefundRequestContent,
+    RequestLineContent,
+)
 from store.mail.render import MailLinks, RenderedMail, render_mail
 from store.mail.subjects import TEST_MAIL
 
 PUBLIC_URL = "https://api.shop.example"
 ORDER_URL = "https://shop.example/orders/WyJ0b2tlbiJd.c2lnbmVk/"
+ACCOUNT_URL = f"{PUBLIC_URL}/admin/reset-password/?token=WyI4Il0.c2lnbmVk"
 TERMS_PATH = "/legal/1c7e8a3e-5ef2-4f0e-8a39-3f2f6bb1a6d4/"
 PRIVACY_URL = "https://valserene.example/privacy/"
 TRACKING_URL = "https://carrier.example/parcels/6A12345678901"
@@ -358,6 +365,12 @@ CONTENTS: Mapping[MailKind, Content] = {
             ),
         ),
     ),
+    MailKind.PASSWORD_RESET: AccountLinkContent(
+        link=uuid.UUID(int=8), first_name="Ada", username="ada@partner.example", organisation="Gästehaus"
+    ),
+    MailKind.USER_INVITATION: AccountLinkContent(
+        link=uuid.UUID(int=9), first_name="Ada", username="ada@partner.example", organisation="Gästehaus"
+    ),
     MailKind.ENDPOINT_DISABLED: EndpointContent(url="https://shop.example/hooks", endpoint_id=12, days=3),
 }
 KINDS = (*CONTENTS, TEST_MAIL)
@@ -375,5 +388,6 @@ def example(
     is_attached = bool(documents) or isinstance(about, InvoiceContent)
     is_for_buyer = getattr(about, "order_page", None) is not None and kind is not MailKind.NEW_ORDER
     passes = {id: {"Apple Wallet": url.replace(".pdf", ".pkpass")} for id, url in documents.items()}
-    links = MailLinks(documents, pages, passes, is_attached=is_attached, order=ORDER_URL if is_for_buyer else "")
+    order, account = ORDER_URL if is_for_buyer else "", ACCOUNT_URL if isinstance(about, AccountLinkContent) else ""
+    links = MailLinks(documents, pages, passes, is_attached=is_attached, order=order, account=account)
     return render_mail(kind, about, language, brand, PUBLIC_URL, links)

@@ -22,10 +22,12 @@ from schema.validation.languages import LANGUAGES
 from store.core.localization.legal_texts import LEGAL_NAMES
 from store.core.localization.sale_texts import SHOP_KIND_NAMES
 from store.mail.content import CONTENTS as CLASSES
-from store.mail.content import EndpointContent, GiftRole, content_of
+from store.mail.content import GiftRole, content_of
+from store.mail.link_content import EndpointContent
 from store.mail.render import TEXTS
 from store.mail.subjects import SUBJECTS, TEST_MAIL
 from tests.store.mail.examples import (
+    ACCOUNT_URL,
     CONTENTS,
     KINDS,
     ORDER_URL,
@@ -409,7 +411,7 @@ def test_nothing_is_loaded_from_elsewhere_and_nothing_runs(kind: str) -> None:
         link.startswith(
             (
                 "https://valserene.example/",
-                *(ORDER_URL, TRACKING_URL),
+                *(ACCOUNT_URL, ORDER_URL, TRACKING_URL),
                 *(f"{PUBLIC_URL}/{page}/" for page in ("onboarding", "documents", "network", "pay", "legal")),
                 *("mailto:", "tel:"),
             )
