@@ -88,10 +88,23 @@ class AdminSite(Site[AdminRequest]):
             form = await body.parse_form(await body.read(UPLOAD_LIMIT), max_files=MOST_FILES, max_fields=MOST_FIELDS)
         except UnreadableBody as error:
             raise MalformedBody(reason=str(error)) from error
+        page_request.uploads = form
         page_request.files = {
             name: value for name, value in form.items() if isinstance(value, UploadFile) and value.filename
         }
-        return {name: value for name, value in form.items() if isinstance(value, str)}
+        fields = {name: value for name, value in form.items() if isinstance(value, str)}
+        if any("\x00" in text for field in fields.items() for text in field):  # PostgreSQL refuses it
+            raise MalformedBody(reason="it has characters that are none")
+        return fields
+
+    async def _run_handler(
+        self, page_request: AdminRequest, handler: Handler[AdminRequest], *, posted: bool
+    ) -> Response:
+        try:
+            return await super()._run_handler(page_request, handler, posted=posted)
+        finally:
+            if page_request.uploads is not None:
+                await page_request.uploads.close()
 
     async def handle_error(self, page_request: AdminRequest, error: AppError) -> Response:
         """The response for an error that no handler has caught."""
@@ -116,8 +129,9 @@ class AdminSite(Site[AdminRequest]):
             status,
             error_page=shown_error,
             request=None,
-            errors=(),
             menu=(),
+            here="",
+            notice="",
         )
 
     def _render(self, page_request: AdminRequest, shown_error: AdminError, status: int) -> Response:

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from starlette.datastructures import UploadFile
+from starlette.datastructures import FormData, UploadFile
 from starlette.responses import Response
 
 from admin.core.menu import menu_of
@@ -36,6 +36,8 @@ class AdminRequest(PageRequest):
     """True if the browser sent a log-in cookie, valid or not."""
     files: Mapping[str, UploadFile] = field(default_factory=dict, kw_only=True)
     """The files of the submitted form."""
+    uploads: FormData | None = field(default=None, kw_only=True)
+    """The submitted form if it can have files. It is closed after the request."""
     name: str = field(default="", kw_only=True)
     """The display name of the user."""
     brand_sheet = ""

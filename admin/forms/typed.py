@@ -140,7 +140,7 @@ class Typed:
             return self._blank(of, name)
         try:
             return self._parse(of, text)
-        except ValueError:
+        except (ValueError, OverflowError):
             self.problems.append((name, PROBLEMS.get(of.kind, INVALID)))
             return OMITTED
 

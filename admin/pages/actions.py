@@ -23,6 +23,7 @@ from admin.pages.changes import Change, find_change
 from admin.pages.details import DONE
 from admin.pages.facts import facts_of, parts_of
 from admin.resources.registry import resources_by_type
+from resolvers.core.idempotency import KEY_PATTERN
 from schema.core.errors import MalformedBody
 
 BEFORE, KEY, ADD = "_before", "_key", "_add"
@@ -62,7 +63,7 @@ async def submit(request: AdminRequest) -> Response:
     if typed.problems:
         refusal = FormRefusal(dict(reversed(typed.problems)))
         return await _form(request, change, form, refusal, status=400, before=_before(form))
-    answer = await request.run(_document(change), {"input": variables}, key=form.get(KEY) or None)
+    answer = await request.run(_document(change), {"input": variables}, key=_key(form))
     payload = answer.data.get(change.action.mutation) or {}
     if (refused := _refusal(answer, payload)) is not None:
         return await _form(request, change, form, refused, status=400, before=_before(form))
@@ -74,7 +75,16 @@ def _before(form: Mapping[str, str]) -> dict[str, str]:
         values = orjson.loads(form.get(BEFORE) or b"{}")
     except orjson.JSONDecodeError as error:
         raise MalformedBody(reason="it was changed on its way") from error
+    if not isinstance(values, dict):
+        raise MalformedBody(reason="it was changed on its way")
     return {str(name): str(value) for name, value in values.items()}
+
+
+def _key(form: Mapping[str, str]) -> str | None:
+    key = form.get(KEY) or None
+    if key is not None and not KEY_PATTERN.fullmatch(key):
+        raise MalformedBody(reason="it was changed on its way")
+    return key
 
 
 async def _form(

@@ -78,11 +78,12 @@ class Change:
         return frozenset(hidden)
 
     def present_values(self, request: AdminRequest) -> dict[str, str]:
-        """The values that the form begins with."""
+        """The values that the form begins with: of a field that it does not have it would seem that it was emptied."""
         if not self.target:
             return {}
-        kind = input_of(self.action.mutation)
-        return dict(typed_values(kind, self.target_type, self.target, request.reader.time_zone))
+        kind, hidden = input_of(self.action.mutation), self.hidden(request)
+        values = typed_values(kind, self.target_type, self.target, request.reader.time_zone)
+        return {name: value for name, value in values if name.partition(".")[0] not in hidden}
 
 
 def type_of_child(resource: Resource, child: Child) -> GraphQLObjectType:

@@ -89,13 +89,13 @@ def _value(of: InputField, query: QueryParams, typed: Typed) -> Any:
 
 def _moment(name: str, day: str, typed: Typed) -> Any:
     """The first moment of a day, or its last for the end of a period, in the reader's time zone."""
+    time = LAST_MOMENT if name.endswith("Until") else dt.time()
     try:
-        date = dt.date.fromisoformat(day[:10])
-    except ValueError:
+        local = dt.datetime.combine(dt.date.fromisoformat(day[:10]), time, ZoneInfo(typed.time_zone))
+        return local.astimezone(dt.UTC).isoformat()
+    except (ValueError, OverflowError):
         typed.problems.append((name, PROBLEMS[Kind.DATE]))
         return OMITTED
-    time = LAST_MOMENT if name.endswith("Until") else dt.time()
-    return dt.datetime.combine(date, time, ZoneInfo(typed.time_zone)).astimezone(dt.UTC).isoformat()
 
 
 def _as_filter(of: InputField, full: FormField, form: Mapping[str, str]) -> FormField:

@@ -19,9 +19,9 @@ from schema.core.errors import TooManyRequests
 
 ACCOUNT = """query {
     me { user { username firstName email hasSecondFactor recoveryCodesLeft } token { id } }
-    sessions { id label kind address userAgent createdOn lastUsedOn expiresOn }
+    sessions { id label userAgent address lastUsedOn }
 }"""
-COLUMNS = "label", "kind", "userAgent", "address", "createdOn", "lastUsedOn", "expiresOn"
+COLUMNS = "label", "userAgent", "address", "lastUsedOn"
 QUIET_ZONE = 2
 WRONG_CODE = N_("This code is wrong, or was used already.")
 WRONG_PASSWORD = N_("The password is wrong.")

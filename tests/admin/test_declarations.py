@@ -1,0 +1,212 @@
+"""What the back office declares agrees with the schema, with the permissions and with the state machines."""
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import product
+
+import pytest
+from graphql import (
+    GraphQLEnumType,
+    GraphQLInputObjectType,
+    GraphQLObjectType,
+    get_named_type,
+    is_leaf_type,
+    is_required_input_field,
+    parse,
+    validate,
+)
+
+from admin.core.titles import titles_of
+from admin.forms.current import selection
+from admin.forms.kinds import fields_of
+from admin.graph.execution import server
+from admin.graph.schema_types import at, field_at, input_of, is_many, list_filter_of, mutations, queries
+from admin.graph.selections import leaf_selection, whole_selection
+from admin.pages.changes import AROUND, type_of_child
+from admin.pages.home import TILES
+from admin.pages.lists import _document as list_document
+from admin.resources.registry import SECTIONS, resources
+from admin.resources.resource import Action, Resource
+from admin.resources.sales import ORDERS
+from schema.delivery.delivery import DeliveryKind
+from schema.order.fulfilment import FulfilmentState
+from store.core.state_machine import StateMachine
+from store.order.fulfilment import MACHINES
+
+NOT_IN_BACK_OFFICE = {
+    "cancelRefundRequestByToken": "Customers do it, on the page of their order.",
+    "requestRefundByToken": "Customers do it, on the page of their order.",
+    "rescheduleGiftByToken": "Customers do it, on the page of their order.",
+    "resendGiftByToken": "Customers do it, on the page of their order.",
+    "sendGiftNowByToken": "Customers do it, on the page of their order.",
+    "obtainToken": "The log-in form runs it.",
+    "saveEcommerceCart": "The servers of shops do it, before a checkout.",
+    "createMultiProductCart": "The servers of shops do it, before a checkout.",
+}
+MOVES = {
+    "markOrderReady": FulfilmentState.READY_TO_COLLECT,
+    "markOrderCollected": FulfilmentState.COLLECTED,
+    "markOrderSent": FulfilmentState.SENT,
+    "markOrderDelivered": FulfilmentState.DELIVERED,
+    "cancelOrderFulfilment": FulfilmentState.CANCELLED,
+    "reopenOrderFulfilment": FulfilmentState.TO_PREPARE,
+}
+"""The state that each change of an order leads to."""
+
+EVERY_RESOURCE = pytest.mark.parametrize("resource", resources().values(), ids=lambda each: each.slug)
+
+
+def actions_of(resource: Resource) -> Iterator[tuple[Action, GraphQLObjectType | None]]:
+    """All actions of a resource with the type of what they change; None above its list."""
+    yield from ((action, resource.type) for action in resource.actions)
+    yield from ((action, None) for action in resource.new)
+    for child in resource.children:
+        yield from ((action, type_of_child(resource, child)) for action in child.actions)
+
+
+def is_reachable(machine: StateMachine[FulfilmentState], state: FulfilmentState) -> bool:
+    """Whether an order that begins to be prepared can come to a state."""
+    reached = {FulfilmentState.TO_PREPARE}
+    for _ in FulfilmentState:
+        reached |= {to for to in FulfilmentState if any(machine.allows(from_, to) for from_ in reached)}
+    return state in reached
+
+
+def problems_of(document: str) -> list[str]:
+    """What is wrong with a document."""
+    return [error.message for error in validate(server().schema, parse(document))]
+
+
+def test_every_mutation_is_an_action_or_has_a_reason() -> None:
+    reachable = {action.mutation for resource in resources().values() for action, _ in actions_of(resource)}
+    assert mutations().keys() - reachable == NOT_IN_BACK_OFFICE.keys()
+    assert reachable <= mutations().keys()
+
+
+def test_every_list_has_a_resource() -> None:
+    lists = {name for name, field in queries().items() if get_named_type(field.type).name.endswith("Connection")}
+    assert lists == {resource.query for resource in resources().values()}
+    assert len(resources()) == sum(len(section.resources) for section in SECTIONS), "two have the same address"
+
+
+@EVERY_RESOURCE
+def test_its_documents_are_valid(resource: Resource) -> None:
+    assert problems_of(list_document(resource)) == []
+    kind = queries()[resource.finds].args[resource.key].type
+    whole = whole_selection(resource.type, titles_of)
+    find = f"query($key: {kind}) {{ {resource.finds}({resource.key}: $key) {{ %s }} }}"
+    assert problems_of(find % whole) == []
+    assert get_named_type(queries()[resource.finds].type) is resource.type
+    for action, target in actions_of(resource):
+        present = "" if target is None else selection(input_of(action.mutation), target)
+        if present and target is resource.type:
+            assert problems_of(find % present) == [], action.mutation
+        elif present:
+            (field,) = (each.field for each in resource.children if action in each.actions)
+            assert problems_of(find % f"{field} {{ {present} }}") == [], action.mutation
+
+
+def test_the_documents_are_looked_at() -> None:
+    assert problems_of(list_document(ORDERS).replace("number", "numero")) == [
+        "Cannot query field 'numero' on type 'Order'. Did you mean 'number' or 'buyer'?"
+    ]
+
+
+@EVERY_RESOURCE
+def test_its_paths_lead_to_values(resource: Resource) -> None:
+    assert resource.key in resource.type.fields
+    assert resource.title
+    assert resource.columns
+    for path in (*resource.columns, *resource.title):
+        assert leaf_selection(field_at(resource.type, path)) is not None, path
+        assert not any(is_many(field.type) for _, field in list(at(resource.type, path))[:-1]), path
+    for path in resource.secrets:
+        assert path in resource.type.fields, path
+    for name in resource.search:
+        assert str(list_filter_of(resource.query).fields[name].type) in ("String", "Int"), name
+    for child in resource.children:
+        assert is_many(resource.type.fields[child.field].type), child.field
+        assert "id" in type_of_child(resource, child).fields, child.field
+
+
+def test_a_code_is_masked_wherever_a_list_or_a_title_has_it() -> None:
+    spent_by_code = {"vouchers", "gift-cards", "network-gift-cards", "network-vouchers"}
+    for resource in resources().values():
+        shows = "code" in (*resource.columns, *resource.title)
+        assert shows is (resource.slug in {*spent_by_code, "coupons"}), resource.slug
+        assert ("code" in resource.secrets) is (resource.slug in spent_by_code), resource.slug
+
+
+@EVERY_RESOURCE
+def test_its_actions_are_given_what_names_their_object(resource: Resource) -> None:
+    for action, target in actions_of(resource):
+        fields = input_of(action.mutation).fields
+        for name, path in action.bound.items():
+            around = path.startswith(AROUND)
+            of = resource.type if around else target
+            assert of is not None, f"{action.mutation} has no object"
+            given = field_at(of, path.removeprefix(AROUND)).type
+            assert get_named_type(fields[name].type) is get_named_type(given), f"{action.mutation}.{name}"
+        assert bool(action.bound) is (target is not None), action.mutation
+
+
+@EVERY_RESOURCE
+def test_the_addresses_of_its_actions_are_its_own(resource: Resource) -> None:
+    for where in (resource.actions, resource.new, *(child.actions for child in resource.children)):
+        assert [slug for slug, count in Counter(action.slug for action in where).items() if count > 1] == []
+    assert "new" not in {action.slug for action, _ in actions_of(resource)}
+
+
+@EVERY_RESOURCE
+def test_its_states_are_those_of_the_schema(resource: Resource) -> None:
+    own = {action.mutation for action, _ in actions_of(resource)}
+    assert resource.when.keys() <= own
+    for action, target in actions_of(resource):
+        for path, values in action.when.items():
+            assert target is not None
+            kind = get_named_type(field_at(target, path).type)
+            assert isinstance(kind, GraphQLEnumType), path
+            assert set(values) <= kind.values.keys(), f"{action.mutation}: {path}"
+            assert set(values) != kind.values.keys(), f"{action.mutation}: all of {path}"
+
+
+@pytest.mark.parametrize("mutation", MOVES)
+def test_an_order_is_offered_the_changes_that_its_state_allows(mutation: str) -> None:
+    (action,) = (each for each in ORDERS.actions if each.mutation == mutation)
+    for kind, state in product(DeliveryKind, (None, *FulfilmentState)):
+        order = {
+            "delivery": {"kind": kind.name},
+            "fulfilment": None if state is None else {"state": state.name},
+        }
+        machine = MACHINES.get(kind)
+        if state is not None and (machine is None or not is_reachable(machine, state)):
+            continue  # no order is so
+        allowed = state is not None and machine is not None and machine.allows(state, MOVES[mutation])
+        assert action.is_possible(order) is allowed, (kind, state)
+
+
+def test_all_changes_of_the_fulfilment_are_looked_at() -> None:
+    assert ORDERS.when.keys() == MOVES.keys()
+    assert set(MOVES.values()) == set(FulfilmentState)
+
+
+@EVERY_RESOURCE
+def test_every_field_that_a_change_needs_can_be_typed(resource: Resource) -> None:
+    for action, _ in actions_of(resource):
+        kind = input_of(action.mutation)
+        typed = {each.name: each for each in fields_of(kind)}
+        assert typed.keys() == kind.fields.keys()
+        for name, each in typed.items():
+            assert each.is_required is (is_required_input_field(kind.fields[name])), f"{action.mutation}.{name}"
+            assert is_leaf_type(each.type) or isinstance(each.type, GraphQLInputObjectType)
+
+
+def test_the_tiles_of_the_first_page_are_filters_of_lists() -> None:
+    for tile in TILES:
+        fields = list_filter_of(resources()[tile.slug].query).fields
+        for name, value in tile.filter.items():
+            kind = get_named_type(fields[name].type)
+            assert isinstance(kind, GraphQLEnumType)
+            values = value if isinstance(value, list) else [value]
+            assert is_many(fields[name].type) is isinstance(value, list), tile.label
+            assert set(values) <= kind.values.keys(), tile.label
