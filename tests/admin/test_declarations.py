@@ -1,5 +1,6 @@
 """What the back office declares agrees with the schema, with the permissions and with the state machines."""
 
+import pathlib
 from collections import Counter
 from collections.abc import Iterator
 from itertools import product
@@ -16,6 +17,7 @@ from graphql import (
     validate,
 )
 
+import admin.sign_in
 from admin.core.titles import titles_of
 from admin.forms.current import selection
 from admin.forms.kinds import fields_of
@@ -40,8 +42,24 @@ NOT_IN_BACK_OFFICE = {
     "resendGiftByToken": "Customers do it, on the page of their order.",
     "sendGiftNowByToken": "Customers do it, on the page of their order.",
     "obtainToken": "The log-in form runs it.",
+    "requestPasswordReset": "The page for forgotten passwords runs it.",
+    "resetPassword": "The page of its link runs it.",
+    "setUpSecondFactor": "The page of the account runs it.",
+    "confirmSecondFactor": "The page of the account runs it.",
+    "renewRecoveryCodes": "The page of the account runs it.",
+    "disableSecondFactor": "The page of the account runs it.",
+    "revokeOtherSessions": "The page of the account runs it.",
     "saveEcommerceCart": "The servers of shops do it, before a checkout.",
     "createMultiProductCart": "The servers of shops do it, before a checkout.",
+}
+SIGN_IN = pathlib.Path(admin.sign_in.__file__).parent
+NOT_SHOWN = {
+    "accountLink": "The page of its link reads it.",
+    "me": "The page of the account reads it.",
+    "sessions": "The page of the account reads it.",
+    "ecommerceCart": "The servers of shops read it, before a checkout.",
+    "orderByToken": "Customers read it, on the page of their order.",
+    "wallet": "The pages of gift cards, payments and partners show wallets.",
 }
 MOVES = {
     "markOrderReady": FulfilmentState.READY_TO_COLLECT,
@@ -81,6 +99,19 @@ def test_every_mutation_is_an_action_or_has_a_reason() -> None:
     reachable = {action.mutation for resource in resources().values() for action, _ in actions_of(resource)}
     assert mutations().keys() - reachable == NOT_IN_BACK_OFFICE.keys()
     assert reachable <= mutations().keys()
+
+
+def test_pages_of_their_own_run_what_they_are_said_to_run() -> None:
+    written = "".join(path.read_text() for path in SIGN_IN.glob("*.py"))
+    for name, reason in NOT_IN_BACK_OFFICE.items():
+        if reason.endswith("runs it.") and name != "obtainToken":
+            assert f'"{name}"' in written
+
+
+def test_every_query_is_a_list_a_page_or_a_report_or_has_a_reason() -> None:
+    reachable = {name for resource in resources().values() for name in (resource.query, resource.finds)}
+    reachable |= {it.query for resource in resources().values() for it in (*resource.reports, *resource.list_reports)}
+    assert queries().keys() - reachable == NOT_SHOWN.keys()
 
 
 def test_every_list_has_a_resource() -> None:
