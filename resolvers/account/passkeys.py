@@ -1,5 +1,7 @@
 """Passkeys of users: registered, renamed and deleted by them, and used to log in without a password."""
 
+from typing import TYPE_CHECKING
+
 from resolvers.account.second_factor import own_id
 from resolvers.account.tokens import issue
 from resolvers.account.verification import verify_own_password
@@ -18,18 +20,23 @@ from schema.account.token import IssuedToken
 from schema.core.errors import InvalidInput, NotFound, WrongCredentials
 from schema.core.permission import AccessRule
 from store.account.passkeys import (
+    CHALLENGE_LIFETIME,
     LOG_IN,
     BadPasskey,
     PasskeyRow,
     RelyingParty,
+    challenge_key,
     find_own_passkey,
     lock_passkey,
     new_challenge,
     passkeys_of,
     registration,
-    use_challenge,
 )
 from store.account.second_factor import lock_user
+from store.kv import WriteMode
+
+if TYPE_CHECKING:
+    from store.account.webauthn_answers import BrowserAnswer
 
 MOST_PASSKEYS = 20
 NOT_USABLE = "This is not the answer that was asked for, or it came too late. Try again."
@@ -64,12 +71,13 @@ async def register_passkey(call: Call, input: RegisterPasskey) -> Passkey:
     """Register a passkey. From then on you can log in with it alone: your device asks for its PIN, your finger or your
     face. You can have 20 passkeys.
     """
-    from store.account.webauthn_answers import read_answer, verify_new
+    from store.account.webauthn_answers import verify_new
 
     settings, now, user_id = call.services.settings, call.services.clock.now(), own_id(call)
+    answer = await _read_once(call, registration(user_id), input.credential)
+    if answer is None:
+        raise InvalidInput.at("credential", NOT_USABLE)
     try:
-        answer = read_answer(input.credential)
-        await use_challenge(call.services.kv, settings, registration(user_id), answer.challenge, now)
         credential_id, public_key, sign_count = verify_new(RelyingParty.of(settings), answer)
     except BadPasskey:
         raise InvalidInput.at("credential", NOT_USABLE) from None
@@ -123,18 +131,34 @@ async def obtain_token_with_passkey(call: Call, input: ObtainTokenWithPasskey) -
     """Log in with a passkey, and create a token as `obtainToken` does. Neither a password nor a one-time code is needed: the
     device has verified its user.
     """
-    from store.account.webauthn_answers import read_answer, verify_use
+    from store.account.webauthn_answers import verify_use
 
     settings, now = call.services.settings, call.services.clock.now()
+    answer = await _read_once(call, LOG_IN, input.credential)
+    if answer is None:
+        raise WrongCredentials
     try:
-        answer = read_answer(input.credential)
-        await use_challenge(call.services.kv, settings, LOG_IN, answer.challenge, now)
         async with call.services.db.sessions() as db, db.begin():
             row, user = await lock_passkey(db, answer.credential_id, answer.user_handle)
             row.sign_count, row.last_used_on = verify_use(RelyingParty.of(settings), answer, row), now
     except BadPasskey:
         raise WrongCredentials from None
     return await issue(call, user, input.label, input.hours)
+
+
+async def _read_once(call: Call, purpose: str, credential: str) -> "BrowserAnswer | None":
+    """What a browser answered to a challenge, which is used up by this; None if the answer cannot be read, or the challenge
+    is for another purpose, expired or used.
+    """
+    from store.account.webauthn_answers import read_answer
+
+    try:
+        answer = read_answer(credential)
+        key = challenge_key(call.services.settings, purpose, answer.challenge, call.services.clock.now())
+    except BadPasskey:
+        return None
+    is_first = await call.services.kv.write(key, b"", CHALLENGE_LIFETIME, when=WriteMode.ABSENT) is not None
+    return answer if is_first else None
 
 
 async def _own(call: Call, id: int) -> PasskeyRow:

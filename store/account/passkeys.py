@@ -21,7 +21,6 @@ from schema.core.errors import CONSTRAINT_ERRORS, AlreadyTaken
 from store.account.users import UserRow
 from store.core.row import CreatedOn
 from store.core.settings import Settings
-from store.kv import KeyValueStore, WriteMode
 
 CHALLENGE_LIFETIME = dt.timedelta(minutes=5)
 LOG_IN = "log in"
@@ -67,17 +66,13 @@ def new_challenge(settings: Settings, purpose: str, now: dt.datetime) -> bytes:
     return body + _sign(settings, purpose, body)
 
 
-async def use_challenge(
-    kv: KeyValueStore, settings: Settings, purpose: str, challenge: bytes, now: dt.datetime
-) -> None:
-    """Use up a challenge. Raises BadPasskey if it is for another purpose, expired or used."""
+def challenge_key(settings: Settings, purpose: str, challenge: bytes, now: dt.datetime) -> str:
+    """The key that is written when a challenge is used. Raises BadPasskey if it is for another purpose, or expired."""
     body, signature = challenge[: _RANDOM + _TIME], challenge[_RANDOM + _TIME :]
     is_ours = hmac.compare_digest(_sign(settings, purpose, body), signature)
     if not is_ours or int.from_bytes(body[_RANDOM:], "big") <= now.timestamp():
         raise BadPasskey
-    key = f"coffret:passkey:used:{hashlib.sha256(challenge).hexdigest()}"
-    if await kv.write(key, b"", CHALLENGE_LIFETIME, when=WriteMode.ABSENT) is None:
-        raise BadPasskey
+    return f"coffret:passkey:used:{hashlib.sha256(challenge).hexdigest()}"
 
 
 async def passkeys_of(db: AsyncSession, user_id: int) -> Sequence[PasskeyRow]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import webauthn
+from cryptography.exceptions import InvalidSignature
 from webauthn.helpers import base64url_to_bytes
 from webauthn.helpers.exceptions import WebAuthnException
 from webauthn.helpers.structs import (
@@ -19,6 +20,11 @@ from store.account.passkeys import BadPasskey, PasskeyRow, RelyingParty
 from store.account.users import UserRow
 
 TIMEOUT_MILLISECONDS = 300_000
+UNREADABLE = (
+    *(WebAuthnException, InvalidSignature),
+    *(ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError),
+)
+"""What the library raises for answers that are wrong or garbage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +75,7 @@ def read_answer(text: str) -> BrowserAnswer:
         told = json.loads(base64url_to_bytes(response["clientDataJSON"]))
         id, challenge = base64url_to_bytes(credential["rawId"]), base64url_to_bytes(told["challenge"])
         return BrowserAnswer(credential, id, challenge, base64url_to_bytes(response.get("userHandle") or ""))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except UNREADABLE as error:
         raise BadPasskey from error
 
 
@@ -83,7 +89,7 @@ def verify_new(party: RelyingParty, answer: BrowserAnswer) -> tuple[bytes, bytes
             expected_origin=party.origin,
             require_user_verification=True,
         )
-    except (WebAuthnException, ValueError, KeyError, TypeError) as error:
+    except UNREADABLE as error:
         raise BadPasskey from error
     return made.credential_id, made.credential_public_key, made.sign_count
 
@@ -100,6 +106,6 @@ def verify_use(party: RelyingParty, answer: BrowserAnswer, row: PasskeyRow) -> i
             credential_current_sign_count=row.sign_count,
             require_user_verification=True,
         )
-    except (WebAuthnException, ValueError, KeyError, TypeError) as error:
+    except UNREADABLE as error:
         raise BadPasskey from error
     return used.new_sign_count

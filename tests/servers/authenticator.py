@@ -47,22 +47,22 @@ class Authenticator:
         public = cbor2.dumps({1: 2, 3: -7, -1: 1, -2: x, -3: y})
         known = bytes(16) + len(self.credential_id).to_bytes(2, "big") + self.credential_id + public
         attestation = {"fmt": "none", "attStmt": {}, "authData": self._data(HAS_KEY) + known}
-        told = self._told("webauthn.create", asked["challenge"])
-        return self._answer(clientDataJSON=told, attestationObject=cbor2.dumps(attestation))
+        client_data = self._client_data("webauthn.create", asked["challenge"])
+        return self._answer(clientDataJSON=client_data, attestationObject=cbor2.dumps(attestation))
 
     def use(self, options: str, **changes: bytes) -> str:
         """What `navigator.credentials.get` answers, as JSON; with parts of the response replaced."""
         self.uses += self.counts
-        told, data = self._told("webauthn.get", json.loads(options)["challenge"]), self._data()
-        signature = self.key.sign(data + hashlib.sha256(told).digest(), ec.ECDSA(SHA256()))
-        parts = {"clientDataJSON": told, "authenticatorData": data, "signature": signature}
+        client_data, data = self._client_data("webauthn.get", json.loads(options)["challenge"]), self._data()
+        signature = self.key.sign(data + hashlib.sha256(client_data).digest(), ec.ECDSA(SHA256()))
+        parts = {"clientDataJSON": client_data, "authenticatorData": data, "signature": signature}
         return self._answer(**parts | {"userHandle": self.user_handle} | changes)
 
     def _data(self, more: int = 0) -> bytes:
         flags = PRESENT | (VERIFIED if self.verifies else 0) | more
         return hashlib.sha256(self.host.encode()).digest() + bytes([flags]) + self.uses.to_bytes(4, "big")
 
-    def _told(self, kind: str, challenge: str) -> bytes:
+    def _client_data(self, kind: str, challenge: str) -> bytes:
         return json.dumps({"type": kind, "challenge": challenge, "origin": self.origin, "crossOrigin": False}).encode()
 
     def _answer(self, **parts: bytes) -> str:
