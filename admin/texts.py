@@ -7,6 +7,7 @@ from graphql import GraphQLEnumType, GraphQLInputObjectType, GraphQLNamedType, G
 from admin.forms.kinds import argument_fields, fields_of
 from admin.graph.labels import label_of, value_label
 from admin.graph.schema_types import MONEY, TEXT, input_of, list_filter_of, list_order_of, queries, result_of
+from admin.graph.selections import node_of
 from admin.resources.registry import SECTIONS, resources
 from admin.resources.resource import Action, Resource
 
@@ -68,7 +69,9 @@ class _Types:
         if (kind.name, with_help) in self._seen:
             return
         self._seen.add((kind.name, with_help))
-        if isinstance(kind, GraphQLEnumType):
+        if isinstance(kind, GraphQLObjectType) and (node := node_of(kind)) is not None:
+            self.add(node)
+        elif isinstance(kind, GraphQLEnumType):
             self.texts |= {value_label(value) for value in kind.values}
         elif isinstance(kind, GraphQLObjectType | GraphQLInputObjectType):
             for name, field in kind.fields.items():
