@@ -60,6 +60,7 @@ async def request_password_reset(call: Call, input: RequestPasswordReset) -> Pas
     async with call.services.db.sessions() as db, db.begin():
         for user in await _users_called(db, name):
             await _send_link(db, call, user, AccountLinkKind.PASSWORD_RESET, input.language)
+            call.add_audit_subject(user)
     await asyncio.sleep(max(0.0, RESPONSE_SECONDS - (time.monotonic() - began)))
     return PasswordResetRequest(minutes=int(LIFETIMES[AccountLinkKind.PASSWORD_RESET].total_seconds()) // 60)
 

@@ -1,7 +1,7 @@
 """Links in mail with which users choose a password, and the inputs that send and use them."""
 
 import datetime as dt
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import strawberry
 from pydantic import Field
@@ -43,6 +43,9 @@ class PasswordResetRequest:
 @graphql_input
 class RequestPasswordReset(SchemaModel):
     """Ask for a link to choose a new password."""
+
+    HIDDEN_FROM_AUDIT: ClassVar[frozenset[str]] = frozenset({"username"})
+    """People type passwords there, and other people's addresses; the entry is about the user who was found."""
 
     username: Annotated[str, line_up_to(254, min_length=1)] = Field(description="The user name or the e-mail address.")
     language: Language = Field(default="en", description="The language of the message, such as `fr`.")

@@ -283,10 +283,14 @@ async def test_no_link_and_no_password_is_in_the_audit_log(tenants: Tenants, ask
     await ask_for(tenants, "ada@users.example")
     token = await newest_token(tenants)
     await choose(tenants, token)
+    await ask_for(tenants, "typed by mistake")
     await tenants.services.audit_buffer.flush()
     entries = await tenants.services.db.rows(text("SELECT operation, input::text || changes::text FROM audit_entry"))
     assert {"invite_user", "request_password_reset", "reset_password"} <= {row[0] for row in entries}
-    assert not any(secret in row[1] for row in entries for secret in (token, NEW, "argon2"))
+    assert not any(secret in row[1] for row in entries for secret in (token, NEW, "argon2", "typed by"))
+    about = "SELECT subject_id FROM audit_entry WHERE operation = 'request_password_reset' ORDER BY id"
+    subjects = [row[0] for row in await tenants.rows(about)]
+    assert subjects == [str((await tenants.newest("app_user"))["id"]), ""]
 
 
 async def test_links_that_expired_long_ago_are_deleted(tenants: Tenants) -> None:
