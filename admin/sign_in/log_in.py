@@ -64,9 +64,11 @@ async def show_code(request: AdminRequest) -> Response:
 
 async def enter_code(request: AdminRequest) -> Response:
     """Complete the log-in with the code. If it took too long, the log-in begins again."""
-    ticket = request.cookies.read(request.http_request, TICKET_COOKIE)
+    ticket, otp = request.cookies.read(request.http_request, TICKET_COOKIE), request.form.get("otp", "").strip()
+    if not otp:
+        return _code_form(request, 400, WRONG_CODE)
     try:
-        token = await staff.log_in_with_code(request.context, ticket, request.form.get("otp", "").strip(), BACK_OFFICE)
+        token = await staff.log_in_with_code(request.context, ticket, otp, BACK_OFFICE)
     except Unauthenticated:
         return request.redirect(LOG_IN_PATH)
     except (WrongCredentials, InvalidInput):

@@ -19,7 +19,7 @@ from resolvers.core.lists.connection import Connection
 from resolvers.core.lists.filters import Filter, Where
 from resolvers.core.lists.page_query import LazyRow, PageQuery
 from resolvers.core.scoping import visible_conditions
-from schema.core.errors import InvalidInput, NotFound
+from schema.core.errors import InvalidInput
 from schema.core.inputs import RejectedInput
 from schema.core.permission import RequiredAccess
 from store.core.codes import normalize
@@ -37,6 +37,7 @@ NORMAL_CODE = "normal_code"
 ARGUMENTS = {NORMAL_CODE: "code", "key": "id"}
 """Names of arguments that differ from the column's."""
 LONG_ID = re.compile(r"[0-9]{1,18}")
+NO_ROW = -1
 
 
 @lru_cache(maxsize=4096)
@@ -224,11 +225,9 @@ class Lookup(Generic[T]):
         return LazyRow(rows, self.thing, seek)
 
     def _key_of(self, value: Any) -> Any:
-        """The value of the column. Raises NotFound for an `ID` that no row can have."""
+        """The value of the column; one that no row has for an `ID` that cannot be one."""
         if self.by == NORMAL_CODE:
             return normalize(value)
         if self.argument_type is not strawberry.ID:
             return value
-        if not LONG_ID.fullmatch(value):
-            raise NotFound(self.argument, thing=self.thing)
-        return int(value)
+        return int(value) if LONG_ID.fullmatch(value) else NO_ROW
