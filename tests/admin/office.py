@@ -109,7 +109,7 @@ def errors(staff: Customer) -> dict[str, str]:
 
 def notices(staff: Customer) -> Sequence[str]:
     """The messages at the top of the page."""
-    return [told.text for told in staff.page.all("p", class_="notice")]
+    return [told.text for told in staff.page.all("p", class_="notice") if "hidden" not in told.attributes]
 
 
 @asynccontextmanager

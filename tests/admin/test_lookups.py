@@ -49,7 +49,9 @@ async def test_orders_are_found_by_a_part_of_their_buyer(demo: Office) -> None:
 
 async def test_products_are_found_by_a_part_of_their_name_in_any_language(demo: Office) -> None:
     ask = "query($name: String!) { products(filter: {nameContains: $name}) { nodes { id name { en fr } } } }"
-    every = (await demo.tenants.graphql("a", "{ products { nodes { id name { en fr } } } }"))["data"]["products"]["nodes"]
+    every = (await demo.tenants.graphql("a", "{ products { nodes { id name { en fr } } } }"))["data"]["products"][
+        "nodes"
+    ]
     product = next(each for each in every if each["name"]["fr"] and each["name"]["fr"] != each["name"]["en"])
     for name in product["name"].values():
         found = (await demo.tenants.graphql("a", ask, name=name[1:].upper()))["data"]["products"]["nodes"]
