@@ -81,7 +81,7 @@ class Change:
         """The values that the form begins with: of a field that it does not have it would seem that it was emptied."""
         if not self.target:
             return {}
-        kind, hidden = input_of(self.action.mutation), self.hidden(request)
+        kind, hidden = input_of(self.action.mutation), self.hidden_fields(request)
         values = typed_values(kind, self.target_type, self.target, request.reader.time_zone)
         return {name: value for name, value in values if name.partition(".")[0] not in hidden}
 

@@ -33,6 +33,7 @@ from schema.order.fulfilment import FulfilmentState
 from store.core.state_machine import StateMachine
 from store.order.fulfilment import MACHINES
 
+OWN_LOG_IN = "It is about the user's own log-in, not about an object of a list."
 NOT_IN_BACK_OFFICE = {
     "cancelRefundRequestByToken": "Customers do it, on the page of their order.",
     "requestRefundByToken": "Customers do it, on the page of their order.",
@@ -40,6 +41,12 @@ NOT_IN_BACK_OFFICE = {
     "resendGiftByToken": "Customers do it, on the page of their order.",
     "sendGiftNowByToken": "Customers do it, on the page of their order.",
     "obtainToken": "The log-in form runs it.",
+    "requestPasswordReset": "It is for who cannot log in.",
+    "resetPassword": "It is for who cannot log in.",
+    "setUpSecondFactor": OWN_LOG_IN,
+    "confirmSecondFactor": OWN_LOG_IN,
+    "renewRecoveryCodes": OWN_LOG_IN,
+    "revokeOtherSessions": OWN_LOG_IN,
     "saveEcommerceCart": "The servers of shops do it, before a checkout.",
     "createMultiProductCart": "The servers of shops do it, before a checkout.",
 }
