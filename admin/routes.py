@@ -6,12 +6,20 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from admin.core.handler import AdminSite
-from admin.core.paths import LOG_IN_PATH, ROOT
+from admin.core.paths import (
+    ACCOUNT_PATH,
+    FORGOT_PASSWORD_PATH,
+    LOG_IN_CODE_PATH,
+    LOG_IN_PATH,
+    RESET_PASSWORD_PATH,
+    ROOT,
+    SECOND_FACTOR_PATH,
+)
 from admin.core.request import AdminRequest
 from admin.core.templates import STATIC_PREFIX, AdminTemplates
 from admin.pages import actions, details, home, lists, search
-from admin.sign_in import log_in
-from funnel.core.page_handler import PageEndpoint
+from admin.sign_in import account, log_in, passwords
+from funnel.core.page_handler import Handler, PageEndpoint
 from schema.core.errors import NotFound
 from store.core.settings import Settings
 
@@ -27,6 +35,10 @@ def routes(settings: Settings) -> Sequence[BaseRoute]:
     table: Sequence[tuple[str, PageEndpoint, PageEndpoint | None]] = (
         (ROOT, site.staff_page(home.show), None),
         (LOG_IN_PATH, site.page(log_in.show), site.form(log_in.log_in)),
+        (LOG_IN_CODE_PATH, site.page(log_in.show_code), site.form(log_in.enter_code)),
+        (FORGOT_PASSWORD_PATH, site.page(passwords.show_forgotten), site.form(passwords.send_link)),
+        (RESET_PASSWORD_PATH, site.page(passwords.show_choice), site.form(passwords.choose)),
+        (ACCOUNT_PATH, site.staff_page(account.show), None),
         (f"{ROOT}search/", site.staff_page(search.show), None),
         (LIST, site.staff_page(lists.show), None),
         (f"{LIST}new/{{action:str}}/", *change),
@@ -38,11 +50,24 @@ def routes(settings: Settings) -> Sequence[BaseRoute]:
         Route(f"{STATIC_PREFIX}{{name}}", pages.assets.serve),
         Route(f"{ROOT}log-out/", site.form(log_in.log_out), methods=["POST"]),
         Route(f"{ROOT}language/", site.form(log_in.change_language), methods=["POST"]),
+        *(Route(path, site.staff_form(handler), methods=["POST"]) for path, handler in _account_forms()),
         *(Route(path, show, methods=["GET"]) for path, show, _ in table),
         *(Route(path, submit, methods=["POST"]) for path, _, submit in table if submit is not None),
         Route(ROOT.rstrip("/"), site.staff_page(_to_root)),
         Route(f"{ROOT}{{rest:path}}", site.staff_page(_not_found)),
     ]
+
+
+def _account_forms() -> Sequence[tuple[str, Handler[AdminRequest]]]:
+    """The forms of the account page."""
+    return (
+        (f"{ACCOUNT_PATH}sessions/end/", account.end_session),
+        (f"{ACCOUNT_PATH}sessions/end-others/", account.end_other_sessions),
+        (SECOND_FACTOR_PATH, account.set_up),
+        (f"{SECOND_FACTOR_PATH}confirm/", account.confirm),
+        (f"{SECOND_FACTOR_PATH}codes/", account.renew_codes),
+        (f"{SECOND_FACTOR_PATH}off/", account.disable),
+    )
 
 
 async def _to_root(request: AdminRequest) -> Response:

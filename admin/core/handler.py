@@ -12,7 +12,7 @@ from admin.core.templates import AdminTemplates
 from funnel.core.forms import Form, read_form
 from funnel.core.messages import N_, ErrorPage
 from funnel.core.page_handler import ERROR_PAGE_BY_STATUS, Handler, PageEndpoint, Site
-from resolvers.account.staff import display_name_of
+from resolvers.account.staff import BACK_OFFICE, authenticate_staff, display_name_of
 from resolvers.core.caller import Caller
 from resolvers.core.services import Services
 from schema.core.errors import AppError, MalformedBody, Unauthenticated
@@ -154,6 +154,6 @@ async def _find_caller(services: Services, secret: str) -> Caller | None:
     if not secret:
         return None
     try:
-        return await services.authenticator.authenticate(secret)
+        return await authenticate_staff(services, secret, BACK_OFFICE)
     except Unauthenticated:
         return None

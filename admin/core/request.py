@@ -14,6 +14,7 @@ from admin.core.paths import ROOT
 from admin.core.values import Reader
 from admin.graph import execution
 from admin.graph.execution import GraphAnswer
+from admin.graph.schema_types import input_of
 from funnel.core.flash import Flashes
 from funnel.core.page_request import FieldError, PageRequest
 from resolvers.core.caller import Caller, Role, Transport
@@ -45,7 +46,12 @@ class AdminRequest(PageRequest):
     @cached_property
     def context(self) -> Context:
         return Context(
-            self.services, self.caller, self.http_request.state.request_id, self.client_ip, Transport.BACK_OFFICE
+            self.services,
+            self.caller,
+            self.http_request.state.request_id,
+            self.client_ip,
+            Transport.BACK_OFFICE,
+            user_agent=self.http_request.headers.get("user-agent", ""),
         )
 
     @property
@@ -109,6 +115,16 @@ class AdminRequest(PageRequest):
     ) -> GraphAnswer:
         """Run a GraphQL document as the user. With a `key` a mutation runs once."""
         return await execution.run(self.context, document, variables, key=key)
+
+    async def change(self, mutation: str, input: Mapping[str, Any], selection: str) -> Mapping[str, Any]:
+        """Run a mutation; returns its payload with the `userErrors`. Raises the errors of the whole request."""
+        document = (
+            f"mutation($input: {input_of(mutation).name}!) "
+            f"{{ {mutation}(input: $input) {{ {selection} userErrors {{ field code message }} }} }}"
+        )
+        answer = await self.run(document, {"input": input})
+        payload: Mapping[str, Any] = answer.only(mutation)
+        return payload
 
     @cached_property
     def flashes(self) -> Flashes:

@@ -7,7 +7,7 @@ from typing import Any
 
 from jinja2 import Environment
 
-from admin.graph.labels import translated_label
+from admin.graph.labels import label_of, translated_label
 from funnel.core.languages import NAMES
 from funnel.core.pages import PageTemplates
 from funnel.core.static_files import Assets
@@ -21,7 +21,7 @@ class AdminTemplates(PageTemplates):
     """The Jinja environments of the back office, one per language."""
 
     package = "admin"
-    names: Mapping[str, Any] = {"language_names": NAMES}
+    names: Mapping[str, Any] = {"label_of": label_of, "language_names": NAMES}
     texts = Texts(FOLDER / "translations")
 
     def environment(self, language: str) -> Environment:

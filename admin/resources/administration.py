@@ -46,6 +46,7 @@ USERS = Resource(
     columns=("username", "firstName", "role", "isActive", "partner.commercialName", "createdOn"),
     title=("username",),
     more_new=(Action("changePassword", named="Change your password"),),
+    elsewhere=frozenset({"disableSecondFactor"}),
     children=(Child("tokens", (Action("revokeToken", {"id": "id"}, named="Revoke"),)),),
     search=("usernameContains", "emailContains"),
 )

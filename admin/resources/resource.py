@@ -15,7 +15,7 @@ KEYS = "id", "uuid", "code"
 """Fields of inputs that name the object to change, the best first."""
 States = Mapping[str, frozenset[str]]
 """The values that an enum at a path of an object may have, for several paths."""
-CREATES = frozenset({"create", "import", "issue", "publish"})
+CREATES = frozenset({"create", "import", "invite", "issue", "publish"})
 """First words of changes that make something new."""
 DANGEROUS = frozenset(
     {"cancel", "delete", "discard", "erase", "revoke", "remove", "retire", "archive", "reject", "decline"}

@@ -1,24 +1,28 @@
-"""Log-in and log-out."""
+"""Log-in, in one step or in two, and log-out."""
 
 import re
 
 from starlette.responses import Response
 
 from admin.core.handler import LOG_IN_COOKIE
-from admin.core.paths import LOG_IN_PATH, ROOT
+from admin.core.paths import FORGOT_PASSWORD_PATH, LOG_IN_CODE_PATH, LOG_IN_PATH, ROOT
 from admin.core.request import AdminRequest
 from funnel.core.messages import N_
-from resolvers.account.staff import LOGIN_LIFETIME
-from resolvers.account.tokens import obtain_token, revoke_token
-from schema.account.token import ObtainToken, RevokeToken
-from schema.core.errors import InvalidInput, TooManyRequests, WrongCredentials
+from funnel.core.page_handler import with_retry_after
+from resolvers.account import staff
+from resolvers.account.staff import BACK_OFFICE
+from schema.core.errors import InvalidInput, TooManyRequests, Unauthenticated, WrongCredentials
 from schema.validation.languages import LANGUAGES
 from store.core.session_ids import new_session_id
 
-LONGEST = 254
+LONGEST_NAME, LONGEST_PASSWORD = 254, 1000
+TICKET_COOKIE = "admin-log-in"
+"""The cookie that stands for a right password until the code of the second factor is entered."""
+NEXT_COOKIE = "admin-next"
+"""The cookie with the page to lead to after the second step."""
 OWN_PAGE = re.compile(r"/admin/(?:[A-Za-z0-9_.~-]+/)*(?:\?[A-Za-z0-9%._~+&=-]{0,1800})?")
-LABEL = "Back office"
 WRONG = N_("The user name or the password is wrong.")
+WRONG_CODE = N_("This code is wrong, or was used already.")
 TOO_MANY = N_("Too many attempts. Wait a moment, then try again.")
 
 
@@ -30,29 +34,56 @@ async def show(request: AdminRequest) -> Response:
 
 
 async def log_in(request: AdminRequest) -> Response:
-    """Log in, and lead to the page that was asked for."""
-    username, password = request.form.get("username", "")[:1000], request.form.get("password", "")[:1000]
-    hours = int(LOGIN_LIFETIME.total_seconds()) // 3600
+    """Log in, and lead to the page that was asked for, or to the form for the code of the second factor."""
+    username, password = request.form.get("username", ""), request.form.get("password", "")
     try:
-        issued = await obtain_token(
-            request.context, ObtainToken(username=username, password=password, label=LABEL, hours=hours)
+        step = await staff.log_in(
+            request.context, username[:LONGEST_PASSWORD], password[:LONGEST_PASSWORD], BACK_OFFICE
         )
     except (WrongCredentials, InvalidInput):
         return _form(request, 400, username=username, problem=WRONG)
     except TooManyRequests as error:
-        response = _form(request, 429, username=username, problem=TOO_MANY)
-        response.headers["Retry-After"] = str(error.retry_after)
-        return response
-    request.session_id = new_session_id()
-    response = request.redirect(_next(request))
-    request.cookies.set(response, LOG_IN_COOKIE, issued.token, int(LOGIN_LIFETIME.total_seconds()))
+        return with_retry_after(_form(request, 429, username=username, problem=TOO_MANY), error)
+    if not step.ticket:
+        return _enter(request, step.token, _next(request))
+    response = request.redirect(LOG_IN_CODE_PATH)
+    seconds = int(staff.TICKET_LIFETIME.total_seconds())
+    request.cookies.set(response, TICKET_COOKIE, step.ticket, seconds)
+    request.cookies.set(response, NEXT_COOKIE, _next(request), seconds)
+    return response
+
+
+async def show_code(request: AdminRequest) -> Response:
+    """Show the form for the code of the second factor, after the password was right."""
+    if request.caller is not None:
+        return request.redirect(ROOT)
+    if not request.cookies.read(request.http_request, TICKET_COOKIE):
+        return request.redirect(LOG_IN_PATH)
+    return _code_form(request)
+
+
+async def enter_code(request: AdminRequest) -> Response:
+    """Complete the log-in with the code. If it took too long, the log-in begins again."""
+    ticket = request.cookies.read(request.http_request, TICKET_COOKIE)
+    try:
+        token = await staff.log_in_with_code(request.context, ticket, request.form.get("otp", "").strip(), BACK_OFFICE)
+    except Unauthenticated:
+        return request.redirect(LOG_IN_PATH)
+    except (WrongCredentials, InvalidInput):
+        return _code_form(request, 400, WRONG_CODE)
+    except TooManyRequests as error:
+        return with_retry_after(_code_form(request, 429, TOO_MANY), error)
+    kept = request.cookies.read(request.http_request, NEXT_COOKIE)
+    response = _enter(request, token, kept if _is_own(kept) else ROOT)
+    request.cookies.delete(response, TICKET_COOKIE)
+    request.cookies.delete(response, NEXT_COOKIE)
     return response
 
 
 async def log_out(request: AdminRequest) -> Response:
     """End the log-in."""
     if request.caller is not None:
-        await revoke_token(request.context, RevokeToken())
+        await staff.log_out(request.context)
     request.session_id = new_session_id()
     response = request.redirect(LOG_IN_PATH)
     request.cookies.delete(response, LOG_IN_COOKIE)
@@ -68,21 +99,37 @@ async def change_language(request: AdminRequest) -> Response:
     return response
 
 
+def _enter(request: AdminRequest, token: str, url: str) -> Response:
+    request.session_id = new_session_id()
+    response = request.redirect(url)
+    request.cookies.set(response, LOG_IN_COOKIE, token, int(staff.LOGIN_LIFETIME.total_seconds()))
+    return response
+
+
+def _is_own(page: str) -> bool:
+    return OWN_PAGE.fullmatch(page) is not None
+
+
 def _next(request: AdminRequest) -> str:
     """The page of the back office that was asked for, else the first one."""
     asked = request.form.get("next") or request.http_request.query_params.get("next", "")
-    return asked if OWN_PAGE.fullmatch(asked) and not asked.startswith(LOG_IN_PATH) else ROOT
+    return asked if _is_own(asked) else ROOT
 
 
 def _form(
     request: AdminRequest, status: int = 200, *, username: str = "", problem: str = "", ended: bool = False
 ) -> Response:
     return request.render(
-        "log_in.html",
+        "sign_in/log_in.html",
         status,
-        username=username[:LONGEST],
+        username=username[:LONGEST_NAME],
         problem=problem,
         ended=ended,
         next=_next(request),
         path=LOG_IN_PATH,
+        forgot_path=FORGOT_PASSWORD_PATH,
     )
+
+
+def _code_form(request: AdminRequest, status: int = 200, problem: str = "") -> Response:
+    return request.render("sign_in/code.html", status, problem=problem, path=LOG_IN_CODE_PATH, back=LOG_IN_PATH)

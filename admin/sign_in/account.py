@@ -1,0 +1,133 @@
+"""The account of the user: log-ins, the password, the second factor."""
+
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import segno
+from markupsafe import Markup
+from starlette.responses import Response
+
+from admin.core.paths import ACCOUNT_PATH, SECOND_FACTOR_PATH
+from admin.core.request import AdminRequest
+from admin.core.values import Cell
+from admin.graph.schema_types import field_at, object_type
+from admin.sign_in.log_in import TOO_MANY
+from funnel.core.messages import N_
+from funnel.core.page_handler import with_retry_after
+from schema.core.errors import TooManyRequests
+
+ACCOUNT = """query {
+    me { user { username firstName email hasSecondFactor recoveryCodesLeft } token { id } }
+    sessions { id label userAgent address lastUsedOn }
+}"""
+COLUMNS = "label", "userAgent", "address", "lastUsedOn"
+QUIET_ZONE = 2
+WRONG_CODE = N_("This code is wrong, or was used already.")
+WRONG_PASSWORD = N_("The password is wrong.")
+
+
+async def show(request: AdminRequest) -> Response:
+    """Show the account."""
+    return await _account(request)
+
+
+async def end_session(request: AdminRequest) -> Response:
+    """End one of the user's log-ins, or revoke one of the tokens."""
+    number = request.form.get("id", "")
+    if number.isascii() and number.isdigit():
+        payload = await request.change("revokeToken", {"id": int(number)}, "token { id }")
+        if payload["userErrors"]:
+            return await _account(request, 400, payload["userErrors"][0]["message"])
+    return request.redirect(ACCOUNT_PATH)
+
+
+async def end_other_sessions(request: AdminRequest) -> Response:
+    """End all log-ins but this one."""
+    await request.change("revokeOtherSessions", {}, "count")
+    return request.redirect(ACCOUNT_PATH)
+
+
+async def set_up(request: AdminRequest) -> Response:
+    """Begin a second factor: show what the authenticator app needs, and ask for a code."""
+    input = {"password": request.form.get("password", "")}
+    try:
+        payload = await request.change("setUpSecondFactor", input, "secondFactorSetup { secret otpauthUrl }")
+    except TooManyRequests as error:
+        return with_retry_after(await _account(request, 429, TOO_MANY), error)
+    if payload["userErrors"]:
+        return await _account(request, 400, WRONG_PASSWORD)
+    return _set_up_form(request, payload["secondFactorSetup"])
+
+
+async def confirm(request: AdminRequest) -> Response:
+    """Turn the second factor on, and show the recovery codes."""
+    input = {"otp": request.form.get("otp", "").strip()}
+    payload = await request.change("confirmSecondFactor", input, "recoveryCodes { codes }")
+    if payload["userErrors"]:
+        setup = {"secret": request.form.get("secret", ""), "otpauthUrl": request.form.get("url", "")}
+        return _set_up_form(request, setup, 400, WRONG_CODE)
+    return request.render("sign_in/recovery_codes.html", codes=payload["recoveryCodes"]["codes"], back=ACCOUNT_PATH)
+
+
+async def renew_codes(request: AdminRequest) -> Response:
+    """Replace the recovery codes, and show the new ones."""
+    input = {"otp": request.form.get("otp", "").strip()}
+    try:
+        payload = await request.change("renewRecoveryCodes", input, "recoveryCodes { codes }")
+    except TooManyRequests as error:
+        return with_retry_after(await _account(request, 429, TOO_MANY), error)
+    if payload["userErrors"]:
+        return await _account(request, 400, WRONG_CODE)
+    return request.render("sign_in/recovery_codes.html", codes=payload["recoveryCodes"]["codes"], back=ACCOUNT_PATH)
+
+
+async def disable(request: AdminRequest) -> Response:
+    """Turn the second factor off."""
+    input = {"password": request.form.get("password", ""), "otp": request.form.get("otp", "").strip()}
+    try:
+        payload = await request.change("disableSecondFactor", input, "user { id }")
+    except TooManyRequests as error:
+        return with_retry_after(await _account(request, 429, TOO_MANY), error)
+    if payload["userErrors"]:
+        is_code = payload["userErrors"][0]["field"] == ["otp"]
+        return await _account(request, 400, WRONG_CODE if is_code else WRONG_PASSWORD)
+    return request.redirect(ACCOUNT_PATH)
+
+
+async def _account(request: AdminRequest, status: int = 200, problem: str = "") -> Response:
+    answer = await request.run(ACCOUNT)
+    me = answer.only("me")
+    return request.render(
+        "sign_in/account.html",
+        status,
+        here="account",
+        user=me["user"],
+        this=me["token"]["id"],
+        sessions=[(each["id"], _cells(request, each)) for each in answer.only("sessions")],
+        columns=COLUMNS,
+        problem=problem,
+        path=ACCOUNT_PATH,
+        factor_path=SECOND_FACTOR_PATH,
+    )
+
+
+def _cells(request: AdminRequest, session: Mapping[str, Any]) -> Sequence[Cell]:
+    kind = object_type("Token")
+    return [request.reader.cell(name, field_at(kind, name), session[name]) for name in COLUMNS]
+
+
+def _set_up_form(request: AdminRequest, setup: Mapping[str, str], status: int = 200, problem: str = "") -> Response:
+    drawing = io.BytesIO()
+    segno.make_qr(setup["otpauthUrl"]).save(
+        drawing, kind="svg", border=QUIET_ZONE, scale=5, xmldecl=False, svgns=False, light="#fff", nl=False
+    )
+    return request.render(
+        "sign_in/second_factor.html",
+        status,
+        setup=setup,
+        drawing=Markup(drawing.getvalue().decode()),  # noqa: S704 - drawn here
+        problem=problem,
+        path=f"{SECOND_FACTOR_PATH}confirm/",
+        back=ACCOUNT_PATH,
+    )
