@@ -65,7 +65,7 @@ async def show(request: AdminRequest) -> Response:
         filters=filter.fields(await choices_of(request, list_filter_of(resource.query), filter.hidden)),
         orders=[(name, value_label(name)) for name in orders.values],
         order=order,
-        problems=_problems(answer),
+        problems=[*_problems(answer), *filter.hidden_problems(request)],
         newer=_page_url(request, "before", info.get("startCursor")) if info.get("hasPreviousPage") else "",
         older=_page_url(request, "after", info.get("endCursor")) if info.get("hasNextPage") else "",
         new=[
