@@ -65,7 +65,9 @@ def parts_of(kind: GraphQLObjectType, values: Mapping[str, Any], reader: Reader)
             facts = list(_deep_facts(inner, values[name], reader))
             if facts:
                 yield Part(name, label_of(name), facts)
-            yield from parts_of(inner, values[name], reader)
+            for part in parts_of(inner, values[name], reader):
+                if part.table is not None:  # its facts are among those of the object around it
+                    yield Part(part.name, f"{label_of(name)}: {part.label}", table=part.table)
 
 
 def is_technical(name: str) -> bool:
