@@ -11,14 +11,16 @@ from admin.core.paths import (
     FORGOT_PASSWORD_PATH,
     LOG_IN_CODE_PATH,
     LOG_IN_PATH,
+    PASSKEY_PATH,
+    PASSKEYS_PATH,
     RESET_PASSWORD_PATH,
     ROOT,
     SECOND_FACTOR_PATH,
 )
 from admin.core.request import AdminRequest
 from admin.core.templates import STATIC_PREFIX, AdminTemplates
-from admin.pages import actions, details, home, lists, search
-from admin.sign_in import account, log_in, passwords
+from admin.pages import actions, details, home, lists, reports, search
+from admin.sign_in import account, log_in, passkeys, passwords
 from funnel.core.page_handler import Handler, PageEndpoint
 from schema.core.errors import NotFound
 from store.core.settings import Settings
@@ -36,12 +38,15 @@ def routes(settings: Settings) -> Sequence[BaseRoute]:
         (ROOT, site.staff_page(home.show), None),
         (LOG_IN_PATH, site.page(log_in.show), site.form(log_in.log_in)),
         (LOG_IN_CODE_PATH, site.page(log_in.show_code), site.form(log_in.enter_code)),
+        (PASSKEY_PATH, site.page(passkeys.show_options), site.form(passkeys.log_in)),
         (FORGOT_PASSWORD_PATH, site.page(passwords.show_forgotten), site.form(passwords.send_link)),
         (RESET_PASSWORD_PATH, site.page(passwords.show_choice), site.form(passwords.choose)),
         (ACCOUNT_PATH, site.staff_page(account.show), None),
         (f"{ROOT}search/", site.staff_page(search.show), None),
         (LIST, site.staff_page(lists.show), None),
         (f"{LIST}new/{{action:str}}/", *change),
+        (f"{LIST}reports/{{report:str}}/", site.staff_page(reports.show), None),
+        (f"{OBJECT}reports/{{report:str}}/", site.staff_page(reports.show), None),
         (OBJECT, site.staff_page(details.show), None),
         (f"{OBJECT}{{action:str}}/", *change),
         (f"{OBJECT}{{child:str}}/{{child_key:str}}/{{action:str}}/", *change),
@@ -67,6 +72,9 @@ def _account_forms() -> Sequence[tuple[str, Handler[AdminRequest]]]:
         (f"{SECOND_FACTOR_PATH}confirm/", account.confirm),
         (f"{SECOND_FACTOR_PATH}codes/", account.renew_codes),
         (f"{SECOND_FACTOR_PATH}off/", account.disable),
+        (f"{PASSKEYS_PATH}begin/", passkeys.begin),
+        (PASSKEYS_PATH, passkeys.register),
+        (f"{PASSKEYS_PATH}delete/", passkeys.delete),
     )
 
 

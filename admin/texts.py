@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 from graphql import GraphQLEnumType, GraphQLInputObjectType, GraphQLNamedType, GraphQLObjectType, get_named_type
 
-from admin.forms.kinds import fields_of
+from admin.forms.kinds import argument_fields, fields_of
 from admin.graph.labels import label_of, value_label
-from admin.graph.schema_types import MONEY, TEXT, input_of, list_filter_of, list_order_of, result_of
+from admin.graph.schema_types import MONEY, TEXT, input_of, list_filter_of, list_order_of, queries, result_of
+from admin.graph.selections import node_of
 from admin.resources.registry import SECTIONS, resources
 from admin.resources.resource import Action, Resource
 
@@ -28,6 +29,11 @@ def schema_texts() -> set[str]:
         types.add(resource.type)
         types.add(list_filter_of(resource.query))
         types.add(list_order_of(resource.query))
+        found |= {report.named for report in (*resource.reports, *resource.list_reports)}
+        for report in (*resource.reports, *resource.list_reports):
+            field = queries()[report.query]
+            types.add(get_named_type(field.type))
+            types.add_arguments(report.query)
         for action in all_actions(resource):
             found.add(resource.action_name(action))
             types.add_form(input_of(action.mutation))
@@ -49,6 +55,11 @@ class _Types:
         self.texts: set[str] = set()
         self._seen: set[tuple[str, bool]] = {(TEXT, False), (MONEY, False), (TEXT_INPUT, False), (TEXT_INPUT, True)}
 
+    def add_arguments(self, query: str) -> None:
+        """The labels and the help of the arguments of a query."""
+        for each in argument_fields(query):
+            self.texts |= {label_of(each.name)} | ({each.help} if each.help else set())
+
     def add_form(self, kind: GraphQLInputObjectType) -> None:
         """The labels and the help of a form."""
         self.add(kind, with_help=True)
@@ -58,7 +69,9 @@ class _Types:
         if (kind.name, with_help) in self._seen:
             return
         self._seen.add((kind.name, with_help))
-        if isinstance(kind, GraphQLEnumType):
+        if isinstance(kind, GraphQLObjectType) and (node := node_of(kind)) is not None:
+            self.add(node)
+        elif isinstance(kind, GraphQLEnumType):
             self.texts |= {value_label(value) for value in kind.values}
         elif isinstance(kind, GraphQLObjectType | GraphQLInputObjectType):
             for name, field in kind.fields.items():

@@ -12,6 +12,7 @@ from resolvers import product as products
 from resolvers import wallet as wallets
 from resolvers import wallet_pass as wallet_passes  # noqa: F401 - registers the addresses of passes
 from resolvers.account import links as account_links
+from resolvers.account import passkeys as account_passkeys
 from resolvers.account import second_factor, sessions, tokens, users
 from resolvers.activation import activation, resolution
 from resolvers.cart import carts, multi_product_carts
@@ -126,6 +127,8 @@ class Query:
     order = query_field(orders.order, orders.order_with_uuid)
     order_by_token = query_field(by_token.order_by_token)
     orders = query_field(orders.orders)
+    passkey_options = query_field(account_passkeys.passkey_options)
+    passkeys = query_field(account_passkeys.passkeys)
     payment = query_field(payments.payment)
     payment_request = query_field(payment_requests.payment_request)
     payment_requests = query_field(payment_requests.payment_requests)
@@ -192,6 +195,7 @@ class Mutation:
     archive_media = mutation_field(medias.archive_media)
     cancel_network_gift_card = mutation_field(network_card_issuing.cancel_network_gift_card)
     cancel_network_gift_card_usage = mutation_field(network_card_usages.cancel_network_gift_card_usage)
+    begin_passkey = mutation_field(account_passkeys.begin_passkey)
     cancel_network_voucher = mutation_field(network_voucher_issuing.cancel_network_voucher)
     cancel_network_voucher_usage = mutation_field(network_voucher_usages.cancel_network_voucher_usage)
     cancel_order_fulfilment = mutation_field(order_fulfilment.cancel_order_fulfilment)
@@ -233,6 +237,7 @@ class Mutation:
     create_voucher_prototype = mutation_field(prototypes.create_voucher_prototype)
     create_webhook_endpoint = mutation_field(webhooks.create_webhook_endpoint)
     decline_refund_request = mutation_field(request_answers.decline_refund_request)
+    delete_passkey = mutation_field(account_passkeys.delete_passkey)
     delete_product_attribute = mutation_field(products.delete_product_attribute)
     delete_voucher_option_link = mutation_field(option_links.delete_voucher_option_link)
     delete_webhook_endpoint = mutation_field(webhooks.delete_webhook_endpoint)
@@ -263,10 +268,12 @@ class Mutation:
     mark_order_ready = mutation_field(order_fulfilment.mark_order_ready)
     mark_order_sent = mutation_field(order_fulfilment.mark_order_sent)
     obtain_token = mutation_field(tokens.obtain_token)
+    obtain_token_with_passkey = mutation_field(account_passkeys.obtain_token_with_passkey)
     open_identity_verification = mutation_field(identity.open_identity_verification)
     publish_legal_document = mutation_field(legal.publish_legal_document)
     push_dispute_document = mutation_field(dispute_documents.push_dispute_document)
     push_kyc_document = mutation_field(kyc_documents.push_kyc_document)
+    register_passkey = mutation_field(account_passkeys.register_passkey)
     register_bank_account = mutation_field(bank_account.register_bank_account)
     reject_offer = mutation_field(network_offers.reject_offer)
     reject_payout_adjustment = mutation_field(payout_adjustments.reject_payout_adjustment)
@@ -278,6 +285,7 @@ class Mutation:
     retry_refund = mutation_field(refunds.retry_refund)
     release_gift_card = mutation_field(holds.release_gift_card)
     remove_voucher_rental = mutation_field(updates.remove_voucher_rental)
+    rename_passkey = mutation_field(account_passkeys.rename_passkey)
     renew_recovery_codes = mutation_field(second_factor.renew_recovery_codes)
     renew_voucher_document = mutation_field(document.renew_voucher_document)
     replay_webhooks = mutation_field(webhooks.replay_webhooks, result="count")

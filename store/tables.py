@@ -6,6 +6,7 @@ from sqlmodel import SQLModel
 
 from schema.core.resource import published_type
 from store.account.links import AccountLinkRow
+from store.account.passkeys import PasskeyRow
 from store.account.second_factor import RecoveryCodeRow, TotpRow
 from store.account.users import TokenRow, UserRow
 from store.activation.activations import ActivationRow
@@ -136,6 +137,7 @@ ROW_CLASSES: tuple[type[SQLModel], ...] = (
     OrderVatRow,
     PartnerKycRow,
     PartnerRow,
+    PasskeyRow,
     PayerRow,
     PaymentRequestRow,
     PayableItemRow,

@@ -449,6 +449,8 @@ NOT_COVERED: Mapping[str, str] = {
         ("set_up_second_factor", "confirm_second_factor", "renew_recovery_codes", "reset_second_factor"), ONE
     ),
     **dict.fromkeys(("resend_invitation", "revoke_other_sessions"), ONE),
+    **dict.fromkeys(("begin_passkey", "delete_passkey", "rename_passkey"), ONE),
+    **dict.fromkeys(("obtain_token_with_passkey", "register_passkey"), SHAPES),
     "disable_second_factor": "A wrong password counts as a try, and a code is used up only after a right one.",
     "request_password_reset": SHAPES,
     "reset_password": "Who has no link that works learns nothing of what else is wrong.",

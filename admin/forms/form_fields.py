@@ -68,9 +68,10 @@ class FormBuilder:
 
     def build(self, kind: GraphQLInputObjectType, hidden: frozenset[str], prefix: str = "") -> list[FormField]:
         """The fields of an input type but for the hidden ones."""
-        return [self._field(each, prefix + each.name) for each in fields_of(kind) if each.name not in hidden]
+        return [self.field(each, prefix + each.name) for each in fields_of(kind) if each.name not in hidden]
 
-    def _field(self, of: InputField, name: str) -> FormField:
+    def field(self, of: InputField, name: str) -> FormField:
+        """One field."""
         options: dict[str, Any] = {
             "name": name,
             "kind": of.kind,

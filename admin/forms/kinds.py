@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphql import (
+    GraphQLArgument,
     GraphQLEnumType,
     GraphQLInputField,
     GraphQLInputObjectType,
@@ -16,7 +17,7 @@ from graphql import (
 )
 
 from admin.graph.labels import help_of, split
-from admin.graph.schema_types import is_many
+from admin.graph.schema_types import is_many, queries
 from admin.resources.registry import resources_by_type
 from admin.resources.resource import Resource
 
@@ -106,6 +107,11 @@ def fields_of(kind: GraphQLInputObjectType) -> list[InputField]:
     return [_field(name, field) for name, field in kind.fields.items()]
 
 
+def argument_fields(query: str) -> list[InputField]:
+    """The arguments of a field of `Query`."""
+    return [_field(name, argument) for name, argument in queries()[query].args.items()]
+
+
 def target_of(name: str) -> Resource | None:
     """The resource that `universeId`, `imageIds` or `partnerUuid` lead to; None if it is no reference."""
     for suffix in SUFFIXES:
@@ -123,7 +129,7 @@ def reference_key(name: str) -> str:
     return "uuid" if name.endswith(("Uuid", "Uuids")) else "id"
 
 
-def _field(name: str, field: GraphQLInputField) -> InputField:
+def _field(name: str, field: GraphQLInputField | GraphQLArgument) -> InputField:
     named, many = get_named_type(field.type), is_many(field.type)
     default = None if field.default_value is Undefined else field.default_value
     required = is_non_null_type(field.type) and field.default_value is Undefined

@@ -7,6 +7,8 @@ from graphql import GraphQLField, GraphQLObjectType, get_named_type, is_leaf_typ
 from admin.graph.schema_types import MONEY, TEXT
 from schema.validation.languages import LANGUAGES
 
+MOST_NODES = 100
+"""Rows of a connection on the page of an object."""
 DEEPEST = 3
 """Levels of embedded objects on the page of an object."""
 TitlesOf = Callable[[str], Sequence[str]]
@@ -44,6 +46,15 @@ def value_selection(kind: GraphQLObjectType, path: str) -> str:
     return name + leaf
 
 
+def node_of(kind: GraphQLObjectType) -> GraphQLObjectType | None:
+    """The type of the rows of a connection; None for other types."""
+    if not kind.name.endswith("Connection"):
+        return None
+    node = get_named_type(kind.fields["nodes"].type)
+    assert isinstance(node, GraphQLObjectType)
+    return node
+
+
 def whole_selection(
     kind: GraphQLObjectType, titles_of: TitlesOf, skipped: frozenset[str] = frozenset(), level: int = 0
 ) -> str:
@@ -59,9 +70,13 @@ def whole_selection(
         inner = get_named_type(field.type)
         assert isinstance(inner, GraphQLObjectType)
         titles = titles_of(inner.name)
-        if titles:
+        if (node := node_of(inner)) is not None:
+            if "first" in field.args and level < DEEPEST:
+                inside = whole_selection(node, titles_of, level=level + 1)
+                parts.append(f"{name}(first: {MOST_NODES}) {{ nodes {{ {inside} }} }}")
+        elif titles:
             parts.append(f"{name} {{ {' '.join(dict.fromkeys(value_selection(inner, each) for each in titles))} }}")
-        elif level < DEEPEST and not inner.name.endswith("Connection"):
+        elif level < DEEPEST:
             selected = whole_selection(inner, titles_of, level=level + 1)
             parts += [f"{name} {{ {selected} }}"] if selected else []
     return " ".join(parts)

@@ -13,7 +13,7 @@ from admin.graph.labels import split
 from admin.graph.selections import whole_selection
 from admin.pages.facts import Part, facts_of, is_technical, parts_of
 from admin.pages.resolving import read_object, resource_of
-from admin.resources.resource import Action, Child, Resource
+from admin.resources.resource import Action, Child, Report, Resource
 
 SHOWN_BUTTONS = 6
 """Actions that are in sight; the others are a click away."""
@@ -58,6 +58,7 @@ async def show(request: AdminRequest) -> Response:
         parts=parts,
         shown_buttons=SHOWN_BUTTONS,
         buttons=_buttons(request, resource, resource.actions, url, values),
+        reports=report_links(request, resource.reports, url),
         notice=_notice(request, resource),
     )
 
@@ -69,6 +70,15 @@ def _buttons(
         ActionButton(resource.action_name(action), f"{url}{action.slug}/", action.is_dangerous)
         for action in actions
         if request.may(action.access) and action.is_possible(values)
+    ]
+
+
+def report_links(request: AdminRequest, reports: Sequence[Report], url: str) -> list[ActionButton]:
+    """The links to those reports that the user may see."""
+    return [
+        ActionButton(report.named, f"{url}reports/{report.slug}/", is_dangerous=False)
+        for report in reports
+        if request.may(report.access)
     ]
 
 

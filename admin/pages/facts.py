@@ -10,7 +10,7 @@ from admin.core.titles import title_of, url_of
 from admin.core.values import EMPTY, Cell, Reader, masked
 from admin.graph.labels import label_of
 from admin.graph.schema_types import is_many
-from admin.graph.selections import leaf_selection
+from admin.graph.selections import leaf_selection, node_of
 from admin.resources.registry import resources_by_type
 from admin.resources.resource import Resource
 
@@ -58,8 +58,11 @@ def parts_of(kind: GraphQLObjectType, values: Mapping[str, Any], reader: Reader)
         inner = get_named_type(field.type)
         if leaf_selection(field) is not None or not isinstance(inner, GraphQLObjectType):
             continue
-        if is_many(field.type):
-            if table := _table(inner, values[name], reader):
+        if (node := node_of(inner)) is not None:
+            if table := table_of_objects(node, values[name]["nodes"], reader):
+                yield Part(name, label_of(name), table=table)
+        elif is_many(field.type):
+            if table := table_of_objects(inner, values[name], reader):
                 yield Part(name, label_of(name), table=table)
         elif inner.name not in resources_by_type():
             facts = list(_deep_facts(inner, values[name], reader))
@@ -90,7 +93,10 @@ def _present(kind: GraphQLObjectType, values: Mapping[str, Any]) -> Iterator[tup
 
 
 def _is_embedded(field: GraphQLField, inner: Any) -> bool:
-    return leaf_selection(field) is None and not is_many(field.type) and inner.name not in resources_by_type()
+    if leaf_selection(field) is not None:
+        return False
+    is_list = is_many(field.type) or node_of(inner) is not None
+    return not is_list and inner.name not in resources_by_type()
 
 
 def _cell(name: str, field: GraphQLField, value: Any, reader: Reader) -> Cell | None:
@@ -111,7 +117,7 @@ def link_to(resource: Resource, values: Mapping[str, Any], reader: Reader) -> Ce
     return Cell("object", title, url_of(resource, values))
 
 
-def _table(kind: GraphQLObjectType, objects: Sequence[Mapping[str, Any]], reader: Reader) -> Table | None:
+def table_of_objects(kind: GraphQLObjectType, objects: Sequence[Mapping[str, Any]], reader: Reader) -> Table | None:
     """The objects of a list. Columns in which no object has a value are left out."""
     if not objects:
         return None

@@ -16,6 +16,7 @@ from admin.graph.execution import GraphAnswer, raise_for
 from admin.graph.labels import label_of, value_label
 from admin.graph.schema_types import field_at, list_filter_of, list_order_of
 from admin.graph.selections import value_selection
+from admin.pages.details import report_links
 from admin.pages.filters import ListFilter, read_filter
 from admin.pages.resolving import resource_of
 from admin.resources.resource import Resource
@@ -65,6 +66,7 @@ async def show(request: AdminRequest) -> Response:
         filters=filter.fields(await choices_of(request, list_filter_of(resource.query), filter.hidden)),
         orders=[(name, value_label(name)) for name in orders.values],
         order=order,
+        reports=report_links(request, resource.list_reports, f"{ROOT}{resource.slug}/"),
         problems=[*_problems(answer), *filter.hidden_problems(request)],
         newer=_page_url(request, "before", info.get("startCursor")) if info.get("hasPreviousPage") else "",
         older=_page_url(request, "after", info.get("endCursor")) if info.get("hasNextPage") else "",

@@ -1,6 +1,6 @@
 """Partners, users and marketplaces, and what developers look at: webhooks, events, jobs, mail, the audit log."""
 
-from admin.resources.resource import Action, Child, Resource
+from admin.resources.resource import Action, Child, Report, Resource
 
 OF_PARTNER = {"partnerUuid": "uuid"}
 
@@ -27,6 +27,14 @@ PARTNERS = Resource(
         ),
         Action("updateNetworkPartner", {"sourceId": "sourceId"}, named="Edit as a partner of a network"),
     ),
+    reports=(
+        Report("kycLevel", "Identification", OF_PARTNER),
+        Report("payoutPreview", "Next payout", OF_PARTNER),
+        Report("feeStatement", "Fee statement", OF_PARTNER),
+        Report("settlementStatement", "Settlement statement", {"partnerId": "id"}),
+        Report("previewCommission", "Commission on a sale", OF_PARTNER),
+    ),
+    list_reports=(Report("partnerByCompanyNumber", "Find by company number"),),
     search=("nameContains", "sourceId"),
 )
 MARKETPLACES = Resource(
@@ -35,6 +43,7 @@ MARKETPLACES = Resource(
     columns=("name", "domain", "currency", "timeZone", "email"),
     title=("name",),
     more=(Action("activateMarketplacePayments", {"marketplaceUuid": "uuid"}),),
+    reports=(Report("settlementStatement", "Settlement statement", {"marketplaceId": "id"}),),
 )
 LEGAL_DOCUMENTS = Resource(
     query="legalDocuments",

@@ -1,11 +1,12 @@
 """Payouts, fees, invoices, and the books behind them."""
 
-from admin.resources.resource import Action, Resource, states
+from admin.resources.resource import Action, Report, Resource, states
 
 PAYOUT_REQUESTS = Resource(
     query="payoutRequests",
     columns=("id", "partner.commercialName", "status", "firstDay", "lastDay", "amount", "paidOn"),
     title=("id", "partner.commercialName"),
+    reports=(Report("payoutExplain", "What is in it, and why", {"id": "id"}),),
     when={name: states(status="TO_BE_VALIDATED") for name in ("validatePayoutRequest", "cancelPayoutRequest")},
 )
 PAYOUT_ADJUSTMENTS = Resource(
@@ -41,6 +42,7 @@ LEDGER_JOURNALS = Resource(
     query="ledgerJournals",
     columns=("id", "effectiveOn", "kind", "sourceKind", "sourceId", "partner.commercialName"),
     title=("kind", "effectiveOn"),
+    list_reports=(Report("ledgerFindings", "Prove the ledger"),),
 )
 RECONCILIATION_FINDINGS = Resource(
     query="reconciliationFindings",

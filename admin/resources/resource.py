@@ -79,6 +79,27 @@ def _value_at(values: Mapping[str, Any], path: str) -> Any:
 
 
 @dataclass(frozen=True)
+class Report:
+    """What a query tells about an object, or about what is typed: a field of `Query`, and the arguments that the object
+    gives, by their paths.
+    """
+
+    query: str
+    named: str
+    bound: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def slug(self) -> str:
+        """The name in addresses: `payout-preview`."""
+        return "-".join(split(self.query))
+
+    @property
+    def access(self) -> RequiredAccess:
+        """What it requires of its caller."""
+        return access_of(queries()[self.query])
+
+
+@dataclass(frozen=True)
 class Child:
     """Objects that are listed on the page of another: its field with them, and their own actions."""
 
@@ -108,6 +129,10 @@ class Resource:
     """Mutations that answer this type, but start from another resource."""
     when: Mapping[str, States] = field(default_factory=dict)
     """In which states own changes are possible, by mutation: see `Action.when`."""
+    reports: tuple[Report, ...] = ()
+    """Reports about an object."""
+    list_reports: tuple[Report, ...] = ()
+    """Reports above the list."""
     children: tuple[Child, ...] = ()
     search: tuple[str, ...] = ()
     """Fields of the filter that the search of all resources tries."""

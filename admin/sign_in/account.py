@@ -8,7 +8,7 @@ import segno
 from markupsafe import Markup
 from starlette.responses import Response
 
-from admin.core.paths import ACCOUNT_PATH, SECOND_FACTOR_PATH
+from admin.core.paths import ACCOUNT_PATH, PASSKEYS_PATH, SECOND_FACTOR_PATH
 from admin.core.request import AdminRequest
 from admin.core.values import Cell
 from admin.graph.schema_types import field_at, object_type
@@ -19,6 +19,7 @@ from schema.core.errors import TooManyRequests
 
 ACCOUNT = """query {
     me { user { username firstName email hasSecondFactor recoveryCodesLeft } token { id } }
+    passkeys { id name createdOn lastUsedOn }
     sessions { id label userAgent address lastUsedOn }
 }"""
 COLUMNS = "label", "userAgent", "address", "lastUsedOn"
@@ -29,7 +30,7 @@ WRONG_PASSWORD = N_("The password is wrong.")
 
 async def show(request: AdminRequest) -> Response:
     """Show the account."""
-    return await _account(request)
+    return await account_page(request)
 
 
 async def end_session(request: AdminRequest) -> Response:
@@ -38,7 +39,7 @@ async def end_session(request: AdminRequest) -> Response:
     if number.isascii() and number.isdigit():
         payload = await request.change("revokeToken", {"id": int(number)}, "token { id }")
         if payload["userErrors"]:
-            return await _account(request, 400, payload["userErrors"][0]["message"])
+            return await account_page(request, 400, payload["userErrors"][0]["message"])
     return request.redirect(ACCOUNT_PATH)
 
 
@@ -54,9 +55,9 @@ async def set_up(request: AdminRequest) -> Response:
     try:
         payload = await request.change("setUpSecondFactor", input, "secondFactorSetup { secret otpauthUrl }")
     except TooManyRequests as error:
-        return with_retry_after(await _account(request, 429, TOO_MANY), error)
+        return with_retry_after(await account_page(request, 429, TOO_MANY), error)
     if payload["userErrors"]:
-        return await _account(request, 400, WRONG_PASSWORD)
+        return await account_page(request, 400, WRONG_PASSWORD)
     return _set_up_form(request, payload["secondFactorSetup"])
 
 
@@ -76,9 +77,9 @@ async def renew_codes(request: AdminRequest) -> Response:
     try:
         payload = await request.change("renewRecoveryCodes", input, "recoveryCodes { codes }")
     except TooManyRequests as error:
-        return with_retry_after(await _account(request, 429, TOO_MANY), error)
+        return with_retry_after(await account_page(request, 429, TOO_MANY), error)
     if payload["userErrors"]:
-        return await _account(request, 400, WRONG_CODE)
+        return await account_page(request, 400, WRONG_CODE)
     return request.render("sign_in/recovery_codes.html", codes=payload["recoveryCodes"]["codes"], back=ACCOUNT_PATH)
 
 
@@ -88,14 +89,15 @@ async def disable(request: AdminRequest) -> Response:
     try:
         payload = await request.change("disableSecondFactor", input, "user { id }")
     except TooManyRequests as error:
-        return with_retry_after(await _account(request, 429, TOO_MANY), error)
+        return with_retry_after(await account_page(request, 429, TOO_MANY), error)
     if payload["userErrors"]:
         is_code = payload["userErrors"][0]["field"] == ["otp"]
-        return await _account(request, 400, WRONG_CODE if is_code else WRONG_PASSWORD)
+        return await account_page(request, 400, WRONG_CODE if is_code else WRONG_PASSWORD)
     return request.redirect(ACCOUNT_PATH)
 
 
-async def _account(request: AdminRequest, status: int = 200, problem: str = "") -> Response:
+async def account_page(request: AdminRequest, status: int = 200, problem: str = "") -> Response:
+    """The account, with what is wrong with a form."""
     answer = await request.run(ACCOUNT)
     me = answer.only("me")
     return request.render(
@@ -106,6 +108,8 @@ async def _account(request: AdminRequest, status: int = 200, problem: str = "") 
         this=me["token"]["id"],
         sessions=[(each["id"], _cells(request, each)) for each in answer.only("sessions")],
         columns=COLUMNS,
+        passkeys=[(each, _passkey_cells(request, each)) for each in answer.only("passkeys")],
+        passkey_path=PASSKEYS_PATH,
         problem=problem,
         path=ACCOUNT_PATH,
         factor_path=SECOND_FACTOR_PATH,
@@ -115,6 +119,11 @@ async def _account(request: AdminRequest, status: int = 200, problem: str = "") 
 def _cells(request: AdminRequest, session: Mapping[str, Any]) -> Sequence[Cell]:
     kind = object_type("Token")
     return [request.reader.cell(name, field_at(kind, name), session[name]) for name in COLUMNS]
+
+
+def _passkey_cells(request: AdminRequest, passkey: Mapping[str, Any]) -> Sequence[Cell]:
+    kind = object_type("Passkey")
+    return [request.reader.cell(name, field_at(kind, name), passkey[name]) for name in ("createdOn", "lastUsedOn")]
 
 
 def _set_up_form(request: AdminRequest, setup: Mapping[str, str], status: int = 200, problem: str = "") -> Response:

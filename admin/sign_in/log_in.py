@@ -5,7 +5,7 @@ import re
 from starlette.responses import Response
 
 from admin.core.handler import LOG_IN_COOKIE
-from admin.core.paths import FORGOT_PASSWORD_PATH, LOG_IN_CODE_PATH, LOG_IN_PATH, ROOT
+from admin.core.paths import FORGOT_PASSWORD_PATH, LOG_IN_CODE_PATH, LOG_IN_PATH, PASSKEY_PATH, ROOT
 from admin.core.request import AdminRequest
 from funnel.core.messages import N_
 from funnel.core.page_handler import with_retry_after
@@ -30,7 +30,7 @@ async def show(request: AdminRequest) -> Response:
     """Show the log-in form. A logged-in user is led on."""
     if request.caller is not None:
         return request.redirect(_next(request))
-    return _form(request, ended=request.had_cookie)
+    return log_in_page(request, ended=request.had_cookie)
 
 
 async def log_in(request: AdminRequest) -> Response:
@@ -41,11 +41,11 @@ async def log_in(request: AdminRequest) -> Response:
             request.context, username[:LONGEST_PASSWORD], password[:LONGEST_PASSWORD], BACK_OFFICE
         )
     except (WrongCredentials, InvalidInput):
-        return _form(request, 400, username=username, problem=WRONG)
+        return log_in_page(request, 400, username=username, problem=WRONG)
     except TooManyRequests as error:
-        return with_retry_after(_form(request, 429, username=username, problem=TOO_MANY), error)
+        return with_retry_after(log_in_page(request, 429, username=username, problem=TOO_MANY), error)
     if not step.ticket:
-        return _enter(request, step.token, _next(request))
+        return enter(request, step.token)
     response = request.redirect(LOG_IN_CODE_PATH)
     seconds = int(staff.TICKET_LIFETIME.total_seconds())
     request.cookies.set(response, TICKET_COOKIE, step.ticket, seconds)
@@ -74,7 +74,7 @@ async def enter_code(request: AdminRequest) -> Response:
     except TooManyRequests as error:
         return with_retry_after(_code_form(request, 429, TOO_MANY), error)
     kept = request.cookies.read(request.http_request, NEXT_COOKIE)
-    response = _enter(request, token, kept if _is_own(kept) else ROOT)
+    response = enter(request, token, kept if _is_own(kept) else ROOT)
     request.cookies.delete(response, TICKET_COOKIE)
     request.cookies.delete(response, NEXT_COOKIE)
     return response
@@ -99,9 +99,10 @@ async def change_language(request: AdminRequest) -> Response:
     return response
 
 
-def _enter(request: AdminRequest, token: str, url: str) -> Response:
+def enter(request: AdminRequest, token: str, url: str = "") -> Response:
+    """Begin the log-in of a token, and lead to a page, by default to the one that was asked for."""
     request.session_id = new_session_id()
-    response = request.redirect(url)
+    response = request.redirect(url or _next(request))
     request.cookies.set(response, LOG_IN_COOKIE, token, int(staff.LOGIN_LIFETIME.total_seconds()))
     return response
 
@@ -116,9 +117,10 @@ def _next(request: AdminRequest) -> str:
     return asked if _is_own(asked) else ROOT
 
 
-def _form(
+def log_in_page(
     request: AdminRequest, status: int = 200, *, username: str = "", problem: str = "", ended: bool = False
 ) -> Response:
+    """The log-in form."""
     return request.render(
         "sign_in/log_in.html",
         status,
@@ -128,6 +130,7 @@ def _form(
         next=_next(request),
         path=LOG_IN_PATH,
         forgot_path=FORGOT_PASSWORD_PATH,
+        passkey_path=PASSKEY_PATH,
     )
 
 

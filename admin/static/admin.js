@@ -27,3 +27,37 @@ for (const open of document.querySelectorAll(".who")) {
 }
 const wrong = document.querySelector("[aria-invalid=true]");
 if (wrong) wrong.focus();
+
+// Passkeys: a form asks for what the browser needs, has it answer, and is sent with the answer.
+const askBrowser = {
+  async get(form) {
+    const asked = await fetch(form.action);
+    const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(await asked.json());
+    return navigator.credentials.get({ publicKey });
+  },
+  async create(form) {
+    const asked = await fetch(`${form.action}begin/`, { method: "POST", body: new URLSearchParams(new FormData(form)) });
+    const answer = await asked.json();
+    if (!asked.ok) throw new Error(answer.problem);
+    return navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(answer) });
+  },
+};
+for (const form of document.querySelectorAll("form[data-passkey]")) {
+  if (!globalThis.PublicKeyCredential?.parseCreationOptionsFromJSON) continue;
+  form.hidden = false;
+  const problem = form.querySelector("[data-problem]");
+  const words = problem.textContent;
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    problem.hidden = true;
+    try {
+      const credential = await askBrowser[form.dataset.passkey](form);
+      form.elements.credential.value = JSON.stringify(credential.toJSON());
+      form.elements.password?.remove();
+      form.submit();
+    } catch (error) {
+      problem.textContent = error.name === "Error" && error.message ? error.message : words;
+      problem.hidden = false;
+    }
+  });
+}

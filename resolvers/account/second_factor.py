@@ -81,7 +81,7 @@ async def renew_recovery_codes(call: Call, input: RenewRecoveryCodes) -> Recover
     """
     await use_own_second_factor(call, input.otp)
     async with call.services.db.sessions() as db, db.begin():
-        user = await lock_user(db, _own_id(call))
+        user = await lock_user(db, own_id(call))
         if not user.has_second_factor:  # turned off concurrently
             raise InvalidInput.at("otp", WRONG_OTP)
         codes = await replace_recovery_codes(db, user)
@@ -120,12 +120,13 @@ async def reset_second_factor(call: Call, input: ResetSecondFactor) -> User:
 
 async def _locked_without(db: AsyncSession, call: Call) -> UserRow:
     """The caller's row, locked. Raises SecondFactorActive if the caller has a second factor."""
-    user = await lock_user(db, _own_id(call))
+    user = await lock_user(db, own_id(call))
     if user.has_second_factor:
         raise SecondFactorActive
     return user
 
 
-def _own_id(call: Call) -> int:
+def own_id(call: Call) -> int:
+    """The id of the caller."""
     assert call.caller.user_id is not None  # whoever has a token is a user
     return call.caller.user_id

@@ -12,10 +12,12 @@ import orjson
 from sqlalchemy import update
 from sqlmodel import col, select
 
+from resolvers.account.passkeys import obtain_token_with_passkey
 from resolvers.account.tokens import complete_obtaining, obtain_token, revoke_token
 from resolvers.core.caller import Caller, Role
 from resolvers.core.context import Context
 from resolvers.core.services import Services
+from schema.account.passkey import ObtainTokenWithPasskey
 from schema.account.token import IssuedToken, ObtainToken, RevokeToken
 from schema.account.user import TokenKind
 from schema.core.errors import SecondFactorRequired, Unauthenticated, WrongCredentials
@@ -97,6 +99,14 @@ async def log_in_with_code(context: Context, ticket: str, otp: str, site: StaffS
     token = await _admit(context, issued, site)
     await context.services.kv.delete(key)
     return token
+
+
+async def log_in_with_passkey(context: Context, credential: str, site: StaffSite) -> str:
+    """Log in a user with the browser's answer about a passkey; returns the token. Raises `WrongCredentials`, also for a user
+    whom the site does not admit. A second factor is not asked for.
+    """
+    given = ObtainTokenWithPasskey(credential=credential, label=site.label, hours=_hours())
+    return await _admit(context, await obtain_token_with_passkey(context, given), site)
 
 
 async def log_out(context: Context) -> None:

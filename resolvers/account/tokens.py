@@ -21,6 +21,7 @@ from schema.core.errors import AppError, NotFound, SecondFactorRequired, Unauthe
 from schema.core.permission import AccessRule
 from store.account.credentials import PREFIX, new_secret, normal_username, secret_digest_of, verify_password
 from store.account.links import end_links
+from store.account.passkeys import delete_passkeys
 from store.account.users import TokenRow, UserRow
 from store.core.clock import Clock
 from store.partner.partners import MarketplaceRow, PartnerRow
@@ -48,7 +49,7 @@ async def obtain_token(call: Call, input: ObtainToken) -> IssuedToken:
             raise WrongCredentials
         await _check_second_factor(call, user, input.otp)
         attempt.succeeded = True
-    return await _issue(call, user, input.label, input.hours)
+    return await issue(call, user, input.label, input.hours)
 
 
 async def complete_obtaining(
@@ -70,7 +71,7 @@ async def complete_obtaining(
         async with context.services.limits.log_ins.attempt(user.username, context.address) as attempt:
             await _check_second_factor(call, user, otp)
             attempt.succeeded = True
-        issued = await _issue(call, user, label, hours)
+        issued = await issue(call, user, label, hours)
     except AppError as error:
         record.record_refusal(error)
         raise
@@ -91,7 +92,7 @@ def _proof(user: UserRow) -> str:
     return hashlib.sha256(user.password_hash.encode()).hexdigest()
 
 
-async def _issue(call: Call, user: UserRow, label: str, hours: int | None) -> IssuedToken:
+async def issue(call: Call, user: UserRow, label: str, hours: int | None) -> IssuedToken:
     """A token for a user whose credentials are right."""
     life = None if hours is None else dt.timedelta(hours=hours)
     async with call.services.db.sessions() as db, db.begin():
@@ -125,9 +126,16 @@ class TokenOrigin:
 
 
 async def set_password(
-    db: AsyncSession, user: UserRow, password_hash: str, clock: Clock, *, except_token_id: int | None = None
+    db: AsyncSession,
+    user: UserRow,
+    password_hash: str,
+    clock: Clock,
+    *,
+    except_token_id: int | None = None,
+    keep_passkeys: bool = False,
 ) -> None:
-    """Set a new password, revoke all tokens of the user except `except_token_id`, and end the links to choose one.
+    """Set a new password, revoke all tokens of the user except `except_token_id`, and end the links to choose one. Passkeys
+    are deleted unless `keep_passkeys`: whoever knew the old password could have registered one.
 
     The row is written first, and thereby locked. A concurrent log-in with the old password either came before, and its
     token is revoked here, or comes later and is refused.
@@ -136,6 +144,8 @@ async def set_password(
     await db.flush()
     await revoke_tokens(db, user.id, clock, except_token_id=except_token_id)
     await end_links(db, user.id, clock.now())
+    if not keep_passkeys:
+        await delete_passkeys(db, user.id)
 
 
 async def revoke_tokens(

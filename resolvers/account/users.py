@@ -138,7 +138,9 @@ async def change_password(call: Call, input: ChangePassword) -> User:
         row = await lock_user(db, checked.id)
         if row.password_hash != checked.password_hash:  # changed concurrently
             raise InvalidInput.at("current_password", WRONG_PASSWORD)
-        await set_password(db, row, password_hash, call.services.clock, except_token_id=call.caller.token_id)
+        await set_password(
+            db, row, password_hash, call.services.clock, except_token_id=call.caller.token_id, keep_passkeys=True
+        )
         await call.store_response(db, row)
     call.services.authenticator.invalidate(user_id=row.id)
     return row

@@ -1,5 +1,6 @@
 """What the back office declares agrees with the schema, with the permissions and with the state machines."""
 
+import pathlib
 from collections import Counter
 from collections.abc import Iterator
 from itertools import product
@@ -16,6 +17,7 @@ from graphql import (
     validate,
 )
 
+import admin.sign_in
 from admin.core.titles import titles_of
 from admin.forms.current import selection
 from admin.forms.kinds import fields_of
@@ -33,7 +35,6 @@ from schema.order.fulfilment import FulfilmentState
 from store.core.state_machine import StateMachine
 from store.order.fulfilment import MACHINES
 
-OWN_LOG_IN = "It is about the user's own log-in, not about an object of a list."
 NOT_IN_BACK_OFFICE = {
     "cancelRefundRequestByToken": "Customers do it, on the page of their order.",
     "requestRefundByToken": "Customers do it, on the page of their order.",
@@ -41,14 +42,31 @@ NOT_IN_BACK_OFFICE = {
     "resendGiftByToken": "Customers do it, on the page of their order.",
     "sendGiftNowByToken": "Customers do it, on the page of their order.",
     "obtainToken": "The log-in form runs it.",
-    "requestPasswordReset": "It is for who cannot log in.",
-    "resetPassword": "It is for who cannot log in.",
-    "setUpSecondFactor": OWN_LOG_IN,
-    "confirmSecondFactor": OWN_LOG_IN,
-    "renewRecoveryCodes": OWN_LOG_IN,
-    "revokeOtherSessions": OWN_LOG_IN,
+    "requestPasswordReset": "The page for forgotten passwords runs it.",
+    "resetPassword": "The page of its link runs it.",
+    "setUpSecondFactor": "The page of the account runs it.",
+    "confirmSecondFactor": "The page of the account runs it.",
+    "renewRecoveryCodes": "The page of the account runs it.",
+    "disableSecondFactor": "The page of the account runs it.",
+    "revokeOtherSessions": "The page of the account runs it.",
+    "beginPasskey": "The page of the account runs it.",
+    "registerPasskey": "The page of the account runs it.",
+    "deletePasskey": "The page of the account runs it.",
+    "renamePasskey": "A passkey is deleted and registered again under another name.",
+    "obtainTokenWithPasskey": "The log-in form runs it.",
     "saveEcommerceCart": "The servers of shops do it, before a checkout.",
     "createMultiProductCart": "The servers of shops do it, before a checkout.",
+}
+SIGN_IN = pathlib.Path(admin.sign_in.__file__).parent
+NOT_SHOWN = {
+    "accountLink": "The page of its link reads it.",
+    "passkeyOptions": "The log-in form reads it.",
+    "passkeys": "The page of the account reads it.",
+    "me": "The page of the account reads it.",
+    "sessions": "The page of the account reads it.",
+    "ecommerceCart": "The servers of shops read it, before a checkout.",
+    "orderByToken": "Customers read it, on the page of their order.",
+    "wallet": "The pages of gift cards, payments and partners show wallets.",
 }
 MOVES = {
     "markOrderReady": FulfilmentState.READY_TO_COLLECT,
@@ -88,6 +106,19 @@ def test_every_mutation_is_an_action_or_has_a_reason() -> None:
     reachable = {action.mutation for resource in resources().values() for action, _ in actions_of(resource)}
     assert mutations().keys() - reachable == NOT_IN_BACK_OFFICE.keys()
     assert reachable <= mutations().keys()
+
+
+def test_pages_of_their_own_run_what_they_are_said_to_run() -> None:
+    written = "".join(path.read_text() for path in SIGN_IN.glob("*.py"))
+    for name, reason in NOT_IN_BACK_OFFICE.items():
+        if reason.endswith("account runs it."):
+            assert f'"{name}"' in written
+
+
+def test_every_query_is_a_list_a_page_or_a_report_or_has_a_reason() -> None:
+    reachable = {name for resource in resources().values() for name in (resource.query, resource.finds)}
+    reachable |= {it.query for resource in resources().values() for it in (*resource.reports, *resource.list_reports)}
+    assert queries().keys() - reachable == NOT_SHOWN.keys()
 
 
 def test_every_list_has_a_resource() -> None:

@@ -51,6 +51,7 @@ NO_BUYER = frozenset(
         "offer",
         "partner",
         "partner_kyc",
+        "passkey",
         "payment_activation",
         "payout_adjustment",
         "payout_document",

@@ -1,16 +1,11 @@
 """Eight languages: complete, chosen by the browser, changeable, and written as their people write."""
 
 import datetime as dt
-import functools
 import inspect
 import re
-import tomllib
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
-from babel.messages.catalog import Message
-from babel.messages.extract import extract_from_dir
 from markupsafe import Markup
 
 from funnel.core.languages import NAMES, TemplateTexts, catalogue, choose_language, translations
@@ -20,76 +15,26 @@ from schema.cart.cart import CartItem
 from schema.checkout.checkout import CheckoutNotice, CheckoutStep, LineProblem
 from schema.validation.languages import LANGUAGES
 from store.core.localization.formats import Formats
+from tests.catalogues import TRANSLATED, check_complete, check_placeholders, check_translated, texts_in
 from tests.fixtures.shop import Shop
 from tests.funnel.checkout.customer import Customer
-
-ROOT = Path(__file__).parents[3]
-TRANSLATED = [language for language in LANGUAGES if language != "en"]
-PLACEHOLDER = re.compile(r"%\(\w+\)s")
-MessageId = str | tuple[str, ...]
-
-
-@functools.cache
-def in_the_source() -> frozenset[MessageId]:
-    """Every text that the pages can show, collected as `make messages` does."""
-    mappings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["babel"]["mappings"]
-    methods = [(m["pattern"], m["method"]) for m in mappings]
-    options = {m["pattern"]: {k: v for k, v in m.items() if k not in ("pattern", "method")} for m in mappings}
-    found = extract_from_dir(ROOT, methods, options, directory_filter=lambda path: Path(path).name in INSIDE)
-    return frozenset(message for _, _, message, _, _ in found)
-
-
-INSIDE = {
-    "funnel",
-    "core",
-    "checkout",
-    "holding",
-    "legal",
-    "onboarding",
-    "order",
-    "paying",
-    "redemption",
-    "redeem",
-    "templates",
-}
-
-
-def forms(message: Message) -> list[str]:
-    """The texts of a message: one, or one for each plural."""
-    return [message.string] if isinstance(message.string, str) else list(message.string or ())
-
 
 # ---- the catalogues ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("language", TRANSLATED)
 def test_a_catalogue_has_every_text_and_no_other(language: str) -> None:
-    source, messages = in_the_source(), [m for m in catalogue(language) if m.id]
-    assert len(source) > 150
-    known: set[MessageId] = {m.id if isinstance(m.id, str) else tuple(m.id) for m in messages}
-    assert known == source
-    assert [m.id for m in messages if m.fuzzy or not all(forms(m))] == []
-    assert not catalogue(language).obsolete
+    check_complete(catalogue(language), "funnel")
 
 
 @pytest.mark.parametrize("language", TRANSLATED)
 def test_placeholders_survive_translation(language: str) -> None:
-    for message in catalogue(language):
-        wanted = set(PLACEHOLDER.findall(message.id if isinstance(message.id, str) else message.id[-1]))
-        for text in forms(message) if message.id else []:
-            assert "%" not in PLACEHOLDER.sub("", text), text
-            found = set(PLACEHOLDER.findall(text))
-            assert found == wanted or (not isinstance(message.id, str) and found < wanted), text
+    check_placeholders(catalogue(language))
 
 
 @pytest.mark.parametrize("language", TRANSLATED)
 def test_a_translation_is_one(language: str) -> None:
-    """Long texts differ from English, and begin and end alike: a sentence stays a sentence."""
-    for message in catalogue(language):
-        if isinstance(message.id, str) and len(message.id) > 25:
-            (text,) = forms(message)
-            assert text != message.id
-            assert text.endswith(".") == message.id.endswith("."), text
+    check_translated(catalogue(language))
 
 
 def test_everything_that_can_be_told_has_words() -> None:
@@ -103,7 +48,7 @@ def test_everything_that_can_be_told_has_words() -> None:
         for entry in (*NOTICES.values(), *ERROR_PAGES.values(), *REFUSALS.values())
         for text in (entry.title, entry.text)
     ]
-    assert set(told) <= in_the_source()
+    assert set(told) <= texts_in("funnel")
 
 
 def test_every_code_of_an_operation_has_words() -> None:

@@ -1,16 +1,14 @@
 """What documents say: in eight languages, whole."""
 
 import datetime as dt
-import functools
 import re
-import tomllib
 from pathlib import Path
 
 import pytest
-from babel.messages.extract import extract_from_dir
 
 from schema.validation.languages import LANGUAGES
 from store.document import words
+from tests.catalogues import texts_in
 
 ROOT = Path(__file__).parents[3]
 TRANSLATED = [language for language in LANGUAGES if language != "en"]
@@ -26,20 +24,9 @@ SAME = {"Coupon %(code)s", "Total", "Code", "Conditions", "%(count)s adult", "%(
 UNTIL = dt.datetime(2027, 8, 23, 21, 59, 59, tzinfo=dt.UTC)
 
 
-@functools.cache
-def in_the_source() -> frozenset[object]:
-    """Every text that a document can show, collected as `make messages` does."""
-    mappings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["babel"]["mappings"]
-    ours = [(m["pattern"], m["method"]) for m in mappings if m["pattern"].startswith("store/document/")]
-    keywords = {"N_": None, "gettext": None, "ngettext": (1, 2)}
-    inside = {"store", "document", "invoice", "legal", "packing", "payout"}
-    found = extract_from_dir(ROOT, ours, {}, keywords, directory_filter=lambda path: Path(path).name in inside)
-    return frozenset(message for _, _, message, _, _ in found)
-
-
 @pytest.mark.parametrize("language", TRANSLATED)
 def test_a_catalogue_has_every_text_and_no_other(language: str) -> None:
-    source, catalogue = in_the_source(), words.TEXTS.catalogue(language)
+    source, catalogue = texts_in("store/document"), words.TEXTS.catalogue(language)
     assert len(source) > 20
     messages = [message for message in catalogue if message.id]
     assert {message.id for message in messages} == source

@@ -1,9 +1,7 @@
 """What messages say: in eight languages, whole, with the shop's look, whatever names people have."""
 
 import dataclasses
-import functools
 import re
-import tomllib
 from decimal import Decimal
 from html.parser import HTMLParser
 from pathlib import Path
@@ -11,7 +9,6 @@ from typing import Any
 
 import pytest
 from babel.messages.catalog import Message
-from babel.messages.extract import extract_from_dir
 
 from schema.core.text import Text
 from schema.delivery.delivery import DeliveryKind
@@ -26,6 +23,7 @@ from store.mail.content import GiftRole, content_of
 from store.mail.link_content import EndpointContent
 from store.mail.render import TEXTS
 from store.mail.subjects import SUBJECTS, TEST_MAIL
+from tests.catalogues import texts_in
 from tests.store.mail.examples import (
     ACCOUNT_URL,
     CONTENTS,
@@ -83,25 +81,12 @@ class PageReader(HTMLParser):
         return " ".join(" ".join(self.words).split())
 
 
-@functools.cache
-def in_the_source() -> frozenset[str]:
-    """Every text that a message can show, collected as `make messages` does."""
-    mappings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["babel"]["mappings"]
-    mail = [m for m in mappings if m["pattern"].startswith("store/mail/")]
-    options = {m["pattern"]: {k: v for k, v in m.items() if k not in ("pattern", "method")} for m in mail}
-    keywords = {"_": None, "N_": None, "gettext": None}
-    methods = [(m["pattern"], m["method"]) for m in mail]
-    inside = {"store", "mail", "templates"}
-    found = extract_from_dir(ROOT, methods, options, keywords, directory_filter=lambda path: Path(path).name in inside)
-    return frozenset(str(message) for _, _, message, _, _ in found)
-
-
 # ---- the catalogues ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("language", TRANSLATED)
 def test_a_catalogue_has_every_text_and_no_other(language: str) -> None:
-    source = in_the_source()
+    source = texts_in("store/mail")
     messages = [message for message in TEXTS.catalogue(language) if message.id]
     assert len(source) > 45
     assert {str(message.id) for message in messages} == source
@@ -164,7 +149,7 @@ def test_a_message_says_the_same_in_both_parts(kind: str, language: str) -> None
 def test_nothing_is_left_in_english(kind: str, language: str) -> None:
     message = example(kind, language)
     said = f"{message.subject}\n{PageReader(message.html).text}\n{message.text}"
-    pieces = [piece.strip(" .:") for text in in_the_source() - SAME for piece in PLACEHOLDER.split(text)]
+    pieces = [piece.strip(" .:") for text in texts_in("store/mail") - SAME for piece in PLACEHOLDER.split(text)]
     assert len(pieces) > 60
     assert [piece for piece in pieces if len(piece) > 8 and piece in said] == []
 
