@@ -68,7 +68,14 @@ def parts_of(kind: GraphQLObjectType, values: Mapping[str, Any], reader: Reader)
             facts = list(_deep_facts(inner, values[name], reader))
             if facts:
                 yield Part(name, label_of(name), facts)
-            yield from parts_of(inner, values[name], reader)
+            yield from _tables_in(name, inner, values[name], reader)
+
+
+def _tables_in(name: str, kind: GraphQLObjectType, values: Mapping[str, Any], reader: Reader) -> Iterator[Part]:
+    """The lists of objects of an embedded object. Other facts within it are among its own."""
+    for part in parts_of(kind, values, reader):
+        if part.table is not None:
+            yield Part(part.name, f"{label_of(name)}: {part.label}", table=part.table)
 
 
 def is_technical(name: str) -> bool:

@@ -36,6 +36,10 @@ class ListFilter:
         """Whether it leaves something out."""
         return bool(self.variables or self.problems)
 
+    def hidden_problems(self, request: AdminRequest) -> list[str]:
+        """What is wrong with fields that are not shown, which an address can have."""
+        return [request.translate(text) for name, text in self.problems.items() if name in self.hidden]
+
     def fields(self, choices: Mapping[str, Choices]) -> list[FormField]:
         """Its fields as a form."""
         kind = list_filter_of(self.resource.query)

@@ -67,7 +67,7 @@ async def show(request: AdminRequest) -> Response:
         orders=[(name, value_label(name)) for name in orders.values],
         order=order,
         reports=report_links(request, resource.list_reports, f"{ROOT}{resource.slug}/"),
-        problems=_problems(answer),
+        problems=[*_problems(answer), *filter.hidden_problems(request)],
         newer=_page_url(request, "before", info.get("startCursor")) if info.get("hasPreviousPage") else "",
         older=_page_url(request, "after", info.get("endCursor")) if info.get("hasNextPage") else "",
         new=[
