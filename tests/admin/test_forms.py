@@ -8,6 +8,7 @@ import pytest
 from PIL import Image
 
 from schema.validation.languages import LANGUAGES
+from store.limits.rate_limits import RateLimits
 from tests.admin.office import ROOT, Office, errors, notices, send, typed
 from tests.funnel.checkout.customer import Customer
 
@@ -311,3 +312,14 @@ async def test_a_change_that_came_too_late_is_refused(office: Office) -> None:
     assert staff.response.status_code == 400
     assert len(staff.page.all(role="alert")) + len(errors(staff)) == 1
     assert await office.tenants.snapshot() == before
+
+
+async def test_too_many_requests_are_told_on_a_page(office: Office) -> None:
+    """Before the user is known: the page has no menu."""
+    services = office.tenants.services
+    settings = services.settings.model_copy(update={"rate_limit_pages": "1/minute"})
+    services.limits.pages = RateLimits(settings, services.kv, services.clock).pages
+    assert (await office.open("a1", NEW_COUPON)).response.status_code == 200
+    staff = await office.open("a1", NEW_COUPON)
+    assert (staff.response.status_code, staff.h1) == (429, "Too many requests")
+    assert int(staff.response.headers["retry-after"]) > 0
