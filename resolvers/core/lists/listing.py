@@ -228,6 +228,6 @@ class Lookup(Generic[T]):
         """The value of the column; one that no row has for an `ID` that cannot be one."""
         if self.by == NORMAL_CODE:
             return normalize(value)
-        if self.argument_type is not strawberry.ID:
+        if self.argument_type is not strawberry.ID or isinstance(value, int):
             return value
         return int(value) if LONG_ID.fullmatch(value) else NO_ROW
