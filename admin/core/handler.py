@@ -21,7 +21,7 @@ from store.core.settings import Settings
 
 LOG_IN_COOKIE = "admin"
 """The cookie with the token of the logged-in user."""
-MOST_FIELDS = 2000
+MOST_FIELDS = 10_000
 MOST_FILES = 1
 
 

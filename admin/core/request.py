@@ -10,7 +10,7 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.responses import Response
 
 from admin.core.menu import menu_of
-from admin.core.paths import ROOT
+from admin.core.paths import ACCOUNT_PATH, ROOT
 from admin.core.values import Reader
 from admin.graph import execution
 from admin.graph.execution import GraphAnswer
@@ -81,7 +81,8 @@ class AdminRequest(PageRequest):
     def next_url(self) -> str:
         """The page to return to after a change of language or a log-in."""
         if self.http_request.method not in {"GET", "HEAD"}:
-            return self.http_request.url.path if self.caller is not None else ROOT
+            path = self.http_request.url.path
+            return ROOT if self.caller is None else ACCOUNT_PATH if path.startswith(ACCOUNT_PATH) else path
         return self.path[:LONGEST_NEXT]
 
     @property

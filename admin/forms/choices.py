@@ -49,6 +49,7 @@ async def choices_of(
         )
     declared = "($partner: UUID)" if variables else ""
     answer = await request.run(f"query{declared} {{ {' '.join(parts)} }}", variables)
+    answer.check()
     found = {}
     for name, (to, many) in targets.items():
         page = answer.data.get(name)

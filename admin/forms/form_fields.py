@@ -7,7 +7,7 @@ from typing import Any
 from graphql import GraphQLEnumType, GraphQLInputObjectType
 
 from admin.forms.kinds import InputField, Kind, fields_of
-from admin.forms.typed import COUNT, REMOVED, TEXT_IS_REQUIRED, YES, count_of
+from admin.forms.typed import REMOVED, YES, count_of
 from admin.graph.labels import label_of, value_label
 from schema.validation.languages import LANGUAGES
 
@@ -37,22 +37,6 @@ class FormField:
     def id(self) -> str:
         """The id of its element."""
         return "f-" + self.name.replace(".", "-")
-
-    @property
-    def has_errors(self) -> bool:
-        """Whether something in it is wrong."""
-        return (
-            bool(self.error)
-            or any(each.has_errors for each in self.children)
-            or any(each.has_errors for row in self.rows for each in row)
-        )
-
-    @property
-    def is_filled(self) -> bool:
-        """Whether something stands in it."""
-        if self.kind is Kind.BOOLEAN:
-            return self.value == YES
-        return bool(self.value or self.checked or self.rows) or any(each.is_filled for each in self.children)
 
 
 @dataclass(frozen=True)
@@ -96,7 +80,9 @@ class FormBuilder:
         if of.kind is Kind.SELECT:
             return FormField(**options, value=value, choices=_members(of))
         if of.kind is Kind.REFERENCE:
-            choices = self.choices.get(of.name, ())
+            choices = list(self.choices.get(of.name, ()))
+            if choices and value and value not in dict(choices):
+                choices.append((value, f"#{value}"))
             if not choices:
                 options["kind"] = Kind.TEXT
             return FormField(**options, value=value, choices=choices)
@@ -132,11 +118,6 @@ class FormBuilder:
             if self.form.get(prefix + REMOVED) != YES:
                 rows.append(self.build(of.input, frozenset(), prefix))
         return rows
-
-
-def is_control(key: str) -> bool:
-    """Whether a field of the form tells about others: the number of rows, a text that is never null."""
-    return key.rsplit(".", 1)[-1] in (COUNT, REMOVED, TEXT_IS_REQUIRED)
 
 
 def _members(of: InputField) -> Choices:

@@ -19,7 +19,7 @@ from schema.validation.languages import LANGUAGES
 INTEGER = re.compile(r"[+-]?\d{1,10}", re.ASCII)
 DECIMAL = re.compile(r"[+-]?\d{1,15}([.,]\d{1,10})?", re.ASCII)
 YES, NO = "1", "0"
-MOST_ROWS = 500
+MOST_ROWS = 100
 COUNT = "#"
 """The name, below that of a list, of the number of its rows on the form."""
 OMITTED: Any = object()
@@ -63,7 +63,12 @@ class Typed:
 
     def _has_changed(self, name: str) -> bool:
         assert self.before is not None
-        names = {key for each in (self.form, self.before) for key in each if key == name or key.startswith(f"{name}.")}
+        names = {
+            key
+            for each in (self.form, self.before)
+            for key in each
+            if (key == name or key.startswith(f"{name}.")) and not key.endswith(f".{TEXT_IS_REQUIRED}")
+        }
         return any(_one_line(self.form.get(key, "")) != _one_line(self.before.get(key, "")) for key in names)
 
     # ---- composed values
@@ -103,10 +108,8 @@ class Typed:
         return OMITTED if not rows and self.before is None and not of.is_required else rows
 
     def rows(self, name: str) -> Iterator[str]:
-        """The prefixes of the rows of a list that are not removed."""
-        for number in range(count_of(self.form, name)):
-            if self.form.get(f"{name}.{number}.{REMOVED}") != YES:
-                yield f"{name}.{number}."
+        """The prefixes of the rows of a list."""
+        return (f"{name}.{number}." for number in range(count_of(self.form, name)))
 
     def is_blank(self, kind: GraphQLInputObjectType, prefix: str) -> bool:
         """Whether nothing was typed in a group or a row: switches count only if they differ from their defaults."""
@@ -213,6 +216,22 @@ def count_of(form: Mapping[str, str], name: str) -> int:
     return min(int(written), MOST_ROWS) if INTEGER.fullmatch(written) else 0
 
 
+def without_removed_rows(form: Mapping[str, str]) -> dict[str, str]:
+    """The fields of a form without the rows that were marked to be removed. Those behind them move up."""
+    left = dict(form)
+    for name in [key.removesuffix(f".{COUNT}") for key in form if key.endswith(f".{COUNT}")]:
+        kept = 0
+        for number in range(count_of(form, name)):
+            old, new = f"{name}.{number}.", f"{name}.{kept}."
+            of_row = {key: left.pop(key) for key in list(left) if key.startswith(old)}
+            if of_row.get(f"{old}{REMOVED}") != YES:
+                left |= {new + key.removeprefix(old): value for key, value in of_row.items()}
+                kept += 1
+        if f"{name}.{COUNT}" in left:
+            left[f"{name}.{COUNT}"] = str(kept)
+    return left
+
+
 def _one_line(text: str) -> str:
     return text.replace("\r\n", "\n")
 
@@ -226,7 +245,8 @@ def _plain(value: Any) -> str:
 
 
 def _integer(text: str) -> int:
-    if not INTEGER.fullmatch(text):
+    """A number of GraphQL's type `Int`. Raises ValueError for any other text."""
+    if not INTEGER.fullmatch(text) or not -(2**31) <= int(text) < 2**31:
         raise ValueError(text)
     return int(text)
 

@@ -55,6 +55,11 @@ class GraphAnswer:
     data: Mapping[str, Any]
     errors: tuple[GraphError, ...] = ()
 
+    def check(self) -> None:
+        """Raise the first error."""
+        for error in self.errors:
+            raise_for(error)
+
     def only(self, name: str) -> Any:
         """The value of a field. Raises its error if it is null because of one."""
         value = self.data.get(name)

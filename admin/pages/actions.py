@@ -15,7 +15,7 @@ from admin.core.titles import title_of, titles_of, url_of
 from admin.forms.choices import choices_of
 from admin.forms.form_fields import FormBuilder
 from admin.forms.kinds import Kind
-from admin.forms.typed import COUNT, Typed, count_of
+from admin.forms.typed import COUNT, Typed, count_of, without_removed_rows
 from admin.graph.execution import REFUSALS, GraphAnswer, raise_for
 from admin.graph.schema_types import input_of, is_many, result_of
 from admin.graph.selections import whole_selection
@@ -53,7 +53,7 @@ async def show(request: AdminRequest) -> Response:
 async def submit(request: AdminRequest) -> Response:
     """Make a change: lead to what has changed, or show what came of it. A refused form is shown again."""
     change = await find_change(request)
-    form = dict(request.form)
+    form = without_removed_rows(request.form)
     if (name := form.get(ADD)) is not None:
         form[f"{name}.{COUNT}"] = str(count_of(form, name) + 1)
         return await _form(request, change, form, before=_before(form))
@@ -115,7 +115,6 @@ async def _form(
         key=form.get(KEY) if refusal.is_open else secrets.token_urlsafe(16),
         problems=[*refusal.others, *(text for name, text in refusal.by_field.items() if name not in names)],
         has_file=any(each.kind is Kind.FILE for each in fields),
-        texts_kept={name: value for name, value in form.items() if name.endswith(".!")},
     )
 
 
@@ -165,9 +164,10 @@ def _outcome(request: AdminRequest, change: Change, payload: Mapping[str, Any]) 
     name, kind = result
     value = payload.get(name)
     resource = resources_by_type().get(kind.name)
-    if resource is not None and isinstance(value, dict):
+    may_see = resource is not None and request.may(resource.access)
+    if resource is not None and may_see and isinstance(value, dict):
         return request.redirect(url_of(resource, value) + done)
-    if resource is not None:
+    if resource is not None and may_see:
         return request.redirect(f"{ROOT}{resource.slug}/{done}")
     if kind in _embedded_types(change.resource.type):
         return request.redirect(change.back_url + done)

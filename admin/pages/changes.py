@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from graphql import GraphQLObjectType, get_named_type
+from graphql import GraphQLObjectType, get_named_type, is_non_null_type
 
-from admin.core.paths import ROOT
+from admin.core.paths import ACCOUNT_PATH, ROOT
 from admin.core.request import AdminRequest
 from admin.core.titles import url_of
 from admin.core.values import value_at
@@ -38,18 +38,23 @@ class Change:
     """The object or the child that changes, with its present values."""
     fixed: Mapping[str, Any] = field(default_factory=dict)
     """The fields of the input that the object gives."""
+    way_back: str = ""
+    """Where it leads back to for users who may not see the resource."""
 
     @property
     def back_url(self) -> str:
         """The page that the action belongs to."""
+        if self.way_back:
+            return self.way_back
         return url_of(self.resource, self.object) if self.object is not None else f"{ROOT}{self.resource.slug}/"
 
     @property
     def url(self) -> str:
         """The address of the form."""
         if self.object is None:
-            return f"{self.back_url}new/{self.action.slug}/"
-        around = child_url(self.back_url, self.child, self.target) if self.child is not None else self.back_url
+            return f"{ROOT}{self.resource.slug}/new/{self.action.slug}/"
+        own = url_of(self.resource, self.object)
+        around = child_url(own, self.child, self.target) if self.child is not None else own
         return f"{around}{self.action.slug}/"
 
     @property
@@ -79,7 +84,7 @@ class Change:
 
     def present_values(self, request: AdminRequest) -> dict[str, str]:
         """The values that the form begins with: of a field that it does not have it would seem that it was emptied."""
-        if not self.target:
+        if not self.target or not self.action.is_prefilled:
             return {}
         kind, hidden = input_of(self.action.mutation), self.hidden_fields(request)
         values = typed_values(kind, self.target_type, self.target, request.reader.time_zone)
@@ -98,7 +103,7 @@ async def find_change(request: AdminRequest) -> Change:
     resource, path = resource_of(request), request.http_request.path_params
     if "key" not in path:
         action = next((it for it in resource.new if it.slug == path["action"]), None)
-        return _allowed(request, Change(resource, _require(action)))
+        return await _of_own_partner(request, _allowed(request, Change(resource, _require(action))))
     if "child" not in path:
         change = _allowed(request, Change(resource, _require(_by_slug(resource.actions, path["action"]))))
         values = await read_object(request, resource, _selection(change))
@@ -114,6 +119,15 @@ async def find_change(request: AdminRequest) -> Change:
     return _with_fixed(replace(change, object=values, target=target))
 
 
+async def _of_own_partner(request: AdminRequest, change: Change) -> Change:
+    """The change with the partner of its user, if the input needs one: the form does not ask for it."""
+    field = input_of(change.action.mutation).fields.get("partnerUuid")
+    if not request.is_partner or field is None or not is_non_null_type(field.type):
+        return change
+    me = (await request.run("query { me { partner { uuid } } }")).only("me")
+    return replace(change, fixed={**change.fixed, "partnerUuid": me["partner"]["uuid"]})
+
+
 def _by_slug(actions: tuple[Action, ...], slug: str) -> Action | None:
     return next((it for it in actions if it.slug == slug), None)
 
@@ -126,7 +140,7 @@ def _require(action: Action | None) -> Action:
 
 def _allowed(request: AdminRequest, change: Change) -> Change:
     request.context.require(change.action.access)
-    return change
+    return change if request.may(change.resource.access) else replace(change, way_back=ACCOUNT_PATH)
 
 
 def _selection(change: Change) -> str:
@@ -137,7 +151,7 @@ def _selection(change: Change) -> str:
     parts = [value_selection(resource.type, path) for path in (resource.key, *resource.title, *around)]
     if "partner" in resource.type.fields:
         parts.append("partner { uuid }")
-    present = selection(input_of(change.action.mutation), change.target_type)
+    present = selection(input_of(change.action.mutation), change.target_type) if change.action.is_prefilled else ""
     if change.child is None:
         parts.append(present)
     else:

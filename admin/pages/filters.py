@@ -80,7 +80,7 @@ def hidden_fields(resource: Resource, request: AdminRequest) -> frozenset[str]:
 
 def _value(of: InputField, query: QueryParams, typed: Typed) -> Any:
     """The value of a field; several values of a list repeat its name."""
-    if of.kind in (Kind.CHECKBOXES, Kind.REFERENCES, Kind.LINES):
+    if of.kind in (Kind.CHECKBOXES, Kind.LINES):
         values = [value for value in query.getlist(of.name) if value]
         if of.kind is Kind.CHECKBOXES and not set(values) <= set(of.members):
             typed.problems.append((of.name, PROBLEMS[Kind.SELECT]))

@@ -1,5 +1,6 @@
 """What the address of a page names: a resource, an object, an action."""
 
+import re
 from typing import Any
 
 from admin.core.request import AdminRequest
@@ -7,6 +8,8 @@ from admin.graph.schema_types import queries
 from admin.resources.registry import resources
 from admin.resources.resource import Resource
 from schema.core.errors import NotFound
+
+INT = re.compile(r"[0-9]{1,10}")
 
 
 def resource_of(request: AdminRequest) -> Resource:
@@ -23,7 +26,7 @@ async def read_object(request: AdminRequest, resource: Resource, selection: str)
     kind = str(queries()[resource.finds].args[resource.key].type)
     value: Any = key
     if kind.strip("!") == "Int":
-        if not key.isascii() or not key.isdigit() or int(key) >= 2**31:
+        if not INT.fullmatch(key) or int(key) >= 2**31:
             raise NotFound(thing="page")
         value = int(key)
     document = f"query($key: {kind}) {{ {resource.finds}({resource.key}: $key) {{ {selection} }} }}"

@@ -50,6 +50,7 @@ async def _search(request: AdminRequest, words: str) -> list[Found]:
     answer = await request.run(
         f"query({declared}) {{ {parts} }}", {f"f{n}": {name: value} for n, (_, name, value) in enumerate(tries)}
     )
+    answer.check()
     pages: dict[str, dict[str, tuple[str, str]]] = {}
     more: dict[str, str] = {}
     for n, (resource, name, value) in enumerate(tries):

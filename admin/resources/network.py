@@ -35,6 +35,7 @@ NETWORK_GIFT_CARD_USAGES = Resource(
     columns=("usedOn", "partner.commercialName", "value", "net", "isActive", "comment"),
     title=("usedOn", "value"),
     elsewhere=frozenset({"useNetworkGiftCard"}),
+    more_new=(Action("useNetworkGiftCard", named="Use network gift card"),),
 )
 NETWORK_VOUCHERS = Resource(
     query="networkVouchers",
@@ -50,4 +51,5 @@ NETWORK_VOUCHER_USAGES = Resource(
     columns=("usedOn", "partner.commercialName", "isActive", "comment"),
     title=("usedOn",),
     elsewhere=frozenset({"useNetworkVoucher"}),
+    more_new=(Action("useNetworkVoucher", named="Use network voucher"),),
 )

@@ -15,6 +15,10 @@ KEYS = "id", "uuid", "code"
 """Fields of inputs that name the object to change, the best first."""
 States = Mapping[str, frozenset[str]]
 """The values that an enum at a path of an object may have, for several paths."""
+PREFILLED = frozenset(
+    {"changeSiteDomain", "extendGiftCard", "extendNetworkGiftCard", "extendNetworkVoucher", "extendVoucher"}
+)
+"""Changes of a value that are no updates."""
 CREATES = frozenset({"create", "import", "invite", "issue", "publish"})
 """First words of changes that make something new."""
 DANGEROUS = frozenset(
@@ -54,6 +58,11 @@ class Action:
     def is_update(self) -> bool:
         """Whether it changes only what is sent, so that its form has the present values."""
         return self.mutation.startswith("update")
+
+    @property
+    def is_prefilled(self) -> bool:
+        """Whether its form begins with the present values of the object."""
+        return self.is_update or self.mutation in PREFILLED
 
     @property
     def is_creation(self) -> bool:
