@@ -25,8 +25,10 @@ class AdminTemplates(PageTemplates):
     texts = Texts(FOLDER / "translations")
 
     def environment(self, language: str) -> Environment:
+        """The environment of a language. `message` is a text that may be one of the API: it is escaped, and no format."""
         environment = super().environment(language)
-        environment.globals["_labels"] = partial(translated_label, self.texts.translations(language))
+        texts = self.texts.translations(language)
+        environment.globals.update(_labels=partial(translated_label, texts), message=texts.gettext)
         return environment
 
     def load_assets(self) -> Assets:

@@ -14,7 +14,6 @@ from admin.core.request import AdminRequest
 from admin.core.titles import title_of, titles_of, url_of
 from admin.forms.choices import choices_of
 from admin.forms.form_fields import FormBuilder
-from admin.forms.kinds import Kind
 from admin.forms.typed import COUNT, Typed, count_of, without_removed_rows
 from admin.graph.execution import REFUSALS, GraphAnswer, raise_for
 from admin.graph.schema_types import input_of, is_many, result_of
@@ -114,7 +113,6 @@ async def _form(
         before=orjson.dumps(dict(before if before is not None else form)).decode(),
         key=form.get(KEY) if refusal.is_open else secrets.token_urlsafe(16),
         problems=[*refusal.others, *(text for name, text in refusal.by_field.items() if name not in names)],
-        has_file=any(each.kind is Kind.FILE for each in fields),
     )
 
 
