@@ -18,11 +18,11 @@ MOST = 100
 DEEPEST = 4
 
 
-def references_in(kind: GraphQLInputObjectType, level: int = 0) -> Iterator[tuple[str, Resource, bool]]:
-    """The references in an input type at any depth: name, target, whether there may be several."""
+def references_in(kind: GraphQLInputObjectType, level: int = 0) -> Iterator[tuple[str, Resource]]:
+    """The references in an input type at any depth: name and target."""
     for each in fields_of(kind):
         if each.kind in (Kind.REFERENCE, Kind.REFERENCES) and each.target is not None:
-            yield each.name, each.target, each.kind is Kind.REFERENCES
+            yield each.name, each.target
         elif each.kind in (Kind.GROUP, Kind.ROWS) and level < DEEPEST:
             yield from references_in(each.input, level + 1)
 
@@ -31,13 +31,11 @@ async def choices_of(
     request: AdminRequest, kind: GraphQLInputObjectType, hidden: frozenset[str], partner_uuid: str | None = None
 ) -> Mapping[str, Choices]:
     """The choices of all references, of a partner's own objects where the list tells them apart."""
-    targets = {
-        name: (to, many) for name, to, many in references_in(kind) if name not in hidden and request.may(to.access)
-    }
+    targets = {name: to for name, to in references_in(kind) if name not in hidden and request.may(to.access)}
     if not targets:
         return {}
     parts, variables = [], dict[str, object]()
-    for name, (to, _) in targets.items():
+    for name, to in targets.items():
         own = partner_uuid is not None and "partnerUuid" in list_filter_of(to.query).fields
         argument = ", filter: {partnerUuid: $partner}" if own else ""
         if own:
@@ -51,9 +49,9 @@ async def choices_of(
     answer = await request.run(f"query{declared} {{ {' '.join(parts)} }}", variables)
     answer.check()
     found = {}
-    for name, (to, many) in targets.items():
+    for name, to in targets.items():
         page = answer.data.get(name)
-        if page and (many or not page["pageInfo"]["hasNextPage"]):
+        if page and not page["pageInfo"]["hasNextPage"]:
             found[name] = [
                 (str(value_at(row, reference_key(name))), title_of(to, row, request.reader)) for row in page["nodes"]
             ]

@@ -7,7 +7,7 @@ from typing import Any
 from graphql import GraphQLEnumType, GraphQLInputObjectType
 
 from admin.forms.kinds import InputField, Kind, fields_of
-from admin.forms.typed import REMOVED, YES, count_of
+from admin.forms.typed import REMOVED, YES, chosen_in, count_of
 from admin.graph.labels import label_of, value_label
 from schema.validation.languages import LANGUAGES
 
@@ -96,6 +96,8 @@ class FormBuilder:
         if of.kind is Kind.CHECKBOXES:
             return FormField(**options, choices=_members(of), checked=frozenset(checked))
         choices = list(self.choices.get(of.name, ()))
+        if not choices:
+            return FormField(**options | {"kind": Kind.LINES}, value="\n".join(chosen_in(self.form, name)))
         known = {value for value, _ in choices}
         choices += [(value, f"#{value}") for value in sorted(checked - known)]
         return FormField(**options, choices=choices, checked=frozenset(checked))

@@ -57,6 +57,8 @@ class Typed:
                 return self._group(of, name)
             case Kind.ROWS:
                 return self._rows(of, name)
+        if of.kind is Kind.REFERENCES:
+            return self._references(of, name)
         if self.before is not None and not self._has_changed(name):
             return OMITTED
         return self._leaf(of, name)
@@ -133,8 +135,6 @@ class Typed:
                 return self.form.get(name) == YES
             case Kind.CHECKBOXES:
                 return self._choices(of, name, of.members)
-            case Kind.REFERENCES:
-                return self._choices(of, name, self._checked_names(name))
             case Kind.FILE:
                 return self._file(of, name)
         text = self.form.get(name, "")
@@ -169,8 +169,20 @@ class Typed:
         read = PARSERS.get(of.kind)
         return _scalar(of.type.name, text) if read is None else read(text)
 
+    def _references(self, of: InputField, name: str) -> Any:
+        """The chosen objects: first those that were chosen before, in their order."""
+        chosen = chosen_in(self.form, name)
+        if self.before is not None:
+            earlier = chosen_in(self.before, name)
+            if set(chosen) == set(earlier):
+                return OMITTED
+            chosen = [*(each for each in earlier if each in chosen), *(each for each in chosen if each not in earlier)]
+        return self._values(of, name, chosen)
+
     def _choices(self, of: InputField, name: str, values: Sequence[str]) -> Any:
-        found = [value for value in values if self.form.get(f"{name}.{value}") == YES]
+        return self._values(of, name, [value for value in values if self.form.get(f"{name}.{value}") == YES])
+
+    def _values(self, of: InputField, name: str, found: Sequence[str]) -> Any:
         if not found and self.before is None and not of.is_required:
             return OMITTED
         try:
@@ -178,12 +190,6 @@ class Typed:
         except ValueError:
             self.problems.append((name, INVALID))
             return OMITTED
-
-    def _checked_names(self, name: str) -> list[str]:
-        """The chosen values: first those that were chosen before, in their order."""
-        prefix = f"{name}."
-        keys = dict.fromkeys(key for each in (self.before or {}, self.form) for key in each if key.startswith(prefix))
-        return [key.removeprefix(prefix) for key in keys]
 
     def _file(self, of: InputField, name: str) -> Any:
         file = self.files.get(name)
@@ -208,6 +214,14 @@ PROBLEMS = {
     Kind.TIME: N_("Enter a time."),
     Kind.SELECT: N_("Choose one of the list."),
 }
+
+
+def chosen_in(form: Mapping[str, str], name: str) -> list[str]:
+    """The chosen values of a list: those that are ticked, and those that are typed, one on each line."""
+    prefix = f"{name}."
+    ticked = [key.removeprefix(prefix) for key, value in form.items() if key.startswith(prefix) and value == YES]
+    typed = [line.strip() for line in form.get(name, "").split("\n") if line.strip()]
+    return list(dict.fromkeys([*ticked, *typed]))
 
 
 def count_of(form: Mapping[str, str], name: str) -> int:
