@@ -36,7 +36,7 @@ def test_what_is_too_many_to_choose_from_is_typed() -> None:
     assert (field.kind, [value for value, _ in field.choices], field.checked) == (
         Kind.REFERENCES,
         ["5", "7", "3"],
-        {"5", "3"},
+        frozenset({"5", "3"}),
     )
 
 
