@@ -91,9 +91,13 @@ async def disable(request: AdminRequest) -> Response:
     except TooManyRequests as error:
         return with_retry_after(await account_page(request, 429, TOO_MANY), error)
     if payload["userErrors"]:
-        is_code = payload["userErrors"][0]["field"] == ["otp"]
-        return await account_page(request, 400, WRONG_CODE if is_code else WRONG_PASSWORD)
+        return await account_page(request, 400, wrong_proof(payload))
     return request.redirect(ACCOUNT_PATH)
+
+
+def wrong_proof(payload: Mapping[str, Any]) -> str:
+    """What is wrong: the password, or the code of the second factor."""
+    return WRONG_CODE if payload["userErrors"][0]["field"] == ["otp"] else WRONG_PASSWORD
 
 
 async def account_page(request: AdminRequest, status: int = 200, problem: str = "") -> Response:

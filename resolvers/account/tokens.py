@@ -22,6 +22,7 @@ from schema.core.permission import AccessRule
 from store.account.credentials import PREFIX, new_secret, normal_username, secret_digest_of, verify_password
 from store.account.links import end_links
 from store.account.passkeys import delete_passkeys
+from store.account.second_factor import delete_unconfirmed_totp
 from store.account.users import TokenRow, UserRow
 from store.core.clock import Clock
 from store.partner.partners import MarketplaceRow, PartnerRow
@@ -135,7 +136,8 @@ async def set_password(
     keep_passkeys: bool = False,
 ) -> None:
     """Set a new password, revoke all tokens of the user except `except_token_id`, and end the links to choose one. Passkeys
-    are deleted unless `keep_passkeys`: whoever knew the old password could have registered one.
+    are deleted unless `keep_passkeys`: whoever knew the old password could have registered one. So is a second factor that
+    was begun and not confirmed.
 
     The row is written first, and thereby locked. A concurrent log-in with the old password either came before, and its
     token is revoked here, or comes later and is refused.
@@ -144,6 +146,7 @@ async def set_password(
     await db.flush()
     await revoke_tokens(db, user.id, clock, except_token_id=except_token_id)
     await end_links(db, user.id, clock.now())
+    await delete_unconfirmed_totp(db, user.id)
     if not keep_passkeys:
         await delete_passkeys(db, user.id)
 

@@ -184,6 +184,26 @@ async def test_a_second_factor_is_turned_on_and_off_at_the_account(office: Offic
     assert [chip.text for chip in staff.page.one("h2", id="factor").all("span")] == ["Off"]
 
 
+async def test_a_passkey_is_added_with_the_password_and_the_second_factor(office: Office) -> None:
+    begin = f"{ACCOUNT}passkeys/begin/"
+    staff = await enter(office.browser(None))
+    await staff.open(ACCOUNT)
+    assert not [field for field in staff.page.all("input") if field.attributes.get("id") == "passkey-otp"]
+    app = await with_second_factor(office.tenants)
+    await staff.open(ACCOUNT)
+    assert staff.page.one("input", id="passkey-otp")
+    csrf = staff.page.all("input", name="csrf")[0].attributes["value"]
+    for password, otp, told in (
+        ("wrong horse battery", app.code(), "The password is wrong."),
+        (PASSWORD, "", "This code is wrong, or was used already."),
+        (PASSWORD, "9" * 50, "This code is wrong, or was used already."),
+    ):
+        await staff.post(begin, {"csrf": csrf, "password": password, "otp": otp})
+        assert (staff.response.status_code, staff.response.json()) == (400, {"problem": told})
+    await staff.post(begin, {"csrf": csrf, "password": PASSWORD, "otp": f" {app.code()} "})
+    assert staff.response.json()["user"]["name"] == NAME
+
+
 async def test_other_log_ins_are_listed_and_ended(office: Office) -> None:
     here = await enter(office.browser(None))
     there = Customer(here.http.__class__(transport=here.http._transport, base_url=here.http.base_url))
