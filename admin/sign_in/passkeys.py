@@ -4,7 +4,7 @@ from starlette.responses import JSONResponse, Response
 
 from admin.core.paths import ACCOUNT_PATH
 from admin.core.request import AdminRequest
-from admin.sign_in.account import account_page, wrong_proof
+from admin.sign_in.account import account_page, id_of, wrong_proof
 from admin.sign_in.log_in import TOO_MANY, enter, log_in_page
 from funnel.core.messages import N_
 from funnel.core.page_handler import with_retry_after
@@ -60,9 +60,9 @@ async def register(request: AdminRequest) -> Response:
 
 async def delete(request: AdminRequest) -> Response:
     """Delete one of the user's passkeys."""
-    number = request.form.get("id", "")
-    if number.isascii() and number.isdigit():
-        await request.change("deletePasskey", {"id": int(number)}, "passkey { id }")
+    id = id_of(request.form.get("id", ""))
+    if id is not None:
+        await request.change("deletePasskey", {"id": id}, "passkey { id }")
     return request.redirect(ACCOUNT_PATH)
 
 

@@ -90,7 +90,7 @@ async def test_a_second_factor_is_asked_for_in_a_second_step(office: Office) -> 
     assert staff.path == CODE
     assert COOKIE not in staff.http.cookies
     assert PASSWORD not in staff.response.text
-    for wrong in ("", app.wrong_code()):
+    for wrong in ("", app.wrong_code(), "9" * 41):
         await staff.send(CODE, {"otp": wrong})
         assert (staff.response.status_code, notices(staff)) == (400, ["This code is wrong, or was used already."])
     await staff.send(CODE, {"otp": app.code()})
@@ -147,7 +147,12 @@ async def test_an_invited_user_chooses_a_password(office: Office) -> None:
     await staff.send(form.attributes["action"], fields)
     assert staff.h1 == "ada@users.example"
     link = await newest_link(office)
+    clock.advance(dt.timedelta(days=7))
     guest = await office.open(None, link)
+    assert "Ask whoever has invited you for another one." in guest.page.one("main").text
+    assert not [each for each in guest.page.one("main").all("a") if each.attributes["href"] == FORGOT]
+    clock.advance(dt.timedelta(days=-7))
+    await guest.open(link)
     assert "Welcome, Ada" in guest.page.one("main").text
     await guest.send(f"{ROOT}reset-password/", {"password": NEW})
     await guest.open(ROOT)
@@ -166,10 +171,21 @@ async def test_a_second_factor_is_turned_on_and_off_at_the_account(office: Offic
     assert staff.page.one("div", class_="qr").all("path")
     await staff.send(f"{factor}confirm/", {"otp": "x"})
     assert staff.response.status_code == 400
-    assert staff.page.one("code", class_="secret").text == secret, "the app need not be set up again"
+    assert not staff.page.all("div", class_="qr")
+    assert secret not in staff.response.text
+    assert "The app keeps what you have scanned." in staff.page.one("main").text
+    csrf = staff.page.all("input", name="csrf")[0].attributes["value"]
+    await staff.post(f"{factor}confirm/", {"csrf": csrf, "otp": "x", "url": "u" * 9000, "secret": "<b>"})
+    assert staff.response.status_code == 400
+    assert not staff.page.all("div", class_="qr")
     await staff.send(f"{factor}confirm/", {"otp": pyotp.TOTP(secret).at(clock.now())})
     codes = [code.text for code in staff.page.one("ul", class_="codes").all("code")]
     assert len(set(codes)) == 10
+    for again in ("", "confirm/"):
+        await staff.post(f"{factor}{again}", {"csrf": csrf, "password": PASSWORD, "otp": "x"})
+        assert staff.response.status_code == 409
+        assert notices(staff)[0].startswith("Your second factor is on already.")
+        assert staff.h1 == "Your account"
     await staff.open(ACCOUNT)
     assert "10 recovery codes are left." in staff.page.one("main").text
     next_step()
@@ -225,3 +241,13 @@ async def test_nobody_ends_the_log_in_of_somebody_else(office: Office) -> None:
     await staff.post(f"{ACCOUNT}sessions/end/", {"csrf": csrf, "id": str(other)})
     assert staff.response.status_code == 400
     assert await office.tenants.one("SELECT revoked_on FROM token WHERE id = :id", id=other) is None
+
+
+@pytest.mark.parametrize("id", ["", "x", "-1", "²", str(2**31), "9" * 5000])
+@pytest.mark.parametrize("path", ["sessions/end/", "passkeys/delete/"])
+async def test_what_is_no_id_ends_nothing(office: Office, path: str, id: str) -> None:
+    staff = await enter(office.browser(None))
+    await staff.open(ACCOUNT)
+    csrf = staff.page.all("input", name="csrf")[0].attributes["value"]
+    await staff.post(f"{ACCOUNT}{path}", {"csrf": csrf, "id": id})
+    assert (staff.response.status_code, staff.path, notices(staff)) == (200, ACCOUNT, [])
