@@ -325,6 +325,7 @@ async def test_who_is_not_invited(
 
 async def test_no_link_and_no_password_is_in_the_audit_log(tenants: Tenants, ask: Transport) -> None:
     await ask.change("market a", links.invite_user, **INVITED, partner_uuid=str(tenants.partners["a1"].uuid))
+    await choose(tenants, await newest_token(tenants))
     await ask_for(tenants, "ada@users.example")
     token = await newest_token(tenants)
     await choose(tenants, token)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from resolvers.account import passkeys, staff, users
+from resolvers.account import passkeys, second_factor, staff, users
 from resolvers.core.caller import Transport as RequestTransport
 from resolvers.core.context import Context
 from schema.account.passkey import ObtainTokenWithPasskey
@@ -249,6 +249,17 @@ async def test_which_new_password_deletes_passkeys(tenants: Tenants, ask: Transp
     assert (await ask.change("market a", users.update_user, id=id, password="a third horse battery")).done
     with pytest.raises(WrongCredentials):
         await log_in(tenants, phone.use(await asked(tenants)))
+
+
+async def test_a_second_factor_that_is_reset_takes_the_passkeys_with_it(tenants: Tenants, ask: Transport) -> None:
+    """Whoever is said to have lost the device may have lost the passkey with it."""
+    app = await with_second_factor(tenants)
+    phone, other = await registered(tenants, otp=app.code()), await registered(tenants, "a2")
+    id = tenants.users["a1"].id
+    assert (await ask.change("market a", second_factor.reset_second_factor, id=id)).done
+    with pytest.raises(WrongCredentials):
+        await log_in(tenants, phone.use(await asked(tenants)))
+    await log_in(tenants, other.use(await asked(tenants)))
 
 
 async def test_what_the_audit_log_has_of_passkeys(tenants: Tenants) -> None:
