@@ -9,6 +9,7 @@ from admin.sign_in.log_in import TOO_MANY, enter, log_in_page
 from funnel.core.messages import N_
 from funnel.core.page_handler import with_retry_after
 from resolvers.account import staff
+from resolvers.account.passkeys import NOT_USABLE
 from resolvers.account.staff import BACK_OFFICE
 from schema.core.errors import InvalidInput, TooManyRequests, WrongCredentials
 
@@ -54,7 +55,8 @@ async def register(request: AdminRequest) -> Response:
     input = {"name": request.form.get("name", "").strip(), "credential": request.form.get("credential", "")}
     payload = await request.change("registerPasskey", input, "passkey { id }")
     if payload["userErrors"]:
-        return await account_page(request, 400, NOT_REGISTERED)
+        told = payload["userErrors"][0]["message"]
+        return await account_page(request, 400, NOT_REGISTERED if told == NOT_USABLE else told)
     return request.redirect(ACCOUNT_PATH)
 
 

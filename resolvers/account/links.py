@@ -81,8 +81,8 @@ async def account_link(call: Call, token: Annotated[str, strawberry.argument(des
 
 @operation(AccessRule.PUBLIC, transaction=False)
 async def reset_password(call: Call, input: ResetPassword) -> AccountLink:
-    """Choose a password with a link from a message. All tokens of the user stop working within five seconds, and all links
-    end. A second factor stays on.
+    """Choose a password with a link from a message. All log-ins and API tokens of the user stop working within five seconds,
+    the passkeys are deleted, and all links end. A second factor stays on.
     """
     settings, clock = call.services.settings, call.services.clock
     async with call.services.db.sessions() as db:

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import pyotp
 import pytest
 
-from resolvers.account import links
+from resolvers.account import links, passkeys
 from resolvers.account.staff import LOGIN_LIFETIME, TICKET_LIFETIME
 from store.account.links import link_url
 from store.core.clock import clock
@@ -14,6 +14,7 @@ from tests.admin.office import COOKIE, LOG_IN, ROOT, Office, notices
 from tests.fixtures.tenants import PASSWORD
 from tests.funnel.checkout.customer import Customer
 from tests.resolvers.account.second_factors import next_step, with_second_factor
+from tests.servers.authenticator import Authenticator
 
 CODE, ACCOUNT, FORGOT = f"{LOG_IN}code/", f"{ROOT}account/", f"{ROOT}forgot-password/"
 NAME = "a1@users.example"
@@ -228,6 +229,34 @@ async def test_a_passkey_is_added_with_the_password_and_the_second_factor(office
         assert (staff.response.status_code, staff.response.json()) == (400, {"problem": told})
     await staff.post(begin, {"csrf": csrf, "password": PASSWORD, "otp": f" {app.code()} "})
     assert staff.response.json()["user"]["name"] == NAME
+
+
+async def test_why_a_passkey_is_not_registered(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    tenants = office.tenants
+    phone = Authenticator(tenants.services.public_url, "127.0.0.1")
+    staff = await enter(office.browser(None))
+    await staff.open(ACCOUNT)
+    csrf = staff.page.all("input", name="csrf")[0].attributes["value"]
+    monkeypatch.setattr(passkeys, "MOST_PASSKEYS", 0)
+    for name, credential, told in (
+        ("Phone", "{}", "The passkey could not be registered. Try again."),
+        ("x" * 81, "{}", "80"),
+        ("Phone", "", "You have 0 passkeys already. Delete one first."),
+    ):
+        await staff.open(ACCOUNT)
+        await staff.post(f"{ACCOUNT}passkeys/begin/", {"csrf": csrf, "password": PASSWORD})
+        sent = {"csrf": csrf, "name": name, "credential": credential or phone.create(staff.response.text)}
+        await staff.post(f"{ACCOUNT}passkeys/", sent)
+        assert staff.response.status_code == 400
+        assert told in notices(staff)[0]
+    assert await tenants.one("SELECT count(*) FROM passkey") == 0
+
+
+async def test_browsers_know_which_password_is_which(office: Office) -> None:
+    staff = await office.open("a1", f"{ROOT}users/new/change-password/")
+    fields = {each.attributes["name"]: each for each in staff.page.all("input", type="password")}
+    told = {name: field.attributes["autocomplete"] for name, field in fields.items()}
+    assert told == {"currentPassword": "current-password", "newPassword": "new-password"}
 
 
 async def test_other_log_ins_are_listed_and_ended(office: Office) -> None:
