@@ -74,6 +74,4 @@ def _forgotten(request: AdminRequest, status: int = 200, problem: str = "") -> R
 async def _over(request: AdminRequest, token: str) -> Response:
     """The page of a link that was used or has expired. Who was invited and has no password cannot ask for a new one."""
     is_invited = await needs_invitation(request.services, token)
-    return request.render(
-        "sign_in/link_over.html", 410, forgot_path=FORGOT_PASSWORD_PATH, needs_invitation=is_invited
-    )
+    return request.render("sign_in/link_over.html", 410, forgot_path=FORGOT_PASSWORD_PATH, needs_invitation=is_invited)

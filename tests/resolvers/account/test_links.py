@@ -129,7 +129,9 @@ async def test_an_address_stands_for_the_users_who_have_it(tenants: Tenants) -> 
 
 async def test_a_user_name_that_is_the_address_of_somebody_else_takes_nothing_away(tenants: Tenants) -> None:
     """Whoever manages users can name one like the address of a stranger."""
-    await tenants.execute("UPDATE app_user SET email = :email WHERE username = :name", email="Me@home.example", name=NAME)
+    await tenants.execute(
+        "UPDATE app_user SET email = :email WHERE username = :name", email="Me@home.example", name=NAME
+    )
     await tenants.execute("UPDATE app_user SET username = 'me@home.example' WHERE username = 'b1@users.example'")
     await ask_for(tenants, "me@home.example")
     asked = await tenants.rows("SELECT content ->> 'username', recipient FROM mail ORDER BY recipient")
