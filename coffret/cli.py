@@ -240,7 +240,7 @@ def reset_password(
 def reset_second_factor(
     username: Annotated[str, typer.Argument(help="Log-in name of the user.")],
 ) -> None:
-    """Turn off the second factor of a user who has lost the app and the recovery codes."""
+    """Turn off the second factor of a user who has lost the app and the recovery codes, and delete the passkeys."""
     from coffret.commands import accounts as command
 
     asyncio.run(command.reset_second_factor(username))

@@ -15,7 +15,7 @@ from admin.graph.schema_types import field_at, object_type
 from admin.sign_in.log_in import TOO_MANY
 from funnel.core.messages import N_
 from funnel.core.page_handler import with_retry_after
-from schema.core.errors import TooManyRequests
+from schema.core.errors import SecondFactorActive, TooManyRequests
 
 ACCOUNT = """query {
     me { user { username firstName email hasSecondFactor recoveryCodesLeft } token { id } }
@@ -23,9 +23,11 @@ ACCOUNT = """query {
     sessions { id label userAgent address lastUsedOn }
 }"""
 COLUMNS = "label", "userAgent", "address", "lastUsedOn"
+LARGEST = 2**31 - 1
 QUIET_ZONE = 2
 WRONG_CODE = N_("This code is wrong, or was used already.")
 WRONG_PASSWORD = N_("The password is wrong.")
+ON_ALREADY = N_("Your second factor is on already. If you do not have its recovery codes, make new ones here.")
 
 
 async def show(request: AdminRequest) -> Response:
@@ -35,9 +37,9 @@ async def show(request: AdminRequest) -> Response:
 
 async def end_session(request: AdminRequest) -> Response:
     """End one of the user's log-ins, or revoke one of the tokens."""
-    number = request.form.get("id", "")
-    if number.isascii() and number.isdigit():
-        payload = await request.change("revokeToken", {"id": int(number)}, "token { id }")
+    id = id_of(request.form.get("id", ""))
+    if id is not None:
+        payload = await request.change("revokeToken", {"id": id}, "token { id }")
         if payload["userErrors"]:
             return await account_page(request, 400, payload["userErrors"][0]["message"])
     return request.redirect(ACCOUNT_PATH)
@@ -56,18 +58,24 @@ async def set_up(request: AdminRequest) -> Response:
         payload = await request.change("setUpSecondFactor", input, "secondFactorSetup { secret otpauthUrl }")
     except TooManyRequests as error:
         return with_retry_after(await account_page(request, 429, TOO_MANY), error)
+    if _is_on_already(payload):
+        return await account_page(request, 409, ON_ALREADY)
     if payload["userErrors"]:
         return await account_page(request, 400, WRONG_PASSWORD)
-    return _set_up_form(request, payload["secondFactorSetup"])
+    setup = payload["secondFactorSetup"]
+    return _set_up_form(request, secret=setup["secret"], drawing=_drawing(setup["otpauthUrl"]))
 
 
 async def confirm(request: AdminRequest) -> Response:
-    """Turn the second factor on, and show the recovery codes."""
+    """Turn the second factor on, and show the recovery codes. After a wrong code, the secret is not shown again: the app
+    has it.
+    """
     input = {"otp": request.form.get("otp", "").strip()}
     payload = await request.change("confirmSecondFactor", input, "recoveryCodes { codes }")
+    if _is_on_already(payload):
+        return await account_page(request, 409, ON_ALREADY)
     if payload["userErrors"]:
-        setup = {"secret": request.form.get("secret", ""), "otpauthUrl": request.form.get("url", "")}
-        return _set_up_form(request, setup, 400, WRONG_CODE)
+        return _set_up_form(request, 400, WRONG_CODE)
     return request.render("sign_in/recovery_codes.html", codes=payload["recoveryCodes"]["codes"], back=ACCOUNT_PATH)
 
 
@@ -91,9 +99,19 @@ async def disable(request: AdminRequest) -> Response:
     except TooManyRequests as error:
         return with_retry_after(await account_page(request, 429, TOO_MANY), error)
     if payload["userErrors"]:
-        is_code = payload["userErrors"][0]["field"] == ["otp"]
-        return await account_page(request, 400, WRONG_CODE if is_code else WRONG_PASSWORD)
+        return await account_page(request, 400, wrong_proof(payload))
     return request.redirect(ACCOUNT_PATH)
+
+
+def id_of(text: str) -> int | None:
+    """The id that a form has; None if it cannot be one."""
+    is_number = text.isascii() and text.isdigit() and len(text) <= len(str(LARGEST))
+    return int(text) if is_number and int(text) <= LARGEST else None
+
+
+def wrong_proof(payload: Mapping[str, Any]) -> str:
+    """What is wrong: the password, or the code of the second factor."""
+    return WRONG_CODE if payload["userErrors"][0]["field"] == ["otp"] else WRONG_PASSWORD
 
 
 async def account_page(request: AdminRequest, status: int = 200, problem: str = "") -> Response:
@@ -126,16 +144,27 @@ def _passkey_cells(request: AdminRequest, passkey: Mapping[str, Any]) -> Sequenc
     return [request.reader.cell(name, field_at(kind, name), passkey[name]) for name in ("createdOn", "lastUsedOn")]
 
 
-def _set_up_form(request: AdminRequest, setup: Mapping[str, str], status: int = 200, problem: str = "") -> Response:
+def _is_on_already(payload: Mapping[str, Any]) -> bool:
+    return any(error["code"] == SecondFactorActive.code() for error in payload["userErrors"])
+
+
+def _drawing(url: str) -> Markup:
+    """The QR code of a URL that the service has made."""
     drawing = io.BytesIO()
-    segno.make_qr(setup["otpauthUrl"]).save(
+    segno.make_qr(url).save(
         drawing, kind="svg", border=QUIET_ZONE, scale=5, xmldecl=False, svgns=False, light="#fff", nl=False
     )
+    return Markup(drawing.getvalue().decode())  # noqa: S704 - drawn here
+
+
+def _set_up_form(
+    request: AdminRequest, status: int = 200, problem: str = "", *, secret: str = "", drawing: str = ""
+) -> Response:
     return request.render(
         "sign_in/second_factor.html",
         status,
-        setup=setup,
-        drawing=Markup(drawing.getvalue().decode()),  # noqa: S704 - drawn here
+        secret=secret,
+        drawing=drawing,
         problem=problem,
         path=f"{SECOND_FACTOR_PATH}confirm/",
         back=ACCOUNT_PATH,

@@ -4,11 +4,12 @@ from starlette.responses import JSONResponse, Response
 
 from admin.core.paths import ACCOUNT_PATH
 from admin.core.request import AdminRequest
-from admin.sign_in.account import account_page
+from admin.sign_in.account import account_page, id_of, wrong_proof
 from admin.sign_in.log_in import TOO_MANY, enter, log_in_page
 from funnel.core.messages import N_
 from funnel.core.page_handler import with_retry_after
 from resolvers.account import staff
+from resolvers.account.passkeys import NOT_USABLE
 from resolvers.account.staff import BACK_OFFICE
 from schema.core.errors import InvalidInput, TooManyRequests, WrongCredentials
 
@@ -16,7 +17,6 @@ NO_STORE = {"Cache-Control": "no-store"}
 LONGEST = 20_000
 REFUSED = N_("This passkey was not accepted. Try again, or log in with your password.")
 NOT_REGISTERED = N_("The passkey could not be registered. Try again.")
-WRONG_PASSWORD = N_("The password is wrong.")
 
 
 async def show_options(request: AdminRequest) -> Response:
@@ -39,15 +39,14 @@ async def log_in(request: AdminRequest) -> Response:
 
 
 async def begin(request: AdminRequest) -> Response:
-    """What the browser needs to make a passkey, as JSON, for whoever knows the password."""
-    input = {"password": request.form.get("password", "")}
+    """What the browser needs to make a passkey, as JSON, for whoever knows the password and has the second factor."""
+    input = {"password": request.form.get("password", ""), "otp": request.form.get("otp", "").strip()}
     try:
         payload = await request.change("beginPasskey", input, "passkeyOptions { options }")
     except TooManyRequests as error:
-        problem = JSONResponse({"problem": request.translate(TOO_MANY)}, 429, NO_STORE)
-        return with_retry_after(problem, error)
+        return with_retry_after(_problem(request, TOO_MANY, 429), error)
     if payload["userErrors"]:
-        return JSONResponse({"problem": request.translate(WRONG_PASSWORD)}, 400, NO_STORE)
+        return _problem(request, wrong_proof(payload))
     return Response(payload["passkeyOptions"]["options"], 200, NO_STORE, "application/json")
 
 
@@ -56,13 +55,19 @@ async def register(request: AdminRequest) -> Response:
     input = {"name": request.form.get("name", "").strip(), "credential": request.form.get("credential", "")}
     payload = await request.change("registerPasskey", input, "passkey { id }")
     if payload["userErrors"]:
-        return await account_page(request, 400, NOT_REGISTERED)
+        told = payload["userErrors"][0]["message"]
+        return await account_page(request, 400, NOT_REGISTERED if told == NOT_USABLE else told)
     return request.redirect(ACCOUNT_PATH)
 
 
 async def delete(request: AdminRequest) -> Response:
     """Delete one of the user's passkeys."""
-    number = request.form.get("id", "")
-    if number.isascii() and number.isdigit():
-        await request.change("deletePasskey", {"id": int(number)}, "passkey { id }")
+    id = id_of(request.form.get("id", ""))
+    if id is not None:
+        await request.change("deletePasskey", {"id": id}, "passkey { id }")
     return request.redirect(ACCOUNT_PATH)
+
+
+def _problem(request: AdminRequest, text: str, status: int = 400) -> Response:
+    """What the script shows."""
+    return JSONResponse({"problem": request.translate(text)}, status, NO_STORE)

@@ -7,6 +7,7 @@ from admin.core.request import AdminRequest
 from admin.sign_in.log_in import TOO_MANY
 from funnel.core.messages import N_
 from funnel.core.page_handler import with_retry_after
+from resolvers.account.links import needs_invitation
 from schema.core.errors import TooManyRequests
 
 LINK_OVER = "LINK_OVER"
@@ -47,7 +48,7 @@ async def choose(request: AdminRequest) -> Response:
     except TooManyRequests as error:
         return with_retry_after(await _choice(request, token, 429, TOO_MANY), error)
     if any(error["code"] == LINK_OVER for error in payload["userErrors"]):
-        return _over(request)
+        return await _over(request, token)
     if payload["userErrors"]:
         return await _choice(request, token, 400, WEAK)
     return request.render("sign_in/password_chosen.html", path=LOG_IN_PATH)
@@ -58,7 +59,7 @@ async def _choice(request: AdminRequest, token: str, status: int = 200, problem:
     answer = await request.run(document, {"token": token})
     link = answer.data.get("accountLink")
     if link is None:
-        return _over(request)
+        return await _over(request, token)
     return request.render(
         "sign_in/choose_password.html", status, link=link, token=token, problem=problem, path=RESET_PASSWORD_PATH
     )
@@ -70,6 +71,7 @@ def _forgotten(request: AdminRequest, status: int = 200, problem: str = "") -> R
     )
 
 
-def _over(request: AdminRequest) -> Response:
-    """The page of a link that was used or has expired."""
-    return request.render("sign_in/link_over.html", 410, forgot_path=FORGOT_PASSWORD_PATH)
+async def _over(request: AdminRequest, token: str) -> Response:
+    """The page of a link that was used or has expired. Who was invited and has no password cannot ask for a new one."""
+    is_invited = await needs_invitation(request.services, token)
+    return request.render("sign_in/link_over.html", 410, forgot_path=FORGOT_PASSWORD_PATH, needs_invitation=is_invited)

@@ -73,7 +73,8 @@ async def reset_password(username: str, password: str, *, tell_password: bool) -
 async def reset_second_factor(username: str) -> None:
     async with transaction() as db:
         user = await administration.reset_second_factor(db, username)
-    Console(highlight=False).print(f"{escape(user.username)} logs in with the password alone.", soft_wrap=True)
+    told = "logs in with the password alone. All passkeys are deleted."
+    Console(highlight=False).print(f"{escape(user.username)} {told}", soft_wrap=True)
 
 
 async def deactivate_users(usernames: Sequence[str]) -> None:

@@ -19,6 +19,7 @@ from schema.account.user_input import SHORTEST_PASSWORD
 from schema.core.errors import InvalidInput, NotFound
 from schema.validation.contact import email_address
 from store.account.credentials import hash_password, normal_username, secret_digest_of
+from store.account.passkeys import delete_passkeys
 from store.account.second_factor import lock_user, remove_second_factor
 from store.account.users import TokenRow, UserRow
 from store.core.clock import Clock
@@ -75,9 +76,10 @@ async def reset_password(db: AsyncSession, username: str, password: str, clock: 
 
 
 async def reset_second_factor(db: AsyncSession, username: str) -> UserRow:
-    """Turn off the second factor of a user who has lost it."""
+    """Turn off the second factor of a user who has lost it, and delete the passkeys."""
     user = await lock_user(db, (await find_user(db, username)).id)
     await remove_second_factor(db, user)
+    await delete_passkeys(db, user.id)
     await audit_command(db, "reset_second_factor", {"username": user.username}, user, user)
     return user
 

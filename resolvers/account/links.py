@@ -3,12 +3,9 @@
 import asyncio
 import hashlib
 import time
-from collections.abc import Sequence
 from typing import Annotated
 
 import strawberry
-from sqlalchemy import func
-from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.account.tokens import set_password
@@ -30,7 +27,15 @@ from schema.core.errors import InvalidInput, InvitationOver, LinkOver
 from schema.core.permission import AccessRule, Permission
 from schema.mail import MailKind
 from store.account.credentials import hash_password, normal_username
-from store.account.links import LIFETIMES, AccountLinkRow, add_link, delete_expired_links, find_link
+from store.account.links import (
+    LIFETIMES,
+    AccountLinkRow,
+    add_link,
+    delete_expired_links,
+    find_link,
+    invited_user,
+    lock_users_called,
+)
 from store.account.second_factor import lock_user
 from store.account.users import UserRow
 from store.core.client_network import client_network_of
@@ -51,14 +56,14 @@ KINDS = {
 @operation(AccessRule.PUBLIC, transaction=False)
 async def request_password_reset(call: Call, input: RequestPasswordReset) -> PasswordResetRequest:
     """Send the user with this name or e-mail address a link to choose a new password. It works once, for an hour. The
-    answer is the same whether there is such a user or not.
+    answer is the same whether there is such a user or not. Whoever has never chosen a password needs an invitation.
     """
     began, name = time.monotonic(), normal_username(input.username)
     limits = call.services.limits
     await limits.password_reset_addresses.check(client_network_of(call.context.address))
     await limits.password_resets.check(hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()[:32])
     async with call.services.db.sessions() as db, db.begin():
-        for user in await _users_called(db, name):
+        for user in await lock_users_called(db, name, MOST_USERS):
             await _send_link(db, call, user, AccountLinkKind.PASSWORD_RESET, input.language)
             call.add_audit_subject(user)
     await asyncio.sleep(max(0.0, RESPONSE_SECONDS - (time.monotonic() - began)))
@@ -76,8 +81,8 @@ async def account_link(call: Call, token: Annotated[str, strawberry.argument(des
 
 @operation(AccessRule.PUBLIC, transaction=False)
 async def reset_password(call: Call, input: ResetPassword) -> AccountLink:
-    """Choose a password with a link from a message. All tokens of the user stop working within five seconds, and all links
-    end. A second factor stays on.
+    """Choose a password with a link from a message. All log-ins and API tokens of the user stop working within five seconds,
+    the passkeys are deleted, and all links end. A second factor stays on.
     """
     settings, clock = call.services.settings, call.services.clock
     async with call.services.db.sessions() as db:
@@ -125,17 +130,17 @@ async def resend_invitation(call: Call, input: ResendInvitation) -> User:
     return row
 
 
+async def needs_invitation(services: Services, token: str) -> bool:
+    """Whether a link that has ended was an invitation of a user who still has no password, and so needs another one."""
+    async with services.db.sessions() as db:
+        user = await invited_user(db, services.settings, token)
+    return user is not None and not user.password_hash
+
+
 async def prune(services: Services) -> int:
     """Delete links that expired 30 days ago; returns their number."""
     async with services.db.sessions() as db, db.begin():
         return await delete_expired_links(db, services.clock.now())
-
-
-async def _users_called(db: AsyncSession, name: str) -> Sequence[UserRow]:
-    """The active users with an address who have this user name; without one, those with this e-mail address."""
-    reachable = select(UserRow).where(col(UserRow.is_active), col(UserRow.email) != "").order_by(col(UserRow.id))
-    named = (await db.exec(reachable.where(col(UserRow.username) == name))).all()
-    return named or (await db.exec(reachable.where(func.lower(col(UserRow.email)) == name).limit(MOST_USERS))).all()
 
 
 async def _send_link(db: AsyncSession, call: Call, user: UserRow, kind: AccountLinkKind, language: str) -> None:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from resolvers.account.second_factor import own_id
 from resolvers.account.tokens import issue
-from resolvers.account.verification import verify_own_password
+from resolvers.account.verification import use_own_second_factor, verify_own_password
 from resolvers.core.operation import Call, operation, without_stored_response
 from resolvers.core.transaction import open_transaction
 from schema.account.passkey import (
@@ -33,6 +33,7 @@ from store.account.passkeys import (
     registration,
 )
 from store.account.second_factor import lock_user
+from store.account.users import UserRow
 from store.kv import WriteMode
 
 if TYPE_CHECKING:
@@ -52,16 +53,18 @@ async def passkeys(call: Call) -> list[Passkey]:
 @operation(AccessRule.AUTHENTICATED, transaction=False)
 async def begin_passkey(call: Call, input: BeginPasskey) -> PasskeyOptions:
     """Begin to register a passkey: pass the options to the browser, and its answer to `registerPasskey`. Nothing changes
-    until then.
+    until then. Wrong passwords and codes are followed by growing pauses.
     """
     from store.account.webauthn_answers import creation_options
 
     user = await verify_own_password(call, input.password, "password")
+    if user.has_second_factor:
+        await use_own_second_factor(call, input.otp)
     settings, now = call.services.settings, call.services.clock.now()
     async with call.services.db.sessions() as db:
         known = [row.credential_id for row in await passkeys_of(db, user.id)]
     call.add_audit_subject(user)
-    challenge = new_challenge(settings, registration(user.id), now)
+    challenge = new_challenge(settings, registration(user), now)
     party = RelyingParty.of(settings)
     return PasskeyOptions(options=creation_options(party, settings.installation_name, user, known, challenge))
 
@@ -74,7 +77,9 @@ async def register_passkey(call: Call, input: RegisterPasskey) -> Passkey:
     from store.account.webauthn_answers import verify_new
 
     settings, now, user_id = call.services.settings, call.services.clock.now(), own_id(call)
-    answer = await _read_once(call, registration(user_id), input.credential)
+    async with call.services.db.sessions() as db:
+        purpose = registration(await db.get_one(UserRow, user_id))
+    answer = await _read_once(call, purpose, input.credential)
     if answer is None:
         raise InvalidInput.at("credential", NOT_USABLE)
     try:
@@ -82,7 +87,8 @@ async def register_passkey(call: Call, input: RegisterPasskey) -> Passkey:
     except BadPasskey:
         raise InvalidInput.at("credential", NOT_USABLE) from None
     async with open_transaction(call.services.db) as db:
-        await lock_user(db, user_id)
+        if registration(await lock_user(db, user_id)) != purpose:  # another password meanwhile
+            raise InvalidInput.at("credential", NOT_USABLE)
         if len(await passkeys_of(db, user_id)) >= MOST_PASSKEYS:
             raise InvalidInput.at("credential", f"You have {MOST_PASSKEYS} passkeys already. Delete one first.")
         row = PasskeyRow(

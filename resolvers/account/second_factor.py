@@ -21,6 +21,7 @@ from schema.account.second_factor import (
 from schema.account.user import User
 from schema.core.errors import InvalidInput, SecondFactorActive
 from schema.core.permission import AccessRule, Permission
+from store.account.passkeys import delete_passkeys
 from store.account.second_factor import (
     confirm_totp,
     count_recovery_codes,
@@ -107,14 +108,15 @@ async def disable_second_factor(call: Call, input: DisableSecondFactor) -> User:
 
 @operation(Permission.MANAGE_USER, exists=user_by_id)
 async def reset_second_factor(call: Call, input: ResetSecondFactor) -> User:
-    """Turn off the second factor of a user who has lost the app and the recovery codes. The user's tokens stay valid. You
-    cannot do this for a user who has permissions that you do not have, or for yourself: use `disableSecondFactor`.
+    """Turn off the second factor of a user who has lost the app and the recovery codes, and delete the user's passkeys.
+    The user's tokens stay valid. You cannot do this for a user who has permissions that you do not have, or for yourself: use `disableSecondFactor`.
     """
     row = await user_by_id.find(call, input.id, lock=True)
     check_not_above(call, row)
     if row.id == call.caller.user_id:
         raise InvalidInput.at("id", "Turn off your own second factor with disableSecondFactor.")
     await remove_second_factor(call.db, row)
+    await delete_passkeys(call.db, row.id)
     return row
 
 

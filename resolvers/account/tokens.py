@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from uuid import UUID
 
+from pydantic import ValidationError
 from sqlalchemy import func, or_, true, update
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
@@ -22,6 +23,7 @@ from schema.core.permission import AccessRule
 from store.account.credentials import PREFIX, new_secret, normal_username, secret_digest_of, verify_password
 from store.account.links import end_links
 from store.account.passkeys import delete_passkeys
+from store.account.second_factor import delete_unconfirmed_totp
 from store.account.users import TokenRow, UserRow
 from store.core.clock import Clock
 from store.partner.partners import MarketplaceRow, PartnerRow
@@ -56,7 +58,8 @@ async def complete_obtaining(
     context: Context, user_id: int, proof: str, otp: str, label: str, hours: int
 ) -> IssuedToken:
     """Create a token for a user whose password was right before: for pages that ask for the code of a second factor in a
-    second step, with the `proof` of SecondFactorRequired. Raises Unauthenticated if the password has changed since.
+    second step, with the `proof` of SecondFactorRequired. Raises Unauthenticated if the password has changed since, and
+    WrongCredentials for a wrong code, also for one that no input would take.
 
     The audit log records it as `obtain_token`, of which it is the second half.
     """
@@ -65,7 +68,10 @@ async def complete_obtaining(
         user = await db.get_one(UserRow, user_id)
     if not user.is_active or _proof(user) != proof:
         raise Unauthenticated
-    given = ObtainToken(username=user.username, password="", otp=otp, label=label, hours=hours)
+    try:
+        given = ObtainToken(username=user.username, password="", otp=otp, label=label, hours=hours)
+    except ValidationError:  # too long, or not one line
+        raise WrongCredentials from None
     record = AuditRecord(obtain_token.name, context, None, given)
     try:
         async with context.services.limits.log_ins.attempt(user.username, context.address) as attempt:
@@ -135,7 +141,8 @@ async def set_password(
     keep_passkeys: bool = False,
 ) -> None:
     """Set a new password, revoke all tokens of the user except `except_token_id`, and end the links to choose one. Passkeys
-    are deleted unless `keep_passkeys`: whoever knew the old password could have registered one.
+    are deleted unless `keep_passkeys`: whoever knew the old password could have registered one. So is a second factor that
+    was begun and not confirmed.
 
     The row is written first, and thereby locked. A concurrent log-in with the old password either came before, and its
     token is revoked here, or comes later and is refused.
@@ -144,6 +151,7 @@ async def set_password(
     await db.flush()
     await revoke_tokens(db, user.id, clock, except_token_id=except_token_id)
     await end_links(db, user.id, clock.now())
+    await delete_unconfirmed_totp(db, user.id)
     if not keep_passkeys:
         await delete_passkeys(db, user.id)
 
@@ -156,11 +164,12 @@ async def revoke_tokens(
     except_token_id: int | None = None,
     kinds: Collection[TokenKind] = tuple(TokenKind),
 ) -> int:
-    """Revoke the valid tokens of a user, except one; returns their number."""
+    """Revoke the tokens of a user, except one; returns how many of them had not expired."""
     live = col(TokenRow.user_id) == user_id, col(TokenRow.revoked_on).is_(None), col(TokenRow.kind).in_(kinds)
     others = true() if except_token_id is None else col(TokenRow.id) != except_token_id
-    revoked = await db.exec(update(TokenRow).where(*live, others).values(revoked_on=clock.now()))
-    return revoked.rowcount
+    now = clock.now()
+    revoking = update(TokenRow).where(*live, others).values(revoked_on=now).returning(col(TokenRow.expires_on))
+    return sum(until is None or until > now for until in (await db.exec(revoking)).scalars())
 
 
 async def issue_token(

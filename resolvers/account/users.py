@@ -103,7 +103,7 @@ user_by_id = ById(UserRow, "user")
 @operation(Permission.MANAGE_USER, exists=user_by_id)
 async def update_user(call: Call, input: UpdateUser) -> User:
     """Update a user. A deactivated user is refused everywhere within five seconds. A new password revokes all tokens of
-    the user, except the token of this request.
+    the user, except the token of this request, and deletes the user's passkeys.
     """
     row = await user_by_id.find(call, input.id, lock=True)
     findings = ProblemCollector()

@@ -7,6 +7,7 @@ import strawberry
 from pydantic import Field as InputField
 from sqlmodel import Field
 
+from schema.account.second_factor import OTP_DESCRIPTION, Otp
 from schema.core.columns import datetime_column, id_column
 from schema.core.inputs import graphql_input
 from schema.core.resource import SchemaModel
@@ -40,6 +41,7 @@ class BeginPasskey(SchemaModel):
     """Begin to register a passkey."""
 
     password: str = InputField(max_length=1024, description="Your password.")
+    otp: Otp = InputField(default="", description=f"{OTP_DESCRIPTION} Only if you have a second factor.")
 
 
 @graphql_input

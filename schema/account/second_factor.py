@@ -55,6 +55,6 @@ class DisableSecondFactor(SchemaModel):
 
 @graphql_input
 class ResetSecondFactor(SchemaModel):
-    """Turn off the second factor of a user who has lost it."""
+    """Turn off the second factor of a user who has lost it, and delete the user's passkeys."""
 
     id: int = Field(description="The user's id.")

@@ -72,8 +72,8 @@ class UpdateUser(SchemaModel):
     first_name: strawberry.Maybe[FirstName]
     email: strawberry.Maybe[Email]
     password: strawberry.Maybe[Password] = Field(
-        description="The new password, at least 12 characters. It ends all of the user's log-ins; if the user is "
-        "you, all but the current one."
+        description="The new password, at least 12 characters. It ends all of the user's log-ins and API "
+        "tokens, except the one of this request, and deletes the user's passkeys."
     )
     permissions: strawberry.Maybe[Permissions | None] = Field(description=PERMISSIONS_DESCRIPTION)
     is_active: strawberry.Maybe[bool]

@@ -4,11 +4,11 @@ A link's token is signed and not stored: neither the database nor a queued messa
 """
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
 from uuid import UUID, uuid4
 
-from sqlalchemy import delete, update
+from sqlalchemy import delete, func, update
 from sqlmodel import Field, SQLModel, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
@@ -63,13 +63,36 @@ async def find_link(
     db: AsyncSession, settings: Settings, token: str, now: dt.datetime
 ) -> tuple[AccountLinkRow, UserRow] | None:
     """The link of a token, with its user; None if it is forged, used or expired, or its user may not log in."""
-    try:
-        (uuid,) = read_link(settings, PURPOSE, token)
-    except BadLink:
+    found = await _link_of(db, settings, token)
+    if found is None or found[0].ended_on is not None or found[0].expires_on <= now or not found[1].is_active:
         return None
-    live = col(AccountLinkRow.ended_on).is_(None), col(AccountLinkRow.expires_on) > now, col(UserRow.is_active)
-    query = select(AccountLinkRow, UserRow).join(UserRow, col(UserRow.id) == col(AccountLinkRow.user_id))
-    return (await db.exec(query.where(col(AccountLinkRow.uuid) == UUID(uuid), *live))).one_or_none()
+    return found
+
+
+async def invited_user(db: AsyncSession, settings: Settings, token: str) -> UserRow | None:
+    """The active user whom a token once invited, even if it has ended; None for other tokens, and for links that are
+    deleted.
+    """
+    found = await _link_of(db, settings, token)
+    if found is None or found[0].kind is not AccountLinkKind.INVITATION or not found[1].is_active:
+        return None
+    return found[1]
+
+
+async def lock_users_called(db: AsyncSession, name: str, most: int) -> Sequence[UserRow]:
+    """The active users with a password and an address who have this user name or this e-mail address, as they are now,
+    locked, by id: at most so many, the one with the user name among them.
+    """
+    is_named = col(UserRow.username) == name
+    can_reset = (
+        is_named | (func.lower(col(UserRow.email)) == name),
+        col(UserRow.is_active),
+        col(UserRow.email) != "",
+        col(UserRow.password_hash) != "",
+    )
+    chosen = select(UserRow.id).where(*can_reset).order_by(is_named.desc(), col(UserRow.id)).limit(most)
+    query = select(UserRow).where(col(UserRow.id).in_(chosen), *can_reset).order_by(col(UserRow.id))
+    return (await db.exec(query.with_for_update())).all()
 
 
 async def end_links(db: AsyncSession, user_id: int, now: dt.datetime) -> None:
@@ -81,3 +104,14 @@ async def end_links(db: AsyncSession, user_id: int, now: dt.datetime) -> None:
 async def delete_expired_links(db: AsyncSession, now: dt.datetime) -> int:
     """Delete links that expired long ago; returns their number."""
     return (await db.exec(delete(AccountLinkRow).where(col(AccountLinkRow.expires_on) < now - RETENTION))).rowcount
+
+
+async def _link_of(db: AsyncSession, settings: Settings, token: str) -> tuple[AccountLinkRow, UserRow] | None:
+    """The link of a token, as it is now, with its user; None if it is forged or deleted."""
+    try:
+        (uuid,) = read_link(settings, PURPOSE, token)
+    except BadLink:
+        return None
+    query = select(AccountLinkRow, UserRow).join(UserRow, col(UserRow.id) == col(AccountLinkRow.user_id))
+    wanted = query.where(col(AccountLinkRow.uuid) == UUID(uuid)).execution_options(populate_existing=True)
+    return (await db.exec(wanted)).one_or_none()

@@ -54,9 +54,12 @@ class RelyingParty:
         return cls(url.hostname or "", f"{url.scheme}://{url.netloc}")
 
 
-def registration(user_id: int) -> str:
-    """The purpose of a challenge for a new passkey of a user."""
-    return f"registration of {user_id}"
+def registration(user: UserRow) -> str:
+    """The purpose of a challenge for a new passkey of a user; another one after a change of the password, or of whether
+    there is a second factor.
+    """
+    proven = hashlib.sha256(f"{user.has_second_factor}:{user.password_hash}".encode()).hexdigest()
+    return f"registration of {user.id} with {proven}"
 
 
 def new_challenge(settings: Settings, purpose: str, now: dt.datetime) -> bytes:

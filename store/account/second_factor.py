@@ -83,6 +83,12 @@ async def confirm_totp(db: AsyncSession, settings: Settings, user: UserRow, otp:
     return True
 
 
+async def delete_unconfirmed_totp(db: AsyncSession, user_id: int) -> None:
+    """Forget a secret that a user has not confirmed."""
+    unconfirmed = col(TotpRow.user_id) == user_id, col(TotpRow.confirmed_on).is_(None)
+    await db.exec(delete(TotpRow).where(*unconfirmed))
+
+
 async def use_otp(db: AsyncSession, settings: Settings, user: UserRow, otp: str, now: dt.datetime) -> bool:
     """Whether a code of the app or a recovery code is right for a locked user. It is used up by this."""
     code = normalize(otp)

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import pyotp
 import pytest
 
-from resolvers.account import links
+from resolvers.account import links, passkeys
 from resolvers.account.staff import LOGIN_LIFETIME, TICKET_LIFETIME
 from store.account.links import link_url
 from store.core.clock import clock
@@ -14,6 +14,7 @@ from tests.admin.office import COOKIE, LOG_IN, ROOT, Office, notices
 from tests.fixtures.tenants import PASSWORD
 from tests.funnel.checkout.customer import Customer
 from tests.resolvers.account.second_factors import next_step, with_second_factor
+from tests.servers.authenticator import Authenticator
 
 CODE, ACCOUNT, FORGOT = f"{LOG_IN}code/", f"{ROOT}account/", f"{ROOT}forgot-password/"
 NAME = "a1@users.example"
@@ -90,7 +91,7 @@ async def test_a_second_factor_is_asked_for_in_a_second_step(office: Office) -> 
     assert staff.path == CODE
     assert COOKIE not in staff.http.cookies
     assert PASSWORD not in staff.response.text
-    for wrong in ("", app.wrong_code()):
+    for wrong in ("", app.wrong_code(), "9" * 41):
         await staff.send(CODE, {"otp": wrong})
         assert (staff.response.status_code, notices(staff)) == (400, ["This code is wrong, or was used already."])
     await staff.send(CODE, {"otp": app.code()})
@@ -129,6 +130,7 @@ async def test_a_forgotten_password_is_chosen_anew_with_a_link(office: Office) -
     await staff.send(f"{ROOT}reset-password/", {"password": NEW})
     assert staff.h1 == "Your password is set"
     assert (await staff.open(link)).response.status_code == 410
+    assert [each for each in staff.page.one("main").all("a") if each.attributes["href"] == FORGOT]
     assert (await enter(staff)).response.status_code == 400
     assert (await enter(staff, NEW)).path == ROOT
 
@@ -139,14 +141,28 @@ async def test_a_link_that_is_none_leads_to_a_new_one(office: Office, token: str
     assert (staff.response.status_code, staff.h1) == (410, "This link has ended")
 
 
-async def test_an_invited_user_chooses_a_password(office: Office) -> None:
+async def invitation(office: Office) -> str:
+    """The page of the link of a user who was invited."""
     staff = await office.open("market a", f"{ROOT}users/new/invite-user/")
     form = staff.form(f"{ROOT}users/new/invite-user/")
     uuid = await office.tenants.one("SELECT uuid FROM partner ORDER BY id LIMIT 1")
     fields = {"username": "ada@users.example", "role": "PARTNER", "partnerUuid": str(uuid), "firstName": "Ada"}
     await staff.send(form.attributes["action"], fields)
     assert staff.h1 == "ada@users.example"
-    link = await newest_link(office)
+    return await newest_link(office)
+
+
+async def test_an_invitation_that_has_expired_leads_to_whoever_sent_it(office: Office) -> None:
+    link = await invitation(office)
+    clock.advance(dt.timedelta(days=7))
+    guest = await office.open(None, link)
+    assert (guest.response.status_code, guest.h1) == (410, "This link has ended")
+    assert "Ask whoever has invited you for another one." in guest.page.one("main").text
+    assert not [each for each in guest.page.one("main").all("a") if each.attributes["href"] == FORGOT]
+
+
+async def test_an_invited_user_chooses_a_password(office: Office) -> None:
+    link = await invitation(office)
     guest = await office.open(None, link)
     assert "Welcome, Ada" in guest.page.one("main").text
     await guest.send(f"{ROOT}reset-password/", {"password": NEW})
@@ -166,10 +182,21 @@ async def test_a_second_factor_is_turned_on_and_off_at_the_account(office: Offic
     assert staff.page.one("div", class_="qr").all("path")
     await staff.send(f"{factor}confirm/", {"otp": "x"})
     assert staff.response.status_code == 400
-    assert staff.page.one("code", class_="secret").text == secret, "the app need not be set up again"
+    assert not staff.page.all("div", class_="qr")
+    assert secret not in staff.response.text
+    assert "The app keeps what you have scanned." in staff.page.one("main").text
+    csrf = staff.page.all("input", name="csrf")[0].attributes["value"]
+    await staff.post(f"{factor}confirm/", {"csrf": csrf, "otp": "x", "url": "u" * 9000, "secret": "<b>"})
+    assert staff.response.status_code == 400
+    assert not staff.page.all("div", class_="qr")
     await staff.send(f"{factor}confirm/", {"otp": pyotp.TOTP(secret).at(clock.now())})
     codes = [code.text for code in staff.page.one("ul", class_="codes").all("code")]
     assert len(set(codes)) == 10
+    for again in ("", "confirm/"):
+        await staff.post(f"{factor}{again}", {"csrf": csrf, "password": PASSWORD, "otp": "x"})
+        assert staff.response.status_code == 409
+        assert notices(staff)[0].startswith("Your second factor is on already.")
+        assert staff.h1 == "Your account"
     await staff.open(ACCOUNT)
     assert "10 recovery codes are left." in staff.page.one("main").text
     next_step()
@@ -182,6 +209,54 @@ async def test_a_second_factor_is_turned_on_and_off_at_the_account(office: Offic
     await staff.send(f"{factor}off/", {"password": PASSWORD, "otp": newer[0]})
     assert staff.path == ACCOUNT
     assert [chip.text for chip in staff.page.one("h2", id="factor").all("span")] == ["Off"]
+
+
+async def test_a_passkey_is_added_with_the_password_and_the_second_factor(office: Office) -> None:
+    begin = f"{ACCOUNT}passkeys/begin/"
+    staff = await enter(office.browser(None))
+    await staff.open(ACCOUNT)
+    assert not [field for field in staff.page.all("input") if field.attributes.get("id") == "passkey-otp"]
+    app = await with_second_factor(office.tenants)
+    await staff.open(ACCOUNT)
+    assert staff.page.one("input", id="passkey-otp")
+    csrf = staff.page.all("input", name="csrf")[0].attributes["value"]
+    for password, otp, told in (
+        ("wrong horse battery", app.code(), "The password is wrong."),
+        (PASSWORD, "", "This code is wrong, or was used already."),
+        (PASSWORD, "9" * 50, "This code is wrong, or was used already."),
+    ):
+        await staff.post(begin, {"csrf": csrf, "password": password, "otp": otp})
+        assert (staff.response.status_code, staff.response.json()) == (400, {"problem": told})
+    await staff.post(begin, {"csrf": csrf, "password": PASSWORD, "otp": f" {app.code()} "})
+    assert staff.response.json()["user"]["name"] == NAME
+
+
+async def test_why_a_passkey_is_not_registered(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    tenants = office.tenants
+    phone = Authenticator(tenants.services.public_url, "127.0.0.1")
+    staff = await enter(office.browser(None))
+    await staff.open(ACCOUNT)
+    csrf = staff.page.all("input", name="csrf")[0].attributes["value"]
+    monkeypatch.setattr(passkeys, "MOST_PASSKEYS", 0)
+    for name, credential, told in (
+        ("Phone", "{}", "The passkey could not be registered. Try again."),
+        ("x" * 81, "{}", "80"),
+        ("Phone", "", "You have 0 passkeys already. Delete one first."),
+    ):
+        await staff.open(ACCOUNT)
+        await staff.post(f"{ACCOUNT}passkeys/begin/", {"csrf": csrf, "password": PASSWORD})
+        sent = {"csrf": csrf, "name": name, "credential": credential or phone.create(staff.response.text)}
+        await staff.post(f"{ACCOUNT}passkeys/", sent)
+        assert staff.response.status_code == 400
+        assert told in notices(staff)[0]
+    assert await tenants.one("SELECT count(*) FROM passkey") == 0
+
+
+async def test_browsers_know_which_password_is_which(office: Office) -> None:
+    staff = await office.open("a1", f"{ROOT}users/new/change-password/")
+    fields = {each.attributes["name"]: each for each in staff.page.all("input", type="password")}
+    told = {name: field.attributes["autocomplete"] for name, field in fields.items()}
+    assert told == {"currentPassword": "current-password", "newPassword": "new-password"}
 
 
 async def test_other_log_ins_are_listed_and_ended(office: Office) -> None:
@@ -205,3 +280,13 @@ async def test_nobody_ends_the_log_in_of_somebody_else(office: Office) -> None:
     await staff.post(f"{ACCOUNT}sessions/end/", {"csrf": csrf, "id": str(other)})
     assert staff.response.status_code == 400
     assert await office.tenants.one("SELECT revoked_on FROM token WHERE id = :id", id=other) is None
+
+
+@pytest.mark.parametrize("id", ["", "x", "-1", "²", str(2**31), "9" * 5000])
+@pytest.mark.parametrize("path", ["sessions/end/", "passkeys/delete/"])
+async def test_what_is_no_id_ends_nothing(office: Office, path: str, id: str) -> None:
+    staff = await enter(office.browser(None))
+    await staff.open(ACCOUNT)
+    csrf = staff.page.all("input", name="csrf")[0].attributes["value"]
+    await staff.post(f"{ACCOUNT}{path}", {"csrf": csrf, "id": id})
+    assert (staff.response.status_code, staff.path, notices(staff)) == (200, ACCOUNT, [])

@@ -241,12 +241,19 @@ async def test_a_second_factor_that_was_lost_is_turned_off(run: Run, database_ur
         await (await session.connection()).execute(
             text("INSERT INTO recovery_code (user_id, digest) SELECT id, 'x' FROM app_user")
         )
+        await (await session.connection()).execute(
+            text(
+                "INSERT INTO passkey (user_id, name, credential_id, public_key, sign_count, created_on) "
+                "SELECT id, 'Phone', 'x', 'x', 0, created_on FROM app_user"
+            )
+        )
     await db.aclose()
     assert (
         refusal_reason(await asyncio.to_thread(run, "user", "reset-second-factor", "nobody")) == "No such user nobody."
     )
     answer = await asyncio.to_thread(run, "user", "reset-second-factor", "OPS")
-    assert answer.output == "ops logs in with the password alone.\n"
+    assert answer.output == "ops logs in with the password alone. All passkeys are deleted.\n"
+    assert await ask(database_url, "SELECT count(*) FROM passkey") == [(0,)]
     assert await ask(database_url, "SELECT has_second_factor FROM app_user") == [(False,)]
     assert await ask(database_url, "SELECT count(*) FROM recovery_code") == [(0,)]
     told = await ask(database_url, "SELECT operation, actor, subject_id FROM audit_entry ORDER BY id DESC LIMIT 1")

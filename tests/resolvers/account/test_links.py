@@ -20,11 +20,12 @@ from schema.account.user import UserRole
 from schema.core.errors import LinkOver, TooManyRequests, WrongCredentials
 from schema.core.permission import Permission
 from store.account.links import AccountLinkRow, link_url
+from store.account.second_factor import lock_user
 from store.core.clock import clock
 from store.core.signed_links import sign_link
 from store.mail.rows import MailRow
 from tests.changes import Transport
-from tests.fixtures.tenants import PASSWORD, Tenants
+from tests.fixtures.tenants import PASSWORD, Tenants, kept_of
 from tests.resolvers.account.second_factors import with_second_factor
 
 NEW = "another horse battery"
@@ -41,7 +42,7 @@ READ = "query($t: String!) { accountLink(token: $t) { kind username firstName } 
 async def addresses(tenants: Tenants, monkeypatch: pytest.MonkeyPatch) -> None:
     """Everybody has an address, and nobody waits for an answer."""
     monkeypatch.setattr(links, "RESPONSE_SECONDS", 0.0)
-    await tenants.execute("UPDATE app_user SET email = username")
+    await tenants.execute("UPDATE app_user SET email = username, password_hash = :hash", hash=kept_of())
 
 
 async def ask_for(tenants: Tenants, name: str, address: str = "") -> int:
@@ -124,6 +125,52 @@ async def test_an_address_stands_for_the_users_who_have_it(tenants: Tenants) -> 
         ("a1@users.example", "Desk@Shop.example"),
         ("a2@users.example", "Desk@Shop.example"),
     ]
+
+
+async def test_a_user_name_that_is_the_address_of_somebody_else_takes_nothing_away(tenants: Tenants) -> None:
+    """Whoever manages users can name one like the address of a stranger."""
+    await tenants.execute(
+        "UPDATE app_user SET email = :email WHERE username = :name", email="Me@home.example", name=NAME
+    )
+    await tenants.execute("UPDATE app_user SET username = 'me@home.example' WHERE username = 'b1@users.example'")
+    await ask_for(tenants, "me@home.example")
+    asked = await tenants.rows("SELECT content ->> 'username', recipient FROM mail ORDER BY recipient")
+    assert {tuple(row) for row in asked} == {(NAME, "Me@home.example"), ("me@home.example", "b1@users.example")}
+
+
+async def test_of_many_users_with_an_address_the_one_with_the_name_gets_a_link(
+    tenants: Tenants, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(links, "MOST_USERS", 1)
+    await tenants.execute("UPDATE app_user SET email = 'b1@users.example' WHERE username = :name", name=NAME)
+    await ask_for(tenants, "b1@users.example")
+    assert await tenants.one("SELECT content ->> 'username' FROM mail") == "b1@users.example"
+
+
+async def test_an_address_that_changes_meanwhile_gets_no_link(tenants: Tenants) -> None:
+    async with tenants.services.db.sessions() as db, db.begin():
+        user = await lock_user(db, tenants.users["a1"].id)
+        asking = asyncio.create_task(ask_for(tenants, NAME))
+        await asyncio.sleep(0.3)
+        user.email = "new@users.example"
+    await asking
+    assert await tenants.one("SELECT recipient FROM mail") == "new@users.example"
+
+
+async def test_an_invitation_that_has_expired_is_not_revived(tenants: Tenants, ask: Transport) -> None:
+    uuid = str(tenants.partners["a1"].uuid)
+    assert (await ask.change("market a", links.invite_user, **INVITED, partner_uuid=uuid)).done
+    token, services = await newest_token(tenants), tenants.services
+    clock.advance(dt.timedelta(days=7))
+    before = await tenants.snapshot()
+    await ask_for(tenants, "ada@users.example")
+    assert await tenants.snapshot() == before
+    assert await links.needs_invitation(services, token)
+    await tenants.execute("UPDATE app_user SET password_hash = 'x' WHERE username = 'ada@users.example'")
+    assert not await links.needs_invitation(services, token)
+    await ask_for(tenants, NAME)
+    for other in (await newest_token(tenants), "", "x"):
+        assert not await links.needs_invitation(services, other)
 
 
 async def test_links_are_not_asked_for_without_end(tenants: Tenants) -> None:
@@ -280,6 +327,7 @@ async def test_who_is_not_invited(
 
 async def test_no_link_and_no_password_is_in_the_audit_log(tenants: Tenants, ask: Transport) -> None:
     await ask.change("market a", links.invite_user, **INVITED, partner_uuid=str(tenants.partners["a1"].uuid))
+    await choose(tenants, await newest_token(tenants))
     await ask_for(tenants, "ada@users.example")
     token = await newest_token(tenants)
     await choose(tenants, token)

@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from resolvers.account import passkeys, staff, users
+from resolvers.account import passkeys, second_factor, staff, users
 from resolvers.core.caller import Transport as RequestTransport
 from resolvers.core.context import Context
 from schema.account.passkey import ObtainTokenWithPasskey
 from schema.account.token import IssuedToken
 from schema.core.errors import WrongCredentials
 from store.account.passkeys import CHALLENGE_LIFETIME, LOG_IN, new_challenge, registration
+from store.account.users import UserRow
 from store.core.clock import clock
 from tests.changes import Direct, Transport
 from tests.fixtures.tenants import PASSWORD, Tenants
@@ -32,18 +33,24 @@ def device(tenants: Tenants, **options: Any) -> Authenticator:
     return Authenticator(tenants.services.public_url, "127.0.0.1", **options)
 
 
-async def begun(tenants: Tenants, who: str = "a1") -> str:
+async def user_row(tenants: Tenants, who: str = "a1") -> UserRow:
+    """A user as stored."""
+    async with tenants.services.db.sessions() as db:
+        return await db.get_one(UserRow, tenants.users[who].id)
+
+
+async def begun(tenants: Tenants, who: str = "a1", otp: str = "") -> str:
     """The options to make a passkey."""
     await tenants.with_password(who, PASSWORD)
-    begin: Any = (await Direct(tenants).change(who, passkeys.begin_passkey, password=PASSWORD)).result
+    begin: Any = (await Direct(tenants).change(who, passkeys.begin_passkey, password=PASSWORD, otp=otp)).result
     options: str = begin.options
     return options
 
 
-async def registered(tenants: Tenants, who: str = "a1", **options: Any) -> Authenticator:
+async def registered(tenants: Tenants, who: str = "a1", otp: str = "", **options: Any) -> Authenticator:
     """A device with a passkey of somebody."""
     phone = device(tenants, **options)
-    answer = phone.create(await begun(tenants, who))
+    answer = phone.create(await begun(tenants, who, otp))
     assert (await Direct(tenants).change(who, passkeys.register_passkey, name="Phone", credential=answer)).done
     return phone
 
@@ -84,9 +91,35 @@ async def test_a_passkey_is_registered_and_used_over_graphql(tenants: Tenants) -
 
 
 async def test_a_second_factor_is_not_asked_for(tenants: Tenants) -> None:
-    await with_second_factor(tenants)
-    phone = await registered(tenants)
+    app = await with_second_factor(tenants)
+    phone = await registered(tenants, otp=app.code())
     assert (await log_in(tenants, phone.use(await asked(tenants)))).user.id == tenants.users["a1"].id
+
+
+async def test_a_passkey_is_begun_with_the_second_factor(tenants: Tenants) -> None:
+    app, ask = await with_second_factor(tenants), Direct(tenants)
+    for otp in ("", app.wrong_code()):
+        told = await ask.change("a1", passkeys.begin_passkey, password=PASSWORD, otp=otp)
+        assert told.wrong == {("otp", "INVALID")}
+    told = await ask.change("a1", passkeys.begin_passkey, password="a guess", otp=app.code())
+    assert told.wrong == {("password", "INVALID")}
+    await registered(tenants, otp=app.code())
+    assert not (await ask.change("a1", passkeys.begin_passkey, password=PASSWORD, otp=app.code())).done
+
+
+@pytest.mark.parametrize("change", ["a password", "a second factor"])
+async def test_a_passkey_that_was_begun_before_a_change_is_not_registered(tenants: Tenants, change: str) -> None:
+    """Whoever knew the former password may have begun it."""
+    phone = device(tenants)
+    answer = phone.create(await begun(tenants))
+    if change == "a password":
+        given = {"current_password": PASSWORD, "new_password": "another horse battery"}
+        assert (await Direct(tenants).change("a1", users.change_password, **given)).done
+    else:
+        await with_second_factor(tenants)
+    told = await Direct(tenants).change("a1", passkeys.register_passkey, name="Phone", credential=answer)
+    assert told.wrong == {("credential", "INVALID")}
+    assert await tenants.one("SELECT count(*) FROM passkey") == 0
 
 
 async def test_the_back_office_takes_passkeys(tenants: Tenants) -> None:
@@ -106,7 +139,7 @@ async def test_what_does_not_let_in(tenants: Tenants) -> None:
     count = await tenants.one("SELECT count(*) FROM token")
     options = await asked(tenants)
     settings, now = tenants.services.settings, clock.now()
-    for_registration = new_challenge(settings, registration(tenants.users["a1"].id), now)
+    for_registration = new_challenge(settings, registration(await user_row(tenants)), now)
     replaced = {"challenge": encoded(for_registration)}
     signed_by_other = dataclasses.replace(phone, key=stranger.key)
     tries = [
@@ -216,6 +249,17 @@ async def test_which_new_password_deletes_passkeys(tenants: Tenants, ask: Transp
     assert (await ask.change("market a", users.update_user, id=id, password="a third horse battery")).done
     with pytest.raises(WrongCredentials):
         await log_in(tenants, phone.use(await asked(tenants)))
+
+
+async def test_a_second_factor_that_is_reset_takes_the_passkeys_with_it(tenants: Tenants, ask: Transport) -> None:
+    """Whoever is said to have lost the device may have lost the passkey with it."""
+    app = await with_second_factor(tenants)
+    phone, other = await registered(tenants, otp=app.code()), await registered(tenants, "a2")
+    id = tenants.users["a1"].id
+    assert (await ask.change("market a", second_factor.reset_second_factor, id=id)).done
+    with pytest.raises(WrongCredentials):
+        await log_in(tenants, phone.use(await asked(tenants)))
+    await log_in(tenants, other.use(await asked(tenants)))
 
 
 async def test_what_the_audit_log_has_of_passkeys(tenants: Tenants) -> None:

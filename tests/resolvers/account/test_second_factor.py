@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from sqlalchemy import text
 
-from resolvers.account import second_factor
+from resolvers.account import second_factor, users
 from resolvers.account.administration import reset_second_factor
 from resolvers.account.tokens import obtain_token
 from resolvers.core.context import Context
@@ -78,6 +78,20 @@ async def test_setting_up_again_replaces_what_was_not_confirmed(tenants: Tenants
     assert (await _confirm(tenants, app.code())).done
     assert (await _set_up(tenants)).wrong == {("", "SECOND_FACTOR_ACTIVE")}
     assert (await _confirm(tenants, app.code(1))).wrong == {("", "SECOND_FACTOR_ACTIVE")}
+
+
+async def test_a_new_password_forgets_a_secret_that_was_not_confirmed(tenants: Tenants) -> None:
+    """Whoever knew the former password may have begun it."""
+    await tenants.with_password("a1", PASSWORD)
+    app = App(await _secret(tenants), [])
+    given = {"current_password": PASSWORD, "new_password": "another horse battery"}
+    assert (await Direct(tenants).change("a1", users.change_password, **given)).done
+    assert (await _confirm(tenants, app.code())).wrong == {("otp", "INVALID")}
+    assert not await tenants.one("SELECT has_second_factor FROM app_user WHERE username = :name", name=NAME)
+    confirmed = await with_second_factor(tenants)
+    given = {"current_password": PASSWORD, "new_password": "another horse battery"}
+    assert (await Direct(tenants).change("a1", users.change_password, **given)).done
+    await log_in(tenants, confirmed.code(), "another horse battery")
 
 
 async def test_the_secret_is_sealed_and_of_recovery_codes_only_digests_are_kept(tenants: Tenants) -> None:

@@ -86,6 +86,15 @@ async def test_all_other_log_ins_are_ended(tenants: Tenants) -> None:
         assert not await tenants.refuses(kept)
 
 
+async def test_a_log_in_that_has_expired_is_not_counted(tenants: Tenants) -> None:
+    await tenants.with_password("a1", PASSWORD)
+    await back_office_log_in(tenants)
+    clock.advance(staff.LOGIN_LIFETIME)
+    await back_office_log_in(tenants)
+    answer = (await tenants.graphql("a1", END_OTHERS, i={}))["data"]["revokeOtherSessions"]
+    assert answer == {"count": 1, "userErrors": []}
+
+
 async def test_where_a_token_came_from_is_forgotten_when_it_has_ended(tenants: Tenants) -> None:
     await tenants.with_password("a1", PASSWORD)
     await back_office_log_in(tenants)
@@ -128,8 +137,9 @@ async def test_a_ticket_is_for_one_log_in_and_ten_minutes(tenants: Tenants) -> N
     page, site = at_page(tenants), staff.BACK_OFFICE
     tickets = [(await staff.log_in(page, NAME, PASSWORD, site)).ticket for _ in range(3)]
     assert len(set(tickets)) == 3
-    with pytest.raises(WrongCredentials):
-        await staff.log_in_with_code(page, tickets[0], app.wrong_code(), site)
+    for wrong in (app.wrong_code(), "9" * 41, "1\x002"):
+        with pytest.raises(WrongCredentials):
+            await staff.log_in_with_code(page, tickets[0], wrong, site)
     await staff.log_in_with_code(page, tickets[0], app.code(), site)
     for over in (tickets[0], "", "é"):
         with pytest.raises(Unauthenticated):
