@@ -33,7 +33,7 @@ async def show(request: AdminRequest) -> Response:
     fixed = {name: value_at(values, path) for name, path in report.bound.items()}
     asked = request.http_request.query_params
     typed = Typed(dict(asked), request.reader.time_zone)
-    fields = [each for each in argument_fields(report.query) if each.name not in {*fixed, *_hidden(request)}]
+    fields = [each for each in argument_fields(report.query) if each.name not in {*fixed, *_tenant_arguments(request)}]
     variables = fixed | {each.name: value for each in fields if (value := typed.read_one(each)) is not OMITTED}
     is_complete = not typed.problems
     answer = await _run(request, report, variables) if is_complete else GraphAnswer({})
@@ -69,7 +69,7 @@ async def _object(request: AdminRequest, resource: Resource, report: Report) -> 
     return await read_object(request, resource, " ".join(value_selection(resource.type, path) for path in paths))
 
 
-def _hidden(request: AdminRequest) -> frozenset[str]:
+def _tenant_arguments(request: AdminRequest) -> frozenset[str]:
     """The arguments that have only one possible value."""
     return TENANTS if request.is_partner else frozenset()
 

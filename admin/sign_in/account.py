@@ -4,7 +4,6 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import segno
 from markupsafe import Markup
 from starlette.responses import Response
 
@@ -150,6 +149,8 @@ def _is_on_already(payload: Mapping[str, Any]) -> bool:
 
 def _drawing(url: str) -> Markup:
     """The QR code of a URL that the service has made."""
+    import segno
+
     drawing = io.BytesIO()
     segno.make_qr(url).save(
         drawing, kind="svg", border=QUIET_ZONE, scale=5, xmldecl=False, svgns=False, light="#fff", nl=False

@@ -64,7 +64,7 @@ async def test_what_somebody_else_has_changed_meanwhile_stays(office: Office) ->
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "told"),
+    ("field", "value", "problem"),
     [
         ("discount.percentage", "1.2.3", "Enter a number."),
         ("discount.percentage", "ten", "Enter a number."),
@@ -77,11 +77,11 @@ async def test_what_somebody_else_has_changed_meanwhile_stays(office: Office) ->
         ("code", "", "Fill this in."),
     ],
 )
-async def test_what_cannot_be_read_is_told_at_its_field(office: Office, field: str, value: str, told: str) -> None:
+async def test_what_cannot_be_read_is_told_at_its_field(office: Office, field: str, value: str, problem: str) -> None:
     staff = await office.open("a1", NEW_COUPON)
     before = await office.tenants.snapshot()
     await send(staff, **ANY_COUPON | {field.replace(".", "__"): value})
-    assert (staff.response.status_code, errors(staff)) == (400, {field: told})
+    assert (staff.response.status_code, errors(staff)) == (400, {field: problem})
     assert typed(staff)[field] == value, "it can be corrected"
     assert await office.tenants.snapshot() == before
     wrong = next(it for it in staff.page.all("input") if it.attributes.get("name") == field)

@@ -27,7 +27,7 @@ from tests.fixtures.tenants import PASSWORD, Owned, Tenants
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 GRAPH = schema._schema
-NEVER_KEPT = {"obtainToken"}
+NEVER_KEPT = {"obtainToken", "requestPasswordReset"}
 """Each log-in makes a new token."""
 OF_MARKETPLACES = {
     "acceptOffer",

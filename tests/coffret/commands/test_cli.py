@@ -28,7 +28,7 @@ def test_there_are_the_documented_commands() -> None:
     assert sorted(commands(app)) == [
         "clock advance", "clock show", "demo", "doctor", "ledger explain", "ledger export", "ledger verify", "listen",
         "mail test", "migrate", "reconcile", "revise", "schema", "serve", "simulate", "token create", "token list", "token revoke", "user create", "user deactivate", "user password",
-        "worker",
+        "user reset-second-factor", "worker",
     ]  # fmt: skip
 
 
