@@ -19,8 +19,8 @@ from graphql import (
 
 import admin.sign_in
 from admin.core.titles import titles_of
-from admin.forms.current import selection
-from admin.forms.kinds import fields_of
+from admin.forms.current import path_of_reference, selection, source_of
+from admin.forms.kinds import InputField, Kind, fields_of, reference_key
 from admin.graph.execution import server
 from admin.graph.schema_types import at, field_at, input_of, is_many, list_filter_of, mutations, queries
 from admin.graph.selections import leaf_selection, whole_selection
@@ -142,6 +142,37 @@ def test_its_documents_are_valid(resource: Resource) -> None:
         elif present:
             (field,) = (each.field for each in resource.children if action in each.actions)
             assert problems_of(find % f"{field} {{ {present} }}") == [], action.mutation
+
+
+def references_of(
+    kind: GraphQLInputObjectType, of: GraphQLObjectType
+) -> Iterator[tuple[InputField, GraphQLObjectType, str | None]]:
+    """The references with present values: where they are, and the path to what is referred to."""
+    for each in fields_of(kind):
+        if (found := source_of(each, of)) is None:
+            continue
+        inner = get_named_type(found[1].type)
+        if each.kind in (Kind.GROUP, Kind.ROWS) and isinstance(inner, GraphQLObjectType):
+            yield from references_of(each.input, inner)
+        elif each.target is not None and isinstance(inner, GraphQLObjectType):
+            yield each, inner, path_of_reference(each, inner)
+
+
+def test_a_form_begins_with_the_keys_of_what_it_refers_to() -> None:
+    looked_at = set()
+    for resource in resources().values():
+        for action, target in actions_of(resource):
+            if not action.is_update or target is None:
+                continue
+            for each, of, path in references_of(input_of(action.mutation), target):
+                assert path is not None, f"{action.mutation}.{each.name}"
+                assert each.target is not None
+                around, _, key = path.rpartition(".")
+                led_to = get_named_type(field_at(of, around).type) if around else of
+                assert led_to is each.target.type, f"{action.mutation}.{each.name}"
+                assert key == reference_key(each.name)
+                looked_at.add((of.name, path))
+    assert looked_at >= {("PrototypeImage", "media.id"), ("BoxImage", "media.id"), ("BoxPartner", "partner.uuid")}
 
 
 def test_the_documents_are_looked_at() -> None:

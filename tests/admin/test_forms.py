@@ -270,6 +270,8 @@ async def test_a_picture_is_uploaded_and_shown_with_a_prototype(office: Office) 
     assert staff.response.status_code == 413
     assert await office.tenants.snapshot() == before
     await office.open("a1", NEW_MEDIA)
+    await upload(staff, picture(), name="Hill")
+    await office.open("a1", NEW_MEDIA)
     await upload(staff, picture(), name="Lake")
     assert notices(staff) == ["Done: New media"]
     media = await office.tenants.newest("media")
@@ -295,9 +297,9 @@ async def test_a_picture_is_uploaded_and_shown_with_a_prototype(office: Office) 
 
 async def pictures(office: Office, prototype: int) -> list[int]:
     """The pictures of a prototype."""
-    query = "query($id: Int!) { voucherPrototype(id: $id) { images { id } } }"
+    query = "query($id: Int!) { voucherPrototype(id: $id) { images { mediaId } } }"
     answer = await office.tenants.graphql("a1", query, id=prototype)
-    return [image["id"] for image in answer["data"]["voucherPrototype"]["images"]]
+    return [image["mediaId"] for image in answer["data"]["voucherPrototype"]["images"]]
 
 
 async def test_a_change_that_came_too_late_is_refused(office: Office) -> None:
