@@ -108,7 +108,7 @@ async def test_what_a_filter_leaves_out_is_told_above_the_list(demo: Office) -> 
 
 
 async def test_what_only_programs_need_is_not_among_the_facts(demo: Office) -> None:
-    key = (await demo.keys("a", resources()["orders"], 1) or ())[0]
+    (key,) = await demo.keys("a", resources()["orders"], 1) or ()
     labels = {}
     for who in ("a", "master"):
         staff = await demo.open(who, f"{ROOT}orders/{key}/")
