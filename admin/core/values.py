@@ -155,9 +155,9 @@ class Reader:
 
     def _text_cell(self, name: str, value: str) -> Cell:
         if name in PICTURES:
-            return Cell("picture", url=value)
+            return Cell("picture", url=value, tone="logo" if name == "logoUrl" else "")
         if name.lower().endswith("url") and value.startswith(("http://", "https://", "/")):
-            text = value if len(value) <= LONGEST_LINK else self.translate(N_("Open"))
+            text = value if len(value) <= LONGEST_LINK else self.translate(N_("Open it"))
             return Cell("link", text, url=value)
         if name.lower().endswith("email"):
             return Cell("text", value, url=f"mailto:{value}")

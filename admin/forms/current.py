@@ -9,17 +9,22 @@ import orjson
 from graphql import (
     GraphQLField,
     GraphQLInputObjectType,
+    GraphQLNamedType,
     GraphQLObjectType,
     get_named_type,
     is_leaf_type,
     is_non_null_type,
 )
 
+from admin.core.values import value_at
 from admin.forms.kinds import SUFFIXES, InputField, Kind, fields_of, reference_key
 from admin.forms.typed import COUNT, NO, TEXT_IS_REQUIRED, YES
 from admin.graph.schema_types import MONEY, TEXT, is_many
+from admin.graph.selections import value_selection
 from schema.validation.languages import LANGUAGES
 
+SOURCES = {("Box", "partnerUuids"): "allowedPartners", ("VoucherOption", "voucherPrototypeIds"): "prototypeLinks"}
+"""Fields with present values that the names of inputs do not tell, by type and input."""
 SELECTED_MONEY, SELECTED_TEXT = "{ amount currency }", f"{{ {' '.join(LANGUAGES)} }}"
 
 
@@ -27,6 +32,8 @@ def source_of(of: InputField, kind: GraphQLObjectType) -> tuple[str, GraphQLFiel
     """The field of an object with the present value of an input's field; None if there is none."""
     if (same := kind.fields.get(of.name)) is not None:
         return of.name, same
+    if (source := SOURCES.get((kind.name, of.name))) is not None:
+        return source, kind.fields[source]
     for suffix in SUFFIXES:
         stem = of.name.removesuffix(suffix)
         for name in (f"{stem}s", stem) if suffix.endswith("s") else (stem,):
@@ -58,10 +65,24 @@ def _selected(of: InputField, name: str, field: GraphQLField) -> str | None:
     if of.kind in (Kind.GROUP, Kind.ROWS):
         inner = selection(of.input, named)
         return f"{name} {{ {inner} }}" if inner else None
-    if of.kind in (Kind.REFERENCE, Kind.REFERENCES) or of.name.endswith(SUFFIXES):
-        key = reference_key(of.name)
-        return f"{name} {{ {key} }}" if key in named.fields else None
+    if (path := path_of_reference(of, named)) is not None:
+        return f"{name} {{ {value_selection(named, path)} }}"
     return None
+
+
+def path_of_reference(of: InputField, kind: GraphQLObjectType) -> str | None:
+    """Where objects of a type have what a reference holds: they are its targets, or lead to them. None if nowhere."""
+    if not of.name.endswith(SUFFIXES):
+        return None
+    key = reference_key(of.name)
+    if of.target is None or of.target.type is kind:
+        return key if key in kind.fields else None
+    target = of.target.type
+    for name, field in kind.fields.items():
+        if get_named_type(field.type) is target and not is_many(field.type):
+            return f"{name}.{key}"
+    name = f"{target.name[0].lower()}{target.name[1:]}{key.capitalize()}"
+    return name if name in kind.fields else None
 
 
 def typed_values(
@@ -90,16 +111,17 @@ def _form_values(
             for number, row in enumerate(value):
                 yield from typed_values(of.input, named, row, time_zone, f"{name}.{number}.")
         case Kind.CHECKBOXES | Kind.REFERENCES:
-            yield from ((f"{name}.{_single(of, each, time_zone)}", YES) for each in value)
+            yield from ((f"{name}.{_single(of, each, time_zone, named)}", YES) for each in value)
         case Kind.LINES if is_many(field.type):
-            yield name, "\n".join(_single(of, each, time_zone) for each in value)
+            yield name, "\n".join(_single(of, each, time_zone, named) for each in value)
         case _:
-            yield name, _single(of, value, time_zone)
+            yield name, _single(of, value, time_zone, named)
 
 
-def _single(of: InputField, value: Any, time_zone: str) -> str:
-    if isinstance(value, dict) and of.kind is not Kind.JSON:
-        value = value["amount"] if "amount" in value else value.get(reference_key(of.name))
+def _single(of: InputField, value: Any, time_zone: str, kind: GraphQLNamedType) -> str:
+    if isinstance(kind, GraphQLObjectType):
+        path = "amount" if kind.name == MONEY else path_of_reference(of, kind)
+        value = value_at(value, path) if path is not None else None
     match of.kind:
         case Kind.BOOLEAN | Kind.TRISTATE:
             return YES if value else NO

@@ -87,7 +87,7 @@ class InputField:
     @property
     def help(self) -> str:
         """What stands under it; nothing for what is chosen by name."""
-        return "" if self.target is not None else help_of(self.description)
+        return "" if self.target is not None else help_of(self.description, self.name)
 
     @property
     def input(self) -> GraphQLInputObjectType:

@@ -6,11 +6,16 @@ from gettext import NullTranslations
 
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 ACRONYMS = {
-    "ape": "APE", "api": "API", "bic": "BIC", "html": "HTML", "iban": "IBAN", "id": "ID", "ids": "IDs", "ip": "IP", "iso": "ISO",
+    "ape": "APE", "api": "API", "bic": "BIC", "csv": "CSV", "html": "HTML", "iban": "IBAN", "id": "ID", "ids": "IDs", "ip": "IP", "iso": "ISO",
     "kyc": "KYC", "pdf": "PDF", "siret": "SIRET", "sku": "SKU", "url": "URL", "uuid": "UUID", "vat": "VAT", "xls": "XLSX",
 }  # fmt: skip
-FOR_PROGRAMS = re.compile(r"\b(uu)?ids?\b")
-"""In descriptions that only programs need."""
+FOR_PROGRAMS = re.compile(
+    r"\b(uu)?ids?\b|\bcallers?\b|\b[a-z]+[A-Z]\w*"
+    rf"|\b(?!(?:{'|'.join([*ACRONYMS.values(), 'EUR', 'HTTPS?', 'PNG', 'JPEG', 'SEPA', 'SMS', 'UTC'])})\b)[A-Z][A-Z_]+\b"
+)
+"""In descriptions that only programs need: ids, names of fields, values of enums."""
+EMPTY_WORDS = frozenset({"whether", "it", "its", "is", "the", "a", "an", "this"})
+"""Words with which a help text adds nothing to its label."""
 NULL = re.compile(r"\bnull\b")
 LEFT_OUT = frozenset({"is", "has", "nb"})
 """First words that a label does without: of booleans, and of numbers."""
@@ -40,7 +45,7 @@ def label_of(name: str) -> str:
         words = words[1:]
     if len(words) > 1 and words[-1] in ("ids", "uuids"):
         words = [*words[:-2], plural(words[-2])]
-    elif len(words) > 1 and words[-1] in ("id", "uuid"):
+    elif len(words) > 1 and words[-1] in ("id", "uuid", "url"):
         words = words[:-1]
     return _sentence(words)
 
@@ -68,9 +73,10 @@ def action_label(mutation: str, type_name: str) -> str:
 
 
 @functools.cache
-def help_of(description: str) -> str:
-    """What stands under a field: its description in words for people."""
-    if FOR_PROGRAMS.search(description):
+def help_of(description: str, name: str = "") -> str:
+    """What stands under a field: its description in words for people, unless it only repeats the label."""
+    said = set(re.findall(r"\w+", description.lower())) - EMPTY_WORDS
+    if FOR_PROGRAMS.search(description) or said <= set(label_of(name).lower().split()):
         return ""
     return NULL.sub("empty", description.replace("`", ""))
 

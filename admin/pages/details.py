@@ -46,7 +46,9 @@ async def show(request: AdminRequest) -> Response:
     facts = list(facts_of(resource.type, values, request.reader))
     state = next((fact for fact in facts if fact.cell.kind == "chip" and fact.name in ("state", "status")), None)
     url = url_of(resource, values)
-    parts = [(part, _rows(request, resource, url, part)) for part in parts_of(resource.type, values, request.reader)]
+    parts = [
+        (part, _rows(request, resource, url, part)) for part in parts_of(resource.type, values, request.reader, url)
+    ]
     return request.render(
         "detail.html",
         here=resource.slug,

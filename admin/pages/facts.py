@@ -15,6 +15,8 @@ from admin.resources.registry import resources_by_type
 from admin.resources.resource import Resource
 
 MOST_COLUMNS = 8
+KEYS = "id", "uuid"
+"""What objects are found by, which people need not know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,10 @@ class Table:
     labels: Sequence[str]
     rows: Sequence[tuple[Sequence[Cell], Mapping[str, Any]]]
 
+    def is_number(self, column: int) -> bool:
+        """Whether a column has numbers."""
+        return any(cells[column].kind == "number" for cells, _ in self.rows)
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -46,55 +52,65 @@ class Part:
 
 def facts_of(kind: GraphQLObjectType, values: Mapping[str, Any], reader: Reader) -> Iterator[Fact]:
     """The values of an object that are not null, and the objects that it leads to."""
-    for name, field in _present(kind, values):
+    for name, field in _present(kind, values, reader):
         cell = _cell(name, field, values[name], reader)
         if cell is not None and cell.kind != "empty":
             yield Fact(name, label_of(name), cell)
 
 
-def parts_of(kind: GraphQLObjectType, values: Mapping[str, Any], reader: Reader) -> Iterator[Part]:
-    """The embedded objects of an object, and its lists of objects."""
-    for name, field in _present(kind, values):
+def parts_of(kind: GraphQLObjectType, values: Mapping[str, Any], reader: Reader, page: str = "") -> Iterator[Part]:
+    """The embedded objects of an object, and its lists of objects. What they have in common, the `page`, is left out."""
+    for name, field in _present(kind, values, reader):
         inner = get_named_type(field.type)
         if leaf_selection(field) is not None or not isinstance(inner, GraphQLObjectType):
             continue
         if (node := node_of(inner)) is not None:
-            if table := table_of_objects(node, values[name]["nodes"], reader):
+            if table := table_of_objects(node, values[name]["nodes"], reader, page):
                 yield Part(name, label_of(name), table=table)
         elif is_many(field.type):
-            if table := table_of_objects(inner, values[name], reader):
+            if table := table_of_objects(inner, values[name], reader, page):
                 yield Part(name, label_of(name), table=table)
         elif inner.name not in resources_by_type():
-            facts = list(_deep_facts(inner, values[name], reader))
+            facts = list(_deep_facts(inner, values[name], reader, page))
             if facts:
                 yield Part(name, label_of(name), facts)
-            yield from _tables_in(name, inner, values[name], reader)
+            yield from _tables_in(name, inner, values[name], reader, page)
 
 
-def _tables_in(name: str, kind: GraphQLObjectType, values: Mapping[str, Any], reader: Reader) -> Iterator[Part]:
+def _tables_in(
+    name: str, kind: GraphQLObjectType, values: Mapping[str, Any], reader: Reader, page: str
+) -> Iterator[Part]:
     """The lists of objects of an embedded object. Other facts within it are among its own."""
-    for part in parts_of(kind, values, reader):
+    for part in parts_of(kind, values, reader, page):
         if part.table is not None:
             yield Part(part.name, f"{label_of(name)}: {part.label}", table=part.table)
 
 
 def is_technical(name: str) -> bool:
     """Whether a value is for programs rather than for people."""
-    return name in ("id", "uuid") or name.endswith(("Id", "Uuid"))
+    return name in KEYS or name.endswith(("Id", "Uuid"))
 
 
-def _deep_facts(kind: GraphQLObjectType, values: Mapping[str, Any], reader: Reader, level: int = 0) -> Iterator[Fact]:
-    """The facts of an embedded object, and of those that are embedded in it."""
-    yield from facts_of(kind, values, reader)
-    for name, field in _present(kind, values):
+def _deep_facts(kind: GraphQLObjectType, values: Mapping[str, Any], reader: Reader, page: str) -> Iterator[Fact]:
+    """The facts of an embedded object, and of those that are embedded in it, without their keys and links to the page."""
+    for fact in facts_of(kind, values, reader):
+        if fact.name not in KEYS and not (page and fact.cell.url == page):
+            yield fact
+    for name, field in _present(kind, values, reader):
         inner = get_named_type(field.type)
         if _is_embedded(field, inner) and isinstance(inner, GraphQLObjectType):
-            for fact in _deep_facts(inner, values[name], reader, level + 1):
+            for fact in _deep_facts(inner, values[name], reader, page):
                 yield Fact(fact.name, f"{label_of(name)}: {fact.label}", fact.cell)
 
 
-def _present(kind: GraphQLObjectType, values: Mapping[str, Any]) -> Iterator[tuple[str, GraphQLField]]:
-    return ((name, field) for name, field in kind.fields.items() if values.get(name) is not None)
+def _present(kind: GraphQLObjectType, values: Mapping[str, Any], reader: Reader) -> Iterator[tuple[str, GraphQLField]]:
+    """The fields with a value: without the keys of objects that are there too, and the one partner of the reader."""
+    for name, field in kind.fields.items():
+        stem = name.removesuffix("Uuid").removesuffix("Id")
+        is_told = stem != name and values.get(stem) is not None
+        is_own = reader.is_partner and get_named_type(field.type).name == "Partner" and not is_many(field.type)
+        if values.get(name) is not None and not is_told and not is_own:
+            yield name, field
 
 
 def _is_embedded(field: GraphQLField, inner: Any) -> bool:
@@ -122,16 +138,20 @@ def link_to(resource: Resource, values: Mapping[str, Any], reader: Reader) -> Ce
     return Cell("object", title, url_of(resource, values))
 
 
-def table_of_objects(kind: GraphQLObjectType, objects: Sequence[Mapping[str, Any]], reader: Reader) -> Table | None:
+def table_of_objects(
+    kind: GraphQLObjectType, objects: Sequence[Mapping[str, Any]], reader: Reader, page: str = ""
+) -> Table | None:
     """The objects of a list. Columns in which no object has a value are left out."""
     if not objects:
         return None
     resource = resources_by_type().get(kind.name)
     if resource is not None:
         return Table([""], [([link_to(resource, each, reader)], each) for each in objects])
-    found = [{fact.name + fact.label: fact for fact in _deep_facts(kind, each, reader)} for each in objects]
+    found = [{fact.name + fact.label: fact for fact in _deep_facts(kind, each, reader, page)} for each in objects]
     labels = {key: fact.label for facts in found for key, fact in facts.items()}
-    keys = [key for key in labels if labels[key] not in ("ID", "UUID")][:MOST_COLUMNS]
+    keys = list(labels)[:MOST_COLUMNS]
+    if not keys:
+        return None
     rows = [
         ([facts[key].cell if key in facts else EMPTY for key in keys], each)
         for facts, each in zip(found, objects, strict=True)

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from admin.core.paths import ROOT
 from admin.core.request import AdminRequest
-from admin.graph.schema_types import list_filter_of
+from admin.graph.schema_types import access_of, list_filter_of, mutations
 from admin.resources.registry import resources
 from funnel.core.messages import N_
 
@@ -21,17 +21,19 @@ class Waiting:
     label: str
     slug: str
     filter: Mapping[str, Any] = field(default_factory=dict)
+    mutation: str = ""
+    """What is done about it: it waits only for whoever may do this."""
 
 
 TILES = (
-    Waiting(N_("Orders to prepare"), "orders", {"fulfilmentState": "TO_PREPARE"}),
-    Waiting(N_("Orders ready to collect"), "orders", {"fulfilmentState": "READY_TO_COLLECT"}),
-    Waiting(N_("Requests of buyers to answer"), "refund-requests", {"state": "PENDING"}),
-    Waiting(N_("Disputes to answer"), "disputes", {"states": ["NEEDS_RESPONSE"]}),
-    Waiting(N_("Payouts to validate"), "payout-requests", {"statuses": ["TO_BE_VALIDATED"]}),
-    Waiting(N_("Adjustments to approve"), "payout-adjustments", {"status": "PENDING"}),
-    Waiting(N_("Offers to accept"), "offers", {"statuses": ["SUBMITTED"]}),
-    Waiting(N_("Failed jobs"), "jobs", {"state": "FAILED"}),
+    Waiting(N_("Orders to prepare"), "orders", {"fulfilmentState": "TO_PREPARE"}, "markOrderReady"),
+    Waiting(N_("Orders ready to collect"), "orders", {"fulfilmentState": "READY_TO_COLLECT"}, "markOrderCollected"),
+    Waiting(N_("Requests of buyers to answer"), "refund-requests", {"state": "PENDING"}, "approveRefundRequest"),
+    Waiting(N_("Disputes to answer"), "disputes", {"states": ["NEEDS_RESPONSE"]}, "contestDispute"),
+    Waiting(N_("Payouts to validate"), "payout-requests", {"statuses": ["TO_BE_VALIDATED"]}, "validatePayoutRequest"),
+    Waiting(N_("Adjustments to approve"), "payout-adjustments", {"status": "PENDING"}, "approvePayoutAdjustment"),
+    Waiting(N_("Offers to accept"), "offers", {"statuses": ["SUBMITTED"]}, "acceptOffer"),
+    Waiting(N_("Failed jobs"), "jobs", {"state": "FAILED"}, "retryJob"),
     Waiting(N_("Webhooks not delivered"), "webhook-deliveries", {"states": ["FAILED"]}),
     Waiting(N_("Mail not delivered"), "mails", {"state": "FAILED"}),
     Waiting(N_("Reconciliation findings"), "reconciliation-findings", {"state": "OPEN"}),
@@ -53,8 +55,14 @@ async def show(request: AdminRequest) -> Response:
     return request.render("home.html", here="home", tiles=tiles, waiting=sum(tile.count for tile in tiles))
 
 
+def _may(request: AdminRequest, each: Waiting) -> bool:
+    """Whether the user may see what waits, and do something about it."""
+    can_act = not each.mutation or request.may(access_of(mutations()[each.mutation]))
+    return can_act and request.may(resources()[each.slug].access)
+
+
 async def _tiles(request: AdminRequest) -> Sequence[Tile]:
-    shown = [each for each in TILES if request.may(resources()[each.slug].access)]
+    shown = [each for each in TILES if _may(request, each)]
     if not shown:
         return ()
     lists = [resources()[each.slug].query for each in shown]

@@ -10,7 +10,7 @@ ORDERS = Resource(
     columns=("number", "createdOn", "buyer.lastName", "buyer.firstName", "kind", "status", "fulfilment.state", "total"),
     title=("number",),
     more=(
-        Action("refundOrder", {"id": "id"}, named="Refund", when=PAID),
+        Action("refundOrder", {"id": "id"}, named="Refund the buyer", when=PAID),
         Action("previewOrderRefund", {"id": "id"}, named="Preview a refund", when=PAID),
     ),
     when={
@@ -63,7 +63,7 @@ PAYMENTS = Resource(
     columns=("createdOn", "customer.lastName", "product", "status", "refundStatus", "amount", "partner.commercialName"),
     title=("product", "customer.lastName", "createdOn"),
     more=(
-        Action("refundPayment", {"id": "id"}, named="Refund"),
+        Action("refundPayment", {"id": "id"}, named="Refund the buyer"),
         Action("previewRefund", {"id": "id"}, named="Preview a refund"),
     ),
     search=("customerEmail", "customerLastName"),

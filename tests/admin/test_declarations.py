@@ -4,6 +4,8 @@ import pathlib
 from collections import Counter
 from collections.abc import Iterator
 from itertools import product
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from graphql import (
@@ -19,13 +21,15 @@ from graphql import (
 
 import admin.sign_in
 from admin.core.titles import titles_of
-from admin.forms.current import selection
-from admin.forms.kinds import fields_of
+from admin.forms.current import path_of_reference, selection, source_of
+from admin.forms.kinds import InputField, Kind, fields_of, reference_key
 from admin.graph.execution import server
-from admin.graph.schema_types import at, field_at, input_of, is_many, list_filter_of, mutations, queries
+from admin.graph.labels import help_of, label_of
+from admin.graph.schema_types import access_of, at, field_at, input_of, is_many, list_filter_of, mutations, queries
 from admin.graph.selections import leaf_selection, whole_selection
 from admin.pages.changes import AROUND, type_of_child
 from admin.pages.home import TILES
+from admin.pages.home import _may as may_do
 from admin.pages.lists import _document as list_document
 from admin.resources.registry import SECTIONS, resources
 from admin.resources.resource import Action, Resource
@@ -144,6 +148,37 @@ def test_its_documents_are_valid(resource: Resource) -> None:
             assert problems_of(find % f"{field} {{ {present} }}") == [], action.mutation
 
 
+def references_of(
+    kind: GraphQLInputObjectType, of: GraphQLObjectType
+) -> Iterator[tuple[InputField, GraphQLObjectType, str | None]]:
+    """The references with present values: where they are, and the path to what is referred to."""
+    for each in fields_of(kind):
+        if (found := source_of(each, of)) is None:
+            continue
+        inner = get_named_type(found[1].type)
+        if each.kind in (Kind.GROUP, Kind.ROWS) and isinstance(inner, GraphQLObjectType):
+            yield from references_of(each.input, inner)
+        elif each.target is not None and isinstance(inner, GraphQLObjectType):
+            yield each, inner, path_of_reference(each, inner)
+
+
+def test_a_form_begins_with_the_keys_of_what_it_refers_to() -> None:
+    looked_at = set()
+    for resource in resources().values():
+        for action, target in actions_of(resource):
+            if not action.is_update or target is None:
+                continue
+            for each, of, path in references_of(input_of(action.mutation), target):
+                assert path is not None, f"{action.mutation}.{each.name}"
+                assert each.target is not None
+                around, _, key = path.rpartition(".")
+                led_to = get_named_type(field_at(of, around).type) if around else of
+                assert led_to is each.target.type, f"{action.mutation}.{each.name}"
+                assert key == reference_key(each.name)
+                looked_at.add((of.name, path))
+    assert looked_at >= {("PrototypeImage", "media.id"), ("BoxImage", "media.id"), ("BoxPartner", "partner.uuid")}
+
+
 def test_the_documents_are_looked_at() -> None:
     assert problems_of(list_document(ORDERS).replace("number", "numero")) == [
         "Cannot query field 'numero' on type 'Order'. Did you mean 'number' or 'buyer'?"
@@ -237,6 +272,25 @@ def test_every_field_that_a_change_needs_can_be_typed(resource: Resource) -> Non
         for name, each in typed.items():
             assert each.is_required is (is_required_input_field(kind.fields[name])), f"{action.mutation}.{name}"
             assert is_leaf_type(each.type) or isinstance(each.type, GraphQLInputObjectType)
+
+
+def test_a_tile_is_for_whoever_may_do_what_waits() -> None:
+    for tile in TILES:
+        resource = resources()[tile.slug]
+        if not tile.mutation:
+            continue
+        assert tile.mutation in {action.mutation for action in resource.actions}, tile.label
+        needed = access_of(mutations()[tile.mutation])
+        assert may_do(cast("Any", SimpleNamespace(may=lambda access: True)), tile)
+        assert not may_do(cast("Any", SimpleNamespace(may=lambda access, needed=needed: access != needed)), tile)
+
+
+def test_labels_and_help_are_for_people() -> None:
+    assert [label_of(name) for name in ("logoUrl", "packingSlipUrl", "url")] == ["Logo", "Packing slip", "URL"]
+    assert help_of("Whether it is active.", "isActive") == help_of("The discount.", "discount") == ""
+    for text in ("Requires `view_order` of the caller.", "Set `stayPrice` too.", "Refused with INVALID_TRANSITION."):
+        assert help_of(text, "name") == ""
+    assert help_of("VAT in percent, at most 10 MiB.", "name") == "VAT in percent, at most 10 MiB."
 
 
 def test_the_tiles_of_the_first_page_are_filters_of_lists() -> None:

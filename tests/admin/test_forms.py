@@ -41,7 +41,8 @@ async def test_a_coupon_is_made_and_edited(office: Office) -> None:
     assert moment(made["starts_on"]) == moment("2027-03-27T22:30+00:00")  # an hour before UTC in winter, two in summer
     assert moment(made["ends_on"]) == moment("2027-03-28T21:30+00:00")
     form = f"{ROOT}coupons/{made['id']}/update-coupon/"
-    assert typed(await office.open("a1", form)).items() >= {**times, "maxUsages": "5", "isCombinable": "1"}.items()
+    assert (await office.open("a1", form)).h1 == "Edit: SPRING"
+    assert typed(staff).items() >= {**times, "maxUsages": "5", "isCombinable": "1"}.items()
     await send(staff)
     assert notices(staff) == ["Done: Edit"]
     assert await office.tenants.row("coupon", made["id"]) == made, "nothing was changed"
@@ -271,6 +272,8 @@ async def test_a_picture_is_uploaded_and_shown_with_a_prototype(office: Office) 
     assert staff.response.status_code == 413
     assert await office.tenants.snapshot() == before
     await office.open("a1", NEW_MEDIA)
+    await upload(staff, picture(), name="Hill")
+    await office.open("a1", NEW_MEDIA)
     await upload(staff, picture(), name="Lake")
     assert notices(staff) == ["Done: New media"]
     media = await office.tenants.newest("media")
@@ -296,9 +299,9 @@ async def test_a_picture_is_uploaded_and_shown_with_a_prototype(office: Office) 
 
 async def pictures(office: Office, prototype: int) -> list[int]:
     """The pictures of a prototype."""
-    query = "query($id: Int!) { voucherPrototype(id: $id) { images { id } } }"
+    query = "query($id: Int!) { voucherPrototype(id: $id) { images { mediaId } } }"
     answer = await office.tenants.graphql("a1", query, id=prototype)
-    return [image["id"] for image in answer["data"]["voucherPrototype"]["images"]]
+    return [image["mediaId"] for image in answer["data"]["voucherPrototype"]["images"]]
 
 
 async def test_a_change_that_came_too_late_is_refused(office: Office) -> None:

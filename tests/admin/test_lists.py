@@ -94,6 +94,33 @@ async def test_every_filter_leaves_what_the_api_leaves(demo: Office) -> None:
     }
 
 
+async def test_what_a_filter_leaves_out_is_told_above_the_list(demo: Office) -> None:
+    path = f"{ROOT}coupons/"
+    staff = await demo.open("master", f"{path}?isActive=1&code=SPRING&order=NEWEST")
+    chips = staff.page.one("ul", class_="chosen").all("a")
+    assert [chip.attributes["href"].partition("?")[0] for chip in chips] == [path] * len(chips)
+    kept = [dict(QueryParams(chip.attributes["href"].partition("?")[2])) for chip in chips]
+    every = {"isActive": "1", "code": "SPRING", "order": "NEWEST"}
+    assert [every.keys() - each.keys() for each in kept] in ([{"isActive"}, {"code"}], [{"code"}, {"isActive"}])
+    assert all(each.items() <= every.items() for each in kept)
+    assert "open" not in staff.page.one("details", class_="filters").attributes
+    assert (await demo.open("master", path)).page.all("ul", class_="chosen") == []
+
+
+async def test_what_only_programs_need_is_not_among_the_facts(demo: Office) -> None:
+    keys = await demo.keys("a", resources()["orders"], 1)
+    assert keys
+    labels = {}
+    for who in ("a", "master"):
+        staff = await demo.open(who, f"{ROOT}orders/{keys[0]}/")
+        heads = [head.text for head in staff.page.one("main").all("th")]
+        assert "Name" in heads
+        assert not {"ID", "UUID"} & set(heads)
+        labels[who] = [term.text for term in staff.page.one("main").all("dt")] + heads
+    assert "Partner" in labels["master"]
+    assert "Partner" not in labels["a"], "they see only their own"
+
+
 async def test_a_reference_is_chosen_by_its_name(demo: Office) -> None:
     resource = resources()["voucher-prototypes"]
     staff = await demo.open("master", f"{ROOT}{resource.slug}/")

@@ -130,7 +130,7 @@ async def test_a_price_is_changed(shop: RunningShop, new_customer: NewCustomer, 
     page = await log_in(await new_customer(scripts=scripts), PARTNER_USER)
     menu = page.locator("#menu")
     if await menu.get_attribute("open") is None:
-        await menu.locator("summary").click()
+        await menu.locator("> summary").click()
     await menu.get_by_role("link", name="Voucher prototypes").click()
     await page.locator("main tbody th a").first.click()
     title = await page.locator("h1").inner_text()
