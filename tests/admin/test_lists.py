@@ -60,7 +60,7 @@ def wrong_samples(of: InputField) -> Iterator[str]:
         yield "nothing"
 
 
-async def found(office: Office, who: str, resource: Resource, variables: dict[str, Any]) -> list[str] | None:
+async def keys_of_list(office: Office, who: str, resource: Resource, variables: dict[str, Any]) -> list[str] | None:
     """The keys that the GraphQL list gives with a filter; None if it refuses the filter."""
     order = next(iter(list_order_of(resource.query).values))
     kind = list_filter_of(resource.query).name
@@ -78,7 +78,7 @@ async def test_every_filter_leaves_what_the_api_leaves(demo: Office) -> None:
         for each in fields_of(list_filter_of(resource.query)):
             for typed, variable in samples(each):
                 staff = await demo.open("market a", f"{ROOT}{resource.slug}/?{urlencode({each.name: typed})}")
-                expected = await found(demo, "market a", resource, {each.name: variable})
+                expected = await keys_of_list(demo, "market a", resource, {each.name: variable})
                 at = f"{resource.slug} {each.name}={typed}"
                 assert staff.response.status_code == (400 if expected is None else 200), at
                 assert rows(staff, resource) == (expected or []), at
@@ -129,7 +129,7 @@ async def test_a_reference_is_chosen_by_its_name(demo: Office) -> None:
     partner = (await demo.tenants.rows("SELECT commercial_name, uuid FROM partner ORDER BY id"))[0]
     assert names[partner[0]] == str(partner[1])
     await demo.open("master", f"{ROOT}{resource.slug}/?partnerUuid={partner[1]}")
-    assert rows(staff, resource) == await found(demo, "master", resource, {"partnerUuid": str(partner[1])})
+    assert rows(staff, resource) == await keys_of_list(demo, "master", resource, {"partnerUuid": str(partner[1])})
     chosen = staff.page.one("select", id="f-partnerUuid").all("option", selected="")
     assert [option.text for option in chosen] == [partner[0]]
     own = await demo.open("a", f"{ROOT}{resource.slug}/")
