@@ -182,11 +182,11 @@ class Typed:
     def _choices(self, of: InputField, name: str, values: Sequence[str]) -> Any:
         return self._values(of, name, [value for value in values if self.form.get(f"{name}.{value}") == YES])
 
-    def _values(self, of: InputField, name: str, found: Sequence[str]) -> Any:
-        if not found and self.before is None and not of.is_required:
+    def _values(self, of: InputField, name: str, texts: Sequence[str]) -> Any:
+        if not texts and self.before is None and not of.is_required:
             return OMITTED
         try:
-            return [_scalar(of.type.name, value) for value in found]
+            return [_scalar(of.type.name, value) for value in texts]
         except ValueError:
             self.problems.append((name, INVALID))
             return OMITTED

@@ -11,7 +11,7 @@ PROTOTYPE, BEFORE = input_of("updateVoucherPrototype"), {"imageIds.5": "1", "ima
 
 
 @pytest.mark.parametrize(
-    ("form", "sent"),
+    ("form", "ids"),
     [
         ({"imageIds.3": "1", "imageIds.5": "1"}, None),
         ({"imageIds": "3\r\n5\r\n"}, None),
@@ -20,9 +20,9 @@ PROTOTYPE, BEFORE = input_of("updateVoucherPrototype"), {"imageIds.5": "1", "ima
         ({}, []),
     ],
 )
-def test_references_keep_their_order_ticked_or_typed(form: dict[str, str], sent: list[int] | None) -> None:
+def test_references_keep_their_order_ticked_or_typed(form: dict[str, str], ids: list[int] | None) -> None:
     typed = Typed(form, "UTC", BEFORE)
-    assert typed.read(PROTOTYPE, {}).get("imageIds") == sent
+    assert typed.read(PROTOTYPE, {}).get("imageIds") == ids
     assert typed.problems == []
 
 
