@@ -43,7 +43,8 @@ const askBrowser = {
   },
 };
 for (const form of document.querySelectorAll("form[data-passkey]")) {
-  if (!globalThis.PublicKeyCredential?.parseCreationOptionsFromJSON) continue;
+  // Browsers make passkeys for names of hosts only.
+  if (!globalThis.PublicKeyCredential?.parseCreationOptionsFromJSON || /^[\d.]+$|:/.test(location.hostname)) continue;
   form.hidden = false;
   const problem = form.querySelector("[data-problem]");
   const words = problem.textContent;
