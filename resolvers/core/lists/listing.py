@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 from typing import Any, Generic, TypeVar
 
 import strawberry
-from sqlalchemy import BigInteger
+from strawberry.types import get_object_definition
 from strawberry.utils.str_converters import to_snake_case
 
 from resolvers.core.brute_force import throttled_code_lookup, throttled_lookup
@@ -207,9 +207,10 @@ class Lookup(Generic[T]):
 
     @property
     def argument_type(self) -> Any:
-        """The type of its argument: that of the column, or `ID` for numbers beyond 32 bits."""
-        is_long = isinstance(column(self.table, self.by).type, BigInteger)
-        return strawberry.ID if is_long else self.table.model_fields[self.by].annotation
+        """The type of its argument: that of the column, or `ID` where the resource publishes it as one."""
+        published = get_object_definition(self.resource, strict=True).get_field(self.by)
+        is_id = published is not None and published.type is strawberry.ID
+        return strawberry.ID if is_id else self.table.model_fields[self.by].annotation
 
     @instrumented_plan
     async def __call__(self, context: Context, value: Any) -> LazyRow[T]:
