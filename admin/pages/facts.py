@@ -7,7 +7,7 @@ from typing import Any
 from graphql import GraphQLField, GraphQLObjectType, get_named_type
 
 from admin.core.titles import title_of, url_of
-from admin.core.values import EMPTY, Cell, Reader, masked
+from admin.core.values import EMPTY, Cell, Reader
 from admin.graph.labels import label_of
 from admin.graph.schema_types import is_many
 from admin.graph.selections import leaf_selection, node_of
@@ -157,8 +157,3 @@ def table_of_objects(
         for facts, each in zip(found, objects, strict=True)
     ]
     return Table([labels[key] for key in keys], rows)
-
-
-def hide_secrets(resource: Resource, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of an object with masked codes."""
-    return {name: masked(value) if name in resource.secrets and value else value for name, value in values.items()}
