@@ -50,7 +50,8 @@ LIABILITIES = """
         FROM card GROUP BY currency, issuer, age
     )
     SELECT a.currency, a.age, sum(a.cards)::int AS cards, sum(a.outstanding) AS outstanding,
-        round(sum(least(a.at_most, a.value * h.unspent / nullif(h.value, 0))) FILTER (WHERE a.age <> 'expired'), 2) AS expected
+        round(sum(least(a.at_most, a.value * h.unspent / h.value))
+            FILTER (WHERE a.age <> 'expired' AND h.value > 0), 2) AS expected
     FROM aged a LEFT JOIN history h ON (h.currency, h.issuer) = (a.currency, a.issuer) AND h.cards >= :least_history
     GROUP BY a.currency, a.age
     UNION ALL
