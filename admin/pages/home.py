@@ -37,7 +37,7 @@ TILES = (
     Waiting(N_("Payouts to validate"), "payout-requests", {"statuses": ["TO_BE_VALIDATED"]}, "validatePayoutRequest"),
     Waiting(N_("Adjustments to approve"), "payout-adjustments", {"status": "PENDING"}, "approvePayoutAdjustment"),
     Waiting(N_("Offers to accept"), "offers", {"statuses": ["SUBMITTED"]}, "acceptOffer"),
-    Waiting(N_("New partners to admit"), "partners", {"statuses": ["NEW"]}, "createPartner"),
+    Waiting(N_("New partners to admit"), "partners", {"statuses": ["NEW"]}, "updatePartner"),
     Waiting(N_("Failed jobs"), "jobs", {"state": "FAILED"}, "retryJob"),
     Waiting(N_("Webhooks not delivered"), "webhook-deliveries", {"states": ["FAILED"]}),
     Waiting(N_("Mail not delivered"), "mails", {"state": "FAILED"}),

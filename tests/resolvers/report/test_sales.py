@@ -209,7 +209,12 @@ async def test_everybody_sees_their_own_sales(tenants: Tenants) -> None:
 async def test_the_sales_of_others_are_not_found(tenants: Tenants, who: str) -> None:
     a2, a, b = tenants.partners["a2"].id, tenants.marketplaces["a"].id, tenants.marketplaces["b"].id
     elsewhere = b if who == "a1" else a
-    for of in ({"partner_id": a2}, {"marketplace_id": elsewhere}, {"partner_id": a2, "marketplace_id": b}):
+    wanted: tuple[dict[str, Any], ...] = (
+        {"partner_id": a2},
+        {"marketplace_id": elsewhere},
+        {"partner_id": a2, "marketplace_id": b},
+    )
+    for of in wanted:
         with pytest.raises(NotFound):
             await report(tenants, who, **of)
 
