@@ -57,6 +57,8 @@ from resolvers.payment.reconciliation import lists as reconciliations
 from resolvers.payment.refunds import order_refunds, refunds, request_answers
 from resolvers.payment.requests import payment_requests
 from resolvers.personal_data import operations as personal_data
+from resolvers.report import gift_card_liabilities as liabilities
+from resolvers.report import sales as sales_reports
 from resolvers.voucher import imports, updates, vouchers
 from resolvers.voucher import issuing as voucher_issuing
 from resolvers.webhook import endpoints as webhooks
@@ -89,6 +91,7 @@ class Query:
     gift_card_design = query_field(designs.gift_card_design)
     gift_card_designs = query_field(designs.gift_card_designs)
     gift_cards = query_field(gift_cards.gift_cards)
+    gift_card_liabilities = query_field(liabilities.gift_card_liabilities)
     invoice = query_field(invoice_lists.invoice)
     invoices = query_field(invoice_lists.invoices)
     job = query_field(jobs.job)
@@ -157,6 +160,7 @@ class Query:
     refunds = query_field(refunds.refunds)
     registered_bank_account = query_field(bank_account.registered_bank_account)
     registered_bank_accounts = query_field(bank_account.registered_bank_accounts)
+    sales_report = query_field(sales_reports.sales_report)
     sessions = query_field(sessions.sessions)
     settlement_statement = query_field(settlements.settlement_statement)
     transfer = query_field(transfers.transfer)

@@ -12,7 +12,7 @@ from admin.core.templates import AdminTemplates
 from funnel.core.forms import Form, read_form
 from funnel.core.messages import N_, ErrorPage
 from funnel.core.page_handler import ERROR_PAGE_BY_STATUS, Handler, PageEndpoint, Site
-from resolvers.account.staff import BACK_OFFICE, authenticate_staff, display_name_of
+from resolvers.account.staff import BACK_OFFICE, authenticate_staff, display_name_of, tenant_name_of
 from resolvers.core.caller import Caller
 from resolvers.core.services import Services
 from schema.core.errors import AppError, MalformedBody, Unauthenticated
@@ -69,6 +69,7 @@ class AdminSite(Site[AdminRequest]):
             caller=caller,
             had_cookie=bool(secret),
             name=await display_name_of(services, caller) if caller is not None else "",
+            tenant_name=await tenant_name_of(services, caller) if caller is not None else "",
         )
 
     def staff_page(self, handler: Handler[AdminRequest]) -> PageEndpoint:

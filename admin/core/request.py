@@ -40,6 +40,8 @@ class AdminRequest(PageRequest):
     """The submitted form if it can have files. It is closed after the request."""
     name: str = field(default="", kw_only=True)
     """The display name of the user."""
+    tenant_name: str = field(default="", kw_only=True)
+    """The name of the partner or the marketplace that the user works for; empty for the platform."""
     brand_sheet = ""
     language_path = f"{ROOT}language/"
 

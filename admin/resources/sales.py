@@ -1,6 +1,6 @@
 """Orders, vouchers, gift cards, payments: what a shop sells and is paid for."""
 
-from admin.resources.resource import Action, Child, Resource, states
+from admin.resources.resource import Action, Child, Report, Resource, states
 
 CODE = frozenset({"code"})
 PAID = states(status="PAID")
@@ -24,6 +24,7 @@ ORDERS = Resource(
         "reopenOrderFulfilment": states(fulfilment__state="CANCELLED"),
     },
     more_new=(Action("exportPersonalData"), Action("erasePersonalData")),
+    list_reports=(Report("salesReport", "Sales of a period"),),
     search=("number", "buyer"),
 )
 REFUND_REQUESTS = Resource(
@@ -55,6 +56,7 @@ GIFT_CARDS = Resource(
             ),
         ),
     ),
+    list_reports=(Report("giftCardLiabilities", "What is owed"),),
     search=("code", "giftee", "gifter"),
     secrets=CODE,
 )
