@@ -18,11 +18,12 @@ from zoneinfo import ZoneInfo
 import structlog
 
 from resolvers.core.caller import Caller, Role
+from resolvers.core.context import Context
 from resolvers.core.list_reader import ListColumn, ListPageRequest
 from resolvers.core.lists.listing import LARGEST_PAGE
 from resolvers.core.services import Services
 from resolvers.export.cells import CellWriter
-from resolvers.export.checks import NO_SUCH_COLUMN
+from resolvers.export.checks import NO_SUCH_COLUMN, NO_SUCH_LIST
 from schema.core.errors import AppError, Forbidden, InvalidInput, Unauthenticated, Unavailable
 from schema.export import ExportState
 from store.core.provider_process import due_rows
@@ -202,7 +203,17 @@ class ExportWriter:
         return columns
 
     async def _caller(self) -> Caller:
-        """The user as it is now. Raises Unauthenticated if the user is inactive, or works for somebody else by now."""
+        """The user as it is now. Raises Unauthenticated if the user is inactive, or works for somebody else by now, and
+        Forbidden if the list is no longer the user's to read.
+        """
+        caller = await self._user()
+        access = self.services.lists.access(self.export.list)
+        if access is None:
+            raise InvalidInput.at("list", NO_SUCH_LIST)
+        Context(self.services, caller).require(access)
+        return caller
+
+    async def _user(self) -> Caller:
         export = self.export
         caller = await self.services.authenticator.caller_of_user(export.user_id)
         if (caller.role, caller.partner_id, caller.marketplace_id) == (
