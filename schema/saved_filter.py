@@ -28,7 +28,7 @@ class SavedFilter(SchemaModel):
 
 
 @graphql_input
-class SaveFilter(SchemaModel):
+class SaveFilterInput(SchemaModel):
     """Save a filter of a list. It replaces yours of the same name."""
 
     list: Annotated[str, line_up_to(80, min_length=1)] = InputField(
@@ -46,7 +46,7 @@ class SaveFilter(SchemaModel):
 
 
 @graphql_input
-class DeleteSavedFilter(SchemaModel):
+class DeleteSavedFilterInput(SchemaModel):
     """Delete a saved filter."""
 
     id: int = InputField(description="The filter's id.")

@@ -53,22 +53,26 @@ def _chosen_columns(call: Call, name: str, columns: Sequence[ExportColumnInput])
     return [(column, title) for column, title in read if column is not None]
 
 
-async def check_filter(call: Call, name: str, filter: Mapping[str, Any], order_by: str, columns: Sequence[str]) -> None:
+async def check_filter(call: Call, name: str, filter: Mapping[str, Any]) -> None:
+    """Raise InvalidInput for a filter that the list does not have."""
+    lists = call.services.lists
+    await check_readable(call, name, filter, lists.orders(name)[0], [lists.columns(name)[0].path])
+
+
+async def check_readable(
+    call: Call, name: str, filter: Mapping[str, Any], order_by: str, columns: Sequence[str]
+) -> None:
     """Read the first row as the caller. Raises InvalidInput for the filter, and what the list raises."""
     request = ListPageRequest(list=name, columns=columns, filter=filter, order_by=order_by, first=1)
     await call.services.lists.read(call.services, call.caller, request)
 
 
-async def check_saved_filter(call: Call, name: str, filter: Mapping[str, Any], order_by: str | None) -> str:
-    """The order of a list whose filter and order are as they should be. Raises InvalidInput with all that is wrong."""
+async def check_saved_filter(call: Call, name: str, filter: Mapping[str, Any], order_by: str | None) -> None:
+    """Raise InvalidInput with all that is wrong with a filter and an order of a list."""
     problems = ProblemCollector()
     check_list(call, name)
-    first = call.services.lists.columns(name)[0].path
-    order = ""
     with problems.collect():
-        order = order_of(call, name, order_by)
+        order_of(call, name, order_by)
     with problems.collect():
-        default = call.services.lists.orders(name)[0]
-        await check_filter(call, name, filter, order or default, [first])
+        await check_filter(call, name, filter)
     problems.raise_problems()
-    return order

@@ -1,18 +1,20 @@
 """Exports of lists: asked for, looked at and cancelled. `running.py` writes them."""
 
 import datetime as dt
+from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import Field
 
 from resolvers.core.computed_fields import derives
 from resolvers.core.context import Context
+from resolvers.core.list_reader import ListColumn
 from resolvers.core.lists.filters import OfPartner, Where
 from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible
 from resolvers.document import signed_document_url
-from resolvers.export.checks import check_filter, check_list, columns_of, order_of
+from resolvers.export.checks import check_filter, check_list, check_readable, columns_of, order_of
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.errors import InvalidTransition, TooManyExports
 from schema.core.input_errors import ProblemCollector
@@ -83,17 +85,27 @@ async def create_export(call: Call, input: CreateExport) -> Export:
     with problems.collect():
         columns = columns_of(call, input)
     with problems.collect():
-        paths = [call.services.lists.columns(input.list)[0].path]
-        await check_filter(call, input.list, input.filter or {}, call.services.lists.orders(input.list)[0], paths)
+        await check_filter(call, input.list, input.filter or {})
     problems.raise_problems()
-    await check_filter(call, input.list, input.filter or {}, order_by, [column.path for column, _ in columns])
-    caller, now = call.caller, call.services.clock.now()
-    assert caller.user_id is not None  # whoever has a token is a user
-    await lock_user(call.db, caller.user_id)
-    if (number := await count_unfinished(call.db, caller.user_id)) >= MOST_UNFINISHED:
+    await check_readable(call, input.list, input.filter or {}, order_by, [column.path for column, _ in columns])
+    user_id = call.caller.user_id
+    assert user_id is not None  # whoever has a token is a user
+    await lock_user(call.db, user_id)
+    if (number := await count_unfinished(call.db, user_id)) >= MOST_UNFINISHED:
         raise TooManyExports(number=number)
-    row = ExportRow(
-        user_id=caller.user_id,
+    row = _row(call, input, user_id, order_by, columns)
+    call.db.add(row)
+    await call.db.flush()
+    await enqueue_job(call.db, JobKind.WRITE_EXPORT, {"id": row.id}, unique_key=str(row.id))
+    return row
+
+
+def _row(
+    call: Call, input: CreateExport, user_id: int, order_by: str, columns: Sequence[tuple[ListColumn, str]]
+) -> ExportRow:
+    caller, now = call.caller, call.services.clock.now()
+    return ExportRow(
+        user_id=user_id,
         role=caller.role.value,
         partner_id=caller.partner_id,
         marketplace_id=caller.marketplace_id,
@@ -108,10 +120,6 @@ async def create_export(call: Call, input: CreateExport) -> Export:
         created_on=now,
         check_on=now,
     )
-    call.db.add(row)
-    await call.db.flush()
-    await enqueue_job(call.db, JobKind.WRITE_EXPORT, {"id": row.id}, unique_key=str(row.id))
-    return row
 
 
 @operation(AccessRule.AUTHENTICATED)

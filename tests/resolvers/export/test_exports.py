@@ -4,7 +4,6 @@ import asyncio
 import datetime as dt
 import io
 import zipfile
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -16,7 +15,7 @@ from resolvers.export import expiry, exports, running
 from resolvers.export.running import GIVEN_UP, MOST_AT_ONCE, NO_LONGER_ALLOWED, give_up, sweep, write_export
 from schema.core.errors import Unavailable
 from schema.core.permission import Permission
-from schema.export import CancelExport, ExportState
+from schema.export import CancelExport
 from schema.graph.lists import SchemaLists
 from store.core.retries import RunAgain
 from store.export.exports import FILE_LIFE, HOLD, MOST_TRIES, ROW_LIFE, ExportRow
@@ -393,8 +392,3 @@ async def test_files_without_an_export_are_deleted(
     uuid = (await tenants.row("export", id))["uuid"]
     names = {file.key async for file in services.files.list_files("exports")}
     assert names == {foreign, f"exports/{uuid}.csv"}
-
-
-def test_states_that_wait_are_those_that_can_be_cancelled() -> None:
-    ended: Mapping[ExportState, bool] = {state: state not in exports.UNFINISHED for state in ExportState}
-    assert [state for state, is_over in ended.items() if not is_over] == [ExportState.QUEUED, ExportState.RUNNING]
