@@ -19,7 +19,7 @@ from admin.core.paths import (
 )
 from admin.core.request import AdminRequest
 from admin.core.templates import STATIC_PREFIX, AdminTemplates
-from admin.pages import actions, details, home, lists, reports, search
+from admin.pages import actions, details, exports, home, lists, reports, saved_filters, search
 from admin.sign_in import account, log_in, passkeys, passwords
 from funnel.core.page_handler import Handler, PageEndpoint
 from schema.core.errors import NotFound
@@ -44,6 +44,8 @@ def routes(settings: Settings) -> Sequence[BaseRoute]:
         (ACCOUNT_PATH, site.staff_page(account.show), None),
         (f"{ROOT}search/", site.staff_page(search.show), None),
         (LIST, site.staff_page(lists.show), None),
+        (f"{LIST}new/export/", site.staff_page(exports.show), site.staff_form(exports.submit)),
+        (f"{ROOT}exports/{{key:str}}/file/", site.staff_page(exports.download), None),
         (f"{LIST}new/{{action:str}}/", *change),
         (f"{LIST}reports/{{report:str}}/", site.staff_page(reports.show), None),
         (f"{OBJECT}reports/{{report:str}}/", site.staff_page(reports.show), None),
@@ -56,6 +58,8 @@ def routes(settings: Settings) -> Sequence[BaseRoute]:
         Route(f"{ROOT}log-out/", site.form(log_in.log_out), methods=["POST"]),
         Route(f"{ROOT}language/", site.form(log_in.change_language), methods=["POST"]),
         *(Route(path, site.staff_form(handler), methods=["POST"]) for path, handler in _account_forms()),
+        Route(f"{LIST}new/filter/", site.staff_form(saved_filters.save), methods=["POST"]),
+        Route(f"{LIST}new/filter/delete/", site.staff_form(saved_filters.delete), methods=["POST"]),
         *(Route(path, show, methods=["GET"]) for path, show, _ in table),
         *(Route(path, submit, methods=["POST"]) for path, _, submit in table if submit is not None),
         Route(ROOT.rstrip("/"), site.staff_page(_to_root)),

@@ -17,6 +17,8 @@ from resolvers.account import second_factor, sessions, tokens, users
 from resolvers.activation import activation, resolution
 from resolvers.cart import carts, multi_product_carts
 from resolvers.catalogue import option_categories, option_links, options, prototypes, taxonomy
+from resolvers.export import exports as list_exports
+from resolvers.export import saved_filters
 from resolvers.gift_card import gift_cards, holds, offers, spending
 from resolvers.gift_card import issuing as gift_card_issuing
 from resolvers.invoice import documents as invoice_documents  # noqa: F401 - registers the addresses of invoices
@@ -84,6 +86,8 @@ class Query:
     environments = query_field(taxonomy.environments)
     event = query_field(event_lists.event)
     events = query_field(event_lists.events)
+    export = query_field(list_exports.export)
+    exports = query_field(list_exports.exports)
     fee_rule = query_field(fees.fee_rule)
     fee_rules = query_field(fees.fee_rules)
     fee_statement = query_field(fee_statements.fee_statement)
@@ -161,6 +165,7 @@ class Query:
     registered_bank_account = query_field(bank_account.registered_bank_account)
     registered_bank_accounts = query_field(bank_account.registered_bank_accounts)
     sales_report = query_field(sales_reports.sales_report)
+    saved_filters = query_field(saved_filters.saved_filters)
     sessions = query_field(sessions.sessions)
     settlement_statement = query_field(settlements.settlement_statement)
     transfer = query_field(transfers.transfer)
@@ -197,6 +202,7 @@ class Mutation:
     approve_payout_adjustment = mutation_field(payout_adjustments.approve_payout_adjustment)
     approve_refund_request = mutation_field(request_answers.approve_refund_request)
     archive_media = mutation_field(medias.archive_media)
+    cancel_export = mutation_field(list_exports.cancel_export)
     cancel_network_gift_card = mutation_field(network_card_issuing.cancel_network_gift_card)
     cancel_network_gift_card_usage = mutation_field(network_card_usages.cancel_network_gift_card_usage)
     begin_passkey = mutation_field(account_passkeys.begin_passkey)
@@ -218,6 +224,7 @@ class Mutation:
     create_credit_note = mutation_field(invoice_issuing.create_credit_note)
     create_delivery_mode = mutation_field(deliveries.create_delivery_mode)
     create_environment = mutation_field(taxonomy.create_environment)
+    create_export = mutation_field(list_exports.create_export)
     create_gift_card_design = mutation_field(designs.create_gift_card_design)
     create_marketplace = mutation_field(marketplaces.create_marketplace)
     create_media = mutation_field(medias.create_media)
@@ -243,6 +250,7 @@ class Mutation:
     decline_refund_request = mutation_field(request_answers.decline_refund_request)
     delete_passkey = mutation_field(account_passkeys.delete_passkey)
     delete_product_attribute = mutation_field(products.delete_product_attribute)
+    delete_saved_filter = mutation_field(saved_filters.delete_saved_filter)
     delete_voucher_option_link = mutation_field(option_links.delete_voucher_option_link)
     delete_webhook_endpoint = mutation_field(webhooks.delete_webhook_endpoint)
     disable_second_factor = mutation_field(second_factor.disable_second_factor)
@@ -310,6 +318,7 @@ class Mutation:
     rotate_return_secret = mutation_field(return_secrets.rotate_return_secret)
     rotate_webhook_secret = mutation_field(webhooks.rotate_webhook_secret)
     save_ecommerce_cart = mutation_field(carts.save_ecommerce_cart)
+    save_filter = mutation_field(saved_filters.save_filter)
     create_multi_product_cart = mutation_field(multi_product_carts.create_multi_product_cart)
     send_gift_now_by_token = mutation_field(by_token.send_gift_now_by_token)
     send_onboarding_link = mutation_field(onboarding.send_onboarding_link)

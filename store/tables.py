@@ -27,6 +27,8 @@ from store.customer import CustomerRow
 from store.database.shared_clock import DevelopmentClockRow
 from store.delivery import DeliveryModeRow, DeliveryRateRow
 from store.event.events import EventRow
+from store.export.exports import ExportRow
+from store.export.saved_filters import SavedFilterRow
 from store.gift_card.designs import GiftCardDesignRow
 from store.gift_card.gift_cards import GiftCardHoldRow, GiftCardMovementRow, GiftCardRow
 from store.idempotency import StoredResponseRow
@@ -100,6 +102,7 @@ ROW_CLASSES: tuple[type[SQLModel], ...] = (
     DisputeRow,
     EnvironmentRow,
     EventRow,
+    ExportRow,
     FeeRuleRow,
     FormerPayoutItemRow,
     GiftCardDesignRow,
@@ -163,6 +166,7 @@ ROW_CLASSES: tuple[type[SQLModel], ...] = (
     RefundRequestRow,
     RefundRow,
     ReturnSecretRow,
+    SavedFilterRow,
     StoredResponseRow,
     TokenRow,
     TotpRow,

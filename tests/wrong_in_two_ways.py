@@ -416,6 +416,8 @@ NOT_COVERED: Mapping[str, str] = {
     **dict.fromkeys(("cancel_payment", "retry_refund", "update_payment"), ONE),
     **dict.fromkeys(("preview_order_refund", "preview_refund", "refund_order", "refund_payment"), STATE),
     **dict.fromkeys(("approve_refund_request", "decline_refund_request"), ONE),
+    **dict.fromkeys(("create_export", "save_filter"), "Its problems are told together: see tests/resolvers/export."),
+    **dict.fromkeys(("cancel_export", "delete_saved_filter"), ONE),
     "create_payment": "Its problems are told together: see tests/resolvers/payment/test_api_payments.py.",
     **dict.fromkeys(("archive_media", "update_media", "change_site_domain", "revoke_token"), ONE),
     **dict.fromkeys(("activate_network_gift_card", "cancel_network_gift_card", "extend_network_gift_card"), ONE),

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 from graphql import GraphQLEnumType, GraphQLField, GraphQLNamedType, get_named_type
 
-from admin.graph.labels import value_label
+from admin.graph.labels import label_of, value_label
 from admin.graph.schema_types import MONEY, TEXT, is_many
 from funnel.core.messages import N_
 from schema.validation.languages import LANGUAGES
@@ -87,6 +87,8 @@ WAITS = frozenset(
         "WAITING",
     ]
 )
+LIST_NAME = "list"
+"""The field with the name of a list of the API."""
 LONGEST_LINK = 60
 """Longest address that is shown itself, in characters."""
 SHOWN_OF_SECRET = 4
@@ -154,6 +156,8 @@ class Reader:
         return self._text_cell(name, str(value))
 
     def _text_cell(self, name: str, value: str) -> Cell:
+        if name == LIST_NAME:
+            return Cell("text", self.translate(label_of(value)))
         if name in PICTURES:
             return Cell("picture", url=value, tone="logo" if name == "logoUrl" else "")
         if name.lower().endswith("url") and value.startswith(("http://", "https://", "/")):

@@ -21,6 +21,10 @@ DONE = "done"
 """The parameter of an address with the action that has led there."""
 
 
+REFRESH = 3
+"""Seconds after which browsers load the page of an object that changes by itself again."""
+
+
 @dataclass(frozen=True, slots=True)
 class ActionButton:
     """A link to an action."""
@@ -49,20 +53,26 @@ async def show(request: AdminRequest) -> Response:
     parts = [
         (part, _rows(request, resource, url, part)) for part in parts_of(resource.type, values, request.reader, url)
     ]
-    return request.render(
+    response = request.render(
         "detail.html",
         here=resource.slug,
         resource=resource,
         title=title_of(resource, values, request.reader),
         state=state,
-        facts=[fact for fact in facts if fact is not state and not is_technical(fact.name)],
+        facts=[
+            fact for fact in facts if fact is not state and not is_technical(fact.name) and fact.name != resource.file
+        ],
         technical=[fact for fact in facts if is_technical(fact.name)],
         parts=parts,
         shown_buttons=SHOWN_BUTTONS,
         buttons=_buttons(request, resource, resource.actions, url, values),
         reports=report_links(request, resource.reports, url),
+        file_url=f"{url}file/" if resource.file and values[resource.file] else "",
         notice=_notice(request, resource),
     )
+    if resource.changes_by_itself(values):
+        response.headers["Refresh"] = str(REFRESH)
+    return response
 
 
 def _buttons(

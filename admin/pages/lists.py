@@ -19,6 +19,7 @@ from admin.graph.selections import value_selection
 from admin.pages.details import report_links
 from admin.pages.filters import ListFilter, read_filter
 from admin.pages.resolving import resource_of
+from admin.pages.saved_filters import links_of
 from admin.resources.resource import Resource
 
 PAGE = 25
@@ -70,6 +71,8 @@ async def show(request: AdminRequest) -> Response:
         problems=[*_problems(answer), *filter.hidden_problems(request)],
         newer=_page_url(request, "before", info.get("startCursor")) if info.get("hasPreviousPage") else "",
         older=_page_url(request, "after", info.get("endCursor")) if info.get("hasNextPage") else "",
+        saved=await links_of(request, resource),
+        export_url=_export_url(request, resource),
         new=[
             (resource.action_name(action), f"{ROOT}{resource.slug}/new/{action.slug}/", action.is_creation)
             for action in resource.new
@@ -131,6 +134,13 @@ def _problems(answer: GraphAnswer) -> list[str]:
         if not error.problems and error.code != "BAD_USER_INPUT":
             raise_for(error)
     return told or [error.message for error in answer.errors]
+
+
+def _export_url(request: AdminRequest, resource: Resource) -> str:
+    """The form that exports this list with its filter and its order."""
+    asked = request.http_request.query_params.multi_items()
+    query = urlencode([(name, value) for name, value in asked if name not in ("after", "before") and value])
+    return f"{ROOT}{resource.slug}/new/export/" + (f"?{query}" if query else "")
 
 
 def _page_url(request: AdminRequest, name: str, cursor: str | None) -> str:

@@ -1,6 +1,6 @@
 """Partners, users and marketplaces, and what developers look at: webhooks, events, jobs, mail, the audit log."""
 
-from admin.resources.resource import Action, Child, Report, Resource
+from admin.resources.resource import Action, Child, Report, Resource, states
 
 OF_PARTNER = {"partnerUuid": "uuid"}
 
@@ -64,6 +64,15 @@ MAILS = Resource(
     columns=("createdOn", "kind", "recipient", "subject", "state", "sentOn"),
     title=("subject",),
     search=("recipient",),
+)
+EXPORTS = Resource(
+    query="exports",
+    columns=("list", "format", "state", "rowsDone", "createdOn", "expiresOn"),
+    title=("list", "createdOn"),
+    elsewhere=frozenset({"createExport"}),
+    when={"cancelExport": states(state="QUEUED RUNNING")},
+    waits=states(state="QUEUED RUNNING"),
+    file="url",
 )
 WEBHOOK_ENDPOINTS = Resource(
     query="webhookEndpoints",

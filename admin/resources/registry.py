@@ -69,6 +69,7 @@ SECTIONS = (
             administration.LEGAL_DOCUMENTS,
             administration.USERS,
             administration.MAILS,
+            administration.EXPORTS,
         ),
     ),
     ResourceSection(

@@ -147,6 +147,10 @@ class Resource:
     """Fields of the filter that the search of all resources tries."""
     is_of_network: bool = False
     """Whether others lead users of a partner to objects that only the marketplace may look up."""
+    waits: States = field(default_factory=dict)
+    """In which states an object changes by itself, so that its page is loaded again; empty for never."""
+    file: str = ""
+    """The field with the address of the file that an object is; empty if it is none. The page has a button for it."""
     secrets: frozenset[str] = frozenset()
     """Fields that lists show in part only: whoever has them can spend them."""
 
@@ -193,6 +197,10 @@ class Resource:
         """All changes that make a new one."""
         own = [Action(name) for name in self._own_mutations() if not self._key_in(name)]
         return (*own, *self.more_new)
+
+    def changes_by_itself(self, values: Mapping[str, Any]) -> bool:
+        """Whether an object changes by itself in its present state."""
+        return bool(self.waits) and all(_value_at(values, path) in states for path, states in self.waits.items())
 
     def action_name(self, action: Action) -> str:
         """The label of the button of an action."""

@@ -257,6 +257,12 @@ class NotExtendable(Conflict):
     """This cannot be extended: it is unpaid, used or cancelled, or it never expires."""
 
 
+class TooManyExports(Conflict):
+    """You have {number} exports that are not finished. Wait for them, or cancel one."""
+
+    meaning = "You have too many exports that are not finished. Wait for them, or cancel one."
+
+
 class AlreadyQueued(Conflict):
     """An identical job is already queued or running. This one stays as it is."""
 

@@ -58,6 +58,9 @@ NOT_IN_BACK_OFFICE = {
     "deletePasskey": "The page of the account runs it.",
     "renamePasskey": "A passkey is deleted and registered again under another name.",
     "obtainTokenWithPasskey": "The log-in form runs it.",
+    "createExport": "The form of exports above each list runs it.",
+    "saveFilter": "The form below the filter of each list runs it.",
+    "deleteSavedFilter": "The form below the filter of each list runs it.",
     "saveEcommerceCart": "The servers of shops do it, before a checkout.",
     "createMultiProductCart": "The servers of shops do it, before a checkout.",
 }
@@ -67,6 +70,7 @@ NOT_SHOWN = {
     "passkeyOptions": "The log-in form reads it.",
     "passkeys": "The page of the account reads it.",
     "me": "The page of the account reads it.",
+    "savedFilters": "Each list shows its own.",
     "sessions": "The page of the account reads it.",
     "ecommerceCart": "The servers of shops read it, before a checkout.",
     "orderByToken": "Customers read it, on the page of their order.",
