@@ -9,10 +9,7 @@ ORDERS = Resource(
     query="orders",
     columns=("number", "createdOn", "buyer.lastName", "buyer.firstName", "kind", "status", "fulfilment.state", "total"),
     title=("number",),
-    more=(
-        Action("refundOrder", {"id": "id"}, named="Refund the buyer", when=PAID),
-        Action("previewOrderRefund", {"id": "id"}, named="Preview a refund", when=PAID),
-    ),
+    more=(Action("refundOrder", {"id": "id"}, named="Refund the buyer", when=PAID),),
     when={
         "markOrderReady": states(fulfilment__state="TO_PREPARE", delivery__kind="CLICK_AND_COLLECT"),
         "markOrderCollected": states(
@@ -62,10 +59,7 @@ PAYMENTS = Resource(
     query="payments",
     columns=("createdOn", "customer.lastName", "product", "status", "refundStatus", "amount", "partner.commercialName"),
     title=("product", "customer.lastName", "createdOn"),
-    more=(
-        Action("refundPayment", {"id": "id"}, named="Refund the buyer"),
-        Action("previewRefund", {"id": "id"}, named="Preview a refund"),
-    ),
+    more=(Action("refundPayment", {"id": "id"}, named="Refund the buyer", when=states(status="OK")),),
     search=("customerEmail", "customerLastName"),
 )
 PAYMENT_REQUESTS = Resource(
