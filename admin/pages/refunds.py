@@ -231,8 +231,16 @@ def _choose(
         else [],
         form=form,
         wrong=chosen.problems,
-        problems=chosen.others,
+        problems=[*chosen.others, *_of_missing_lines(chosen, {line.id for line in lines})],
     )
+
+
+def _of_missing_lines(chosen: ChosenRefund, shown: set[int]) -> Sequence[str]:
+    """What is wrong with lines that the page does not have: nothing is left of them."""
+    missing = [id for id in chosen.line_ids if id not in shown]
+    return [
+        text for id in missing for name in ("line", "quantity") if (text := chosen.problems.get(f"{name}.{id}", ""))
+    ]
 
 
 async def _preview(
