@@ -43,6 +43,7 @@ from resolvers.order import by_token, orders, refund_requests
 from resolvers.order import fulfilment as order_fulfilment
 from resolvers.order import mailing as order_mailing
 from resolvers.order import packing_slip as packing_slips  # noqa: F401 - registers the addresses of packing slips
+from resolvers.order import timeline as order_timeline  # noqa: F401 - registers the timeline of orders
 from resolvers.partner import marketplaces, network_partners, partners, return_secrets
 from resolvers.payment import creation as payment_creation
 from resolvers.payment import fees, payments, transfers

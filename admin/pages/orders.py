@@ -32,6 +32,16 @@ OTHER_PARTS = frozenset({"vat", "refundRequests", "billing"})
 
 
 @dataclass(frozen=True, slots=True)
+class OrderMoment:
+    """An entry of the timeline: when, what, by whom, and what is known of it."""
+
+    time: Cell
+    what: Cell
+    who: str
+    words: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
 class OrderRefund:
     """A refund: what goes back, and to where."""
 
@@ -91,6 +101,7 @@ async def show(request: AdminRequest) -> Response:
         totals=_totals(request, values),
         tracking=_tracking(request, values),
         delivery_name=in_language(values["delivery"]["name"], request.language),
+        story=[_moment(request, entry) for entry in values["timeline"] or ()],
         payments=[_payment(request, payment) for payment in values["payments"]],
         facts=[fact for fact in facts if fact.name not in ELSEWHERE and not is_technical(fact.name)],
         technical=[fact for fact in facts if is_technical(fact.name)],
@@ -161,6 +172,19 @@ def _refund(request: AdminRequest, refund: Mapping[str, Any]) -> OrderRefund:
         day=Cell("time", request.reader.moment(refund["createdOn"]), tone=refund["createdOn"]),
         by_source=_by_source(request, refund["transactions"], "paymentMethod"),
         reason=refund["reason"],
+    )
+
+
+def _moment(request: AdminRequest, entry: Mapping[str, Any]) -> OrderMoment:
+    words = [request.translate(value_label(entry["mailKind"]))] if entry["mailKind"] else []
+    words += [money_text(request, entry["amount"])] if entry["amount"] else []
+    words += [text for text in (entry["recipient"], entry["text"]) if text]
+    actor = entry["actor"]
+    return OrderMoment(
+        time=Cell("time", request.reader.moment(entry["occurredOn"]), tone=entry["occurredOn"]),
+        what=state_cell(request, entry["kind"]),
+        who=entry["username"] or (request.translate(value_label(actor)) if actor else ""),
+        words=words,
     )
 
 

@@ -57,7 +57,7 @@ class RefundFlow:
 class ChosenRefund:
     """What was chosen: the input of the refund, and what is wrong with the form."""
 
-    input: Mapping[str, Any]
+    input: dict[str, Any]
     line_ids: Sequence[int] = ()
     """The lines in the order in which they are sent."""
     problems: Mapping[str, str] = field(default_factory=dict)

@@ -34,7 +34,7 @@ async def sold(shop: Shop) -> Experiences:
 
 
 @pytest.fixture
-async def counter(shop: Shop, database_url: str, tmp_path: pathlib.Path) -> AsyncIterator[Office]:
+async def shop_office(shop: Shop, database_url: str, tmp_path: pathlib.Path) -> AsyncIterator[Office]:
     """The back office of the shop: of its staff, of somebody who may only look, and of another shop's staff."""
     settings: dict[str, Any] = {"database_url": database_url, "data_dir": tmp_path, "funnel_scheme": "http"}
     app = create_app(Settings(**settings, **UNLIMITED), run_background=False)
@@ -94,10 +94,10 @@ async def refunds(shop: Shop) -> list[Decimal]:
     return sorted(row[0] for row in await columns(shop, "refund", "refund_amount"))
 
 
-async def test_the_next_step_is_the_first_button(shop: Shop, counter: Office) -> None:
+async def test_the_next_step_is_the_first_button(shop: Shop, shop_office: Office) -> None:
     candle = await shop.product("20.00")
     await ordered(shop, ProductChoice(candle.id, 2), delivery=DeliveryKind.HOME_DELIVERY)
-    staff = await counter.open("staff", await order_url(shop))
+    staff = await shop_office.open("staff", await order_url(shop))
     assert staff.response.status_code == 200
     (first,) = staff.page.one("main").all("a", class_="main")
     assert (first.text, first.attributes["href"]) == ("Mark sent", f"{await order_url(shop)}mark-order-sent/")
@@ -105,31 +105,33 @@ async def test_the_next_step_is_the_first_button(shop: Shop, counter: Office) ->
     assert text.index("Candle") < text.index("Delivery") < text.index("Buyer") < text.index("Payments and refunds")
     assert "2 × €20.00" in text
     await shop.execute("UPDATE shop_order SET fulfilment_state = 'sent'")
-    staff = await counter.open("staff", await order_url(shop))
+    staff = await shop_office.open("staff", await order_url(shop))
     assert [link.text for link in staff.page.one("main").all("a", class_="main")] == ["Mark delivered"]
     await shop.execute("UPDATE shop_order SET fulfilment_state = 'delivered'")
-    staff = await counter.open("staff", await order_url(shop))
+    staff = await shop_office.open("staff", await order_url(shop))
     assert staff.page.one("main").all("a", class_="main") == []
 
 
-async def test_lines_show_what_was_issued_with_a_masked_code(shop: Shop, sold: Experiences, counter: Office) -> None:
+async def test_lines_show_what_was_issued_with_a_masked_code(
+    shop: Shop, sold: Experiences, shop_office: Office
+) -> None:
     await bought(shop, for_two(sold))
     code = await shop.one("SELECT code FROM voucher")
-    staff = await counter.open("staff", await order_url(shop))
+    staff = await shop_office.open("staff", await order_url(shop))
     text = staff.page.one("main").text
     assert f"•••• {code[-4:]}" in text
     assert code not in staff.response.text
     voucher = await shop.one("SELECT id FROM voucher")
     assert f"{ROOT}vouchers/{voucher}/" in staff.response.text
-    trainee = await counter.open("trainee", await order_url(shop))
+    trainee = await shop_office.open("trainee", await order_url(shop))
     assert trainee.response.status_code == 200
     assert code[-4:] not in trainee.page.one("main").text, "vouchers need a permission of their own"
 
 
-async def test_lines_are_refunded_after_a_preview(shop: Shop, sold: Experiences, counter: Office) -> None:
+async def test_lines_are_refunded_after_a_preview(shop: Shop, sold: Experiences, shop_office: Office) -> None:
     await bought(shop, for_two(sold), for_two(sold))
     first, second = await line_ids(shop)
-    staff = await counter.open("staff", (await order_url(shop)) + REFUND_FORM)
+    staff = await shop_office.open("staff", (await order_url(shop)) + REFUND_FORM)
     await press(staff, "preview", **{f"line.{second}": "1", "reason": "Closed that day"})
     assert staff.response.status_code == 200
     assert staff.h1.startswith("Confirm the refund")
@@ -142,17 +144,17 @@ async def test_lines_are_refunded_after_a_preview(shop: Shop, sold: Experiences,
     assert await shop.one("SELECT refunded_on IS NULL FROM voucher ORDER BY id LIMIT 1")
     assert await shop.one("SELECT refunded_on IS NOT NULL FROM voucher ORDER BY id DESC LIMIT 1")
     assert "−€194.00" in staff.page.one("main").text
-    staff = await counter.open("staff", (await order_url(shop)) + REFUND_FORM)
+    staff = await shop_office.open("staff", (await order_url(shop)) + REFUND_FORM)
     boxes = [box.attributes["name"] for box in staff.page.all("input", type="checkbox")]
     assert f"line.{first}" in boxes
     assert f"line.{second}" not in boxes
 
 
-async def test_a_confirmation_that_is_sent_twice_refunds_once(shop: Shop, counter: Office) -> None:
+async def test_a_confirmation_that_is_sent_twice_refunds_once(shop: Shop, shop_office: Office) -> None:
     candle = await shop.product("20.00")
     await ordered(shop, ProductChoice(candle.id, 3))
     (line,) = await line_ids(shop)
-    staff = await counter.open("staff", (await order_url(shop)) + REFUND_FORM)
+    staff = await shop_office.open("staff", (await order_url(shop)) + REFUND_FORM)
     await press(staff, "preview", **{f"line.{line}": "1", f"quantity.{line}": "1"})
     page, response = staff.page, staff.response
     await press(staff, "confirm")
@@ -163,11 +165,11 @@ async def test_a_confirmation_that_is_sent_twice_refunds_once(shop: Shop, counte
     assert await refunds(shop) == [Decimal("20.00")]
 
 
-async def test_a_preview_that_no_longer_holds_is_shown_again(shop: Shop, counter: Office) -> None:
+async def test_a_preview_that_no_longer_holds_is_shown_again(shop: Shop, shop_office: Office) -> None:
     candle = await shop.product("20.00")
     await ordered(shop, ProductChoice(candle.id, 3))
     (line,) = await line_ids(shop)
-    staff = await counter.open("staff", (await order_url(shop)) + REFUND_FORM)
+    staff = await shop_office.open("staff", (await order_url(shop)) + REFUND_FORM)
     await press(staff, "preview", **{f"line.{line}": "1", f"quantity.{line}": ""})
     assert facts(staff)["Back to the bank card"] == "€60.00"
     await refunded(shop, (0, 1))
@@ -180,11 +182,11 @@ async def test_a_preview_that_no_longer_holds_is_shown_again(shop: Shop, counter
     assert await refunds(shop) == [Decimal("20.00"), Decimal("40.00")]
 
 
-async def test_a_refund_that_is_no_longer_possible_is_chosen_again(shop: Shop, counter: Office) -> None:
+async def test_a_refund_that_is_no_longer_possible_is_chosen_again(shop: Shop, shop_office: Office) -> None:
     candle, honey = await shop.product("20.00"), await shop.product("8.00")
     await ordered(shop, ProductChoice(candle.id, 2), ProductChoice(honey.id, 1))
     line, _ = await line_ids(shop)
-    staff = await counter.open("staff", (await order_url(shop)) + REFUND_FORM)
+    staff = await shop_office.open("staff", (await order_url(shop)) + REFUND_FORM)
     await press(staff, "preview", **{f"line.{line}": "1"})
     await refunded(shop, 0)
     await press(staff, "confirm")
@@ -194,12 +196,12 @@ async def test_a_refund_that_is_no_longer_possible_is_chosen_again(shop: Shop, c
     assert await refunds(shop) == [Decimal("40.00")]
 
 
-async def test_what_is_wrong_stands_at_its_line(shop: Shop, counter: Office) -> None:
+async def test_what_is_wrong_stands_at_its_line(shop: Shop, shop_office: Office) -> None:
     candle = await shop.product("20.00")
     await ordered(shop, ProductChoice(candle.id, 2))
     (line,) = await line_ids(shop)
     url = (await order_url(shop)) + REFUND_FORM
-    staff = await counter.open("staff", url)
+    staff = await shop_office.open("staff", url)
     await press(staff, "preview")
     assert (staff.response.status_code, notices(staff)) == (400, ["Choose what is refunded."])
     for typed in ("0", "x", "-1", "1.5", "9" * 12):
@@ -210,11 +212,11 @@ async def test_what_is_wrong_stands_at_its_line(shop: Shop, counter: Office) -> 
     assert await refunds(shop) == []
 
 
-async def test_a_changed_choice_begins_with_what_was_chosen(shop: Shop, counter: Office) -> None:
+async def test_a_changed_choice_begins_with_what_was_chosen(shop: Shop, shop_office: Office) -> None:
     candle = await shop.product("20.00")
     await ordered(shop, ProductChoice(candle.id, 3))
     (line,) = await line_ids(shop)
-    staff = await counter.open("staff", (await order_url(shop)) + REFUND_FORM)
+    staff = await shop_office.open("staff", (await order_url(shop)) + REFUND_FORM)
     await press(staff, "preview", **{f"line.{line}": "1", f"quantity.{line}": "2"})
     await press(staff, "choose")
     assert staff.response.status_code == 200
@@ -222,12 +224,12 @@ async def test_a_changed_choice_begins_with_what_was_chosen(shop: Shop, counter:
     assert "checked" in staff.page.one("input", name=f"line.{line}").attributes
 
 
-async def test_an_amount_of_a_payment_is_refunded(shop: Shop, counter: Office) -> None:
+async def test_an_amount_of_a_payment_is_refunded(shop: Shop, shop_office: Office) -> None:
     candle = await shop.product("20.00")
     await ordered(shop, ProductChoice(candle.id, 2))
-    staff = await counter.open("staff", (await order_url(shop)) + REFUND_FORM)
+    staff = await shop_office.open("staff", (await order_url(shop)) + REFUND_FORM)
     (other,) = [link for link in staff.page.one("main").all("a") if link.text == "Refund an amount instead"]
-    staff = await counter.open("staff", other.attributes["href"])
+    staff = await shop_office.open("staff", other.attributes["href"])
     await press(staff, "preview", amount="zero")
     assert errors(staff) == {"amount": "Enter a number."}
     await press(staff, "preview", amount="41")
@@ -239,19 +241,25 @@ async def test_an_amount_of_a_payment_is_refunded(shop: Shop, counter: Office) -
     assert await refunds(shop) == [Decimal("12.50")]
 
 
-async def test_who_may_not_refund_cannot(shop: Shop, counter: Office) -> None:
+async def test_who_may_not_refund_cannot(shop: Shop, shop_office: Office) -> None:
     candle = await shop.product("20.00")
     await ordered(shop, ProductChoice(candle.id, 2))
     (line,) = await line_ids(shop)
     url = (await order_url(shop)) + REFUND_FORM
-    trainee = await counter.open("trainee", await order_url(shop))
+    trainee = await shop_office.open("trainee", await order_url(shop))
     assert "Refund the buyer" not in trainee.page.one("main").text
-    assert (await counter.open("trainee", url)).response.status_code == 403
-    assert (await counter.open("neighbour", url)).response.status_code == 404
-    assert (await counter.open("neighbour", await order_url(shop))).response.status_code == 404
+    assert (await shop_office.open("trainee", url)).response.status_code == 403
+    assert (await shop_office.open("neighbour", url)).response.status_code == 404
+    assert (await shop_office.open("neighbour", await order_url(shop))).response.status_code == 404
     for who, status in (("trainee", 403), ("neighbour", 404)):
-        form = {"csrf": await counter.csrf(who), f"line.{line}": "1", "_step": "confirm", "_card": "40", "_gift": "0"}
-        other = await counter.browser(who).post(url, form | {"_key": "k" * 20})
+        form = {
+            "csrf": await shop_office.csrf(who),
+            f"line.{line}": "1",
+            "_step": "confirm",
+            "_card": "40",
+            "_gift": "0",
+        }
+        other = await shop_office.browser(who).post(url, form | {"_key": "k" * 20})
         assert other.response.status_code == status
     assert await refunds(shop) == []
     assert not re.search(r"CANCELLED|refunded", str(await columns(shop, "shop_order", "status")))
