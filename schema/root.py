@@ -40,6 +40,7 @@ from resolvers.network import voucher_usages as network_voucher_usages
 from resolvers.network import vouchers as network_vouchers
 from resolvers.onboarding import page as onboarding
 from resolvers.order import by_token, orders, refund_requests
+from resolvers.order import details as order_details
 from resolvers.order import fulfilment as order_fulfilment
 from resolvers.order import mailing as order_mailing
 from resolvers.order import packing_slip as packing_slips  # noqa: F401 - registers the addresses of packing slips
@@ -324,6 +325,7 @@ class Mutation:
     update_gift_card_offer = mutation_field(offers.update_gift_card_offer)
     update_marketplace = mutation_field(marketplaces.update_marketplace)
     update_media = mutation_field(medias.update_media)
+    update_order_details = mutation_field(order_details.update_order_details)
     update_network_gift_card_usage = mutation_field(network_card_usages.update_network_gift_card_usage)
     update_network_gift_card = mutation_field(network_card_issuing.update_network_gift_card)
     update_network_partner = mutation_field(network_partners.update_network_partner)
