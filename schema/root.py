@@ -40,6 +40,7 @@ from resolvers.network import voucher_usages as network_voucher_usages
 from resolvers.network import vouchers as network_vouchers
 from resolvers.onboarding import page as onboarding
 from resolvers.order import by_token, orders, refund_requests
+from resolvers.order import customers as order_customers
 from resolvers.order import details as order_details
 from resolvers.order import fulfilment as order_fulfilment
 from resolvers.order import mailing as order_mailing
@@ -75,6 +76,8 @@ class Query:
     boxes = query_field(network_boxes.boxes)
     coupon = query_field(coupons.coupon)
     coupons = query_field(coupons.coupons)
+    customer = query_field(order_customers.customer)
+    customers = query_field(order_customers.customers)
     delivery_mode = query_field(deliveries.delivery_mode)
     delivery_modes = query_field(deliveries.delivery_modes)
     dispute = query_field(payment_disputes.dispute)

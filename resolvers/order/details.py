@@ -96,32 +96,33 @@ async def _name_buyer(
     person = [getattr(order, f"buyer_{name}") for name in PERSON]
     old_email = before["buyer_email"].lower()
     customer = await customer_for(db, order.partner_id, *person)
-    old_customers = set[int]()
     for payment in payments:
         payment.customer_first_name, payment.customer_last_name, payment.customer_email = person
-        old_customers |= {payment.customer_id or 0}
         payment.customer_id = customer
     for gift in gifts:
         if gift.gifter_email.lower() == old_email:
             gift.gifter_first_name, gift.gifter_last_name, gift.gifter_email = person
             if isinstance(gift, VoucherRow):
-                old_customers |= {gift.gifter_id or 0}
                 gift.gifter_id = customer
         if (gift.giftee_email or "").lower() == old_email:
             gift.giftee_email = order.buyer_email
             if isinstance(gift, VoucherRow):
                 gift.giftee_id = customer
     await db.flush()
-    await _empty_unused(db, old_customers - {customer or 0})
+    if old_email != order.buyer_email.lower():
+        await _empty_unused(db, order.partner_id, old_email)
 
 
-async def _empty_unused(db: AsyncSession, ids: set[int]) -> None:
-    """Empty customers that nothing names any more: their addresses were mistyped."""
+async def _empty_unused(db: AsyncSession, partner_id: int, email: str) -> None:
+    """Empty the customer with an address if nothing names it any more: it was mistyped."""
     row, voucher = CustomerRow, VoucherRow
+    bought = OrderRow.__table__.c  # type: ignore[attr-defined]  # SQLModel's type stubs lack __table__
     is_used = (
-        exists().where(col(PaymentRow.customer_id) == col(row.id))
+        exists().where(bought.partner_id == partner_id, bought.buyer_normal_email == email)
+        | exists().where(col(PaymentRow.customer_id) == col(row.id))
         | exists().where(col(voucher.gifter_id) == col(row.id))
         | exists().where(col(voucher.giftee_id) == col(row.id))
     )
     nothing = {"first_name": "", "last_name": "", "email": "", "normal_email": None}
-    await db.exec(update(row).where(col(row.id).in_(sorted(ids)), ~is_used).values(**nothing))
+    of_address = col(row.partner_id) == partner_id, col(row.normal_email) == email
+    await db.exec(update(row).where(*of_address, ~is_used).values(**nothing))
