@@ -19,7 +19,7 @@ from admin.core.paths import (
 )
 from admin.core.request import AdminRequest
 from admin.core.templates import STATIC_PREFIX, AdminTemplates
-from admin.pages import actions, details, home, lists, orders, refunds, reports, search
+from admin.pages import actions, customers, details, home, lists, orders, refunds, reports, search
 from admin.sign_in import account, log_in, passkeys, passwords
 from funnel.core.page_handler import Handler, PageEndpoint
 from schema.core.errors import NotFound
@@ -48,6 +48,7 @@ def routes(settings: Settings) -> Sequence[BaseRoute]:
         (f"{LIST}reports/{{report:str}}/", site.staff_page(reports.show), None),
         (f"{OBJECT}reports/{{report:str}}/", site.staff_page(reports.show), None),
         (f"{ROOT}orders/{{key:str}}/", site.staff_page(orders.show), None),
+        (f"{ROOT}customers/{{key:str}}/", site.staff_page(customers.show), None),
         (OBJECT, site.staff_page(details.show), None),
         (
             f"{ROOT}orders/{{key:str}}/refund-order/",

@@ -20,8 +20,22 @@ ORDERS = Resource(
         "cancelOrderFulfilment": states(fulfilment__state="TO_PREPARE READY_TO_COLLECT"),
         "reopenOrderFulfilment": states(fulfilment__state="CANCELLED"),
     },
+    search=("number", "buyer", "code"),
+)
+PERSON = {"email": "email", "partnerId": "partner.id"}
+CUSTOMERS = Resource(
+    query="customers",
+    columns=(
+        *("lastName", "firstName", "email", "purchases.orderCount", "purchases.spent", "purchases.lastOrderOn"),
+        "partner.commercialName",
+    ),
+    title=("lastName", "firstName"),
+    more=(
+        Action("exportPersonalData", PERSON, named="Export personal data"),
+        Action("erasePersonalData", PERSON, named="Erase personal data"),
+    ),
     more_new=(Action("exportPersonalData"), Action("erasePersonalData")),
-    search=("number", "buyer"),
+    search=("search",),
 )
 REFUND_REQUESTS = Resource(
     query="refundRequests",

@@ -5,6 +5,7 @@ import re
 from collections.abc import AsyncIterator
 from decimal import Decimal
 from typing import Any
+from urllib.parse import urlencode
 
 import httpx
 import pytest
@@ -15,11 +16,11 @@ from schema.core.permission import Permission
 from schema.delivery.delivery import DeliveryKind
 from store.core.settings import Settings
 from store.partner.partners import PartnerRow
-from tests.admin.office import ROOT, UNLIMITED, Office, errors, notices
+from tests.admin.office import ROOT, UNLIMITED, Office, errors, notices, send
 from tests.described import HELD
 from tests.fixtures.basket import Experiences, bought, columns, experiences, for_two
 from tests.fixtures.payment.order_refund import ordered, refunded
-from tests.fixtures.shop import Shop
+from tests.fixtures.shop import BUYER, Shop
 from tests.fixtures.tenants import Tenants
 from tests.funnel.checkout.customer import Customer
 from tests.funnel.checkout.page import fields_of
@@ -263,3 +264,60 @@ async def test_who_may_not_refund_cannot(shop: Shop, shop_office: Office) -> Non
         assert other.response.status_code == status
     assert await refunds(shop) == []
     assert not re.search(r"CANCELLED|refunded", str(await columns(shop, "shop_order", "status")))
+
+
+async def test_an_order_is_found_by_a_code_and_corrected(shop: Shop, sold: Experiences, shop_office: Office) -> None:
+    await bought(shop, for_two(sold))
+    code = await shop.one("SELECT code FROM voucher")
+    staff = await shop_office.open("staff", f"{ROOT}orders/?{urlencode({'code': code})}")
+    assert [row.text for row in staff.page.all("th", scope="row")] == ["1"]
+    staff = await shop_office.open("staff", (await order_url(shop)) + "update-order-details/")
+    await send(staff, buyer__email="joan@example.com")
+    assert notices(staff) == ["Done: Edit details"]
+    assert await shop.one("SELECT buyer_email FROM shop_order") == "joan@example.com"
+    text = staff.page.one("main").text
+    assert "joan@example.com" in text
+    assert "Details corrected" in text
+    await send(await shop_office.open("staff", (await order_url(shop)) + "update-order-details/"), buyer__email="x")
+    assert errors(staff) == {"buyer.email": "Send an e-mail address like name@example.com."}
+
+
+async def test_a_customer_has_what_it_bought(shop: Shop, sold: Experiences, shop_office: Office) -> None:
+    await bought(shop, for_two(sold))
+    await ordered(shop, ProductChoice((await shop.product("20.00")).id, 1))
+    staff = await shop_office.open("staff", f"{ROOT}customers/")
+    (row,) = staff.page.all("th", scope="row")
+    url = row.one("a").attributes["href"]
+    await shop_office.open("staff", url)
+    assert staff.response.status_code == 200
+    text = staff.page.one("main").text
+    for told in (BUYER.email, "€214.00", "Orders", "Vouchers given", "Payments", "Mail"):
+        assert told in text, told
+    assert "Vouchers received" not in text
+    assert await shop.one("SELECT code FROM voucher") not in text
+    order = await order_url(shop)
+    assert order in [link.attributes["href"] for link in staff.page.one("main").all("a")]
+    trainee = await shop_office.open("trainee", url)
+    assert "Vouchers given" not in trainee.page.one("main").text
+    assert "Export personal data" not in trainee.page.one("main").text
+    assert (await shop_office.open("neighbour", url)).response.status_code == 404
+
+
+async def test_a_customer_is_exported_and_erased_by_its_buttons(shop: Shop, shop_office: Office) -> None:
+    await ordered(shop, ProductChoice((await shop.product("20.00")).id, 1))
+    await shop.execute("UPDATE shop_order SET fulfilment_state = NULL")
+    await shop.execute("UPDATE mail SET state = 'sent'")
+    rights = [Permission.VIEW_ORDER, Permission.MANAGE_PERSONAL_DATA]
+    await shop_office.tenants.user("officer", "partner", rights, partner_id=shop.partner.id)
+    id = await shop.one("SELECT id FROM customer")
+    staff = await shop_office.open("officer", f"{ROOT}customers/{id}/")
+    links = {link.text: link.attributes["href"] for link in staff.page.one("main").all("a")}
+    await shop_office.open("officer", links["Export personal data"])
+    await send(staff)
+    assert BUYER.email in staff.page.one("main").text
+    await shop_office.open("officer", links["Erase personal data"])
+    await send(staff)
+    assert staff.response.status_code == 200
+    assert await shop.one("SELECT buyer_email FROM shop_order") == ""
+    staff = await shop_office.open("officer", f"{ROOT}customers/")
+    assert staff.page.all("th", scope="row") == []
