@@ -19,7 +19,19 @@ from admin.core.paths import (
 )
 from admin.core.request import AdminRequest
 from admin.core.templates import STATIC_PREFIX, AdminTemplates
-from admin.pages import actions, details, exports, home, lists, reports, saved_filters, search
+from admin.pages import (
+    actions,
+    customers,
+    details,
+    exports,
+    home,
+    lists,
+    orders,
+    refunds,
+    reports,
+    saved_filters,
+    search,
+)
 from admin.sign_in import account, log_in, passkeys, passwords
 from funnel.core.page_handler import Handler, PageEndpoint
 from schema.core.errors import NotFound
@@ -49,7 +61,19 @@ def routes(settings: Settings) -> Sequence[BaseRoute]:
         (f"{LIST}new/{{action:str}}/", *change),
         (f"{LIST}reports/{{report:str}}/", site.staff_page(reports.show), None),
         (f"{OBJECT}reports/{{report:str}}/", site.staff_page(reports.show), None),
+        (f"{ROOT}orders/{{key:str}}/", site.staff_page(orders.show), None),
+        (f"{ROOT}customers/{{key:str}}/", site.staff_page(customers.show), None),
         (OBJECT, site.staff_page(details.show), None),
+        (
+            f"{ROOT}orders/{{key:str}}/refund-order/",
+            site.staff_page(refunds.show_order),
+            site.staff_form(refunds.submit_order),
+        ),
+        (
+            f"{ROOT}payments/{{key:str}}/refund-payment/",
+            site.staff_page(refunds.show_payment),
+            site.staff_form(refunds.submit_payment),
+        ),
         (f"{OBJECT}{{action:str}}/", *change),
         (f"{OBJECT}{{child:str}}/{{child_key:str}}/{{action:str}}/", *change),
     )

@@ -42,9 +42,12 @@ from resolvers.network import voucher_usages as network_voucher_usages
 from resolvers.network import vouchers as network_vouchers
 from resolvers.onboarding import page as onboarding
 from resolvers.order import by_token, orders, refund_requests
+from resolvers.order import customers as order_customers
+from resolvers.order import details as order_details
 from resolvers.order import fulfilment as order_fulfilment
 from resolvers.order import mailing as order_mailing
 from resolvers.order import packing_slip as packing_slips  # noqa: F401 - registers the addresses of packing slips
+from resolvers.order import timeline as order_timeline  # noqa: F401 - registers the timeline of orders
 from resolvers.partner import marketplaces, network_partners, partners, return_secrets
 from resolvers.payment import creation as payment_creation
 from resolvers.payment import fees, payments, transfers
@@ -77,6 +80,8 @@ class Query:
     boxes = query_field(network_boxes.boxes)
     coupon = query_field(coupons.coupon)
     coupons = query_field(coupons.coupons)
+    customer = query_field(order_customers.customer)
+    customers = query_field(order_customers.customers)
     delivery_mode = query_field(deliveries.delivery_mode)
     delivery_modes = query_field(deliveries.delivery_modes)
     dispute = query_field(payment_disputes.dispute)
@@ -336,6 +341,7 @@ class Mutation:
     update_gift_card_offer = mutation_field(offers.update_gift_card_offer)
     update_marketplace = mutation_field(marketplaces.update_marketplace)
     update_media = mutation_field(medias.update_media)
+    update_order_details = mutation_field(order_details.update_order_details)
     update_network_gift_card_usage = mutation_field(network_card_usages.update_network_gift_card_usage)
     update_network_gift_card = mutation_field(network_card_issuing.update_network_gift_card)
     update_network_partner = mutation_field(network_partners.update_network_partner)

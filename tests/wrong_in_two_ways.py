@@ -433,7 +433,7 @@ NOT_COVERED: Mapping[str, str] = {
     **dict.fromkeys(("export_personal_data", "erase_personal_data"), ONE),
     **dict.fromkeys(("mark_order_ready", "mark_order_collected", "mark_order_delivered"), STATE),
     **dict.fromkeys(("cancel_order_fulfilment", "reopen_order_fulfilment"), STATE),
-    "mark_order_sent": SHAPES,
+    **dict.fromkeys(("mark_order_sent", "update_order_details"), SHAPES),
     **dict.fromkeys(("resend_gift_by_token", "send_gift_now_by_token", "cancel_refund_request_by_token"), ONE),
     **dict.fromkeys(("reschedule_gift_by_token", "request_refund_by_token"), BY_TOKEN),
     **dict.fromkeys(("remove_voucher_rental", "rotate_return_secret", "rotate_webhook_secret"), ONE),

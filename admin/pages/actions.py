@@ -62,9 +62,9 @@ async def submit(request: AdminRequest) -> Response:
     if typed.problems:
         refusal = FormRefusal(dict(reversed(typed.problems)))
         return await _form(request, change, form, refusal, status=400, before=_before(form))
-    answer = await request.run(_document(change), {"input": variables}, key=_key(form))
+    answer = await request.run(_document(change), {"input": variables}, key=key_of(form))
     payload = answer.data.get(change.action.mutation) or {}
-    if (refused := _refusal(answer, payload)) is not None:
+    if (refused := refusal_of(answer, payload)) is not None:
         return await _form(request, change, form, refused, status=400, before=_before(form))
     return _outcome(request, change, payload)
 
@@ -79,7 +79,8 @@ def _before(form: Mapping[str, str]) -> dict[str, str]:
     return {str(name): str(value) for name, value in values.items()}
 
 
-def _key(form: Mapping[str, str]) -> str | None:
+def key_of(form: Mapping[str, str]) -> str | None:
+    """The idempotency key of a form. Raises MalformedBody for one that is none."""
     key = form.get(KEY) or None
     if key is not None and not KEY_PATTERN.fullmatch(key):
         raise MalformedBody(reason="it was changed on its way")
@@ -139,7 +140,7 @@ def _document(change: Change) -> str:
     )
 
 
-def _refusal(answer: GraphAnswer, payload: Mapping[str, Any]) -> FormRefusal | None:
+def refusal_of(answer: GraphAnswer, payload: Mapping[str, Any]) -> FormRefusal | None:
     """What the API says is wrong; None if nothing. Raises the error of a change that is not allowed, or that failed."""
     told = [*payload.get("userErrors", ()), *(problem for error in answer.errors for problem in error.problems)]
     if told:

@@ -65,19 +65,20 @@ async def show(request: AdminRequest) -> Response:
         technical=[fact for fact in facts if is_technical(fact.name)],
         parts=parts,
         shown_buttons=SHOWN_BUTTONS,
-        buttons=_buttons(request, resource, resource.actions, url, values),
+        buttons=action_buttons(request, resource, resource.actions, url, values),
         reports=report_links(request, resource.reports, url),
         file_url=f"{url}file/" if resource.file and values[resource.file] else "",
-        notice=_notice(request, resource),
+        notice=notice_of(request, resource),
     )
     if resource.changes_by_itself(values):
         response.headers["Refresh"] = str(REFRESH)
     return response
 
 
-def _buttons(
+def action_buttons(
     request: AdminRequest, resource: Resource, actions: Sequence[Action], url: str, values: Mapping[str, Any]
 ) -> list[ActionButton]:
+    """The links to those actions that are possible, and that the user may do."""
     return [
         ActionButton(resource.action_name(action), f"{url}{action.slug}/", action.is_dangerous)
         for action in actions
@@ -101,7 +102,8 @@ def _rows(request: AdminRequest, resource: Resource, url: str, part: Part) -> li
     child = next((each for each in resource.children if each.field == part.name), None)
     return [
         TableRow(
-            cells, _buttons(request, resource, child.actions, child_url(url, child, values), values) if child else ()
+            cells,
+            action_buttons(request, resource, child.actions, child_url(url, child, values), values) if child else (),
         )
         for cells, values in part.table.rows
     ]
@@ -112,7 +114,7 @@ def child_url(url: str, child: Child, values: Mapping[str, Any]) -> str:
     return f"{url}{'-'.join(split(child.field))}/{values['id']}/"
 
 
-def _notice(request: AdminRequest, resource: Resource) -> str:
+def notice_of(request: AdminRequest, resource: Resource) -> str:
     """What has just been done, if an action has led here."""
     done = resource.find_any_action(request.http_request.query_params.get(DONE, ""))
     return resource.action_name(done) if done is not None else ""

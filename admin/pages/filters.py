@@ -16,7 +16,7 @@ from admin.graph.schema_types import list_filter_of
 from admin.resources.resource import Resource
 from resolvers.core.caller import Role
 
-NEVER_SHOWN = frozenset({"ids", "partnerId", "marketplaceId", "tokenId", "userId"})
+NEVER_SHOWN = frozenset({"ids", "partnerId", "marketplaceId", "tokenId", "userId", "customerId"})
 """Fields for programs, which have the same as another or what people do not know."""
 LAST_MOMENT = dt.time(23, 59, 59, 999999)
 

@@ -11,6 +11,7 @@ SECTIONS = (
         "Sales",
         (
             sales.ORDERS,
+            sales.CUSTOMERS,
             sales.REFUND_REQUESTS,
             sales.VOUCHERS,
             sales.GIFT_CARDS,

@@ -9,10 +9,7 @@ ORDERS = Resource(
     query="orders",
     columns=("number", "createdOn", "buyer.lastName", "buyer.firstName", "kind", "status", "fulfilment.state", "total"),
     title=("number",),
-    more=(
-        Action("refundOrder", {"id": "id"}, named="Refund the buyer", when=PAID),
-        Action("previewOrderRefund", {"id": "id"}, named="Preview a refund", when=PAID),
-    ),
+    more=(Action("refundOrder", {"id": "id"}, named="Refund the buyer", when=PAID),),
     when={
         "markOrderReady": states(fulfilment__state="TO_PREPARE", delivery__kind="CLICK_AND_COLLECT"),
         "markOrderCollected": states(
@@ -23,9 +20,23 @@ ORDERS = Resource(
         "cancelOrderFulfilment": states(fulfilment__state="TO_PREPARE READY_TO_COLLECT"),
         "reopenOrderFulfilment": states(fulfilment__state="CANCELLED"),
     },
-    more_new=(Action("exportPersonalData"), Action("erasePersonalData")),
     list_reports=(Report("salesReport", "Sales of a period"),),
-    search=("number", "buyer"),
+    search=("number", "buyer", "code"),
+)
+PERSON = {"email": "email", "partnerId": "partner.id"}
+CUSTOMERS = Resource(
+    query="customers",
+    columns=(
+        *("lastName", "firstName", "email", "purchases.orderCount", "purchases.spent", "purchases.lastOrderOn"),
+        "partner.commercialName",
+    ),
+    title=("lastName", "firstName"),
+    more=(
+        Action("exportPersonalData", PERSON, named="Export personal data"),
+        Action("erasePersonalData", PERSON, named="Erase personal data"),
+    ),
+    more_new=(Action("exportPersonalData"), Action("erasePersonalData")),
+    search=("search",),
 )
 REFUND_REQUESTS = Resource(
     query="refundRequests",
@@ -64,10 +75,7 @@ PAYMENTS = Resource(
     query="payments",
     columns=("createdOn", "customer.lastName", "product", "status", "refundStatus", "amount", "partner.commercialName"),
     title=("product", "customer.lastName", "createdOn"),
-    more=(
-        Action("refundPayment", {"id": "id"}, named="Refund the buyer"),
-        Action("previewRefund", {"id": "id"}, named="Preview a refund"),
-    ),
+    more=(Action("refundPayment", {"id": "id"}, named="Refund the buyer", when=states(status="OK")),),
     search=("customerEmail", "customerLastName"),
 )
 PAYMENT_REQUESTS = Resource(

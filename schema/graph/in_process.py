@@ -88,6 +88,7 @@ async def run_document(
     """Run a document for the caller of a context. With a `key` a mutation runs once, however often it is sent."""
     request = GraphQLRequest(document, variables or {})
     response = await server.execute(request, context, idempotency_key=key)
+    context.idempotency = None  # the next document of the same context is another request
     body = orjson.loads(response.body if isinstance(response.body, bytes) else orjson.dumps(response.body))
     return GraphAnswer(body.get("data") or {}, tuple(_error(each) for each in body.get("errors", ())))
 

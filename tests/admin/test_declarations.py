@@ -45,6 +45,8 @@ NOT_IN_BACK_OFFICE = {
     "rescheduleGiftByToken": "Customers do it, on the page of their order.",
     "resendGiftByToken": "Customers do it, on the page of their order.",
     "sendGiftNowByToken": "Customers do it, on the page of their order.",
+    "previewOrderRefund": "The refund of an order runs it before it asks to confirm.",
+    "previewRefund": "The refund of a payment runs it before it asks to confirm.",
     "obtainToken": "The log-in form runs it.",
     "requestPasswordReset": "The page for forgotten passwords runs it.",
     "resetPassword": "The page of its link runs it.",

@@ -103,6 +103,8 @@ class Listing(Generic[T]):
     permission: RequiredAccess
     description: str
     guarded: GuardedArgument | None = None
+    always: Filter | None = None
+    """What all of its rows have, whatever they are filtered by."""
     table: Any = field(init=False)
     orders: Mapping[str, KeysetOrder] = field(init=False)
     name: str = field(init=False)
@@ -148,6 +150,7 @@ class Listing(Generic[T]):
         tests = [
             *_visible_conditions(context.required_caller, self.table),
             *(filter.where(self.table) if filter else []),
+            *(self.always.where(self.table) if self.always else []),
         ]
         tests += [Condition.equal(column(self.table, name), value) for name, value in (of or {}).items()]
         if guarded is not None and self.guarded is not None:
