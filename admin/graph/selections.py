@@ -1,6 +1,6 @@
 """Writes the selections of documents: a column of a list, a whole object, the names of what it leads to."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from graphql import GraphQLField, GraphQLObjectType, get_named_type, is_leaf_type, is_required_argument
 
@@ -44,6 +44,23 @@ def value_selection(kind: GraphQLObjectType, path: str) -> str:
     if leaf is None:
         raise LookupError(f"{kind.name}.{path} is an object: name one of its fields.")
     return name + leaf
+
+
+def values_selection(kind: GraphQLObjectType, paths: Iterable[str]) -> str:
+    """The selection of the values at several paths, each field once."""
+    inner: dict[str, list[str]] = {}
+    for path in paths:
+        name, _, rest = path.partition(".")
+        inner.setdefault(name, []).extend([rest] if rest else [])
+    parts = []
+    for name, rests in inner.items():
+        if not rests:
+            parts.append(value_selection(kind, name))
+            continue
+        of = get_named_type(kind.fields[name].type)
+        assert isinstance(of, GraphQLObjectType)
+        parts.append(f"{name} {{ {values_selection(of, rests)} }}")
+    return " ".join(parts)
 
 
 def node_of(kind: GraphQLObjectType) -> GraphQLObjectType | None:
