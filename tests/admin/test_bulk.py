@@ -2,6 +2,7 @@
 
 import datetime as dt
 from urllib.parse import urlencode
+from uuid import uuid4
 
 import pytest
 
@@ -267,5 +268,5 @@ def test_what_is_done_one_by_one_would_be_offered_otherwise(monkeypatch: pytest.
 async def test_what_cannot_be_rolled_back_is_not_tried(office: Office) -> None:
     document = "mutation($input: AcceptDisputeInput!) { acceptDispute(input: $input) { userErrors { code } } }"
     context = await office.tenants.context("master")
-    answer = await run(context, document, {"input": {"id": 1}}, dry_run=True)
+    answer = await run(context, document, {"input": {"id": str(uuid4())}}, dry_run=True)
     assert [error.code for error in answer.errors] == ["INTERNAL_ERROR"]
