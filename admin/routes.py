@@ -19,7 +19,7 @@ from admin.core.paths import (
 )
 from admin.core.request import AdminRequest
 from admin.core.templates import STATIC_PREFIX, AdminTemplates
-from admin.pages import actions, bulk, details, home, lists, reports, search
+from admin.pages import actions, bulk, details, home, imports, lists, reports, search
 from admin.sign_in import account, log_in, passkeys, passwords
 from funnel.core.page_handler import Handler, PageEndpoint
 from schema.core.errors import NotFound
@@ -45,6 +45,8 @@ def routes(settings: Settings) -> Sequence[BaseRoute]:
         (f"{ROOT}search/", site.staff_page(search.show), None),
         (LIST, site.staff_page(lists.show), None),
         (f"{LIST}new/{{action:str}}/", *change),
+        (f"{LIST}import/", site.staff_page(imports.show), site.staff_form(imports.submit)),
+        (f"{LIST}import/template/", site.staff_page(imports.send_template), None),
         (f"{LIST}bulk/", site.staff_page(bulk.show), None),
         (f"{LIST}bulk/{{action:str}}/", site.staff_page(bulk.lead_back), site.staff_form(bulk.submit)),
         (f"{LIST}reports/{{report:str}}/", site.staff_page(reports.show), None),

@@ -14,16 +14,16 @@ from admin.forms.form_fields import FormBuilder
 from admin.forms.typed import YES, Typed
 from admin.pages.bulk_actions import BulkAction, bulk_actions
 from admin.pages.bulk_objects import BulkObjects, ObjectOutcome, read_objects
+from admin.pages.form_keys import form_key_of
 from admin.pages.resolving import resource_of
 from funnel.core.messages import N_
-from schema.core.errors import MalformedBody, NotFound
+from schema.core.errors import NotFound
 
 MOST = 100
 """Objects that can be changed at once."""
-KEYS, FORM_KEY, STEP, CONSENT = "_keys", "_key", "_step", "_consent"
-"""Fields of the form itself: the chosen objects, its idempotency key, what the button does, the explicit confirmation."""
+KEYS, STEP, CONSENT = "_keys", "_step", "_consent"
+"""Fields of the form itself: the chosen objects, what the button does, the explicit confirmation."""
 CONFIRM = "confirm"
-FORM_KEY_PATTERN = re.compile(r"[\w-]{16,64}", re.ASCII)
 KEY = re.compile(r"[\w-]{1,40}", re.ASCII)
 NOTHING_CHOSEN = N_("Choose at least one row of the list.")
 NO_ACTION = N_("Choose what to do with them.")
@@ -71,7 +71,7 @@ async def submit(request: AdminRequest) -> Response:
         return _preview(request, objects, outcomes, values)
     if bulk.needs_consent and form.get(CONSENT) != YES:
         return _preview(request, objects, await objects.preview(variables), values, needs_tick=True)
-    return _result(request, objects, await objects.change(variables, _form_key(form)))
+    return _result(request, objects, await objects.change(variables, form_key_of(form)))
 
 
 async def lead_back(request: AdminRequest) -> Response:
@@ -105,13 +105,6 @@ def _wrong_number(request: AdminRequest, keys: Sequence[str]) -> Response | None
     if not all(KEY.fullmatch(key) for key in keys):
         raise NotFound(thing="page")
     return None
-
-
-def _form_key(form: Mapping[str, str]) -> str:
-    key = form.get(FORM_KEY, "")
-    if not FORM_KEY_PATTERN.fullmatch(key):
-        raise MalformedBody(reason="it was changed on its way")
-    return key
 
 
 def _problem(request: AdminRequest, problem: str) -> Response:

@@ -19,6 +19,7 @@ from admin.graph.selections import value_selection
 from admin.pages.bulk_actions import allowed_bulk_actions
 from admin.pages.details import report_links
 from admin.pages.filters import ListFilter, read_filter
+from admin.pages.imports import import_link
 from admin.pages.resolving import resource_of
 from admin.resources.resource import Resource
 
@@ -66,6 +67,7 @@ async def show(request: AdminRequest) -> Response:
         rows=[_row(request, resource, columns, row) for row in (page or {}).get("nodes", ())],
         filter=filter,
         filters=filter.fields(await choices_of(request, list_filter_of(resource.query), filter.hidden)),
+        import_url=import_link(request, resource.slug),
         bulk=allowed_bulk_actions(request, resource),
         orders=[(name, value_label(name)) for name in orders.values],
         order=order,

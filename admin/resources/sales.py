@@ -36,7 +36,7 @@ VOUCHERS = Resource(
     query="vouchers",
     columns=("code", "prototypeName", "state", "gifteeDetails.lastName", "createdOn", "expiresOn", "totalPrice"),
     title=("code",),
-    elsewhere=frozenset({"removeVoucherRental"}),
+    elsewhere=frozenset({"importVouchers", "removeVoucherRental"}),
     children=(Child("rentals", (Action("removeVoucherRental", {"id": "id", "code": "^code"}, named="Remove"),)),),
     search=("code", "giftee", "gifter"),
     secrets=CODE,
@@ -45,6 +45,7 @@ GIFT_CARDS = Resource(
     query="giftCards",
     columns=("code", "status", "value", "remainingValue", "gifteeDetails.lastName", "createdOn", "expiresOn"),
     title=("code",),
+    elsewhere=frozenset({"importGiftCards"}),
     more=(Action("spendGiftCard", {"id": "id"}), Action("holdGiftCard", {"id": "id"})),
     children=(
         Child(

@@ -58,6 +58,8 @@ NOT_IN_BACK_OFFICE = {
     "deletePasskey": "The page of the account runs it.",
     "renamePasskey": "A passkey is deleted and registered again under another name.",
     "obtainTokenWithPasskey": "The log-in form runs it.",
+    "importGiftCards": "The page of an import from CSV runs it.",
+    "importVouchers": "The page of an import from CSV runs it.",
     "saveEcommerceCart": "The servers of shops do it, before a checkout.",
     "createMultiProductCart": "The servers of shops do it, before a checkout.",
 }
