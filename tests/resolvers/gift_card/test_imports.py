@@ -22,7 +22,7 @@ from tests.fixtures.tenants import Tenants
 from tests.fixtures.voucher import holder
 
 MANY = """mutation ($input: ImportGiftCardsInput!) { importGiftCards(input: $input) {
-    giftCards { code status remainingValue { amount } movements { kind change { amount } } }
+    giftCards { code status remainingValue { amount } movements { kind change { amount } balance { amount } } }
     userErrors { field code message } } }"""
 SUMS = """SELECT a.role, sum(e.amount)::bigint AS amount FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id
     GROUP BY a.role ORDER BY a.role"""
@@ -87,6 +87,14 @@ async def test_an_imported_card_is_spent_and_extended_like_others(tenants: Tenan
     assert (await tenants.row("gift_card", row["id"]))["status"] == "using", "a part was used elsewhere"
     assert (await ask.change("a1", spend_gift_card, code="part-1", amount="60.01")).wrong
     assert (await ask.change("a1", spend_gift_card, code="part-1", amount="60.00")).done
+    query = "query ($id: Int!) { giftCard(id: $id) { movements { kind change { amount } balance { amount } } } }"
+    moved = (await tenants.graphql("a1", query, id=row["id"]))["data"]["giftCard"]["movements"]
+    assert [(it["kind"], it["change"]["amount"], it["balance"]["amount"]) for it in moved] == [
+        ("ISSUE", "60.00", "60.00"),
+        ("HOLD", "-60.00", "0.00"),
+        ("RELEASE", "60.00", "60.00"),
+        ("CAPTURE", "-60.00", "0.00"),
+    ]
     spent = await tenants.row("gift_card", row["id"])
     assert (spent["status"], spent["remaining_amount"]) == ("used", 0)
     await adds_up(tenants)
@@ -129,7 +137,7 @@ async def test_a_dry_run_tells_every_line_and_changes_nothing(tenants: Tenants) 
     assert await tenants.snapshot() == before
     answer = (await tenants.graphql("a1", MANY, input={"giftCards": good}))["data"]["importGiftCards"]
     assert [each["code"] for each in answer["giftCards"]] == [each["code"] for each in good]
-    assert answer["giftCards"][0]["movements"] == [{"kind": "ISSUE", "change": {"amount": "10.00"}}]
+    assert answer["giftCards"][0]["movements"] == [{"kind": "ISSUE", "change": {"amount": "10.00"}, "balance": {"amount": "10.00"}}]
 
 
 async def test_for_whom_cards_are_imported(tenants: Tenants, ask: Transport) -> None:
