@@ -21,10 +21,12 @@ from admin.core.request import AdminRequest
 from admin.core.templates import STATIC_PREFIX, AdminTemplates
 from admin.pages import (
     actions,
+    bulk,
     customers,
     details,
     exports,
     home,
+    imports,
     lists,
     orders,
     refunds,
@@ -59,6 +61,10 @@ def routes(settings: Settings) -> Sequence[BaseRoute]:
         (f"{LIST}new/export/", site.staff_page(exports.show), site.staff_form(exports.submit)),
         (f"{ROOT}exports/{{key:str}}/file/", site.staff_page(exports.download), None),
         (f"{LIST}new/{{action:str}}/", *change),
+        (f"{LIST}import/", site.staff_page(imports.show), site.staff_form(imports.submit)),
+        (f"{LIST}import/template/", site.staff_page(imports.send_template), None),
+        (f"{LIST}bulk/", site.staff_page(bulk.show), None),
+        (f"{LIST}bulk/{{action:str}}/", site.staff_page(bulk.lead_back), site.staff_form(bulk.submit)),
         (f"{LIST}reports/{{report:str}}/", site.staff_page(reports.show), None),
         (f"{OBJECT}reports/{{report:str}}/", site.staff_page(reports.show), None),
         (f"{ROOT}orders/{{key:str}}/", site.staff_page(orders.show), None),

@@ -8,6 +8,8 @@ from admin.forms.kinds import argument_fields, fields_of
 from admin.graph.labels import label_of, value_label
 from admin.graph.schema_types import MONEY, TEXT, input_of, list_filter_of, list_order_of, queries, result_of
 from admin.graph.selections import node_of
+from admin.pages.bulk_actions import bulk_actions
+from admin.resources.imports import CSV_IMPORTS
 from admin.resources.registry import SECTIONS, resources
 from admin.resources.resource import Action, Resource
 
@@ -34,6 +36,10 @@ def schema_texts() -> set[str]:
             field = queries()[report.query]
             types.add(get_named_type(field.type))
             types.add_arguments(report.query)
+        for bulk in bulk_actions(resource):
+            found |= set(bulk.label.split(": "))
+        if resource.slug in CSV_IMPORTS:
+            types.add_form(CSV_IMPORTS[resource.slug].input)
         for action in all_actions(resource):
             found.add(resource.action_name(action))
             types.add_form(input_of(action.mutation))

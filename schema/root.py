@@ -20,6 +20,7 @@ from resolvers.catalogue import option_categories, option_links, options, protot
 from resolvers.export import exports as list_exports
 from resolvers.export import saved_filters
 from resolvers.gift_card import gift_cards, holds, offers, spending
+from resolvers.gift_card import imports as gift_card_imports
 from resolvers.gift_card import issuing as gift_card_issuing
 from resolvers.invoice import documents as invoice_documents  # noqa: F401 - registers the addresses of invoices
 from resolvers.invoice import fee_statements
@@ -270,6 +271,7 @@ class Mutation:
     extend_gift_card = mutation_field(gift_card_issuing.extend_gift_card)
     extend_voucher = mutation_field(updates.extend_voucher)
     hold_gift_card = mutation_field(holds.hold_gift_card)
+    import_gift_cards = mutation_field(gift_card_imports.import_gift_cards)
     import_network_voucher = mutation_field(network_voucher_issuing.import_network_voucher)
     import_voucher = mutation_field(imports.import_voucher)
     import_vouchers = mutation_field(imports.import_vouchers)

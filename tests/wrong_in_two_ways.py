@@ -16,6 +16,7 @@ from resolvers.cart import carts, multi_product_carts
 from resolvers.catalogue import option_categories, option_links, prototypes, taxonomy
 from resolvers.catalogue import options as catalogue_options
 from resolvers.gift_card import holds, issuing, offers, spending
+from resolvers.gift_card import imports as card_imports
 from resolvers.network import boxes as network_boxes
 from resolvers.network import designs, gift_card_issuing, gift_card_usages
 from resolvers.network import offers as network_offers
@@ -290,6 +291,8 @@ def _of_vouchers(stay: int, code: str) -> Iterator[Case]:
     yield Case(imports.import_voucher, "market a", of_nobody, "partner_uuid code")
     told = "vouchers.0.total_price vouchers.1.code vouchers.1.voucher_prototype_id"
     yield Case(imports.import_vouchers, "a1", {"vouchers": [free, taken]}, told)
+    cards = [{"code": "ABC-DEF", "value": "-1"}, {"code": "a/b", "value": "5"}]
+    yield Case(card_imports.import_gift_cards, "a1", {"gift_cards": cards}, "gift_cards.0.value gift_cards.1.code")
     booking = {"starts_on": "2030-01-02", "ends_on": "2030-01-01"}
     noted = {"code": code, **booking, "reference": LONG}
     yield Case(updates.add_voucher_rental, "a1", noted, "ends_on reference")

@@ -47,6 +47,9 @@ class AdminRequest(PageRequest):
 
     @cached_property
     def context(self) -> Context:
+        return self._new_context()
+
+    def _new_context(self) -> Context:
         return Context(
             self.services,
             self.caller,
@@ -117,7 +120,12 @@ class AdminRequest(PageRequest):
         self, document: str, variables: Mapping[str, Any] | None = None, *, key: str | None = None
     ) -> GraphAnswer:
         """Run a GraphQL document as the user. With a `key` a mutation runs once."""
-        return await execution.run(self.context, document, variables, key=key)
+        context = self.context if key is None else self._new_context()  # which ends with the key's response
+        return await execution.run(context, document, variables, key=key)
+
+    async def try_out(self, document: str, variables: Mapping[str, Any]) -> GraphAnswer:
+        """What a mutation would answer. It has no effect."""
+        return await execution.run(self._new_context(), document, variables, dry_run=True)
 
     async def change(self, mutation: str, input: Mapping[str, Any], selection: str) -> Mapping[str, Any]:
         """Run a mutation; returns its payload with the `userErrors`. Raises the errors of the whole request."""

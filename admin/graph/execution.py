@@ -22,7 +22,15 @@ def server() -> GraphQLServer:
 
 
 async def run(
-    context: Context, document: str, variables: Mapping[str, Any] | None = None, *, key: str | None = None
+    context: Context,
+    document: str,
+    variables: Mapping[str, Any] | None = None,
+    *,
+    key: str | None = None,
+    dry_run: bool = False,
 ) -> GraphAnswer:
-    """Run a document for the caller of a context. With a `key` a mutation runs once, however often its form is sent."""
-    return await in_process.run_document(server(), context, document, variables, key=key)
+    """Run a document for the caller of a context. With a `key` a mutation runs once, however often its form is sent.
+
+    A `dry_run` of a mutation tells what it would answer, and has no effect.
+    """
+    return await in_process.run_document(server(), context, document, variables, key=key, dry_run=dry_run)

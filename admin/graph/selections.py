@@ -11,7 +11,7 @@ MOST_NODES = 100
 DEEPEST = 3
 """Levels of embedded objects on the page of an object."""
 needs_arguments, leaf_selection = paths.needs_arguments, paths.leaf_selection
-value_selection = paths.value_selection
+value_selection, values_selection = paths.value_selection, paths.values_selection
 TitlesOf = Callable[[str], Sequence[str]]
 """The fields that name an object of a type; none if it has no page of its own."""
 

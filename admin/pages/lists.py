@@ -16,8 +16,10 @@ from admin.graph.execution import GraphAnswer, raise_for
 from admin.graph.labels import label_of, value_label
 from admin.graph.schema_types import field_at, list_filter_of, list_order_of
 from admin.graph.selections import value_selection
+from admin.pages.bulk_actions import allowed_bulk_actions
 from admin.pages.details import report_links
 from admin.pages.filters import ListFilter, read_filter
+from admin.pages.imports import import_link
 from admin.pages.resolving import resource_of
 from admin.pages.saved_filters import links_of
 from admin.resources.resource import Resource
@@ -31,6 +33,7 @@ class Row:
 
     url: str
     cells: Sequence[Cell]
+    key: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,8 @@ async def show(request: AdminRequest) -> Response:
         rows=[_row(request, resource, columns, row) for row in (page or {}).get("nodes", ())],
         filter=filter,
         filters=filter.fields(await choices_of(request, list_filter_of(resource.query), filter.hidden)),
+        import_url=import_link(request, resource.slug),
+        bulk=allowed_bulk_actions(request, resource),
         orders=[(name, value_label(name)) for name in orders.values],
         order=order,
         reports=report_links(request, resource.list_reports, f"{ROOT}{resource.slug}/"),
@@ -104,10 +109,10 @@ def _document(resource: Resource) -> str:
 def _columns(request: AdminRequest, resource: Resource) -> list[Column]:
     """The columns of the list. Users of one partner need no column that names it."""
     paths = [path for path in resource.columns if not (request.is_partner and path.startswith("partner."))]
-    return [Column(path, _label(path), _is_number(resource, path)) for path in paths]
+    return [Column(path, column_label(path), _is_number(resource, path)) for path in paths]
 
 
-def _label(path: str) -> str:
+def column_label(path: str) -> str:
     *around, name = path.split(".")
     return label_of(around[-1] if around and name in ("name", "commercialName", "number", "state", "url") else name)
 
@@ -124,7 +129,7 @@ def _row(request: AdminRequest, resource: Resource, columns: Sequence[Column], r
         if column.path in resource.secrets and value:
             value = masked(value)
         cells.append(request.reader.cell(column.path.rsplit(".", 1)[-1], field_at(resource.type, column.path), value))
-    return Row(url_of(resource, row), cells)
+    return Row(url_of(resource, row), cells, str(row[resource.key]))
 
 
 def _problems(answer: GraphAnswer) -> list[str]:

@@ -48,7 +48,7 @@ VOUCHERS = Resource(
     query="vouchers",
     columns=("code", "prototypeName", "state", "gifteeDetails.lastName", "createdOn", "expiresOn", "totalPrice"),
     title=("code",),
-    elsewhere=frozenset({"removeVoucherRental"}),
+    elsewhere=frozenset({"importVouchers", "removeVoucherRental"}),
     children=(Child("rentals", (Action("removeVoucherRental", {"id": "id", "code": "^code"}, named="Remove"),)),),
     search=("code", "giftee", "gifter"),
     secrets=CODE,
@@ -57,6 +57,7 @@ GIFT_CARDS = Resource(
     query="giftCards",
     columns=("code", "status", "value", "remainingValue", "gifteeDetails.lastName", "createdOn", "expiresOn"),
     title=("code",),
+    elsewhere=frozenset({"importGiftCards"}),
     more=(Action("spendGiftCard", {"id": "id"}), Action("holdGiftCard", {"id": "id"})),
     children=(
         Child(

@@ -16,6 +16,10 @@ addEventListener("keydown", (event) => {
   search.focus();
   search.select();
 });
+const all = document.querySelector("#bulk [name=all]");
+const picks = document.querySelectorAll(".pick input");
+all?.addEventListener("change", () => { for (const pick of picks) pick.checked = all.checked; });
+for (const pick of picks) pick.addEventListener("change", () => { all.checked = [...picks].every((each) => each.checked); });
 const menu = document.getElementById("menu");
 const wide = matchMedia("(min-width: 60rem)");
 const fold = () => { if (menu) menu.open = wide.matches; };

@@ -74,6 +74,8 @@ class GiftCardMovement(SchemaModel):
     kind: GiftCardMovementKind = enum_column(GiftCardMovementKind, "The kind of movement.")
     amount: Decimal = money_column()
     change = money("amount", description="The change of the balance; negative for debits.")
+    balance_amount: Decimal = money_column()
+    balance = money("balance_amount", description="The balance after it, holds deducted.")
     reference: str = Field(
         default="", max_length=80, description="The caller's own reference for the payment; empty if none."
     )

@@ -168,7 +168,7 @@ async def _run_mutation(source: Operation[Any, Any], context: Context, arguments
     second execution of the document, in which this returns the outcome of the first.
     """
     once = context.idempotency
-    if once is None or not source.supports_idempotency:
+    if once is None or not (source.supports_idempotency or once.is_dry):
         return await source(context, **arguments)
     if not once.is_rendering:
         await source.respond(context, once, **arguments)

@@ -84,10 +84,14 @@ async def run_document(
     variables: Mapping[str, Any] | None = None,
     *,
     key: str | None = None,
+    dry_run: bool = False,
 ) -> GraphAnswer:
-    """Run a document for the caller of a context. With a `key` a mutation runs once, however often it is sent."""
+    """Run a document for the caller of a context. With a `key` a mutation runs once, however often it is sent.
+
+    A `dry_run` of a mutation tells what it would answer, and has no effect.
+    """
     request = GraphQLRequest(document, variables or {})
-    response = await server.execute(request, context, idempotency_key=key)
+    response = await server.execute(request, context, idempotency_key=key, dry_run=dry_run)
     context.idempotency = None  # the next document of the same context is another request
     body = orjson.loads(response.body if isinstance(response.body, bytes) else orjson.dumps(response.body))
     return GraphAnswer(body.get("data") or {}, tuple(_error(each) for each in body.get("errors", ())))

@@ -1,6 +1,6 @@
 """Paths to values of an object type, such as `fulfilment.state`: the fields along them, and their selections in documents."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from graphql import (
@@ -70,3 +70,20 @@ def value_selection(kind: GraphQLObjectType, path: str) -> str:
     if leaf is None:
         raise LookupError(f"{kind.name}.{path} is an object: name one of its fields.")
     return name + leaf
+
+
+def values_selection(kind: GraphQLObjectType, paths: Iterable[str]) -> str:
+    """The selection of the values at several paths, each field once."""
+    inner: dict[str, list[str]] = {}
+    for path in paths:
+        name, _, rest = path.partition(".")
+        inner.setdefault(name, []).extend([rest] if rest else [])
+    parts = []
+    for name, rests in inner.items():
+        if not rests:
+            parts.append(value_selection(kind, name))
+            continue
+        of = get_named_type(kind.fields[name].type)
+        assert isinstance(of, GraphQLObjectType)
+        parts.append(f"{name} {{ {values_selection(of, rests)} }}")
+    return " ".join(parts)

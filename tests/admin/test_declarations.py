@@ -63,6 +63,8 @@ NOT_IN_BACK_OFFICE = {
     "createExport": "The form of exports above each list runs it.",
     "saveFilter": "The form below the filter of each list runs it.",
     "deleteSavedFilter": "The form below the filter of each list runs it.",
+    "importGiftCards": "The page of an import from CSV runs it.",
+    "importVouchers": "The page of an import from CSV runs it.",
     "saveEcommerceCart": "The servers of shops do it, before a checkout.",
     "createMultiProductCart": "The servers of shops do it, before a checkout.",
 }

@@ -6,7 +6,7 @@ Buyers of goods become customers, as the givers of vouchers are. Orders have the
 from alembic import op
 
 revision = '0081'
-down_revision = '0077'
+down_revision = '0080'
 branch_labels = None
 depends_on = None
 
