@@ -19,7 +19,7 @@ from admin.core.paths import (
 )
 from admin.core.request import AdminRequest
 from admin.core.templates import STATIC_PREFIX, AdminTemplates
-from admin.pages import actions, details, home, lists, reports, search
+from admin.pages import actions, details, home, lists, reports, search, shop_preview
 from admin.sign_in import account, log_in, passkeys, passwords
 from funnel.core.page_handler import Handler, PageEndpoint
 from schema.core.errors import NotFound
@@ -48,6 +48,12 @@ def routes(settings: Settings) -> Sequence[BaseRoute]:
         (f"{LIST}reports/{{report:str}}/", site.staff_page(reports.show), None),
         (f"{OBJECT}reports/{{report:str}}/", site.staff_page(reports.show), None),
         (OBJECT, site.staff_page(details.show), None),
+        (f"{OBJECT}{shop_preview.SLUG}/", site.staff_page(shop_preview.show), None),
+        (
+            f"{OBJECT}{shop_preview.FRAME_SLUG}/",
+            site.staff_page(shop_preview.show_page),
+            site.staff_form(shop_preview.show_typed_page),
+        ),
         (f"{OBJECT}{{action:str}}/", *change),
         (f"{OBJECT}{{child:str}}/{{child_key:str}}/{{action:str}}/", *change),
     )

@@ -143,7 +143,7 @@ async def _load_chosen(
     request: AdminRequest, references: Mapping[str, InputField], form: Mapping[str, str], found: Mapping[str, Picker]
 ) -> Mapping[str, Sequence[tuple[str, str, str]]]:
     """What is chosen and not among the first choices: value, name and picture."""
-    absent = {name: _chosen(form, name) - picker.values for name, picker in found.items()}
+    absent = {name: _chosen(form, references[name]) - picker.values for name, picker in found.items()}
     asked: dict[str, tuple[str, str]] = {}
     parts, choices = [], dict[str, list[tuple[str, str, str]]]()
     for name, values in absent.items():
@@ -175,15 +175,17 @@ def _literal(of: InputField, value: str) -> str | None:
         return None
 
 
-def _chosen(form: Mapping[str, str], name: str) -> set[str]:
+def _chosen(form: Mapping[str, str], of: InputField) -> set[str]:
     """What is chosen for a reference, in whatever groups and rows it is."""
     found: set[str] = set()
-    for key in form:
-        before, is_ticked, value = key.rpartition(f"{name}.")
-        if key.rpartition(".")[2] == name and not key.startswith("_"):
-            found |= set(chosen_in({name: form[key]}, name))
-        elif is_ticked and (not before or before.endswith(".")) and not key.startswith("_"):
-            found |= set(chosen_in({f"{name}.{value}": form[key]}, name))
+    for key, text in form.items():
+        around, _, last = key.rpartition(".")
+        if key.startswith("_"):
+            continue
+        if last == of.name:
+            found |= set(chosen_in({of.name: text}, of.name))
+        elif of.kind is Kind.REFERENCES and around.rpartition(".")[2] == of.name:
+            found |= set(chosen_in({f"{of.name}.{last}": text}, of.name))
     return found
 
 

@@ -89,6 +89,8 @@ class FormBuilder:
     """Whether fields that the values do not name have their defaults: of a form that was not sent yet."""
     pickers: Mapping[str, Picker] = field(default_factory=dict)
     """The choices of references with their pictures and their search, likewise."""
+    main_language: str = ""
+    """The language that comes first of each text."""
 
     def build(self, kind: GraphQLInputObjectType, hidden: frozenset[str], prefix: str = "") -> list[FormField]:
         """The fields of an input type but for the hidden ones."""
@@ -152,7 +154,8 @@ class FormBuilder:
         return list(picker.choices), picker if picker.is_needed else None
 
     def _translated(self, of: InputField, name: str) -> dict[str, Any]:
-        texts = {language: self.form.get(f"{name}.{language}", "") for language in LANGUAGES}
+        languages = sorted(LANGUAGES, key=lambda language: language != self.main_language)
+        texts = {language: self.form.get(f"{name}.{language}", "") for language in languages}
         kind = Kind.LONG if of.is_long or any("\n" in text for text in texts.values()) else Kind.TEXT
         children = [
             FormField(

@@ -31,12 +31,16 @@ from admin.pages.form_steps import (
     upload_partner,
     upload_pictures,
 )
+from admin.pages.shop_preview import FRAME_SLUG, WITH_FRAMES
+from admin.pages.shop_preview import LANGUAGE as PREVIEW_LANGUAGE
 from admin.resources.registry import resources_by_type
 from resolvers.core.idempotency import KEY_PATTERN
 from schema.core.errors import MalformedBody
 
 BEFORE, KEY = "_before", "_key"
 """Fields of the form itself: the values that it began with, its idempotency key."""
+LOOK_PART = "look"
+"""The form beside which the shop is shown with what is typed."""
 OPEN = frozenset({"OUTCOME_UNKNOWN", "IDEMPOTENCY_IN_PROGRESS"})
 """Errors after which a change may have been made, or is being made."""
 
@@ -109,9 +113,11 @@ async def _form(
     can_upload = upload_partner(request, change, form) is not None
     lists = Lists(form, searches_in(form), change.partner_uuid, can_upload)
     pickers = await pickers_of(request, kind, hidden, lists)
-    fields = FormBuilder(form, refusal.by_field, {}, has_defaults, pickers).build(kind, hidden)
+    main = change.language or request.language
+    fields = FormBuilder(form, refusal.by_field, {}, has_defaults, pickers, main).build(kind, hidden)
     names = set(_names(fields))
     title = title_of(change.resource, change.object, request.reader) if change.object is not None else ""
+    preview_url = f"{change.back_url}{FRAME_SLUG}/" if change.action.part == LOOK_PART else ""
     response = request.render(
         "form.html",
         status,
@@ -121,12 +127,16 @@ async def _form(
         label=change.resource.action_name(change.action),
         title=title,
         sections=sections_of(kind.name, fields),
-        switch=language_switch(fields, change.language or request.language, chosen_beside(request, form)),
+        switch=language_switch(fields, main, chosen_beside(request, form)),
         beside=BESIDE,
+        preview_url=preview_url,
+        preview_language=form.get(PREVIEW_LANGUAGE) or main,
         before=orjson.dumps(dict(before if before is not None else form)).decode(),
         key=form.get(KEY) if refusal.is_open else secrets.token_urlsafe(16),
         problems=[*refusal.others, *(text for name, text in refusal.by_field.items() if name not in names)],
     )
+    if preview_url:
+        response.headers["Content-Security-Policy"] = WITH_FRAMES
     return remember_language(request, form, response)
 
 

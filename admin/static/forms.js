@@ -16,3 +16,19 @@ if (!CSS.supports("field-sizing", "content")) {
     grow(area);
   }
 }
+const refresh = document.querySelector("[data-preview]");
+if (refresh) {
+  const form = refresh.form;
+  const frame = form.querySelector("iframe");
+  let timer;
+  const show = () => {
+    const typed = [...new FormData(form)].filter(([name, value]) => typeof value === "string" && !/^(csrf|_(?!lang$))/.test(name));
+    frame.contentWindow.location.replace(`${refresh.formAction}?${new URLSearchParams(typed)}`);
+  };
+  const later = () => {
+    clearTimeout(timer);
+    timer = setTimeout(show, 500);
+  };
+  form.addEventListener("input", later);
+  form.addEventListener("change", later);
+}
