@@ -58,7 +58,15 @@ class FormRefusal:
 async def show(request: AdminRequest) -> Response:
     """Show the form of a change with the present values."""
     change = await find_change(request)
-    return await _form(request, change, change.present_values(request), has_defaults=True)
+    return await _form(request, change, _first_values(request, change), has_defaults=True)
+
+
+def _first_values(request: AdminRequest, change: Change) -> dict[str, str]:
+    """What the form begins with: the present values, or for something new what the address names of it."""
+    if change.object is not None:
+        return change.present_values(request)
+    names = input_of(change.action.mutation).fields
+    return {name: value for name, value in request.http_request.query_params.items() if name in names}
 
 
 async def submit(request: AdminRequest) -> Response:

@@ -12,6 +12,7 @@ from admin.core.values import Cell
 from admin.graph.labels import split
 from admin.graph.selections import whole_selection
 from admin.pages.facts import Part, facts_of, is_technical, parts_of
+from admin.pages.next_steps import partner_state
 from admin.pages.resolving import read_object, resource_of
 from admin.pages.shop_preview import preview_url
 from admin.resources.resource import Action, Child, Report, Resource
@@ -64,6 +65,7 @@ async def show(request: AdminRequest) -> Response:
         buttons=_buttons(request, resource, resource.actions, url, values),
         reports=[*_preview_links(resource, values), *report_links(request, resource.reports, url)],
         notice=_notice(request, resource),
+        partner_state=await partner_state(request, resource, values),
     )
 
 
