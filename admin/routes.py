@@ -33,6 +33,7 @@ from admin.pages import (
     reports,
     saved_filters,
     search,
+    shop_preview,
 )
 from admin.sign_in import account, log_in, passkeys, passwords
 from funnel.core.page_handler import Handler, PageEndpoint
@@ -79,6 +80,12 @@ def routes(settings: Settings) -> Sequence[BaseRoute]:
             f"{ROOT}payments/{{key:str}}/refund-payment/",
             site.staff_page(refunds.show_payment),
             site.staff_form(refunds.submit_payment),
+        ),
+        (f"{OBJECT}{shop_preview.SLUG}/", site.staff_page(shop_preview.show), None),
+        (
+            f"{OBJECT}{shop_preview.FRAME_SLUG}/",
+            site.staff_page(shop_preview.show_page),
+            site.staff_form(shop_preview.show_typed_page),
         ),
         (f"{OBJECT}{{action:str}}/", *change),
         (f"{OBJECT}{{child:str}}/{{child_key:str}}/{{action:str}}/", *change),

@@ -22,7 +22,7 @@ from store.core.settings import Settings
 LOG_IN_COOKIE = "admin"
 """The cookie with the token of the logged-in user."""
 MOST_FIELDS = 10_000
-MOST_FILES = 1
+MOST_FILES = 20
 
 
 @dataclass(frozen=True, slots=True)

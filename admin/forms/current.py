@@ -3,6 +3,7 @@
 import datetime as dt
 from collections.abc import Iterator, Mapping
 from typing import Any
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 import orjson
@@ -25,6 +26,9 @@ from schema.validation.languages import LANGUAGES
 
 SOURCES = {("Box", "partnerUuids"): "allowedPartners", ("VoucherOption", "voucherPrototypeIds"): "prototypeLinks"}
 """Fields with present values that the names of inputs do not tell, by type and input."""
+REFERENCE_KEYS = "id", "uuid"
+UPLOADED = "/media/"
+"""Begins the paths of uploaded pictures."""
 SELECTED_MONEY, SELECTED_TEXT = "{ amount currency }", f"{{ {' '.join(LANGUAGES)} }}"
 
 
@@ -93,8 +97,14 @@ def typed_values(
         found = source_of(each, kind)
         if found is not None and values.get(found[0]) is not None:
             yield from _form_values(each, found[1], values[found[0]], time_zone, prefix + each.name)
-        if found is not None and is_non_null_type(found[1].type) and each.kind in (Kind.TEXT, Kind.LONG, Kind.EMAIL):
+        if found is not None and is_non_null_type(found[1].type) and is_text(each):
             yield f"{prefix}{each.name}.{TEXT_IS_REQUIRED}", YES
+
+
+def is_text(of: InputField) -> bool:
+    """Whether a field is a text, which can be empty rather than null."""
+    is_address = of.kind is Kind.REFERENCE and of.key not in REFERENCE_KEYS
+    return is_address or of.kind in (Kind.TEXT, Kind.LONG, Kind.EMAIL)
 
 
 def _form_values(
@@ -123,6 +133,8 @@ def _single(of: InputField, value: Any, time_zone: str, kind: GraphQLNamedType) 
         path = "amount" if kind.name == MONEY else path_of_reference(of, kind)
         value = value_at(value, path) if path is not None else None
     match of.kind:
+        case Kind.REFERENCE if of.key not in REFERENCE_KEYS:
+            return own_path(str(value))
         case Kind.BOOLEAN | Kind.TRISTATE:
             return YES if value else NO
         case Kind.DATETIME:
@@ -132,6 +144,12 @@ def _single(of: InputField, value: Any, time_zone: str, kind: GraphQLNamedType) 
         case Kind.JSON:
             return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
     return str(value)
+
+
+def own_path(address: str) -> str:
+    """The address of an uploaded picture without its host, as choices have it; any other address as it is."""
+    path = urlsplit(address).path
+    return path if path.startswith(UPLOADED) else address
 
 
 def local_time(written: str, time_zone: str) -> str:

@@ -68,10 +68,17 @@ class Change:
         found = value_at(self.object, "partner.uuid") if self.object is not None else None
         return found or (self.object or {}).get("uuid" if self.resource.type.name == "Partner" else "")
 
+    @property
+    def language(self) -> str:
+        """The language of the partner whose object it is; empty if it is unknown."""
+        of_object = self.object or {}
+        found = value_at(of_object, "partner.language") or of_object.get("language")
+        return str(found or "")
+
     def hidden_fields(self, request: AdminRequest) -> frozenset[str]:
         """The fields of the input that the form does not have: given, or with only one possible value."""
         fields = input_of(self.action.mutation).fields
-        hidden = set(self.fixed)
+        hidden = set(self.fixed) | self._fields_elsewhere()
         if hidden & set(KEYS):
             hidden |= {key for key in KEYS if key in fields}
         if self.action.is_update:
@@ -81,6 +88,13 @@ class Change:
         elif request.required_caller.role is Role.MARKETPLACE:
             hidden |= {"marketplaceUuid"} & fields.keys()
         return frozenset(hidden)
+
+    def _fields_elsewhere(self) -> set[str]:
+        """The fields that another form of the same mutation has."""
+        if self.action.only:
+            return {name for name in input_of(self.action.mutation).fields if name not in self.action.only}
+        siblings = (it for it in self.resource.actions if it.mutation == self.action.mutation)
+        return {name for it in siblings for name in it.only}
 
     def present_values(self, request: AdminRequest) -> dict[str, str]:
         """The values that the form begins with: of a field that it does not have it would seem that it was emptied."""
@@ -150,7 +164,9 @@ def _selection(change: Change) -> str:
     own = [path for path in bound if not path.startswith(AROUND)]
     parts = [value_selection(resource.type, path) for path in (resource.key, *resource.title, *around)]
     if "partner" in resource.type.fields:
-        parts.append("partner { uuid }")
+        parts.append("partner { uuid language }")
+    elif "language" in resource.type.fields:
+        parts.append("language")
     present = selection(input_of(change.action.mutation), change.target_type) if change.action.is_prefilled else ""
     if change.child is None:
         parts.append(present)

@@ -12,8 +12,11 @@ from admin.core.values import Cell
 from admin.graph.labels import split
 from admin.graph.selections import whole_selection
 from admin.pages.facts import Part, facts_of, is_technical, parts_of
+from admin.pages.next_steps import partner_state
 from admin.pages.resolving import read_object, resource_of
+from admin.pages.shop_preview import preview_url
 from admin.resources.resource import Action, Child, Report, Resource
+from funnel.core.messages import N_
 
 SHOWN_BUTTONS = 6
 """Actions that are in sight; the others are a click away."""
@@ -66,13 +69,20 @@ async def show(request: AdminRequest) -> Response:
         parts=parts,
         shown_buttons=SHOWN_BUTTONS,
         buttons=action_buttons(request, resource, resource.actions, url, values),
-        reports=report_links(request, resource.reports, url),
+        reports=[*_preview_links(resource, values), *report_links(request, resource.reports, url)],
         file_url=f"{url}file/" if resource.file and values[resource.file] else "",
         notice=notice_of(request, resource),
+        partner_state=await partner_state(request, resource, values),
     )
     if resource.changes_by_itself(values):
         response.headers["Refresh"] = str(REFRESH)
     return response
+
+
+def _preview_links(resource: Resource, values: Mapping[str, Any]) -> list[ActionButton]:
+    """The link to the object as customers see it, if shops have a page of it."""
+    url = preview_url(resource, values)
+    return [ActionButton(N_("Preview in the shop"), url, is_dangerous=False)] if url else []
 
 
 def action_buttons(

@@ -3,6 +3,7 @@
 from admin.resources.resource import Action, Child, Report, Resource, states
 
 OF_PARTNER = {"partnerUuid": "uuid"}
+LOOK = "accentColour", "logoUrl", "theme", "startPage"
 
 PARTNERS = Resource(
     query="partners",
@@ -11,6 +12,7 @@ PARTNERS = Resource(
     columns=("commercialName", "name", "status", "paymentsActive", "siteDomain", "agencyEmail", "createdOn"),
     title=("commercialName",),
     more=(
+        Action("updatePartner", {"uuid": "uuid"}, named="Look and theme", only=LOOK, part="look"),
         *(
             Action(name, OF_PARTNER)
             for name in (

@@ -8,6 +8,7 @@ BOXES = Resource(
     query="boxes",
     columns=("name", "isActive", "price", "priceRange.name", "maxUsages", "ordersCount", "ranking"),
     title=("name",),
+    picture="images.media.thumbUrl",
     more=(Action("issueNetworkVoucher", {"boxId": "id"}), Action("importNetworkVoucher", {"boxId": "id"})),
     search=("nameContains",),
 )

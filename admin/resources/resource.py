@@ -37,6 +37,10 @@ class Action:
     mutation: str
     bound: Mapping[str, str] = field(default_factory=dict)
     named: str = ""
+    only: tuple[str, ...] = ()
+    """The fields of its form, which the form of the whole input leaves out then; all if empty."""
+    part: str = ""
+    """What the name in addresses has besides that of the mutation, of a form with a part of the fields."""
     when: States = field(default_factory=dict)
     """In which states it is possible; empty if it always is, or if only the API knows."""
 
@@ -47,7 +51,7 @@ class Action:
     @property
     def slug(self) -> str:
         """The name in addresses: `mark-order-ready`."""
-        return "-".join(split(self.mutation))
+        return "-".join([*split(self.mutation), *([self.part] if self.part else [])])
 
     @property
     def access(self) -> RequiredAccess:
@@ -151,6 +155,8 @@ class Resource:
     """In which states an object changes by itself, so that its page is loaded again; empty for never."""
     file: str = ""
     """The field with the address of the file that an object is; empty if it is none. The page has a button for it."""
+    picture: str = ""
+    """Path of the address of its picture, which choices show; empty if it has none."""
     secrets: frozenset[str] = frozenset()
     """Fields that lists show in part only: whoever has them can spend them."""
 
@@ -212,7 +218,7 @@ class Resource:
         return next((it for it in (*self.actions, *of_children, *self.new) if it.slug == slug), None)
 
     def _own_mutations(self) -> list[str]:
-        taken = {each.mutation for each in (*self.more, *self.more_new)} | self.elsewhere
+        taken = {each.mutation for each in (*self.more, *self.more_new) if not each.only} | self.elsewhere
         return [
             name
             for name in mutations()

@@ -1,6 +1,7 @@
 // Comfort only: every page works without it.
 for (const form of document.querySelectorAll("form[data-once]")) {
   form.addEventListener("submit", (event) => {
+    if (event.submitter?.formTarget) return; // what a frame shows
     if (form.dataset.sent) event.preventDefault();
     form.dataset.sent = "1";
   });

@@ -13,7 +13,7 @@ from schema.core.errors import InvalidInput, Problem
 from schema.partner.partner import PartnerStatus
 from schema.validation.contact import phone_number
 from schema.validation.countries import country_code
-from store.core.brand_colours import is_readable_tint
+from store.core.brand_colours import UNREADABLE_TINT, is_readable_tint
 from store.core.hosts import host_of
 from store.partner.brand import ThemeColumns
 from store.partner.partners import PartnerRow
@@ -50,9 +50,7 @@ def check_partner(row: PartnerRow, today: dt.date) -> None:
 def check_theme(columns: ThemeColumns) -> None:
     """Raise InvalidInput if texts or fields would be hard to see on the tint, on light pages or on dark ones."""
     if columns.page_tint and not is_readable_tint(columns.page_tint):
-        raise InvalidInput.at(
-            ("theme", "page_tint"), "Text is hard to read on this colour. Send a lighter one, such as #faf6ef."
-        )
+        raise InvalidInput.at(("theme", "page_tint"), UNREADABLE_TINT)
 
 
 def company_number(text: str) -> str:
