@@ -14,6 +14,7 @@ from admin.core.paths import ACCOUNT_PATH, ROOT
 from admin.core.values import Reader
 from admin.graph import execution
 from admin.graph.execution import GraphAnswer
+from admin.graph.messages import wording
 from admin.graph.schema_types import input_of
 from funnel.core.flash import Flashes
 from funnel.core.page_request import FieldError, PageRequest
@@ -52,6 +53,7 @@ class AdminRequest(PageRequest):
             self.client_ip,
             Transport.BACK_OFFICE,
             user_agent=self.http_request.headers.get("user-agent", ""),
+            wording=wording(self.templates.texts.translations(self.language)),
         )
 
     @property

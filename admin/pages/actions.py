@@ -14,7 +14,7 @@ from admin.core.request import AdminRequest
 from admin.core.titles import title_of, titles_of, url_of
 from admin.forms.choices import choices_of
 from admin.forms.form_fields import FormBuilder
-from admin.forms.typed import COUNT, Typed, count_of, without_removed_rows
+from admin.forms.typed import COUNT, INVALID, Typed, count_of, without_removed_rows
 from admin.graph.execution import REFUSALS, GraphAnswer, raise_for
 from admin.graph.schema_types import input_of, is_many, result_of
 from admin.graph.selections import whole_selection
@@ -24,6 +24,7 @@ from admin.pages.facts import facts_of, parts_of
 from admin.resources.registry import resources_by_type
 from resolvers.core.idempotency import KEY_PATTERN
 from schema.core.errors import MalformedBody
+from schema.graph.errors import BAD_USER_INPUT
 
 BEFORE, KEY, ADD = "_before", "_key", "_add"
 """Fields of the form itself: the values that it began with, its idempotency key, the list that gets another row."""
@@ -149,7 +150,8 @@ def _refusal(answer: GraphAnswer, payload: Mapping[str, Any]) -> FormRefusal | N
         error = answer.errors[0]
         if error.code == "INTERNAL_ERROR" or error.code in REFUSALS:
             raise_for(error)
-        return FormRefusal({}, [each.message for each in answer.errors], is_open=error.code in OPEN)
+        told = [each.message if each.code != BAD_USER_INPUT else INVALID for each in answer.errors]
+        return FormRefusal({}, told, is_open=error.code in OPEN)
     return None
 
 

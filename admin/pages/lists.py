@@ -12,6 +12,7 @@ from admin.core.request import AdminRequest
 from admin.core.titles import url_of
 from admin.core.values import Cell, masked, value_at
 from admin.forms.choices import choices_of
+from admin.forms.typed import INVALID
 from admin.graph.execution import GraphAnswer, raise_for
 from admin.graph.labels import label_of, value_label
 from admin.graph.schema_types import field_at, list_filter_of, list_order_of
@@ -130,7 +131,7 @@ def _problems(answer: GraphAnswer) -> list[str]:
     for error in answer.errors:
         if not error.problems and error.code != "BAD_USER_INPUT":
             raise_for(error)
-    return told or [error.message for error in answer.errors]
+    return told or ([INVALID] if answer.errors else [])
 
 
 def _page_url(request: AdminRequest, name: str, cursor: str | None) -> str:

@@ -12,7 +12,7 @@ from admin.core.titles import title_of, titles_of, url_of
 from admin.core.values import value_at
 from admin.forms.form_fields import FormBuilder
 from admin.forms.kinds import argument_fields
-from admin.forms.typed import OMITTED, Typed
+from admin.forms.typed import INVALID, OMITTED, Typed
 from admin.graph.execution import GraphAnswer, raise_for
 from admin.graph.schema_types import is_many, queries
 from admin.graph.selections import value_selection, whole_selection
@@ -93,7 +93,7 @@ def _problems(typed: Typed, answer: GraphAnswer, *, is_sent: bool) -> dict[str, 
         for problem in error.problems:
             found[".".join(problem["field"])] = problem["message"]
         if not error.problems:
-            found[""] = error.message
+            found[""] = INVALID
     return found if is_sent else {}
 
 

@@ -15,6 +15,7 @@ from resolvers.core.operation import Call, operation
 from resolvers.voucher.issuing import voucher_row
 from schema.core.errors import InvalidInput, Problem, ProblemPath
 from schema.core.input_errors import ProblemCollector, raise_if_problems
+from schema.core.message_names import TemplatedMessage
 from schema.core.permission import Permission
 from schema.validation.characters import clean_line
 from schema.voucher.issue_input import ImportedVoucher, ImportVoucher, ImportVouchers
@@ -168,12 +169,15 @@ async def _check_hidden_codes(call: Call, codes: Sequence[str], under: ProblemPa
         raise InvalidInput(Problem(place, "ALREADY_TAKEN", message))
 
 
+CODE_LENGTH = "Use {least} to {most} characters, spaces and hyphens not counted."
+
+
 def _code_problems(voucher: ImportedVoucher, taken: frozenset[str], times: Mapping[str, int]) -> Sequence[Problem]:
     code = normalize(voucher.code)
     if "/" in voucher.code or not voucher.code.isprintable() or not clean_line(voucher.code):
         return (Problem(("code",), "INVALID", "A code must not contain `/` or invisible characters."),)
     if not SHORTEST_CODE <= len(code) <= LONGEST_CODE or len(voucher.code.strip()) > LONGEST_CODE:
-        most = f"Use {SHORTEST_CODE} to {LONGEST_CODE} characters, spaces and hyphens not counted."
+        most = TemplatedMessage(CODE_LENGTH, least=SHORTEST_CODE, most=LONGEST_CODE)
         return (Problem(("code",), "INVALID" if len(code) < SHORTEST_CODE else "TOO_LONG", most),)
     if is_mistyped(code):
         wrong = "This looks like one of our codes with a wrong character. Compare it with the voucher."
@@ -204,21 +208,22 @@ def _date_problems(voucher: ImportedVoucher, now: dt.datetime) -> Sequence[Probl
     never_paid = voucher.state in NEVER_PAID and voucher.activated_on is not None
     past, early = "Send a time in the past.", "A voucher cannot be used before it was issued, at `createdOn`."
     checks = (
-        (created > now, "created_on", "INVALID", past),
-        (is_used and used is None, "used_on", "REQUIRED", "Say when it was used."),
-        (used and not is_used, "used_on", "INVALID", "Send this only for a voucher in state `USED`."),
-        (used and used > now, "used_on", "INVALID", past),
-        (used and used < created, "used_on", "INVALID", early),
-        (never_paid, "activated_on", "INVALID", "A voucher that was never paid has no activation time."),
+        (created > now, Problem(("created_on",), "INVALID", past)),
+        (is_used and used is None, Problem(("used_on",), "REQUIRED", "Say when it was used.")),
+        (used and not is_used, Problem(("used_on",), "INVALID", "Send this only for a voucher in state `USED`.")),
+        (used and used > now, Problem(("used_on",), "INVALID", past)),
+        (used and used < created, Problem(("used_on",), "INVALID", early)),
+        (never_paid, Problem(("activated_on",), "INVALID", "A voucher that was never paid has no activation time.")),
         (
             is_expired and (expires is None or expires > now),
-            "expires_on",
-            "INVALID",
-            "An expired voucher needs an expiry time in the past.",
+            Problem(("expires_on",), "INVALID", "An expired voucher needs an expiry time in the past."),
         ),
-        (expires and expires <= begins, "expires_on", "INVALID", "A voucher must expire after its activation."),
+        (
+            expires and expires <= begins,
+            Problem(("expires_on",), "INVALID", "A voucher must expire after its activation."),
+        ),
     )
-    return [Problem((field,), code, message) for is_wrong, field, code, message in checks if is_wrong]
+    return [problem for is_wrong, problem in checks if is_wrong]
 
 
 def _row(partner_id: int, voucher: ImportedVoucher, prototype: VoucherPrototypeRow, now: dt.datetime) -> VoucherRow:
