@@ -97,7 +97,7 @@ class AdminRequest(PageRequest):
         """The language and the time zone of the values on the page."""
         zone = self.caller.time_zone if self.caller is not None else "UTC"
         is_partner = self.caller is not None and self.is_partner
-        return Reader(Formats(self.language), zone, self.translate, is_partner)
+        return Reader(Formats(self.language), zone, self.translate, is_partner, self.services.clock.now().year)
 
     def translate(self, text: str) -> str:
         """A text of the back office in the reader's language."""

@@ -110,11 +110,11 @@ class _Module:
 
     def nouns(self) -> Iterator[str]:
         for _, call in _calls(self.tree, self.tree):
-            given = [each.value for each in call.keywords if each.arg in TRANSLATED_DETAILS]
+            nodes = [each.value for each in call.keywords if each.arg in TRANSLATED_DETAILS]
             position = NOUN_AT.get(_name(call))
             if position is not None and len(call.args) > position:
-                given.append(call.args[position])
-            for each in given:
+                nodes.append(call.args[position])
+            for each in nodes:
                 if isinstance(each, ast.Constant) and isinstance(each.value, str):
                     yield each.value
 

@@ -5,14 +5,12 @@ import re
 from collections.abc import Callable, Mapping
 from gettext import NullTranslations
 
-from admin.graph.labels import label_of, value_label
+from admin.graph.labels import PROTOTYPE, label_of, value_label
 from funnel.core.messages import N_
 from schema.core.message_names import MessageWording, PublishedName
 
 SENT = re.compile(r"(^|[.:] )Send ")
 """Programs send a value; people enter it."""
-PROTOTYPE = re.compile(r"\b(?:voucher )?prototype(s?)\b")
-"""What people call an experience."""
 NAME = re.compile(r"`([A-Za-z_]+)`")
 """A field or a value, as the API writes it."""
 IN_WORDS: Mapping[str, str] = {
@@ -57,8 +55,8 @@ def wording(translations: NullTranslations) -> MessageWording:
     def name(published: PublishedName) -> str:
         return translate(value_label(published.name) if isinstance(published, enum.Enum) else label_of(str(published)))
 
-    def labelled(found: re.Match[str]) -> str:
-        words = found.group(1)
+    def labelled(match: re.Match[str]) -> str:
+        words = match.group(1)
         return f"“{translate(value_label(words) if words.isupper() else label_of(words))}”"
 
     def translated(message: str) -> str:

@@ -79,7 +79,7 @@ async def _run(request: AdminRequest, report: Report, variables: Mapping[str, An
     declared = ", ".join(f"${name}: {field.args[name].type}" for name in variables)
     given = ", ".join(f"{name}: ${name}" for name in variables)
     kind = get_named_type(field.type)
-    selected = f" {{ {whole_selection(kind, titles_of)} }}" if isinstance(kind, GraphQLObjectType) else ""
+    selected = f" {{ {whole_selection(kind, titles_of, level=-1)} }}" if isinstance(kind, GraphQLObjectType) else ""
     head, arguments = (f"query({declared})", f"({given})") if variables else ("query", "")
     return await request.run(f"{head} {{ {report.query}{arguments}{selected} }}", variables)
 
@@ -106,5 +106,5 @@ def _result(request: AdminRequest, report: Report, answer: GraphAnswer) -> dict[
     if is_many(field.type):
         table = table_of_objects(kind, value, request.reader)
         return result | {"parts": [Part("", report.named, table=table)]}
-    facts, parts = facts_of(kind, value, request.reader), parts_of(kind, value, request.reader)
+    facts, parts = facts_of(kind, value, request.reader), parts_of(kind, value, request.reader, is_report=True)
     return result | {"facts": list(facts), "parts": list(parts)}

@@ -16,6 +16,15 @@ addEventListener("keydown", (event) => {
   search.focus();
   search.select();
 });
+const results = [...document.querySelectorAll(".found a")];
+addEventListener("keydown", (event) => {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  const search = document.getElementById("q");
+  const at = results.indexOf(document.activeElement);
+  if (!step || !results.length || (at < 0 && document.activeElement !== search)) return;
+  event.preventDefault();
+  (results[at + step] ?? (step < 0 ? search : results[at])).focus();
+});
 const menu = document.getElementById("menu");
 const wide = matchMedia("(min-width: 60rem)");
 const fold = () => { if (menu) menu.open = wide.matches; };

@@ -8,7 +8,7 @@ from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 from babel import Locale
-from babel.dates import format_date, format_interval, format_time, get_datetime_format
+from babel.dates import format_date, format_interval, format_skeleton, format_time, get_datetime_format
 from babel.numbers import format_currency, format_decimal, format_percent
 
 from schema.core.text import Text
@@ -49,7 +49,7 @@ class Formats:
         """A deduction, with the minus sign that screen readers announce; zero has no sign."""
         return f"\N{MINUS SIGN}{self.money(amount, currency)}" if amount else self.money(amount, currency)
 
-    def number(self, count: int) -> str:
+    def number(self, count: int | Decimal) -> str:
         """`48 213`"""
         return format_decimal(count, locale=self.locale)
 
@@ -73,6 +73,14 @@ class Formats:
         """`23 août 2026, 14:35`, in a time zone by its IANA name."""
         pattern = str(get_datetime_format("medium", self.locale))
         return pattern.format(self.time(moment, time_zone), self.date(moment, time_zone))
+
+    def short_moment(self, moment: dt.datetime, time_zone: str, this_year: int) -> str:
+        """`23 août, 14:35`, in a time zone by its IANA name; of another year the day with its year."""
+        local = moment.astimezone(ZoneInfo(time_zone))
+        if local.year != this_year:
+            return self.days(local.date())
+        day = format_skeleton("MMMd", local, locale=self.locale)
+        return f"{day}, {format_time(local, 'short', locale=self.locale)}"
 
     def days(self, first: dt.date, last: dt.date | None = None) -> str:
         """The first and last day of a stay as a range; a single date if they are equal."""
