@@ -185,6 +185,13 @@ class Reader:
             return Cell("text", self.formats.country(value))
         return Cell("text", self.translate(CODES[value]) if name in CODED and value in CODES else value)
 
+    def day(self, text: str) -> str:
+        """A day in the reader's language: `24 Dec 2026` of `2026-12-24`; what is no day stays as it is."""
+        try:
+            return self.formats.days(dt.date.fromisoformat(text))
+        except ValueError:
+            return text
+
     def short_moment(self, written: str) -> str:
         """A point in time in the reader's time zone, without the present year."""
         return self.formats.short_moment(dt.datetime.fromisoformat(written), self.time_zone, self.this_year)

@@ -104,7 +104,9 @@ async def _search(request: AdminRequest, tries: Sequence[SearchTry]) -> Sequence
         group = results.setdefault(each.resource.slug, {})
         group |= {url_of(each.resource, row): _result(request, each.resource, row) for row in rows}
     return [
-        SearchGroup(resources()[slug], list(group.values()), links.get(slug, "")) for slug, group in results.items() if group
+        SearchGroup(resources()[slug], list(group.values()), links.get(slug, ""))
+        for slug, group in results.items()
+        if group
     ]
 
 

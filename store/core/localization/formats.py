@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from babel import Locale
 from babel.dates import format_date, format_interval, format_skeleton, format_time, get_datetime_format
-from babel.numbers import format_currency, format_decimal, format_percent
+from babel.numbers import format_currency, format_decimal, format_percent, get_decimal_symbol
 
 from schema.core.text import Text
 from schema.validation.countries import COUNTRIES
@@ -29,6 +29,11 @@ class Formats:
         self.locale = locale_of(language)
         self.colon = colon_in(language)
         """The separator between a label and its value."""
+
+    @property
+    def decimal_mark(self) -> str:
+        """The comma or point before decimals."""
+        return get_decimal_symbol(self.locale)
 
     def translate(self, text: Text) -> str:
         """The translation into this language, or into its fallback."""
