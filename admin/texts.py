@@ -1,4 +1,6 @@
-"""The texts that the schema declares: labels of fields, values and actions, and the help under the fields of forms."""
+"""The texts that the API declares: labels of fields, values and actions, the help under the fields of forms, and the
+messages of errors.
+"""
 
 from collections.abc import Iterator
 
@@ -6,6 +8,7 @@ from graphql import GraphQLEnumType, GraphQLInputObjectType, GraphQLNamedType, G
 
 from admin.forms.kinds import argument_fields, fields_of
 from admin.graph.labels import label_of, value_label
+from admin.graph.message_texts import api_texts
 from admin.graph.schema_types import MONEY, TEXT, input_of, list_filter_of, list_order_of, queries, result_of
 from admin.graph.selections import node_of
 from admin.pages.bulk_actions import bulk_actions
@@ -23,7 +26,7 @@ def extract(*_: object, **_options: object) -> Iterator[tuple[int, str, str, lis
 
 
 def schema_texts() -> set[str]:
-    """All texts of the back office that come from the schema and from the declarations of resources."""
+    """All texts of the back office that come from the API and from the declarations of resources."""
     found = {section.name for section in SECTIONS}
     types = _Types()
     for resource in resources().values():
@@ -46,7 +49,7 @@ def schema_texts() -> set[str]:
             result = result_of(action.mutation)
             if result is not None:
                 types.add(result[1])
-    return found | types.texts
+    return found | types.texts | api_texts()
 
 
 def all_actions(resource: Resource) -> tuple[Action, ...]:

@@ -14,6 +14,7 @@ from admin.core.paths import ACCOUNT_PATH, ROOT
 from admin.core.values import Reader
 from admin.graph import execution
 from admin.graph.execution import GraphAnswer
+from admin.graph.messages import wording
 from admin.graph.schema_types import input_of
 from funnel.core.flash import Flashes
 from funnel.core.page_request import FieldError, PageRequest
@@ -57,6 +58,7 @@ class AdminRequest(PageRequest):
             self.client_ip,
             Transport.BACK_OFFICE,
             user_agent=self.http_request.headers.get("user-agent", ""),
+            wording=wording(self.templates.texts.translations(self.language)),
         )
 
     @property
@@ -100,7 +102,7 @@ class AdminRequest(PageRequest):
         """The language and the time zone of the values on the page."""
         zone = self.caller.time_zone if self.caller is not None else "UTC"
         is_partner = self.caller is not None and self.is_partner
-        return Reader(Formats(self.language), zone, self.translate, is_partner)
+        return Reader(Formats(self.language), zone, self.translate, is_partner, self.services.clock.now().year)
 
     def translate(self, text: str) -> str:
         """A text of the back office in the reader's language."""

@@ -1,6 +1,7 @@
 """Values of the API as cells of a page: amounts, times and names in the reader's language."""
 
 import datetime as dt
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -11,6 +12,8 @@ from graphql import GraphQLEnumType, GraphQLField, GraphQLNamedType, get_named_t
 
 from admin.graph.labels import label_of, value_label
 from admin.graph.schema_types import MONEY, TEXT, is_many
+from admin.graph.words import CODED, CODES
+from funnel.core.languages import NAMES
 from funnel.core.messages import N_
 from schema.validation.languages import LANGUAGES
 from store.core.localization.formats import Formats
@@ -103,10 +106,17 @@ class Cell:
     text: str = ""
     url: str = ""
     tone: str = ""
+    title: str = ""
+    """The whole of what is shortened."""
     items: Sequence["Cell"] = field(default_factory=tuple)
 
 
 EMPTY = Cell("empty")
+NOTHING = "NONE"
+"""The value of an enum that is shown as if it were empty."""
+RATES = re.compile(r"([rR]ate|[pP]ercentage)$")
+"""Names of rates in percent."""
+COUNTRY = re.compile(r"[cC]ountry(Code)?$")
 
 
 @dataclass(frozen=True)
@@ -118,6 +128,8 @@ class Reader:
     translate: Callable[[str], str]
     is_partner: bool = False
     """Whether it is a user of one partner."""
+    this_year: int = 0
+    """The present year: its days are written without it."""
 
     def cell(self, name: str, of: GraphQLField, value: Any) -> Cell:
         """The cell of a field."""
@@ -137,16 +149,17 @@ class Reader:
         if value is None:
             return EMPTY
         if isinstance(kind, GraphQLEnumType):
-            return Cell("chip", self.translate(value_label(value)), tone=tone_of(value))
+            label = self.translate(value_label(value))
+            return Cell("chip", label, tone=tone_of(value)) if value != NOTHING else EMPTY
         match kind.name:
             case "Boolean":
                 return Cell("yes" if value else "no", self.translate(N_("Yes") if value else N_("No")))
             case "DateTime":
-                return Cell("time", self.moment(value), tone=value)
+                return Cell("time", self.short_moment(value), tone=value, title=self.moment(value))
             case "Date":
                 return Cell("time", self.formats.days(dt.date.fromisoformat(value)), tone=value)
             case "Decimal" | "Int" | "Float":
-                return Cell("number", str(value))
+                return Cell("number", self._number(name, kind.name, value))
             case "JSON":
                 return Cell("code", orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
         if kind.name == MONEY:
@@ -154,6 +167,11 @@ class Reader:
         if kind.name == TEXT:
             return Cell("text", in_language(value, self.formats.language))
         return self._text_cell(name, str(value))
+
+    def _number(self, name: str, kind: str, value: Any) -> str:
+        if kind != "Decimal":
+            return str(value)
+        return self.formats.percent(Decimal(value)) if RATES.search(name) else self.formats.number(Decimal(value))
 
     def _text_cell(self, name: str, value: str) -> Cell:
         if name == LIST_NAME:
@@ -165,7 +183,22 @@ class Reader:
             return Cell("link", text, url=value)
         if name.lower().endswith("email"):
             return Cell("text", value, url=f"mailto:{value}")
-        return Cell("text", value)
+        if name == "language":
+            return Cell("text", NAMES.get(value, value))
+        if COUNTRY.search(name):
+            return Cell("text", self.formats.country(value))
+        return Cell("text", self.translate(CODES[value]) if name in CODED and value in CODES else value)
+
+    def day(self, text: str) -> str:
+        """A day in the reader's language: `24 Dec 2026` of `2026-12-24`; what is no day stays as it is."""
+        try:
+            return self.formats.days(dt.date.fromisoformat(text))
+        except ValueError:
+            return text
+
+    def short_moment(self, written: str) -> str:
+        """A point in time in the reader's time zone, without the present year."""
+        return self.formats.short_moment(dt.datetime.fromisoformat(written), self.time_zone, self.this_year)
 
     def moment(self, written: str) -> str:
         """A point in time in the reader's time zone."""

@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
@@ -29,6 +30,16 @@ SOURCES = {("Box", "partnerUuids"): "allowedPartners", ("VoucherOption", "vouche
 REFERENCE_KEYS = "id", "uuid"
 UPLOADED = "/media/"
 """Begins the paths of uploaded pictures."""
+
+
+@dataclass(frozen=True, slots=True)
+class WritingStyle:
+    """How a reader writes times and numbers."""
+
+    time_zone: str
+    decimal_mark: str = "."
+
+
 SELECTED_MONEY, SELECTED_TEXT = "{ amount currency }", f"{{ {' '.join(LANGUAGES)} }}"
 
 
@@ -90,13 +101,17 @@ def path_of_reference(of: InputField, kind: GraphQLObjectType) -> str | None:
 
 
 def typed_values(
-    of: GraphQLInputObjectType, kind: GraphQLObjectType, values: Mapping[str, Any], time_zone: str, prefix: str = ""
+    of: GraphQLInputObjectType,
+    kind: GraphQLObjectType,
+    values: Mapping[str, Any],
+    style: "WritingStyle",
+    prefix: str = "",
 ) -> Iterator[tuple[str, str]]:
     """The fields of a form with the present values of an object."""
     for each in fields_of(of):
         found = source_of(each, kind)
         if found is not None and values.get(found[0]) is not None:
-            yield from _form_values(each, found[1], values[found[0]], time_zone, prefix + each.name)
+            yield from _form_values(each, found[1], values[found[0]], style, prefix + each.name)
         if found is not None and is_non_null_type(found[1].type) and is_text(each):
             yield f"{prefix}{each.name}.{TEXT_IS_REQUIRED}", YES
 
@@ -108,27 +123,27 @@ def is_text(of: InputField) -> bool:
 
 
 def _form_values(
-    of: InputField, field: GraphQLField, value: Any, time_zone: str, name: str
+    of: InputField, field: GraphQLField, value: Any, style: "WritingStyle", name: str
 ) -> Iterator[tuple[str, str]]:
     named = get_named_type(field.type)
     match of.kind:
         case Kind.TRANSLATED:
             yield from ((f"{name}.{language}", value.get(language) or "") for language in LANGUAGES)
         case Kind.GROUP if isinstance(named, GraphQLObjectType):
-            yield from typed_values(of.input, named, value, time_zone, f"{name}.")
+            yield from typed_values(of.input, named, value, style, f"{name}.")
         case Kind.ROWS if isinstance(named, GraphQLObjectType):
             yield f"{name}.{COUNT}", str(len(value))
             for number, row in enumerate(value):
-                yield from typed_values(of.input, named, row, time_zone, f"{name}.{number}.")
+                yield from typed_values(of.input, named, row, style, f"{name}.{number}.")
         case Kind.CHECKBOXES | Kind.REFERENCES:
-            yield from ((f"{name}.{_single(of, each, time_zone, named)}", YES) for each in value)
+            yield from ((f"{name}.{_single(of, each, style, named)}", YES) for each in value)
         case Kind.LINES if is_many(field.type):
-            yield name, "\n".join(_single(of, each, time_zone, named) for each in value)
+            yield name, "\n".join(_single(of, each, style, named) for each in value)
         case _:
-            yield name, _single(of, value, time_zone, named)
+            yield name, _single(of, value, style, named)
 
 
-def _single(of: InputField, value: Any, time_zone: str, kind: GraphQLNamedType) -> str:
+def _single(of: InputField, value: Any, style: "WritingStyle", kind: GraphQLNamedType) -> str:
     if isinstance(kind, GraphQLObjectType):
         path = "amount" if kind.name == MONEY else path_of_reference(of, kind)
         value = value_at(value, path) if path is not None else None
@@ -138,9 +153,11 @@ def _single(of: InputField, value: Any, time_zone: str, kind: GraphQLNamedType) 
         case Kind.BOOLEAN | Kind.TRISTATE:
             return YES if value else NO
         case Kind.DATETIME:
-            return local_time(value, time_zone)
+            return local_time(value, style.time_zone)
         case Kind.TIME:
             return str(value)[:5]
+        case Kind.DECIMAL:
+            return str(value).replace(".", style.decimal_mark)
         case Kind.JSON:
             return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
     return str(value)

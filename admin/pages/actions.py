@@ -16,7 +16,7 @@ from admin.forms.choices import Lists, pickers_of
 from admin.forms.form_fields import FormBuilder
 from admin.forms.language_switch import BESIDE, language_switch
 from admin.forms.layout import sections_of
-from admin.forms.typed import Typed, without_removed_rows
+from admin.forms.typed import INVALID, Typed, without_removed_rows
 from admin.graph.execution import REFUSALS, GraphAnswer, raise_for
 from admin.graph.schema_types import input_of, is_many, result_of
 from admin.graph.selections import whole_selection
@@ -36,6 +36,7 @@ from admin.pages.shop_preview import LANGUAGE as PREVIEW_LANGUAGE
 from admin.resources.registry import resources_by_type
 from resolvers.core.idempotency import KEY_PATTERN
 from schema.core.errors import MalformedBody
+from schema.graph.errors import BAD_USER_INPUT
 
 BEFORE, KEY = "_before", "_key"
 """Fields of the form itself: the values that it began with, its idempotency key."""
@@ -73,7 +74,7 @@ async def submit(request: AdminRequest) -> Response:
     """Make a change: lead to what has changed, or show what came of it. A refused form is shown again."""
     change = await find_change(request)
     form = without_removed_rows(request.form)
-    problems = await upload_pictures(request, change, form, _key(form))
+    problems = await upload_pictures(request, change, form, key_of(form))
     if problems or is_only_a_step(form):
         refusal = FormRefusal(problems)
         return await _form(request, change, form, refusal, status=400 if problems else 200, before=_before(form))
@@ -182,7 +183,8 @@ def refusal_of(answer: GraphAnswer, payload: Mapping[str, Any]) -> FormRefusal |
         error = answer.errors[0]
         if error.code == "INTERNAL_ERROR" or error.code in REFUSALS:
             raise_for(error)
-        return FormRefusal({}, [each.message for each in answer.errors], is_open=error.code in OPEN)
+        told = [each.message if each.code != BAD_USER_INPUT else INVALID for each in answer.errors]
+        return FormRefusal({}, told, is_open=error.code in OPEN)
     return None
 
 

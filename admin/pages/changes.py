@@ -10,7 +10,7 @@ from admin.core.paths import ACCOUNT_PATH, ROOT
 from admin.core.request import AdminRequest
 from admin.core.titles import url_of
 from admin.core.values import value_at
-from admin.forms.current import selection, typed_values
+from admin.forms.current import WritingStyle, selection, typed_values
 from admin.graph.labels import split
 from admin.graph.schema_types import input_of
 from admin.graph.selections import value_selection
@@ -101,7 +101,8 @@ class Change:
         if not self.target or not self.action.is_prefilled:
             return {}
         kind, hidden = input_of(self.action.mutation), self.hidden_fields(request)
-        values = typed_values(kind, self.target_type, self.target, request.reader.time_zone)
+        style = WritingStyle(request.reader.time_zone, request.reader.formats.decimal_mark)
+        values = typed_values(kind, self.target_type, self.target, style)
         return {name: value for name, value in values if name.partition(".")[0] not in hidden}
 
 

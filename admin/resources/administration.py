@@ -9,7 +9,7 @@ PARTNERS = Resource(
     query="partners",
     is_of_network=True,
     key="uuid",
-    columns=("commercialName", "name", "status", "paymentsActive", "siteDomain", "agencyEmail", "createdOn"),
+    columns=("status", "paymentsActive", "siteDomain", "agencyEmail", "createdOn"),
     title=("commercialName",),
     more=(
         Action("updatePartner", {"uuid": "uuid"}, named="Look and theme", only=LOOK, part="look"),
@@ -49,8 +49,8 @@ MARKETPLACES = Resource(
 )
 LEGAL_DOCUMENTS = Resource(
     query="legalDocuments",
-    columns=("kind", "partner.commercialName", "createdOn", "replacedOn"),
-    title=("kind", "createdOn"),
+    columns=("createdOn", "replacedOn"),
+    title=("kind", "partner.commercialName", "createdOn"),
 )
 USERS = Resource(
     query="users",
@@ -63,7 +63,7 @@ USERS = Resource(
 )
 MAILS = Resource(
     query="mails",
-    columns=("createdOn", "kind", "recipient", "subject", "state", "sentOn"),
+    columns=("createdOn", "kind", "recipient", "state", "sentOn"),
     title=("subject",),
     search=("recipient",),
 )
@@ -91,16 +91,16 @@ WEBHOOK_ENDPOINTS = Resource(
 )
 WEBHOOK_DELIVERIES = Resource(
     query="webhookDeliveries",
-    columns=("id", "createdOn", "event.type", "endpoint.url", "state", "tries", "lastStatus"),
-    title=("id",),
+    columns=("createdOn", "endpoint.url", "state", "tries", "lastStatus"),
+    title=("event.type", "createdOn"),
 )
-EVENTS = Resource(query="events", columns=("id", "occurredOn", "type", "subject"), title=("type", "occurredOn"))
-JOBS = Resource(
-    query="jobs", columns=("id", "kind", "state", "attempts", "createdOn", "lastError"), title=("kind", "id")
+EVENTS = Resource(
+    query="events", columns=("occurredOn", "subject", "partner.commercialName"), title=("type", "occurredOn")
 )
+JOBS = Resource(query="jobs", columns=("state", "attempts", "createdOn", "lastError"), title=("kind", "id"))
 AUDIT_ENTRIES = Resource(
     query="auditEntries",
     find="auditEntry",
-    columns=("occurredOn", "operation", "refused", "actor", "username", "subjectType", "subjectId", "address"),
+    columns=("occurredOn", "refused", "actor", "username", "subjectType", "subjectId", "address"),
     title=("operation", "occurredOn"),
 )

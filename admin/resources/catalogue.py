@@ -4,7 +4,7 @@ from admin.resources.resource import Action, Child, Resource
 
 VOUCHER_PROTOTYPES = Resource(
     query="voucherPrototypes",
-    columns=("name", "type", "isActive", "stayPrice", "universe.name", "nbOrders", "ranking", "partner.commercialName"),
+    columns=("type", "isActive", "stayPrice", "universe.name", "nbOrders", "ranking", "partner.commercialName"),
     title=("name",),
     picture="cover.thumbUrl",
     more=(Action("createVoucherOptionLink", {"voucherPrototypeId": "id"}, named="Add an option"),),
@@ -71,7 +71,7 @@ DELIVERY_MODES = Resource(
 MEDIA = Resource(
     query="media",
     find="mediaById",
-    columns=("name", "thumbUrl", "width", "height", "createdOn", "archivedOn", "partner.commercialName"),
+    columns=("thumbUrl", "width", "height", "createdOn", "archivedOn", "partner.commercialName"),
     title=("name",),
     picture="thumbUrl",
 )

@@ -25,7 +25,7 @@ OFFERS = Resource(
 NETWORK_GIFT_CARDS = Resource(
     query="networkGiftCards",
     is_of_network=True,
-    columns=("code", "status", "value", "remainingValue", "gifteeDetails.lastName", "createdOn", "expiresOn"),
+    columns=("status", "gifteeDetails.lastName", "createdOn", "expiresOn", "value", "remainingValue"),
     title=("code",),
     more=(Action("useNetworkGiftCard", {"code": "code"}),),
     search=("code",),
@@ -33,24 +33,24 @@ NETWORK_GIFT_CARDS = Resource(
 )
 NETWORK_GIFT_CARD_USAGES = Resource(
     query="networkGiftCardUsages",
-    columns=("usedOn", "partner.commercialName", "value", "net", "isActive", "comment"),
-    title=("usedOn", "value"),
+    columns=("usedOn", "isActive", "comment", "value", "net"),
+    title=("partner.commercialName", "usedOn"),
     elsewhere=frozenset({"useNetworkGiftCard"}),
     more_new=(Action("useNetworkGiftCard", named="Use network gift card"),),
 )
 NETWORK_VOUCHERS = Resource(
     query="networkVouchers",
     is_of_network=True,
-    columns=("code", "box.name", "status", "usageCount", "maxUsages", "createdOn", "expiresOn"),
-    title=("code",),
+    columns=("status", "usageCount", "maxUsages", "createdOn", "expiresOn"),
+    title=("code", "box.name"),
     more=(Action("useNetworkVoucher", {"code": "code"}),),
     search=("code",),
     secrets=CODE,
 )
 NETWORK_VOUCHER_USAGES = Resource(
     query="networkVoucherUsages",
-    columns=("usedOn", "partner.commercialName", "isActive", "comment"),
-    title=("usedOn",),
+    columns=("usedOn", "isActive", "comment"),
+    title=("partner.commercialName", "usedOn"),
     elsewhere=frozenset({"useNetworkVoucher"}),
     more_new=(Action("useNetworkVoucher", named="Use network voucher"),),
 )

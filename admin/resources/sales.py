@@ -7,8 +7,8 @@ PAID = states(status="PAID")
 
 ORDERS = Resource(
     query="orders",
-    columns=("number", "createdOn", "buyer.lastName", "buyer.firstName", "kind", "status", "fulfilment.state", "total"),
-    title=("number",),
+    columns=("createdOn", "kind", "status", "fulfilment.state", "total", "partner.commercialName"),
+    title=("number", "buyer.firstName", "buyer.lastName"),
     more=(Action("refundOrder", {"id": "id"}, named="Refund the buyer", when=PAID),),
     when={
         "markOrderReady": states(fulfilment__state="TO_PREPARE", delivery__kind="CLICK_AND_COLLECT"),
@@ -40,14 +40,14 @@ CUSTOMERS = Resource(
 )
 REFUND_REQUESTS = Resource(
     query="refundRequests",
-    columns=("requestedOn", "customerName", "kind", "state", "order.number", "partner.commercialName"),
+    columns=("requestedOn", "kind", "state", "order.number", "partner.commercialName"),
     title=("customerName", "requestedOn"),
     when={name: states(state="PENDING") for name in ("approveRefundRequest", "declineRefundRequest")},
 )
 VOUCHERS = Resource(
     query="vouchers",
-    columns=("code", "prototypeName", "state", "gifteeDetails.lastName", "createdOn", "expiresOn", "totalPrice"),
-    title=("code",),
+    columns=("state", "gifteeDetails.lastName", "createdOn", "expiresOn", "totalPrice", "partner.commercialName"),
+    title=("code", "prototypeName"),
     elsewhere=frozenset({"importVouchers", "removeVoucherRental"}),
     children=(Child("rentals", (Action("removeVoucherRental", {"id": "id", "code": "^code"}, named="Remove"),)),),
     search=("code", "giftee", "gifter"),
@@ -55,7 +55,15 @@ VOUCHERS = Resource(
 )
 GIFT_CARDS = Resource(
     query="giftCards",
-    columns=("code", "status", "value", "remainingValue", "gifteeDetails.lastName", "createdOn", "expiresOn"),
+    columns=(
+        "status",
+        "gifteeDetails.lastName",
+        "createdOn",
+        "expiresOn",
+        "value",
+        "remainingValue",
+        "partner.commercialName",
+    ),
     title=("code",),
     elsewhere=frozenset({"importGiftCards"}),
     more=(Action("spendGiftCard", {"id": "id"}), Action("holdGiftCard", {"id": "id"})),
@@ -74,27 +82,27 @@ GIFT_CARDS = Resource(
 )
 PAYMENTS = Resource(
     query="payments",
-    columns=("createdOn", "customer.lastName", "product", "status", "refundStatus", "amount", "partner.commercialName"),
-    title=("product", "customer.lastName", "createdOn"),
+    columns=("createdOn", "status", "refundStatus", "amount", "partner.commercialName"),
+    title=("product", "customer.firstName", "customer.lastName", "createdOn"),
     more=(Action("refundPayment", {"id": "id"}, named="Refund the buyer", when=states(status="OK")),),
     search=("customerEmail", "customerLastName"),
 )
 PAYMENT_REQUESTS = Resource(
     query="paymentRequests",
-    columns=("reference", "customer.lastName", "description", "status", "amount", "createdOn", "expiresOn"),
+    columns=("customer.lastName", "status", "createdOn", "expiresOn", "amount", "partner.commercialName"),
     title=("reference", "description"),
     search=("search",),
 )
 REFUNDS = Resource(
     query="refunds",
     columns=("createdOn", "state", "origin", "reason", "amount", "partner.commercialName"),
-    title=("amount", "createdOn"),
+    title=("payment.customer.firstName", "payment.customer.lastName", "createdOn"),
     elsewhere=frozenset({"refundOrder", "refundPayment"}),
     when={"retryRefund": states(state="NEEDS_ACTION")},
 )
 DISPUTES = Resource(
     query="disputes",
-    columns=("createdOn", "state", "kind", "amount", "held", "contestUntil", "partner.commercialName"),
-    title=("kind", "createdOn"),
+    columns=("createdOn", "state", "kind", "contestUntil", "amount", "held", "partner.commercialName"),
+    title=("payment.customer.firstName", "payment.customer.lastName", "createdOn"),
     more=(Action("pushDisputeDocument", {"disputeId": "id"}, named="Add a document"),),
 )

@@ -21,6 +21,15 @@ const all = document.querySelector("#bulk [name=all]");
 const picks = document.querySelectorAll(".pick input");
 all?.addEventListener("change", () => { for (const pick of picks) pick.checked = all.checked; });
 for (const pick of picks) pick.addEventListener("change", () => { all.checked = [...picks].every((each) => each.checked); });
+const results = [...document.querySelectorAll(".found a")];
+addEventListener("keydown", (event) => {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  const search = document.getElementById("q");
+  const at = results.indexOf(document.activeElement);
+  if (!step || !results.length || (at < 0 && document.activeElement !== search)) return;
+  event.preventDefault();
+  (results[at + step] ?? (step < 0 ? search : results[at])).focus();
+});
 const menu = document.getElementById("menu");
 const wide = matchMedia("(min-width: 60rem)");
 const fold = () => { if (menu) menu.open = wide.matches; };

@@ -135,21 +135,22 @@ def _date_problems(voucher: ImportedVoucher, now: dt.datetime) -> Sequence[Probl
     never_paid = voucher.state in NEVER_PAID and voucher.activated_on is not None
     past, early = "Send a time in the past.", "A voucher cannot be used before it was issued, at `createdOn`."
     checks = (
-        (created > now, "created_on", "INVALID", past),
-        (is_used and used is None, "used_on", "REQUIRED", "Say when it was used."),
-        (used and not is_used, "used_on", "INVALID", "Send this only for a voucher in state `USED`."),
-        (used and used > now, "used_on", "INVALID", past),
-        (used and used < created, "used_on", "INVALID", early),
-        (never_paid, "activated_on", "INVALID", "A voucher that was never paid has no activation time."),
+        (created > now, Problem(("created_on",), "INVALID", past)),
+        (is_used and used is None, Problem(("used_on",), "REQUIRED", "Say when it was used.")),
+        (used and not is_used, Problem(("used_on",), "INVALID", "Send this only for a voucher in state `USED`.")),
+        (used and used > now, Problem(("used_on",), "INVALID", past)),
+        (used and used < created, Problem(("used_on",), "INVALID", early)),
+        (never_paid, Problem(("activated_on",), "INVALID", "A voucher that was never paid has no activation time.")),
         (
             is_expired and (expires is None or expires > now),
-            "expires_on",
-            "INVALID",
-            "An expired voucher needs an expiry time in the past.",
+            Problem(("expires_on",), "INVALID", "An expired voucher needs an expiry time in the past."),
         ),
-        (expires and expires <= begins, "expires_on", "INVALID", "A voucher must expire after its activation."),
+        (
+            expires and expires <= begins,
+            Problem(("expires_on",), "INVALID", "A voucher must expire after its activation."),
+        ),
     )
-    return [Problem((field,), code, message) for is_wrong, field, code, message in checks if is_wrong]
+    return [problem for is_wrong, problem in checks if is_wrong]
 
 
 def _row(partner_id: int, voucher: ImportedVoucher, prototype: VoucherPrototypeRow, now: dt.datetime) -> VoucherRow:

@@ -16,7 +16,7 @@ from resolvers.core.context import Context
 from resolvers.core.idempotency import DryRun, IdempotentRequest, StoredResponse, fingerprint
 from schema.graph.bounds import LimitExceededError, QueryLimits, check_variables
 from schema.graph.documents import MOST_ERRORS_WITH_HINTS, DocumentCache, DocumentRejected, GraphQLDocument
-from schema.graph.errors import BAD_USER_INPUT, WrongMethod, cause_of, find_outage, format_errors
+from schema.graph.errors import BAD_USER_INPUT, ENGLISH, WrongMethod, cause_of, find_outage, format_errors
 from schema.graph.executor import Executor
 
 COST_HISTOGRAM = Histogram(
@@ -133,7 +133,7 @@ class GraphQLServer:
                 stored = context.idempotency.response
                 return GraphQLResponse(stored.body, True, stored.status, dict(stored.sent_headers))
             return GraphQLResponse({"data": result.data, "extensions": extensions}, was_executed=True)
-        errors = format_errors(result.errors, context.request_id, BAD_USER_INPUT)
+        errors = format_errors(result.errors, context.request_id, BAD_USER_INPUT, context.wording or ENGLISH)
         body = {"data": result.data, "errors": errors, "extensions": extensions}
         outage = find_outage(result)
         if outage is not None:

@@ -10,6 +10,7 @@ from stdnum.exceptions import ValidationError
 from stdnum.fr import siret
 
 from schema.core.errors import InvalidInput, Problem
+from schema.core.message_names import TemplatedMessage
 from schema.partner.partner import PartnerStatus
 from schema.validation.contact import phone_number
 from schema.validation.countries import country_code
@@ -122,7 +123,9 @@ def _birthday(row: PartnerRow, today: dt.date) -> Problem | None:
     if age > MAX_AGE:
         return Problem(at, "INVALID", "Nobody is that old: look at the year.")
     if age < MIN_AGE:
-        return Problem(at, "INVALID", f"A legal representative is at least {MIN_AGE} years old.")
+        return Problem(
+            at, "INVALID", TemplatedMessage("A legal representative is at least {least} years old.", least=MIN_AGE)
+        )
     return None
 
 
@@ -135,7 +138,11 @@ def _bank(row: PartnerRow, today: dt.date) -> Problem | None:  # noqa: ARG001
     account, bank = IBAN(row.iban).country_code, BIC(row.bic).country_code
     if TERRITORIES.get(account, account) == TERRITORIES.get(bank, bank):
         return None
-    return Problem(("bank_account", "bic"), "INVALID", f"This bank is in {bank}, and the account in {account}.")
+    return Problem(
+        ("bank_account", "bic"),
+        "INVALID",
+        TemplatedMessage("This bank is in {bank}, and the account in {account}.", bank=bank, account=account),
+    )
 
 
 def _return_hosts(row: PartnerRow, today: dt.date) -> Problem | None:  # noqa: ARG001

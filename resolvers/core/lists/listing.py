@@ -21,6 +21,7 @@ from resolvers.core.lists.page_query import LazyRow, PageQuery
 from resolvers.core.scoping import visible_conditions
 from schema.core.errors import InvalidInput
 from schema.core.inputs import RejectedInput
+from schema.core.message_names import TemplatedMessage
 from schema.core.permission import RequiredAccess
 from store.core.codes import normalize
 from store.database.keyset import InvalidCursor, KeysetOrder, Position
@@ -66,7 +67,7 @@ class PageArguments:
         if size is None:
             return DEFAULT_PAGE
         if not 0 < size <= LARGEST_PAGE:
-            raise InvalidInput.at(name, f"Ask for 1 to {LARGEST_PAGE}.", "OUT_OF_RANGE")
+            raise InvalidInput.at(name, TemplatedMessage("Ask for 1 to {most}.", most=LARGEST_PAGE), "OUT_OF_RANGE")
         return size
 
 
