@@ -13,7 +13,8 @@ from starlette.responses import Response
 
 from admin.core.request import AdminRequest
 from admin.core.titles import title_of, url_of
-from admin.forms.typed import DECIMAL, YES
+from admin.forms.local_values import parse_decimal
+from admin.forms.typed import YES
 from admin.graph.execution import GraphAnswer
 from admin.graph.schema_types import access_of, input_of, mutations
 from admin.pages.actions import KEY, FormRefusal, key_of, refusal_of
@@ -171,34 +172,41 @@ def _chosen_lines(values: Mapping[str, Any], form: Mapping[str, str]) -> ChosenR
 
 
 def _chosen_amount(values: Mapping[str, Any], form: Mapping[str, str]) -> ChosenRefund:
-    typed = form.get("amount", "").strip()
     split, problems = _typed_split(form)
-    if not DECIMAL.fullmatch(typed):
-        problems["amount"] = AMOUNT
-    input = {"id": values["id"], "amount": typed.replace(",", "."), "reason": form.get("reason", "").strip()}
+    amount = _amount_at(form, "amount", problems)
+    input = {"id": values["id"], "amount": amount, "reason": form.get("reason", "").strip()}
     return ChosenRefund(input | split, (), problems)
+
+
+def _amount_at(form: Mapping[str, str], name: str, problems: dict[str, str], default: str = "") -> str:
+    """The amount in a field with a point, whose problem is added if it is none."""
+    try:
+        return parse_decimal(form.get(name, "").strip() or default)
+    except ValueError:
+        problems[name] = AMOUNT
+        return ""
 
 
 def _typed_split(form: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
     """How staff divide it; nothing by default, so that it is divided in proportion."""
-    typed = {name: form.get(f"split.{name}", "").strip() for name in ("card", "gift")}
-    problems = {f"split.{name}": AMOUNT for name, text in typed.items() if text and not DECIMAL.fullmatch(text)}
-    if problems or not any(typed.values()):
+    problems: dict[str, str] = {}
+    if not any(form.get(f"split.{name}", "").strip() for name in ("card", "gift")):
         return {}, problems
-    return _split_of(typed["card"] or "0", typed["gift"] or "0"), {}
+    card, gift = (_amount_at(form, f"split.{name}", problems, default="0") for name in ("card", "gift"))
+    return ({} if problems else _split_of(card, gift)), problems
 
 
 def _split(form: Mapping[str, str]) -> dict[str, Any]:
     """The parts that the preview has shown. Raises MalformedBody if they are missing."""
-    card, gift = form.get(BY_CARD, ""), form.get(BY_GIFT_CARD, "")
-    if not DECIMAL.fullmatch(card) or not DECIMAL.fullmatch(gift):
+    problems: dict[str, str] = {}
+    parts = _split_of(_amount_at(form, BY_CARD, problems), _amount_at(form, BY_GIFT_CARD, problems))
+    if problems:
         raise MalformedBody(reason="it was changed on its way")
-    return _split_of(card, gift)
+    return parts
 
 
 def _split_of(card: str, gift: str) -> dict[str, Any]:
-    parts = {"additionalPayinAmount": card.replace(",", "."), "extraSourceAmount": gift.replace(",", ".")}
-    return {"split": parts}
+    return {"split": {"additionalPayinAmount": card, "extraSourceAmount": gift}}
 
 
 # ---- the pages
