@@ -3,9 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 from starlette.responses import Response
 
+from admin.core.paths import ROOT
 from admin.core.request import AdminRequest
 from admin.core.titles import title_of, titles_of, url_of
 from admin.core.values import Cell, in_language
@@ -100,6 +102,9 @@ async def show(request: AdminRequest) -> Response:
         lines=[sold_line(request, line) for line in values["products"]],
         totals=_totals(request, values),
         tracking=_tracking(request, values),
+        customer_url=f"{ROOT}customers/?{urlencode({'email': values['buyer']['email']})}"
+        if values["buyer"]["email"]
+        else "",
         delivery_name=in_language(values["delivery"]["name"], request.language),
         story=[_moment(request, entry) for entry in values["timeline"] or ()],
         payments=[_payment(request, payment) for payment in values["payments"]],

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import Boolean, Column, ColumnElement, Integer, String, exists, literal_column, or_, select, union_all
+from sqlalchemy import Column, ColumnElement, Integer, String, func, literal_column, select, union_all
 from sqlmodel import col
 
 from schema.payment.payment import PaymentStatus
@@ -18,23 +18,21 @@ _ORDERS = OrderRow.__table__.c  # type: ignore[attr-defined]  # SQLModel's type 
 
 
 def has_bought(column: Column[Any], value: bool) -> Condition:
-    """Customers with an e-mail address who have placed an order, or paid a payment. The column is their address."""
+    """Customers with an e-mail address who have placed an order, or paid a payment. The column is their address.
 
-    def build(tested: Any, bind: Any) -> ColumnElement[bool]:
-        customer = tested.table.c
-        ordered = exists(
-            select(1).where(_ORDERS.partner_id == customer.partner_id, _ORDERS.buyer_normal_email == tested)
-        )
-        paid = exists(
-            select(1).where(
-                col(PaymentRow.customer_id) == customer.id,
-                col(PaymentRow.status) == literal_column(f"'{PaymentStatus.OK.value}'"),
-            )
-        )
-        condition: ColumnElement[bool] = (tested.is_not(None) & or_(ordered, paid)) == bind
-        return condition
+    Each is looked up along the indexes, as a page has few customers: `EXISTS` would read all payments first.
+    """
 
-    return Condition.on_column(column, "bought", (value,), (Boolean(),), build)
+    def build(tested: Any) -> ColumnElement[bool]:
+        customer, one = tested.table.c, literal_column("1", Integer)
+        bought = _ORDERS.partner_id == customer.partner_id, _ORDERS.buyer_normal_email == tested
+        is_paid = col(PaymentRow.status) == literal_column(f"'{PaymentStatus.OK.value}'")
+        paid = col(PaymentRow.customer_id) == customer.id, is_paid
+        found = (select(one).where(*tests).limit(literal_column("1")).scalar_subquery() for tests in (bought, paid))
+        condition: ColumnElement[bool] = tested.is_not(None) & func.coalesce(*found).is_not(None)
+        return condition if value else ~condition
+
+    return Condition.on_column(column, f"bought:{value}", (), (), build)
 
 
 def is_of_customer(column: Column[Any], id: int) -> Condition:

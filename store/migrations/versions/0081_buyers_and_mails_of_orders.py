@@ -3,6 +3,7 @@
 Buyers of goods become customers, as the givers of vouchers are. Orders have the address of their buyer in lower case.
 """
 
+import sqlalchemy as sa
 from alembic import op
 
 revision = '0081'
@@ -13,6 +14,7 @@ depends_on = None
 BUYER = "nullif(lower(buyer_email), '')"
 NUMBER = "coalesce(content ->> 'order_number', content ->> 'number')"
 PERSON = "search_text(first_name || ' ' || last_name || chr(10) || email)"
+KNOWN = sa.text('normal_email IS NOT NULL')
 BUYERS = """
     INSERT INTO customer (partner_id, first_name, last_name, email, normal_email, created_on)
     SELECT DISTINCT ON (partner_id, buyer_normal_email)
@@ -32,10 +34,10 @@ def upgrade() -> None:
     op.execute(BUYERS)
     op.execute(f'ALTER TABLE customer ADD COLUMN person_text text NOT NULL GENERATED ALWAYS AS ({PERSON}) STORED')
     op.execute("CREATE INDEX customer_search_idx ON customer USING gin ((search_grams('p', person_text)))")
-    op.create_index('customer_created_on_list_idx', 'customer', ['partner_id', 'created_on', 'id'])
-    op.create_index('customer_last_name_list_idx', 'customer', ['partner_id', 'last_name', 'id'])
-    op.create_index('customer_newest_idx', 'customer', ['created_on', 'id'])
-    op.create_index('customer_name_idx', 'customer', ['last_name', 'id'])
+    op.create_index('customer_created_on_list_idx', 'customer', ['partner_id', 'created_on', 'id'], postgresql_where=KNOWN)
+    op.create_index('customer_last_name_list_idx', 'customer', ['partner_id', 'last_name', 'id'], postgresql_where=KNOWN)
+    op.create_index('customer_newest_idx', 'customer', ['created_on', 'id'], postgresql_where=KNOWN)
+    op.create_index('customer_name_idx', 'customer', ['last_name', 'id'], postgresql_where=KNOWN)
 
 
 def downgrade() -> None:
