@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 from admin.forms.form_fields import FormField
 from admin.forms.kinds import Kind
@@ -149,8 +148,3 @@ def _required_first(fields: Sequence[FormField]) -> Sequence[FormField]:
 
 def _groups_last(fields: Sequence[FormField]) -> Sequence[FormField]:
     return sorted(fields, key=lambda each: each.kind in (Kind.GROUP, Kind.ROWS))
-
-
-def headings() -> Sequence[str]:
-    """All headings."""
-    return [REST, *dict.fromkeys(heading for heading, _ in chain.from_iterable(LAYOUTS.values()))]

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,6 +16,7 @@ from admin.forms.form_fields import SEARCH, SEARCHED, UPLOAD
 from admin.forms.kinds import InputField, Kind, fields_of
 from admin.forms.language_switch import BESIDE, BESIDE_COOKIE, BESIDE_SECONDS, chosen_language
 from admin.forms.typed import COUNT, YES, count_of
+from admin.graph.execution import run
 from admin.graph.schema_types import access_of, input_of, mutations
 from admin.pages.changes import Change
 
@@ -89,7 +91,8 @@ async def _create(
         f"{{ {CREATE}(input: $input) {{ media {{ {selected} }} userErrors {{ field code message }} }} }}"
     )
     digest = hashlib.sha256(key.encode()).hexdigest() if key else None
-    answer = await request.run(document, {"input": media}, key=digest)
+    own = replace(request.context)  # a context keeps the response of its key, which is none of the form's
+    answer = await run(own, document, {"input": media}, key=digest)
     problems = [problem for error in answer.errors for problem in error.problems]
     payload = answer.data.get(CREATE) or ({} if problems else answer.only(CREATE))
     messages = [str(each["message"]) for each in (*payload.get("userErrors", ()), *problems)]
