@@ -3,7 +3,7 @@
 import strawberry
 
 import resolvers.network.holder  # noqa: F401 - registers the addresses of holders and documents
-from resolvers import audit, bank_account, document, legal
+from resolvers import audit, bank_account, code_reveal, document, legal
 from resolvers import coupon as coupons
 from resolvers import delivery as deliveries
 from resolvers import event as event_lists
@@ -300,6 +300,11 @@ class Mutation:
     resend_payment_request = mutation_field(payment_requests.resend_payment_request)
     retire_legal_document = mutation_field(legal.retire_legal_document)
     retry_job = mutation_field(jobs.retry_job)
+    reveal_gift_card_code = mutation_field(code_reveal.reveal_gift_card_code)
+    reveal_network_gift_card_code = mutation_field(code_reveal.reveal_network_gift_card_code)
+    reveal_network_voucher_code = mutation_field(code_reveal.reveal_network_voucher_code)
+    reveal_order_page = mutation_field(code_reveal.reveal_order_page)
+    reveal_voucher_code = mutation_field(code_reveal.reveal_voucher_code)
     reverse_gift_card_capture = mutation_field(spending.reverse_gift_card_capture)
     revoke_other_sessions = mutation_field(sessions.revoke_other_sessions, result="count")
     revoke_token = mutation_field(tokens.revoke_token)

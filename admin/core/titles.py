@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from admin.core.paths import ROOT
-from admin.core.values import Reader, masked, value_at
+from admin.core.values import Reader, value_at
 from admin.graph.labels import label_of
 from admin.graph.schema_types import field_at
 from admin.resources.registry import resources_by_type
@@ -12,13 +12,11 @@ from admin.resources.resource import Resource
 
 
 def title_of(resource: Resource, row: Mapping[str, Any], reader: Reader) -> str:
-    """The name of an object by the values of its title; its key if it has none. Secret codes are masked."""
-    texts = []
-    for path in resource.title:
-        value = value_at(row, path)
-        if path in resource.secrets and value:
-            value = masked(value)
-        texts.append(reader.text(field_at(resource.type, path), path.rsplit(".", 1)[-1], value))
+    """The name of an object by the values of its title; its key if it has none."""
+    texts = [
+        reader.text(field_at(resource.type, path), path.rsplit(".", 1)[-1], value_at(row, path))
+        for path in resource.title
+    ]
     title = ", ".join(filter(None, texts))
     if not title or not any(character.isalpha() for character in title):
         title = f"{reader.translate(label_of(resource.type.name))} {title or row.get(resource.key, '')}"

@@ -12,8 +12,10 @@ from graphql import GraphQLEnumType, GraphQLField, GraphQLNamedType, get_named_t
 from admin.graph.labels import value_label
 from admin.graph.schema_types import MONEY, TEXT, is_many
 from funnel.core.messages import N_
+from schema.core.derived import mask_code
 from schema.validation.languages import LANGUAGES
 from store.core.localization.formats import Formats
+from store.core.telemetry.logs import MASK, is_secret, mask_secrets
 
 PICTURES = frozenset({"thumbUrl", "pictureUrl", "logoUrl", "cardUrl"})
 """Fields with the address of a picture."""
@@ -89,8 +91,6 @@ WAITS = frozenset(
 )
 LONGEST_LINK = 60
 """Longest address that is shown itself, in characters."""
-SHOWN_OF_SECRET = 4
-"""Last characters of a code that lists show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ class Reader:
             case "Decimal" | "Int" | "Float":
                 return Cell("number", str(value))
             case "JSON":
-                return Cell("code", orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
+                return Cell("code", orjson.dumps(without_secrets(value), option=orjson.OPT_INDENT_2).decode())
         if kind.name == MONEY:
             return Cell("number", self.formats.money(Decimal(value["amount"]), value["currency"]))
         if kind.name == TEXT:
@@ -173,9 +173,15 @@ def in_language(text: Mapping[str, str | None], language: str) -> str:
     return next((found for each in (language, *LANGUAGES) if (found := text.get(each))), "")
 
 
-def masked(code: str) -> str:
-    """A code of which only the end is readable."""
-    return "•••• " + code[-SHOWN_OF_SECRET:] if len(code) > SHOWN_OF_SECRET else code
+def without_secrets(value: Any, name: str = "") -> Any:
+    """JSON as pages show it: what has the name of a secret is masked to its end, and so are the addresses of documents."""
+    if isinstance(value, dict):
+        return {key: without_secrets(inner, key) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [without_secrets(inner, name) for inner in value]
+    if not isinstance(value, str) or value.startswith(MASK):
+        return value
+    return mask_code(value) if value and is_secret(name) else mask_secrets(value)
 
 
 def tone_of(value: str) -> str:

@@ -26,7 +26,7 @@ VALUES = {
 """Values whose words do not follow from their names."""
 CHANGES = {"update": "Edit", "create": "New"}
 """What the verb of a change is called on a button."""
-NAMED = {"hasBeenOrdered": "Ordered before", "selfGifted": "For the buyer", "nbOrders": "Orders"}
+NAMED = {"hasBeenOrdered": "Ordered before", "selfGifted": "For the buyer", "nbOrders": "Orders", "maskedCode": "Code"}
 """Labels that the names alone would spoil."""
 
 

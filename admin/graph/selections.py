@@ -1,6 +1,6 @@
 """Writes the selections of documents: a column of a list, a whole object, the names of what it leads to."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from graphql import GraphQLField, GraphQLObjectType, get_named_type, is_leaf_type, is_required_argument
 
@@ -11,6 +11,14 @@ MOST_NODES = 100
 """Rows of a connection on the page of an object."""
 DEEPEST = 3
 """Levels of embedded objects on the page of an object."""
+SECRETS: Mapping[str, frozenset[str]] = {
+    "GiftCard": frozenset({"code", "documentUrl", "appleWalletUrl", "googleWalletUrl"}),
+    "NetworkGiftCard": frozenset({"code", "documentUrl", "holderUrl", "appleWalletUrl", "googleWalletUrl"}),
+    "NetworkVoucher": frozenset({"code", "documentUrl", "holderUrl", "appleWalletUrl", "googleWalletUrl"}),
+    "Order": frozenset({"pageUrl"}),
+    "Voucher": frozenset({"code", "documentUrl", "appleWalletUrl", "googleWalletUrl"}),
+}
+"""Codes, and what they are printed on: no page selects them, as they are shown by `reveal…` only, which is audited."""
 TitlesOf = Callable[[str], Sequence[str]]
 """The fields that name an object of a type; none if it has no page of its own."""
 
@@ -61,7 +69,7 @@ def whole_selection(
     """All that an object has: its values, its embedded objects, and the names of the objects that it leads to."""
     parts = []
     for name, field in kind.fields.items():
-        if name in skipped or needs_arguments(field):
+        if name in skipped or name in SECRETS.get(kind.name, ()) or needs_arguments(field):
             continue
         leaf = leaf_selection(field)
         if leaf is not None:

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from admin.core.paths import ROOT
 from admin.core.request import AdminRequest
 from admin.core.titles import url_of
-from admin.core.values import Cell, masked, value_at
+from admin.core.values import Cell, value_at
 from admin.forms.choices import choices_of
 from admin.graph.execution import GraphAnswer, raise_for
 from admin.graph.labels import label_of, value_label
@@ -115,12 +115,12 @@ def _is_number(resource: Resource, path: str) -> bool:
 
 
 def _row(request: AdminRequest, resource: Resource, columns: Sequence[Column], row: Mapping[str, Any]) -> Row:
-    cells = []
-    for column in columns:
-        value = value_at(row, column.path)
-        if column.path in resource.secrets and value:
-            value = masked(value)
-        cells.append(request.reader.cell(column.path.rsplit(".", 1)[-1], field_at(resource.type, column.path), value))
+    cells = [
+        request.reader.cell(
+            column.path.rsplit(".", 1)[-1], field_at(resource.type, column.path), value_at(row, column.path)
+        )
+        for column in columns
+    ]
     return Row(url_of(resource, row), cells)
 
 

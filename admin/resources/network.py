@@ -2,7 +2,7 @@
 
 from admin.resources.resource import Action, Resource, states
 
-CODE = frozenset({"code"})
+SHOW_CODE = "Show the code"
 
 BOXES = Resource(
     query="boxes",
@@ -24,11 +24,13 @@ OFFERS = Resource(
 NETWORK_GIFT_CARDS = Resource(
     query="networkGiftCards",
     is_of_network=True,
-    columns=("code", "status", "value", "remainingValue", "gifteeDetails.lastName", "createdOn", "expiresOn"),
-    title=("code",),
-    more=(Action("useNetworkGiftCard", {"code": "code"}),),
+    columns=("maskedCode", "status", "value", "remainingValue", "gifteeDetails.lastName", "createdOn", "expiresOn"),
+    title=("maskedCode",),
+    more=(
+        Action("revealNetworkGiftCardCode", {"id": "id"}, named=SHOW_CODE),
+        Action("useNetworkGiftCard", {"code": "code"}),
+    ),
     search=("code",),
-    secrets=CODE,
 )
 NETWORK_GIFT_CARD_USAGES = Resource(
     query="networkGiftCardUsages",
@@ -40,11 +42,13 @@ NETWORK_GIFT_CARD_USAGES = Resource(
 NETWORK_VOUCHERS = Resource(
     query="networkVouchers",
     is_of_network=True,
-    columns=("code", "box.name", "status", "usageCount", "maxUsages", "createdOn", "expiresOn"),
-    title=("code",),
-    more=(Action("useNetworkVoucher", {"code": "code"}),),
+    columns=("maskedCode", "box.name", "status", "usageCount", "maxUsages", "createdOn", "expiresOn"),
+    title=("maskedCode",),
+    more=(
+        Action("revealNetworkVoucherCode", {"id": "id"}, named=SHOW_CODE),
+        Action("useNetworkVoucher", {"code": "code"}),
+    ),
     search=("code",),
-    secrets=CODE,
 )
 NETWORK_VOUCHER_USAGES = Resource(
     query="networkVoucherUsages",

@@ -147,8 +147,6 @@ class Resource:
     """Fields of the filter that the search of all resources tries."""
     is_of_network: bool = False
     """Whether others lead users of a partner to objects that only the marketplace may look up."""
-    secrets: frozenset[str] = frozenset()
-    """Fields that lists show in part only: whoever has them can spend them."""
 
     @cached_property
     def type(self) -> GraphQLObjectType:

@@ -2,8 +2,8 @@
 
 from admin.resources.resource import Action, Child, Resource, states
 
-CODE = frozenset({"code"})
 PAID = states(status="PAID")
+SHOW_CODE = "Show the code"
 
 ORDERS = Resource(
     query="orders",
@@ -12,6 +12,7 @@ ORDERS = Resource(
     more=(
         Action("refundOrder", {"id": "id"}, named="Refund the buyer", when=PAID),
         Action("previewOrderRefund", {"id": "id"}, named="Preview a refund", when=PAID),
+        Action("revealOrderPage", {"id": "id"}, named="Show the customer's page"),
     ),
     when={
         "markOrderReady": states(fulfilment__state="TO_PREPARE", delivery__kind="CLICK_AND_COLLECT"),
@@ -34,18 +35,22 @@ REFUND_REQUESTS = Resource(
 )
 VOUCHERS = Resource(
     query="vouchers",
-    columns=("code", "prototypeName", "state", "gifteeDetails.lastName", "createdOn", "expiresOn", "totalPrice"),
-    title=("code",),
+    columns=("maskedCode", "prototypeName", "state", "gifteeDetails.lastName", "createdOn", "expiresOn", "totalPrice"),
+    title=("maskedCode",),
+    more=(Action("revealVoucherCode", {"id": "id"}, named=SHOW_CODE),),
     elsewhere=frozenset({"removeVoucherRental"}),
     children=(Child("rentals", (Action("removeVoucherRental", {"id": "id", "code": "^code"}, named="Remove"),)),),
     search=("code", "giftee", "gifter"),
-    secrets=CODE,
 )
 GIFT_CARDS = Resource(
     query="giftCards",
-    columns=("code", "status", "value", "remainingValue", "gifteeDetails.lastName", "createdOn", "expiresOn"),
-    title=("code",),
-    more=(Action("spendGiftCard", {"id": "id"}), Action("holdGiftCard", {"id": "id"})),
+    columns=("maskedCode", "status", "value", "remainingValue", "gifteeDetails.lastName", "createdOn", "expiresOn"),
+    title=("maskedCode",),
+    more=(
+        Action("revealGiftCardCode", {"id": "id"}, named=SHOW_CODE),
+        Action("spendGiftCard", {"id": "id"}),
+        Action("holdGiftCard", {"id": "id"}),
+    ),
     children=(
         Child(
             "holds",
@@ -56,7 +61,6 @@ GIFT_CARDS = Resource(
         ),
     ),
     search=("code", "giftee", "gifter"),
-    secrets=CODE,
 )
 PAYMENTS = Resource(
     query="payments",
