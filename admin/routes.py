@@ -8,6 +8,7 @@ from starlette.routing import BaseRoute, Route
 from admin.core.handler import AdminSite
 from admin.core.paths import (
     ACCOUNT_PATH,
+    END_VIEW_PATH,
     FORGOT_PASSWORD_PATH,
     LOG_IN_CODE_PATH,
     LOG_IN_PATH,
@@ -20,7 +21,7 @@ from admin.core.paths import (
 from admin.core.request import AdminRequest
 from admin.core.templates import STATIC_PREFIX, AdminTemplates
 from admin.pages import actions, details, home, lists, reports, search
-from admin.sign_in import account, log_in, passkeys, passwords
+from admin.sign_in import account, impersonation, log_in, passkeys, passwords
 from funnel.core.page_handler import Handler, PageEndpoint
 from schema.core.errors import NotFound
 from store.core.settings import Settings
@@ -54,6 +55,7 @@ def routes(settings: Settings) -> Sequence[BaseRoute]:
     return [
         Route(f"{STATIC_PREFIX}{{name}}", pages.assets.serve),
         Route(f"{ROOT}log-out/", site.form(log_in.log_out), methods=["POST"]),
+        Route(END_VIEW_PATH, site.staff_form(impersonation.end), methods=["POST"]),
         Route(f"{ROOT}language/", site.form(log_in.change_language), methods=["POST"]),
         *(Route(path, site.staff_form(handler), methods=["POST"]) for path, handler in _account_forms()),
         *(Route(path, show, methods=["GET"]) for path, show, _ in table),

@@ -11,9 +11,9 @@ from resolvers import ledger as ledgers
 from resolvers import product as products
 from resolvers import wallet as wallets
 from resolvers import wallet_pass as wallet_passes  # noqa: F401 - registers the addresses of passes
+from resolvers.account import impersonation, second_factor, sessions, tokens, users
 from resolvers.account import links as account_links
 from resolvers.account import passkeys as account_passkeys
-from resolvers.account import second_factor, sessions, tokens, users
 from resolvers.activation import activation, resolution
 from resolvers.cart import carts, multi_product_carts
 from resolvers.catalogue import option_categories, option_links, options, prototypes, taxonomy
@@ -243,6 +243,7 @@ class Mutation:
     delete_webhook_endpoint = mutation_field(webhooks.delete_webhook_endpoint)
     disable_second_factor = mutation_field(second_factor.disable_second_factor)
     discard_job = mutation_field(jobs.discard_job)
+    end_impersonation = mutation_field(impersonation.end_impersonation)
     explain_reconciliation_finding = mutation_field(reconciliation_findings.explain_reconciliation_finding)
     create_fee_rule = mutation_field(fees.create_fee_rule)
     extend_network_gift_card = mutation_field(network_card_issuing.extend_network_gift_card)
@@ -253,6 +254,7 @@ class Mutation:
     extend_gift_card = mutation_field(gift_card_issuing.extend_gift_card)
     extend_voucher = mutation_field(updates.extend_voucher)
     hold_gift_card = mutation_field(holds.hold_gift_card)
+    impersonate_partner = mutation_field(impersonation.impersonate_partner)
     import_network_voucher = mutation_field(network_voucher_issuing.import_network_voucher)
     import_voucher = mutation_field(imports.import_voucher)
     import_vouchers = mutation_field(imports.import_vouchers)

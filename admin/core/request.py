@@ -1,7 +1,7 @@
 """The request of a member of staff in the back office."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -17,6 +17,7 @@ from admin.graph.execution import GraphAnswer
 from admin.graph.schema_types import input_of
 from funnel.core.flash import Flashes
 from funnel.core.page_request import FieldError, PageRequest
+from resolvers.account.impersonation import PartnerView
 from resolvers.core.caller import Caller, Role, Transport
 from resolvers.core.context import Context
 from schema.core.errors import AppError
@@ -31,7 +32,11 @@ class AdminRequest(PageRequest):
     """A request in the back office, logged in or not."""
 
     caller: Caller | None = field(kw_only=True)
-    """The logged-in user; None without a valid log-in."""
+    """The logged-in user, or as whom the user looks; None without a valid log-in."""
+    own_caller: Caller | None = field(kw_only=True)
+    """The logged-in user itself."""
+    view: PartnerView | None = field(kw_only=True)
+    """The look as a partner that is going on; None normally."""
     had_cookie: bool = field(kw_only=True)
     """True if the browser sent a log-in cookie, valid or not."""
     files: Mapping[str, UploadFile] = field(default_factory=dict, kw_only=True)
@@ -53,6 +58,11 @@ class AdminRequest(PageRequest):
             Transport.BACK_OFFICE,
             user_agent=self.http_request.headers.get("user-agent", ""),
         )
+
+    @property
+    def own_context(self) -> Context:
+        """The request as the user itself, also of one who looks as a partner."""
+        return replace(self.context, caller=self.own_caller)
 
     @property
     def required_caller(self) -> Caller:

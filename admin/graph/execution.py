@@ -15,6 +15,7 @@ from schema.core.errors import (
     Forbidden,
     MarketplaceOnly,
     PartnerOnly,
+    ReadOnlySession,
     TooManyRequests,
     Unauthenticated,
     Unavailable,
@@ -30,6 +31,7 @@ REFUSALS: Mapping[str, Callable[[int], AppError]] = {
     "MARKETPLACE_ONLY": lambda _: MarketplaceOnly(),
     "PARTNER_ONLY": lambda _: PartnerOnly(),
     "TOO_MANY_REQUESTS": TooManyRequests,
+    "READ_ONLY_SESSION": lambda _: ReadOnlySession(),
     "UNAUTHENTICATED": lambda _: Unauthenticated(),
     "UNAVAILABLE": lambda _: Unavailable(what="The service"),
 }

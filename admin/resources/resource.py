@@ -39,6 +39,8 @@ class Action:
     named: str = ""
     when: States = field(default_factory=dict)
     """In which states it is possible; empty if it always is, or if only the API knows."""
+    leads_home: bool = False
+    """Whether it leads to the first page, instead of what has changed."""
 
     def is_possible(self, values: Mapping[str, Any]) -> bool:
         """Whether the state of an object allows it."""

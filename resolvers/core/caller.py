@@ -54,6 +54,9 @@ class Caller:
     time_zone: str = "UTC"
     """IANA time zone of the caller's marketplace."""
 
+    is_read_only: bool = False
+    """True for a user who looks as a partner: every change is refused."""
+
     def may(self, permission: Permission) -> bool:
         """Whether the caller has a permission. The master permission includes all."""
         return permission in self.permissions or Permission.MANAGE_MASTERADMIN in self.permissions

@@ -130,6 +130,20 @@ class Forbidden(AppError):
     is_user_error = False
 
 
+class ReadOnlySession(AppError):
+    """Who looks as somebody else changes nothing. End the look first."""
+
+    status = 403
+    is_user_error = False
+
+
+class LogInOnly(AppError):
+    """This is for log-ins of the back office only, and not for API tokens."""
+
+    status = 403
+    is_user_error = False
+
+
 class PartnerOnly(AppError):
     """This needs a token that belongs to a partner."""
 

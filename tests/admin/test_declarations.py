@@ -58,6 +58,7 @@ NOT_IN_BACK_OFFICE = {
     "deletePasskey": "The page of the account runs it.",
     "renamePasskey": "A passkey is deleted and registered again under another name.",
     "obtainTokenWithPasskey": "The log-in form runs it.",
+    "endImpersonation": "The banner of each page runs it.",
     "saveEcommerceCart": "The servers of shops do it, before a checkout.",
     "createMultiProductCart": "The servers of shops do it, before a checkout.",
 }
