@@ -82,6 +82,12 @@ class AdminRequest(PageRequest):
         return f"{scheme}://{self.http_request.headers.get('host', '')}"
 
     @property
+    def has_passkeys(self) -> bool:
+        """Whether passkeys work at this host: they are bound to that of the service's own address."""
+        host = urlsplit(self.services.settings.public_url).netloc
+        return self.http_request.headers.get("host", "").lower() == host.lower()
+
+    @property
     def path(self) -> str:
         """The path of this page with its query."""
         url = self.http_request.url

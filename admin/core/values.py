@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import orjson
 from graphql import GraphQLEnumType, GraphQLField, GraphQLNamedType, get_named_type
@@ -164,8 +165,19 @@ class Reader:
         return Cell("text", value)
 
     def moment(self, written: str) -> str:
-        """A point in time in the reader's time zone."""
-        return self.formats.moment(dt.datetime.fromisoformat(written), self.time_zone)
+        """A point in time in the reader's time zone, with its offset in the hour that the clocks repeat in autumn."""
+        moment = dt.datetime.fromisoformat(written)
+        text = self.formats.moment(moment, self.time_zone)
+        offset = repeated_offset(moment.astimezone(ZoneInfo(self.time_zone)))
+        return f"{text} ({offset})" if offset else text
+
+
+def repeated_offset(local: dt.datetime) -> str:
+    """The offset (`UTC+02:00`) of a local time that there is twice; empty for all others."""
+    earlier, later = local.replace(fold=0).utcoffset(), local.replace(fold=1).utcoffset()
+    assert earlier is not None
+    assert later is not None
+    return f"UTC{local.isoformat()[-len('+00:00') :]}" if earlier > later else ""
 
 
 def in_language(text: Mapping[str, str | None], language: str) -> str:

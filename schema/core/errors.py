@@ -38,7 +38,7 @@ class AppError(Exception):
     """In a GraphQL mutation: reported in `userErrors` (for the user to correct) instead of `errors` (for the
     developer).
     """
-    audited: ClassVar[bool] = False
+    audited: bool = False
     """Whether the failure is recorded in the audit log."""
 
     retry_after: int | None = None
