@@ -3,7 +3,7 @@
 import strawberry
 
 import resolvers.network.holder  # noqa: F401 - registers the addresses of holders and documents
-from resolvers import audit, bank_account, document, legal
+from resolvers import audit, bank_account, code_reveal, document, legal
 from resolvers import coupon as coupons
 from resolvers import delivery as deliveries
 from resolvers import event as event_lists
@@ -11,9 +11,9 @@ from resolvers import ledger as ledgers
 from resolvers import product as products
 from resolvers import wallet as wallets
 from resolvers import wallet_pass as wallet_passes  # noqa: F401 - registers the addresses of passes
+from resolvers.account import impersonation, second_factor, sessions, tokens, users
 from resolvers.account import links as account_links
 from resolvers.account import passkeys as account_passkeys
-from resolvers.account import second_factor, sessions, tokens, users
 from resolvers.activation import activation, resolution
 from resolvers.cart import carts, multi_product_carts
 from resolvers.catalogue import option_categories, option_links, options, prototypes, taxonomy
@@ -261,6 +261,7 @@ class Mutation:
     delete_webhook_endpoint = mutation_field(webhooks.delete_webhook_endpoint)
     disable_second_factor = mutation_field(second_factor.disable_second_factor)
     discard_job = mutation_field(jobs.discard_job)
+    end_impersonation = mutation_field(impersonation.end_impersonation)
     explain_reconciliation_finding = mutation_field(reconciliation_findings.explain_reconciliation_finding)
     create_fee_rule = mutation_field(fees.create_fee_rule)
     extend_network_gift_card = mutation_field(network_card_issuing.extend_network_gift_card)
@@ -272,6 +273,7 @@ class Mutation:
     extend_voucher = mutation_field(updates.extend_voucher)
     hold_gift_card = mutation_field(holds.hold_gift_card)
     import_gift_cards = mutation_field(gift_card_imports.import_gift_cards)
+    impersonate_partner = mutation_field(impersonation.impersonate_partner)
     import_network_voucher = mutation_field(network_voucher_issuing.import_network_voucher)
     import_voucher = mutation_field(imports.import_voucher)
     import_vouchers = mutation_field(imports.import_vouchers)
@@ -319,6 +321,11 @@ class Mutation:
     resend_payment_request = mutation_field(payment_requests.resend_payment_request)
     retire_legal_document = mutation_field(legal.retire_legal_document)
     retry_job = mutation_field(jobs.retry_job)
+    reveal_gift_card_code = mutation_field(code_reveal.reveal_gift_card_code)
+    reveal_network_gift_card_code = mutation_field(code_reveal.reveal_network_gift_card_code)
+    reveal_network_voucher_code = mutation_field(code_reveal.reveal_network_voucher_code)
+    reveal_order_page = mutation_field(code_reveal.reveal_order_page)
+    reveal_voucher_code = mutation_field(code_reveal.reveal_voucher_code)
     reverse_gift_card_capture = mutation_field(spending.reverse_gift_card_capture)
     revoke_other_sessions = mutation_field(sessions.revoke_other_sessions, result="count")
     revoke_token = mutation_field(tokens.revoke_token)

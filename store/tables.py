@@ -5,6 +5,7 @@ from typing import Any
 from sqlmodel import SQLModel
 
 from schema.core.resource import published_type
+from store.account.impersonations import ImpersonationRow
 from store.account.links import AccountLinkRow
 from store.account.passkeys import PasskeyRow
 from store.account.second_factor import RecoveryCodeRow, TotpRow
@@ -110,6 +111,7 @@ ROW_CLASSES: tuple[type[SQLModel], ...] = (
     GiftCardMovementRow,
     GiftCardRow,
     IdentityCheckRow,
+    ImpersonationRow,
     InvoiceLineRow,
     InvoiceRow,
     InvoicedFeeRow,

@@ -453,7 +453,10 @@ NOT_COVERED: Mapping[str, str] = {
     **dict.fromkeys(
         ("set_up_second_factor", "confirm_second_factor", "renew_recovery_codes", "reset_second_factor"), ONE
     ),
+    **dict.fromkeys(("impersonate_partner", "end_impersonation"), ONE),
     **dict.fromkeys(("resend_invitation", "revoke_other_sessions"), ONE),
+    **dict.fromkeys(("reveal_gift_card_code", "reveal_network_gift_card_code", "reveal_network_voucher_code"), ONE),
+    **dict.fromkeys(("reveal_order_page", "reveal_voucher_code"), ONE),
     **dict.fromkeys(("begin_passkey", "delete_passkey", "rename_passkey"), ONE),
     **dict.fromkeys(("obtain_token_with_passkey", "register_passkey"), SHAPES),
     "disable_second_factor": "A wrong password counts as a try, and a code is used up only after a right one.",

@@ -1,7 +1,7 @@
 """The request of a member of staff in the back office."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -18,6 +18,7 @@ from admin.graph.messages import wording
 from admin.graph.schema_types import input_of
 from funnel.core.flash import Flashes
 from funnel.core.page_request import FieldError, PageRequest
+from resolvers.account.impersonation import PartnerView
 from resolvers.core.caller import Caller, Role, Transport
 from resolvers.core.context import Context
 from schema.core.errors import AppError
@@ -32,7 +33,11 @@ class AdminRequest(PageRequest):
     """A request in the back office, logged in or not."""
 
     caller: Caller | None = field(kw_only=True)
-    """The logged-in user; None without a valid log-in."""
+    """The logged-in user, or as whom the user looks; None without a valid log-in."""
+    own_caller: Caller | None = field(kw_only=True)
+    """The logged-in user itself."""
+    view: PartnerView | None = field(kw_only=True)
+    """The look as a partner that is going on; None normally."""
     had_cookie: bool = field(kw_only=True)
     """True if the browser sent a log-in cookie, valid or not."""
     files: Mapping[str, UploadFile] = field(default_factory=dict, kw_only=True)
@@ -62,6 +67,11 @@ class AdminRequest(PageRequest):
         )
 
     @property
+    def own_context(self) -> Context:
+        """The request as the user itself, also of one who looks as a partner."""
+        return replace(self.context, caller=self.own_caller)
+
+    @property
     def required_caller(self) -> Caller:
         """The logged-in user."""
         assert self.caller is not None
@@ -77,6 +87,12 @@ class AdminRequest(PageRequest):
         """Scheme and host of the back office, as browsers see them."""
         scheme = urlsplit(self.services.settings.public_url).scheme
         return f"{scheme}://{self.http_request.headers.get('host', '')}"
+
+    @property
+    def has_passkeys(self) -> bool:
+        """Whether passkeys work at this host: they are bound to that of the service's own address."""
+        host = urlsplit(self.services.settings.public_url).netloc
+        return self.http_request.headers.get("host", "").lower() == host.lower()
 
     @property
     def path(self) -> str:

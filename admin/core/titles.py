@@ -4,31 +4,30 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from admin.core.paths import ROOT
-from admin.core.values import Reader, masked, value_at
+from admin.core.values import Reader, value_at
 from admin.graph.labels import label_of
 from admin.graph.schema_types import field_at
 from admin.resources.registry import resources_by_type
 from admin.resources.resource import Resource
 
 TIMES = frozenset({"Date", "DateTime"})
+MASKED_CODE = "maskedCode"
+"""The field with the end of a code."""
 
 
 def title_of(resource: Resource, row: Mapping[str, Any], reader: Reader, paths: Sequence[str] = ()) -> str:
     """The name of an object by the values of its title, or of some of its `paths`: "Order 6 · Marie Dupont". Its key
-    names it if it has no such values. Secret codes are masked.
+    names it if it has no such values.
     """
     parts: dict[str, list[str]] = {}
     paths = paths or _of_others(resource.title, reader) or resource.title
     for path in paths:
         value = value_at(row, path)
-        is_secret = path in resource.secrets and bool(value)
-        text = reader.text(
-            field_at(resource.type, path), path.rsplit(".", 1)[-1], masked(value) if is_secret else value
-        )
+        text = reader.text(field_at(resource.type, path), path.rsplit(".", 1)[-1], value)
         if text:
             parts.setdefault(path.rpartition(".")[0] or path, []).append(text)
     texts = [" ".join(words) for words in parts.values()] or [str(row.get(resource.key, ""))]
-    if paths[0] in resource.secrets or not any(character.isalpha() for character in texts[0]):
+    if paths[0] == MASKED_CODE or not any(character.isalpha() for character in texts[0]):
         texts[0] = f"{reader.translate(label_of(resource.type.name))} {texts[0]}"
     return " · ".join(texts)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import orjson
 from graphql import GraphQLEnumType, GraphQLField, GraphQLNamedType, get_named_type
@@ -15,8 +16,10 @@ from admin.graph.schema_types import MONEY, TEXT, is_many
 from admin.graph.words import CODED, CODES
 from funnel.core.languages import NAMES
 from funnel.core.messages import N_
+from schema.core.derived import mask_code
 from schema.validation.languages import LANGUAGES
 from store.core.localization.formats import Formats
+from store.core.telemetry.logs import MASK, is_secret, mask_secrets
 
 PICTURES = frozenset({"thumbUrl", "pictureUrl", "logoUrl", "cardUrl"})
 """Fields with the address of a picture."""
@@ -94,8 +97,6 @@ LIST_NAME = "list"
 """The field with the name of a list of the API."""
 LONGEST_LINK = 60
 """Longest address that is shown itself, in characters."""
-SHOWN_OF_SECRET = 4
-"""Last characters of a code that lists show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +162,7 @@ class Reader:
             case "Decimal" | "Int" | "Float":
                 return Cell("number", self._number(name, kind.name, value))
             case "JSON":
-                return Cell("code", orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
+                return Cell("code", orjson.dumps(without_secrets(value), option=orjson.OPT_INDENT_2).decode())
         if kind.name == MONEY:
             return Cell("number", self.formats.money(Decimal(value["amount"]), value["currency"]))
         if kind.name == TEXT:
@@ -201,8 +202,19 @@ class Reader:
         return self.formats.short_moment(dt.datetime.fromisoformat(written), self.time_zone, self.this_year)
 
     def moment(self, written: str) -> str:
-        """A point in time in the reader's time zone."""
-        return self.formats.moment(dt.datetime.fromisoformat(written), self.time_zone)
+        """A point in time in the reader's time zone, with its offset in the hour that the clocks repeat in autumn."""
+        moment = dt.datetime.fromisoformat(written)
+        text = self.formats.moment(moment, self.time_zone)
+        offset = repeated_offset(moment.astimezone(ZoneInfo(self.time_zone)))
+        return f"{text} ({offset})" if offset else text
+
+
+def repeated_offset(local: dt.datetime) -> str:
+    """The offset (`UTC+02:00`) of a local time that there is twice; empty for all others."""
+    earlier, later = local.replace(fold=0).utcoffset(), local.replace(fold=1).utcoffset()
+    assert earlier is not None
+    assert later is not None
+    return f"UTC{local.isoformat()[-len('+00:00') :]}" if earlier > later else ""
 
 
 def in_language(text: Mapping[str, str | None], language: str) -> str:
@@ -210,9 +222,15 @@ def in_language(text: Mapping[str, str | None], language: str) -> str:
     return next((found for each in (language, *LANGUAGES) if (found := text.get(each))), "")
 
 
-def masked(code: str) -> str:
-    """A code of which only the end is readable."""
-    return "•••• " + code[-SHOWN_OF_SECRET:] if len(code) > SHOWN_OF_SECRET else code
+def without_secrets(value: Any, name: str = "") -> Any:
+    """JSON as pages show it: what has the name of a secret is masked to its end, and so are the addresses of documents."""
+    if isinstance(value, dict):
+        return {key: without_secrets(inner, key) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [without_secrets(inner, name) for inner in value]
+    if not isinstance(value, str) or value.startswith(MASK):
+        return value
+    return mask_code(value) if value and is_secret(name) else mask_secrets(value)
 
 
 def tone_of(value: str) -> str:

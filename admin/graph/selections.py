@@ -1,6 +1,6 @@
 """Writes the selections of documents: a column of a list, a whole object, the names of what it leads to."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from graphql import GraphQLObjectType, get_named_type
 
@@ -12,6 +12,14 @@ DEEPEST = 3
 """Levels of embedded objects on the page of an object."""
 needs_arguments, leaf_selection = paths.needs_arguments, paths.leaf_selection
 value_selection, values_selection = paths.value_selection, paths.values_selection
+SECRETS: Mapping[str, frozenset[str]] = {
+    "GiftCard": frozenset({"code", "documentUrl", "appleWalletUrl", "googleWalletUrl"}),
+    "NetworkGiftCard": frozenset({"code", "documentUrl", "holderUrl", "appleWalletUrl", "googleWalletUrl"}),
+    "NetworkVoucher": frozenset({"code", "documentUrl", "holderUrl", "appleWalletUrl", "googleWalletUrl"}),
+    "Order": frozenset({"pageUrl"}),
+    "Voucher": frozenset({"code", "documentUrl", "appleWalletUrl", "googleWalletUrl"}),
+}
+"""Codes, and what they are printed on: no page selects them, as they are shown by `reveal…` only, which is audited."""
 TitlesOf = Callable[[str], Sequence[str]]
 """The fields that name an object of a type; none if it has no page of its own."""
 
@@ -31,7 +39,7 @@ def whole_selection(
     """All that an object has: its values, its embedded objects, and the names of the objects that it leads to."""
     parts = []
     for name, field in kind.fields.items():
-        if name in skipped or needs_arguments(field):
+        if name in skipped or name in SECRETS.get(kind.name, ()) or needs_arguments(field):
             continue
         leaf = leaf_selection(field)
         if leaf is not None:

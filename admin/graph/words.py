@@ -20,6 +20,7 @@ PHRASES = {
 }  # fmt: skip
 """Words within a name, and what people say for them."""
 NAMED = {
+    "maskedCode": "Code",
     "adultsPrice": "Price of an adult", "auditEntries": "Audit log", "AuditEntry": "Entry of the audit log",
     "babyPrice": "Price of a baby", "boughtRentPrice": "Price paid for the stay", "cardPart": "Paid by card",
     "cardTotal": "Paid by card", "childrenPrice": "Price of a child", "codeEnd": "Code", "contestUntil": "Answer by",

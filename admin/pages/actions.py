@@ -190,6 +190,8 @@ def refusal_of(answer: GraphAnswer, payload: Mapping[str, Any]) -> FormRefusal |
 
 def _outcome(request: AdminRequest, change: Change, payload: Mapping[str, Any]) -> Response:
     """Lead to what has changed. What exists only in the answer, such as a new secret, is shown at once."""
+    if change.action.leads_home:
+        return request.redirect(ROOT)
     done = f"?{DONE}={change.action.slug}"
     result = result_of(change.action.mutation)
     if result is None:

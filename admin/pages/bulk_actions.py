@@ -82,7 +82,7 @@ class BulkAction:
     @functools.cached_property
     def paths(self) -> Sequence[str]:
         """The values of an object that are compared: what the list shows, and what the form sets."""
-        found = [path for path in self.resource.columns if path not in self.resource.secrets]
+        found = list(self.resource.columns)
         for each in fields_of(self.input):
             source = source_of(each, self.resource.type) if each.name in self.shown else None
             if source is not None and leaf_selection(source[1]) is not None:

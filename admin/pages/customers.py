@@ -10,7 +10,7 @@ from starlette.responses import Response
 from admin.core.paths import ROOT
 from admin.core.request import AdminRequest
 from admin.core.titles import title_of, titles_of, url_of
-from admin.core.values import Cell, masked, value_at
+from admin.core.values import Cell, value_at
 from admin.graph.labels import label_of
 from admin.graph.schema_types import field_at, list_filter_of, list_order_of
 from admin.graph.selections import value_selection, whole_selection
@@ -51,27 +51,27 @@ LISTS = (
         N_("Vouchers given"),
         "vouchers",
         "gifterId",
-        columns=("code", "prototypeName", "state", "createdOn", "expiresOn"),
+        columns=("maskedCode", "prototypeName", "state", "createdOn", "expiresOn"),
     ),
     OfCustomer(
         N_("Vouchers received"),
         "vouchers",
         "gifteeId",
-        columns=("code", "prototypeName", "state", "createdOn", "expiresOn"),
+        columns=("maskedCode", "prototypeName", "state", "createdOn", "expiresOn"),
     ),
     OfCustomer(
         N_("Gift cards given"),
         "gift-cards",
         "gifter",
         "gifterDetails.email",
-        ("code", "status", "value", "remainingValue", "expiresOn"),
+        ("maskedCode", "status", "value", "remainingValue", "expiresOn"),
     ),
     OfCustomer(
         N_("Gift cards received"),
         "gift-cards",
         "giftee",
         "gifteeDetails.email",
-        ("code", "status", "value", "remainingValue", "expiresOn"),
+        ("maskedCode", "status", "value", "remainingValue", "expiresOn"),
     ),
     OfCustomer(
         N_("Payments"),
@@ -174,6 +174,5 @@ def _list(
 
 
 def _cell(request: AdminRequest, each: OfCustomer, path: str, row: Mapping[str, Any]) -> Cell:
-    value, kind = value_at(row, path), each.resource.type
-    shown = masked(value) if path in each.resource.secrets and value else value
-    return request.reader.cell(path.rsplit(".", 1)[-1], field_at(kind, path), shown)
+    field = field_at(each.resource.type, path)
+    return request.reader.cell(path.rsplit(".", 1)[-1], field, value_at(row, path))

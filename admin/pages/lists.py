@@ -10,7 +10,7 @@ from starlette.responses import Response
 from admin.core.paths import ROOT
 from admin.core.request import AdminRequest
 from admin.core.titles import list_title, title_of, url_of
-from admin.core.values import Cell, masked, value_at
+from admin.core.values import Cell, value_at
 from admin.forms.choices import choices_of
 from admin.forms.typed import INVALID
 from admin.graph.execution import GraphAnswer, raise_for
@@ -133,12 +133,12 @@ def _is_number(resource: Resource, path: str) -> bool:
 
 
 def _row(request: AdminRequest, resource: Resource, columns: Sequence[Column], row: Mapping[str, Any]) -> Row:
-    cells = []
-    for column in columns:
-        value = value_at(row, column.path)
-        if column.path in resource.secrets and value:
-            value = masked(value)
-        cells.append(request.reader.cell(column.path.rsplit(".", 1)[-1], field_at(resource.type, column.path), value))
+    cells = [
+        request.reader.cell(
+            column.path.rsplit(".", 1)[-1], field_at(resource.type, column.path), value_at(row, column.path)
+        )
+        for column in columns
+    ]
     title = title_of(resource, row, request.reader, list_title(resource, request.reader))
     return Row(url_of(resource, row), title, cells, str(row[resource.key]))
 

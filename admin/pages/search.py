@@ -10,7 +10,7 @@ from starlette.responses import Response
 from admin.core.paths import ROOT
 from admin.core.request import AdminRequest
 from admin.core.titles import list_title, title_of, url_of
-from admin.core.values import Cell, masked, value_at
+from admin.core.values import Cell, value_at
 from admin.forms.kinds import Kind, fields_of
 from admin.graph.schema_types import field_at, list_filter_of, list_order_of
 from admin.graph.selections import value_selection
@@ -25,7 +25,7 @@ MOST_FACTS = 4
 """Values below a name."""
 RECENT = "orders", "vouchers", "gift-cards", "payments", "partners"
 """The lists whose newest objects are shown without words."""
-NEWEST = "NEWEST"
+NEWEST, CODE = "NEWEST", "code"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ async def _search(request: AdminRequest, tries: Sequence[SearchTry]) -> Sequence
     links: dict[str, str] = {}
     for n, each in enumerate(tries):
         rows = (answer.data.get(f"r{n}") or {}).get("nodes") or ()
-        if rows and each.name not in each.resource.secrets:
+        if rows and each.name != CODE:
             links.setdefault(each.resource.slug, each.url)
         group = results.setdefault(each.resource.slug, {})
         group |= {url_of(each.resource, row): _result(request, each.resource, row) for row in rows}
@@ -116,9 +116,7 @@ def _result(request: AdminRequest, resource: Resource, row: Mapping[str, Any]) -
     for path in resource.columns:
         if path in named or (request.is_partner and path.startswith("partner.")):
             continue
-        value = value_at(row, path)
-        shown = masked(value) if path in resource.secrets and value else value
-        cell = request.reader.cell(path.rsplit(".", 1)[-1], field_at(resource.type, path), shown)
+        cell = request.reader.cell(path.rsplit(".", 1)[-1], field_at(resource.type, path), value_at(row, path))
         if cell.kind in ("chip", "number", "time", "text"):
             facts.append(cell)
     return SearchResult(title_of(resource, row, request.reader, named), url_of(resource, row), facts[:MOST_FACTS])

@@ -27,6 +27,7 @@ PARTNERS = Resource(
                 "rotateReturnSecret",
             )
         ),
+        Action("impersonatePartner", OF_PARTNER, named="Look as this partner", leads_home=True),
         Action("updateNetworkPartner", {"sourceId": "sourceId"}, named="Edit as a partner of a network"),
     ),
     reports=(

@@ -2,7 +2,7 @@
 
 from admin.resources.resource import Action, Resource, states
 
-CODE = frozenset({"code"})
+SHOW_CODE = "Show the code"
 
 BOXES = Resource(
     query="boxes",
@@ -26,10 +26,12 @@ NETWORK_GIFT_CARDS = Resource(
     query="networkGiftCards",
     is_of_network=True,
     columns=("status", "gifteeDetails.lastName", "createdOn", "expiresOn", "value", "remainingValue"),
-    title=("code",),
-    more=(Action("useNetworkGiftCard", {"code": "code"}),),
+    title=("maskedCode",),
+    more=(
+        Action("revealNetworkGiftCardCode", {"id": "id"}, named=SHOW_CODE),
+        Action("useNetworkGiftCard", {"code": "code"}),
+    ),
     search=("code",),
-    secrets=CODE,
 )
 NETWORK_GIFT_CARD_USAGES = Resource(
     query="networkGiftCardUsages",
@@ -42,10 +44,12 @@ NETWORK_VOUCHERS = Resource(
     query="networkVouchers",
     is_of_network=True,
     columns=("status", "usageCount", "maxUsages", "createdOn", "expiresOn"),
-    title=("code", "box.name"),
-    more=(Action("useNetworkVoucher", {"code": "code"}),),
+    title=("maskedCode", "box.name"),
+    more=(
+        Action("revealNetworkVoucherCode", {"id": "id"}, named=SHOW_CODE),
+        Action("useNetworkVoucher", {"code": "code"}),
+    ),
     search=("code",),
-    secrets=CODE,
 )
 NETWORK_VOUCHER_USAGES = Resource(
     query="networkVoucherUsages",

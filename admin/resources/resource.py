@@ -43,6 +43,8 @@ class Action:
     """What the name in addresses has besides that of the mutation, of a form with a part of the fields."""
     when: States = field(default_factory=dict)
     """In which states it is possible; empty if it always is, or if only the API knows."""
+    leads_home: bool = False
+    """Whether it leads to the first page, instead of what has changed."""
 
     def is_possible(self, values: Mapping[str, Any]) -> bool:
         """Whether the state of an object allows it."""
@@ -157,8 +159,6 @@ class Resource:
     """The field with the address of the file that an object is; empty if it is none. The page has a button for it."""
     picture: str = ""
     """Path of the address of its picture, which choices show; empty if it has none."""
-    secrets: frozenset[str] = frozenset()
-    """Fields that lists show in part only: whoever has them can spend them."""
 
     @cached_property
     def type(self) -> GraphQLObjectType:

@@ -2,14 +2,17 @@
 
 from admin.resources.resource import Action, Child, Report, Resource, states
 
-CODE = frozenset({"code"})
 PAID = states(status="PAID")
+SHOW_CODE = "Show the code"
 
 ORDERS = Resource(
     query="orders",
     columns=("createdOn", "kind", "status", "fulfilment.state", "total", "partner.commercialName"),
     title=("number", "buyer.firstName", "buyer.lastName"),
-    more=(Action("refundOrder", {"id": "id"}, named="Refund the buyer", when=PAID),),
+    more=(
+        Action("refundOrder", {"id": "id"}, named="Refund the buyer", when=PAID),
+        Action("revealOrderPage", {"id": "id"}, named="Show the customer's page"),
+    ),
     when={
         "markOrderReady": states(fulfilment__state="TO_PREPARE", delivery__kind="CLICK_AND_COLLECT"),
         "markOrderCollected": states(
@@ -47,11 +50,11 @@ REFUND_REQUESTS = Resource(
 VOUCHERS = Resource(
     query="vouchers",
     columns=("state", "gifteeDetails.lastName", "createdOn", "expiresOn", "totalPrice", "partner.commercialName"),
-    title=("code", "prototypeName"),
+    title=("maskedCode", "prototypeName"),
+    more=(Action("revealVoucherCode", {"id": "id"}, named=SHOW_CODE),),
     elsewhere=frozenset({"importVouchers", "removeVoucherRental"}),
     children=(Child("rentals", (Action("removeVoucherRental", {"id": "id", "code": "^code"}, named="Remove"),)),),
     search=("code", "giftee", "gifter"),
-    secrets=CODE,
 )
 GIFT_CARDS = Resource(
     query="giftCards",
@@ -64,9 +67,13 @@ GIFT_CARDS = Resource(
         "remainingValue",
         "partner.commercialName",
     ),
-    title=("code",),
+    title=("maskedCode",),
     elsewhere=frozenset({"importGiftCards"}),
-    more=(Action("spendGiftCard", {"id": "id"}), Action("holdGiftCard", {"id": "id"})),
+    more=(
+        Action("revealGiftCardCode", {"id": "id"}, named=SHOW_CODE),
+        Action("spendGiftCard", {"id": "id"}),
+        Action("holdGiftCard", {"id": "id"}),
+    ),
     children=(
         Child(
             "holds",
@@ -78,7 +85,6 @@ GIFT_CARDS = Resource(
     ),
     list_reports=(Report("giftCardLiabilities", "What is owed"),),
     search=("code", "giftee", "gifter"),
-    secrets=CODE,
 )
 PAYMENTS = Resource(
     query="payments",

@@ -41,6 +41,7 @@ DENIED_TO_PARTNERS = frozenset(
         Permission.MANAGE_MARKETPLACE,
         Permission.MANAGE_MASTERADMIN,
         Permission.MANAGE_USER,
+        Permission.IMPERSONATE_PARTNER,
     }
 )
 DENIED_TO_MARKETPLACES = frozenset({Permission.MANAGE_MASTERADMIN})
@@ -123,7 +124,7 @@ class Authenticator:
 
     async def reread(self, caller: Caller) -> Caller:
         """The caller of the same token as it is now, whatever was cached. Raises Unauthenticated like `authenticate`."""
-        if caller.token_id is None:
+        if caller.token_id is None or caller.is_read_only:
             return caller
         current = await self._read(Condition.equal(column(TokenRow, "id"), caller.token_id), time.monotonic())
         if current is None or current.caller != caller:

@@ -56,6 +56,9 @@ class Caller:
     is_preview: bool = False
     """True for staff who look at pages of a shop as its customers will see them, also before it may sell."""
 
+    is_read_only: bool = False
+    """True for a user who looks as a partner: every change is refused."""
+
     def may(self, permission: Permission) -> bool:
         """Whether the caller has a permission. The master permission includes all."""
         return permission in self.permissions or Permission.MANAGE_MASTERADMIN in self.permissions

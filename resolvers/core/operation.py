@@ -19,7 +19,7 @@ from resolvers.core.idempotency import IdempotentRequest, StoredResponse
 from resolvers.core.instrumentation import OperationTimer
 from resolvers.core.services import Services
 from resolvers.core.transaction import constraint_error, open_transaction
-from schema.core.errors import AlreadyTaken, AppError, InvalidInput, Problem
+from schema.core.errors import AlreadyTaken, AppError, InvalidInput, Problem, ReadOnlySession
 from schema.core.inputs import RejectedInput
 from schema.core.permission import AccessRule, RequiredAccess
 
@@ -155,7 +155,11 @@ class Operation(Generic[P, R]):
         return self.permission is not AccessRule.PUBLIC and self.keeps_response
 
     async def _admit(self, context: Context, *args: P.args, **kwargs: P.kwargs) -> None:
-        """Check the permission, and refuse an input that failed validation."""
+        """Check the permission, and refuse an input that failed validation. Raises ReadOnlySession for any change by a caller
+        who only looks.
+        """
+        if self.changes and context.caller is not None and context.caller.is_read_only:
+            raise ReadOnlySession
         context.require(self.permission)
         for value in (*args, *kwargs.values()):
             if isinstance(value, RejectedInput):

@@ -92,7 +92,7 @@ NEEDED: Mapping[ShopKind, frozenset[Permission]] = {
 
 
 @derives(Order, "page_url")
-def _page_url(context: Context, id: UUID | str, kind: str, has_network_lines: bool) -> str | None:
+def order_page_url(context: Context, id: UUID | str, kind: str, has_network_lines: bool) -> str | None:
     """The page has codes: of a network's goods, partners never learn them."""
     caller, sold = context.required_caller, ShopKind(kind)
     is_of_network = has_network_lines or sold is ShopKind.NETWORK
