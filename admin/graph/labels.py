@@ -21,12 +21,19 @@ LEFT_OUT = frozenset({"is", "has", "nb"})
 """First words that a label does without: of booleans, and of numbers."""
 VALUES = {
     "AMERICAN_EXPRESS": "American Express", "APPLE_PAY": "Apple Pay", "GOOGLE_PAY": "Google Pay", "IDEAL": "iDEAL",
-    "PAYPAL": "PayPal", "OK": "Succeeded",
+    "CSV": "CSV", "PAYPAL": "PayPal", "OK": "Succeeded", "XLSX": "XLSX",
 }  # fmt: skip
 """Values whose words do not follow from their names."""
 CHANGES = {"update": "Edit", "create": "New"}
 """What the verb of a change is called on a button."""
-NAMED = {"hasBeenOrdered": "Ordered before", "selfGifted": "For the buyer", "nbOrders": "Orders"}
+NAMED = {
+    "hasBeenOrdered": "Ordered before",
+    "selfGifted": "For the buyer",
+    "nbOrders": "Orders",
+    "includeCodes": "Whole codes",
+    "rowsDone": "Rows",
+    "rowsExpected": "Rows of the list",
+}
 """Labels that the names alone would spoil."""
 
 
