@@ -20,7 +20,7 @@ PHRASES = {
 }  # fmt: skip
 """Words within a name, and what people say for them."""
 NAMED = {
-    "maskedCode": "Code",
+    "includeCodes": "Whole codes", "maskedCode": "Code", "rowsDone": "Rows", "rowsExpected": "Rows of the list",
     "adultsPrice": "Price of an adult", "auditEntries": "Audit log", "AuditEntry": "Entry of the audit log",
     "babyPrice": "Price of a baby", "boughtRentPrice": "Price paid for the stay", "cardPart": "Paid by card",
     "cardTotal": "Paid by card", "childrenPrice": "Price of a child", "codeEnd": "Code", "contestUntil": "Answer by",
@@ -47,7 +47,7 @@ NAMED = {
 """Labels of fields, lists and types whose names would spoil them."""
 VALUES = {
     "AMERICAN_EXPRESS": "American Express", "APPLE_PAY": "Apple Pay", "BIMONTHLY": "Twice a month", "CAPTURE": "Spent",
-    "COMMAND_LINE": "Command", "CREDIT_CARD": "Bank card", "ENDING": "Ends first", "ENDING_DESCENDING": "Ends last",
+    "COMMAND_LINE": "Command", "CSV": "CSV", "XLSX": "XLSX", "CREDIT_CARD": "Bank card", "ENDING": "Ends first", "ENDING_DESCENDING": "Ends last",
     "EXPEDITION": "By post", "FATHERS_DAY": "Father’s Day", "GIFTEE": "Recipient", "GIFTEE_EMAIL": "E-mail to the recipient",
     "GIFTER": "Giver", "GOOGLE_PAY": "Google Pay", "HOLD": "Reserved", "IDEAL": "iDEAL", "ISSUE": "Issued", "MASTER": "Platform",
     "MONTH": "Every month", "MOTHERS_DAY": "Mother’s Day", "OK": "Succeeded", "ON_SITE": "On site", "PAYIN": "Payment",

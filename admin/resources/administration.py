@@ -75,6 +75,7 @@ EXPORTS = Resource(
     elsewhere=frozenset({"createExport"}),
     when={"cancelExport": states(state="QUEUED RUNNING")},
     waits=states(state="QUEUED RUNNING"),
+    progress=("rowsDone", "rowsExpected"),
     file="url",
 )
 WEBHOOK_ENDPOINTS = Resource(

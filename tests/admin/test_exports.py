@@ -15,6 +15,7 @@ from admin.resources.registry import resources
 from admin.resources.sales import GIFT_CARDS, ORDERS
 from resolvers.export.running import write_next
 from schema.core.permission import Permission
+from schema.export import SPENDABLE_CODES
 from tests.admin.office import ROOT, Office, notices
 from tests.funnel.checkout.customer import Customer
 from tests.funnel.checkout.page import fields_of
@@ -154,6 +155,23 @@ async def test_an_export_can_be_cancelled_and_is_seen_by_its_user_only(office: O
     await fill_in(staff)
     assert (await office.tenants.newest("export"))["state"] == "cancelled"
     assert "refresh" not in staff.response.headers
+
+
+async def test_the_page_of_an_export_tells_how_far_it_is(office: Office) -> None:
+    staff = await office.open("a1", FORM)
+    await fill_in(staff)
+    assert "It waits for its turn." in staff.page.one("main").text
+    await office.tenants.execute("UPDATE export SET state = 'running', rows_done = 40, rows_expected = 100")
+    await staff.open(staff.path)
+    bar = staff.page.one("progress").attributes
+    assert (bar["value"], bar["max"]) == ("40", "100")
+    assert "Progress: 40 / 100" in staff.page.one("main").text
+
+
+def test_codes_that_lists_shorten_are_shortened_in_exports() -> None:
+    hidden = {(each.type.name, path) for each in resources().values() for path in each.secrets}
+    assert len(hidden) >= 4
+    assert {(kind, path) for kind, path in hidden if path not in SPENDABLE_CODES[kind].fields} == set()
 
 
 async def test_a_filter_is_saved_opened_and_deleted(office: Office) -> None:
