@@ -15,7 +15,6 @@ from store.core.row import CreatedOn, PartnerOwned
 from store.database.loaders import is_any_of
 from store.database.text_search import declare_searchable
 
-
 IS_KNOWN = text("normal_email IS NOT NULL")
 """Those that lists have: people without an address, and those who were erased, are in none."""
 
