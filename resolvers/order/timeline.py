@@ -142,7 +142,7 @@ class TimelineReader:
         query = select(row, number).where(or_(is_about, is_any_of(col(row.once), list(bringing))))
         for mail, told in (await self.db.exec(query)).all():
             order_id = bringing.get(mail.once or "") or numbers[mail.partner_id or 0, told]
-            more = {"mail_kind": mail.kind, "recipient": mail.recipient, "text": mail.last_error}
+            more = {"mail_id": mail.id, "mail_kind": mail.kind, "recipient": mail.recipient, "text": mail.last_error}
             self.add(order_id, mail.sent_on or mail.created_on, MAIL_STATES[mail.state], **more)
 
     async def _keys_of_gift_mails(self) -> Sequence[tuple[str, int]]:
