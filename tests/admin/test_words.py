@@ -7,6 +7,7 @@ import pytest
 from admin.core.values import Reader
 from admin.graph.labels import action_label, help_of, label_of, value_label
 from admin.graph.schema_types import object_type
+from admin.graph.words import CODES
 from admin.pages.facts import facts_of, parts_of, table_of_objects
 from admin.resources.tables import TABLE_COLUMNS
 from admin.texts import schema_texts
@@ -28,6 +29,7 @@ def euros(amount: str) -> dict[str, str]:
 def test_the_texts_have_no_words_of_programs() -> None:
     sentences = {text for text in schema_texts() if " " in text and text[-1] in ".:"}
     labels = schema_texts() - sentences
+    assert set(CODES.values()) <= labels
     assert sorted(text for text in labels if OF_PROGRAMS.search(text)) == ["UUID"]
     assert not [text for text in sentences if re.search(r"\bprototypes?\b", text)]
 
