@@ -31,7 +31,6 @@ from funnel.core.pages import HEADERS, PageTemplates
 from funnel.shop import catalogue_page, experience
 from funnel.shop.handler import ShopPageRequest
 from resolvers.catalogue.experience_page import get_experience_page
-from resolvers.checkout.network_shop import preview_box
 from resolvers.core.caller import Caller, Transport
 from resolvers.core.context import Context
 from resolvers.core.services import Services
@@ -123,7 +122,7 @@ async def _experience(request: PreviewRequest, values: Mapping[str, Any]) -> Res
 
 
 async def _box(request: PreviewRequest, values: Mapping[str, Any]) -> Response:
-    return network_page.render(request, await preview_box(request.context, values["id"]), None)
+    return await network_page.preview(request, values["id"])
 
 
 PAGES: Mapping[str, ShopPage] = {
