@@ -47,19 +47,8 @@ def routes(settings: Settings) -> Sequence[BaseRoute]:
         (f"{LIST}new/{{action:str}}/", *change),
         (f"{LIST}reports/{{report:str}}/", site.staff_page(reports.show), None),
         (f"{OBJECT}reports/{{report:str}}/", site.staff_page(reports.show), None),
-        (f"{ROOT}orders/{{key:str}}/", site.staff_page(orders.show), None),
-        (f"{ROOT}customers/{{key:str}}/", site.staff_page(customers.show), None),
+        *_own_pages(site),
         (OBJECT, site.staff_page(details.show), None),
-        (
-            f"{ROOT}orders/{{key:str}}/refund-order/",
-            site.staff_page(refunds.show_order),
-            site.staff_form(refunds.submit_order),
-        ),
-        (
-            f"{ROOT}payments/{{key:str}}/refund-payment/",
-            site.staff_page(refunds.show_payment),
-            site.staff_form(refunds.submit_payment),
-        ),
         (f"{OBJECT}{{action:str}}/", *change),
         (f"{OBJECT}{{child:str}}/{{child_key:str}}/{{action:str}}/", *change),
     )
@@ -73,6 +62,25 @@ def routes(settings: Settings) -> Sequence[BaseRoute]:
         Route(ROOT.rstrip("/"), site.staff_page(_to_root)),
         Route(f"{ROOT}{{rest:path}}", site.staff_page(_not_found)),
     ]
+
+
+def _own_pages(site: AdminSite) -> Sequence[tuple[str, PageEndpoint, PageEndpoint | None]]:
+    """The pages and forms of objects that are not like those of others."""
+    key = "{key:str}"
+    return (
+        (f"{ROOT}orders/{key}/", site.staff_page(orders.show), None),
+        (f"{ROOT}customers/{key}/", site.staff_page(customers.show), None),
+        (
+            f"{ROOT}orders/{key}/refund-order/",
+            site.staff_page(refunds.show_order),
+            site.staff_form(refunds.submit_order),
+        ),
+        (
+            f"{ROOT}payments/{key}/refund-payment/",
+            site.staff_page(refunds.show_payment),
+            site.staff_form(refunds.submit_payment),
+        ),
+    )
 
 
 def _account_forms() -> Sequence[tuple[str, Handler[AdminRequest]]]:
