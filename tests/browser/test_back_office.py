@@ -228,8 +228,8 @@ async def test_a_line_of_an_order_is_refunded(shop: RunningShop, new_customer: N
     await page.get_by_role("button", name="Refund €18.00").click()
     await expect(page.get_by_role("status")).to_have_text("Done: Refund the buyer")
     await expect(page.locator("#payments + ul")).to_contain_text("−€18.00")
-    amounts = "SELECT sum(refunded_amount) FROM payment WHERE order_id = :id"
-    assert await shop.one(amounts, id=order["id"]) == 18
+    amounts = "SELECT p.refunded_amount FROM payment p JOIN shop_order o ON o.id = p.order_id WHERE o.cart_id = :cart"
+    assert await shop.one(amounts, cart=cart["id"]) == 18
     await page.get_by_role("link", name="All of this customer").click()
     await page.locator("main tbody th a").first.click()
     await sound(page, "customer")
