@@ -275,7 +275,7 @@ async def test_a_picture_is_uploaded_and_shown_with_a_prototype(office: Office) 
     await upload(staff, picture(), name="Hill")
     await office.open("a1", NEW_MEDIA)
     await upload(staff, picture(), name="Lake")
-    assert notices(staff) == ["Done: New media"]
+    assert notices(staff) == ["Done: Add a picture"]
     media = await office.tenants.newest("media")
     assert (media["name"], media["width"], media["height"]) == ("Lake", 640, 480)
     master = await office.open("master", f"{ROOT}universes/new/create-universe/")
