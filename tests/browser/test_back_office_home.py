@@ -30,18 +30,3 @@ async def test_home_is_sound_with_its_tables_open(shop: RunningShop, new_custome
     await page.get_by_text("The numbers as a table").click()
     await expect(page.locator(".figures tbody tr")).to_have_count(30)
     await sound(page, f"home of {username}")
-
-
-async def test_a_period_is_chosen_without_scripts(shop: RunningShop, new_customer: NewCustomer) -> None:
-    page = (await new_customer(390, scripts=False)).page
-    await log_in(page, shop, PARTNER_USERS[0])
-    await page.get_by_role("link", name="90 days").click()
-    await expect(page.locator("figure rect")).to_have_count(90)
-    await expect(page.get_by_role("link", name="90 days")).to_have_attribute("aria-current", "true")
-    await sound(page, "home of 90 days on a phone")
-    await page.get_by_text("The numbers as a table").click()
-    day = page.locator(".figures tbody a").first
-    count = int(await day.locator("xpath=../../td[1]").inner_text())
-    await day.click()
-    await expect(page.get_by_role("heading", name="Orders", exact=True)).to_be_visible()
-    assert await page.locator("main tbody tr").count() <= count
