@@ -285,7 +285,7 @@ async def test_a_picture_is_uploaded_and_shown_with_a_prototype(office: Office) 
     texts = {f"{name}__en": "Two nights" for name in ("name", "description", "longDescription")}
     chosen = {f"imageIds.{media['id']}": "1"}
     await send(staff, **texts, type="STAY", stayPrice="199,00", universeId=str(universe["id"]), nbNights="2", **chosen)
-    assert notices(staff) == ["Done: New voucher prototype"], errors(staff)
+    assert notices(staff) == ["Done: New experience"], errors(staff)
     made = await office.tenants.newest("voucher_prototype")
     assert made["stay_price_amount"] == 199
     assert await pictures(office, made["id"]) == [media["id"]]
