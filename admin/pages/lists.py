@@ -17,10 +17,10 @@ from admin.graph.execution import GraphAnswer, raise_for
 from admin.graph.labels import label_of, value_label
 from admin.graph.schema_types import field_at, list_filter_of, list_order_of
 from admin.graph.selections import value_selection
+from admin.imports.page import import_link
 from admin.pages.bulk_actions import allowed_bulk_actions
 from admin.pages.details import report_links
 from admin.pages.filters import ListFilter, read_filter
-from admin.pages.imports import import_link
 from admin.pages.resolving import resource_of
 from admin.pages.saved_filters import links_of
 from admin.resources.resource import Resource
