@@ -76,7 +76,7 @@ async def submit(request: AdminRequest) -> Response:
 def import_link(request: AdminRequest, slug: str) -> str:
     """The address of the import of a list; empty if it has none, or if the user may not run it."""
     of = CSV_IMPORTS.get(slug)
-    return f"{ROOT}{slug}/import/" if of is not None and request.may(of.access) else ""
+    return f"{ROOT}{slug}/import/" if of is not None and request.may_change(of.access) else ""
 
 
 def _find(request: AdminRequest) -> CsvImport:

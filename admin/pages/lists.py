@@ -82,11 +82,11 @@ async def show(request: AdminRequest) -> Response:
         newer=_page_url(request, "before", info.get("startCursor")) if info.get("hasPreviousPage") else "",
         older=_page_url(request, "after", info.get("endCursor")) if info.get("hasNextPage") else "",
         saved=await links_of(request, resource),
-        export_url=_export_url(request, resource),
+        export_url=_export_url(request, resource) if request.view is None else "",
         new=[
             (resource.action_name(action), f"{ROOT}{resource.slug}/new/{action.slug}/", action.is_creation)
             for action in resource.new
-            if request.may(action.access)
+            if request.may_change(action.access)
         ],
     )
 
