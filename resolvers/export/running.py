@@ -5,11 +5,12 @@ begin anew: nothing is left of the first but a file on its disk.
 """
 
 import asyncio
+import contextlib
 import dataclasses
 import datetime as dt
 import pathlib
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
@@ -42,6 +43,8 @@ from store.job.jobs import JobKind, enqueue_job
 log = structlog.get_logger(__name__)
 SIGN_INTERVAL = dt.timedelta(seconds=1)
 """Between two signs of life."""
+RENEWAL = HOLD / 4
+"""Between two signs of life while a file is finished and stored, which may take long."""
 MOST_AT_ONCE = 2
 """Exports that a process writes at the same time: each takes a part of a core."""
 WAIT = dt.timedelta(seconds=5)
@@ -158,7 +161,8 @@ class ExportWriter:
                 raise ExportTooLarge
             await self._caller()  # a user who was deactivated meanwhile gets nothing
             await self.sign()
-            await self.services.files.put_file(self.export.file_key, path, CONTENT_TYPES[self.export.format])
+            async with self._hold():
+                await self.services.files.put_file(self.export.file_key, path, CONTENT_TYPES[self.export.format])
             await self._complete(size)
 
     async def _fill(self, path: pathlib.Path) -> None:
@@ -167,7 +171,8 @@ class ExportWriter:
         try:
             await self._write_rows(file, path)
         finally:
-            await asyncio.to_thread(file.close)
+            async with self._hold():
+                await asyncio.to_thread(file.close)
 
     async def _write_rows(self, file: ExportFile, path: pathlib.Path) -> None:
         caller = await self._caller()
@@ -243,6 +248,29 @@ class ExportWriter:
             if not await record_progress(db, self.export, now, self.rows_done, self.rows_expected):
                 raise ExportTakenOver
         self.next_sign = now + SIGN_INTERVAL
+
+    @contextlib.asynccontextmanager
+    async def _hold(self) -> AsyncIterator[None]:
+        """Hold it for as long as the block takes. If another worker has it nevertheless, the next step learns of it."""
+        end = asyncio.Event()
+        task = asyncio.create_task(self._renew(end), name="hold of an export")
+        try:
+            yield
+        finally:
+            end.set()
+            await task
+
+    async def _renew(self, end: asyncio.Event) -> None:
+        while not end.is_set():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(end.wait(), RENEWAL.total_seconds())
+                return
+            try:
+                await self.sign()
+            except ExportTakenOver:
+                return
+            except Exception:  # the database may be back before the hold is over
+                log.warning("the hold of an export was not renewed", export=self.export.id, exc_info=True)
 
     async def release(self) -> None:
         """Let the next one begin at once: this try does not count."""

@@ -104,6 +104,7 @@ def _row(card: ImportedGiftCard, partner_id: int, currency: str, now: dt.datetim
         value_amount=card.value,
         remaining_amount=left,
         used_elsewhere_amount=card.value - left,
+        is_imported=True,
         currency=currency,
         **gifter.model_dump(),
         **giftee.model_dump(),

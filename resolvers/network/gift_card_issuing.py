@@ -108,6 +108,7 @@ def _new_card(network: MarketplaceRow, input: CreateNetworkGiftCard, now: dt.dat
     return GiftCardRow(
         network_id=network.id,
         is_test=is_test,
+        is_imported=bool(input.code) or input.remaining_value is not None,
         code=format_code(input.code) if input.code else "",
         normal_code=normalize(input.code),
         status=GiftCardStatus.PAID if is_test else GiftCardStatus(input.status.value),

@@ -22,7 +22,7 @@ from schema.customer import Customer, CustomerPurchases
 from schema.payment.payment import PaymentStatus
 from store.customer import CustomerRow, Person
 from store.database.loaders import is_any_of
-from store.order.orders import OrderRow
+from store.order.orders import OrderRow, buyer_address
 from store.payment.payments import PaymentRow
 
 NOTHING = Decimal("0.00")
@@ -80,7 +80,7 @@ async def purchases_of_customers(context: Context, ids: Sequence[int]) -> Mappin
     """What customers have bought, in three statements for all of them."""
     row, order, payment = CustomerRow, OrderRow, PaymentRow
     bought = OrderRow.__table__.c  # type: ignore[attr-defined]  # SQLModel's type stubs lack __table__
-    is_own = and_(bought.partner_id == col(row.partner_id), bought.buyer_normal_email == col(row.normal_email))
+    is_own = and_(bought.partner_id == col(row.partner_id), buyer_address(bought) == col(row.normal_email))
     is_paid, named = col(payment.status) == PaymentStatus.OK, is_any_of(col(row.id), list(ids))
     times: list[Any] = [func.count(), func.min(order.created_on), func.max(order.created_on)]
     total = func.sum(order.total_amount)

@@ -20,7 +20,7 @@ from store.customer import CustomerRow, customer_for
 from store.gift_card.gift_cards import GiftCardRow
 from store.gift_card.locks import lock_cards
 from store.order.events import emit_details_corrected
-from store.order.orders import OrderProductRow, OrderRow, lock_order
+from store.order.orders import OrderProductRow, OrderRow, buyer_address, lock_order
 from store.payment.payments import PaymentRow
 from store.payment.recording import lock_payment
 from store.voucher.states import lock_vouchers_of_order
@@ -120,7 +120,7 @@ async def _empty_unused(db: AsyncSession, partner_id: int, email: str) -> None:
     row, voucher = CustomerRow, VoucherRow
     bought = OrderRow.__table__.c  # type: ignore[attr-defined]  # SQLModel's type stubs lack __table__
     is_used = (
-        exists().where(bought.partner_id == partner_id, bought.buyer_normal_email == email)
+        exists().where(bought.partner_id == partner_id, buyer_address(bought) == email)
         | exists().where(col(PaymentRow.customer_id) == col(row.id))
         | exists().where(col(voucher.gifter_id) == col(row.id))
         | exists().where(col(voucher.giftee_id) == col(row.id))

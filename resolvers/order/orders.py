@@ -55,7 +55,7 @@ class OrderFilter(OfPartner):
         max_length=LONGEST_TERM,
         description="Only orders whose buyer's name, e-mail address or company contains this, ignoring case and accents.",
     )
-    customer_id: Annotated[int | None, Where("buyer_normal_email", "customer")] = Field(
+    customer_id: Annotated[int | None, Where("buyer_email", "customer")] = Field(
         default=None, description="Only orders whose buyer is the customer with this id."
     )
     code: Annotated[str | None, AfterValidator(lambda sent: sent and normalize(sent)), Where("id", "code")] = Field(

@@ -21,7 +21,7 @@ from schema.payment.payment import PaymentTransactionStatus, PaymentTransactionT
 from store.audit.entries import AuditEntryRow
 from store.database.loaders import is_any_of
 from store.mail.content import GiftRole
-from store.mail.rows import KINDS_ABOUT_ORDERS, MailRow
+from store.mail.rows import KINDS_ABOUT_ORDERS, MailRow, order_number
 from store.order.orders import OrderProductRow, OrderRow
 from store.order.refund_requests import RefundRequestRow
 from store.payment.payments import PaymentRow, PaymentTransactionRow, RefundRow
@@ -140,9 +140,9 @@ class TimelineReader:
         numbers = {(order.partner_id, str(order.number)): id for id, order in self.orders.items()}
         bringing = dict(await self._keys_of_gift_mails())
         row = MailRow
-        about = tuple_(col(row.partner_id), row.__table__.c.order_number).in_(list(numbers))  # type: ignore[attr-defined]
+        about = tuple_(col(row.partner_id), order_number()).in_(list(numbers))
         is_about = about & col(row.kind).in_(KINDS_ABOUT_ORDERS)
-        number = row.__table__.c.order_number.label("number")  # type: ignore[attr-defined]
+        number = order_number().label("number")
         query = select(row, number).where(or_(is_about, is_any_of(col(row.once), list(bringing))))
         for mail, told in (await self.db.exec(query)).all():
             order_id = bringing.get(mail.once or "") or numbers[mail.partner_id or 0, told]

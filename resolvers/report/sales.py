@@ -18,6 +18,8 @@ from store.report.sales import DailySales, ReportPeriod, SoldThing, daily_sales,
 
 MOST_DAYS = 366
 MOST_PRODUCTS = 100
+FIRST_DAY = dt.date(1970, 1, 1)
+"""No payment is older, and midnight of the first days of year 1 is none in UTC."""
 NOTHING = Decimal("0.00")
 
 
@@ -33,6 +35,8 @@ async def sales_report(
     ] = 20,
 ) -> SalesReport:
     """What was sold in a period, by day and by product, and what was refunded."""
+    if first_day < FIRST_DAY:
+        raise InvalidInput.at("from", f"Send a day from {FIRST_DAY.year} on.")
     if last_day < first_day:
         raise InvalidInput.at("to", "Send a day that is not before `from`.")
     if (last_day - first_day).days >= MOST_DAYS or last_day == dt.date.max:

@@ -18,7 +18,7 @@ from schema.export import SPENDABLE_CODES
 from schema.graph.errors import BAD_USER_INPUT
 from schema.graph.fields import ORIGINS
 from schema.graph.in_process import LIMITS, GraphAnswer, run_document
-from schema.graph.paths import MONEY, TEXT, at, is_many, leaf_selection, needs_arguments, value_selection
+from schema.graph.paths import MONEY, MONEY_PARTS, TEXT, at, is_many, leaf_selection, needs_arguments, values_selection
 from schema.graph.server import GraphQLServer
 
 DECLARATION = "strawberry-definition"
@@ -35,7 +35,8 @@ KINDS: Mapping[str, CellKind] = {
     TEXT: CellKind.TRANSLATED,
 }
 """By the name of a type; all others are texts."""
-MONEY_PARTS = ("amount", "currency")
+REJECTED, EXCEEDED, TOO_MANY_VALUES = ("GRAPHQL_VALIDATION_FAILED",), "_LIMIT_EXCEEDED", "VARIABLES_LIMIT_EXCEEDED"
+"""The codes of documents that are not run."""
 LONGEST_PATH = 6
 """Fields along a path."""
 
@@ -120,7 +121,7 @@ class SchemaLists:
     @functools.lru_cache(maxsize=256)  # noqa: B019 - one reader lives as long as the program
     def _document(self, list: str, columns: tuple[str, ...]) -> str:
         row, arguments = self._row_of(list), self._lists[list].args
-        selected = " ".join(value_selection(row, path) for path in dict.fromkeys(columns))
+        selected = values_selection(row, dict.fromkeys(columns))
         filter, order = get_named_type(arguments["filter"].type).name, get_named_type(arguments["orderBy"].type).name
         return (
             f"query($filter: {filter}, $orderBy: {order}!, $first: Int, $after: String) {{ "
@@ -145,7 +146,10 @@ def _flat_paths(row: GraphQLObjectType) -> Iterator[str]:
 
 
 def _raise_problems(answer: GraphAnswer) -> None:
-    """Raise what a list has refused: its filter as InvalidInput, else its first error."""
+    """Raise what a list has refused: its filter or a document that is too large as InvalidInput, else its first error."""
+    for error in answer.errors:
+        if error.code in REJECTED or error.code.endswith(EXCEEDED):
+            raise InvalidInput.at("filter" if error.code == TOO_MANY_VALUES else "columns", error.message)
     wrong = [error for error in answer.errors if error.code == BAD_USER_INPUT]
     if not wrong:
         return answer.check()

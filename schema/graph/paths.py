@@ -1,6 +1,6 @@
 """Paths to values of an object type, such as `fulfilment.state`: the fields along them, and their selections in documents."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from graphql import (
@@ -17,6 +17,7 @@ from graphql import (
 from schema.validation.languages import LANGUAGES
 
 TEXT, MONEY = "Text", "Money"
+MONEY_PARTS = ("amount", "currency")
 
 
 def is_many(kind: Any) -> bool:
@@ -46,44 +47,42 @@ def needs_arguments(field: GraphQLField) -> bool:
     return any(is_required_argument(argument) for argument in field.args.values())
 
 
-def leaf_selection(field: GraphQLField) -> str | None:
-    """What follows the name of a field that is displayed as one value; None if it is an object."""
+def leaf_fields(field: GraphQLField) -> tuple[str, ...] | None:
+    """What is selected below a field that is displayed as one value; None if it is an object."""
     kind = get_named_type(field.type)
     if is_leaf_type(kind):
-        return ""
-    if kind.name == MONEY:
-        return " { amount currency }"
-    if kind.name == TEXT:
-        return f" {{ {' '.join(LANGUAGES)} }}"
-    return None
+        return ()
+    return {MONEY: MONEY_PARTS, TEXT: tuple(LANGUAGES)}.get(kind.name)
+
+
+def leaf_selection(field: GraphQLField) -> str | None:
+    """What follows the name of a field that is displayed as one value; None if it is an object."""
+    fields = leaf_fields(field)
+    return fields if fields is None else _braces(fields)
 
 
 def value_selection(kind: GraphQLObjectType, path: str) -> str:
     """The selection of the value at a path."""
-    name, _, rest = path.partition(".")
-    field = kind.fields[name]
-    if rest:
-        inner = get_named_type(field.type)
-        assert isinstance(inner, GraphQLObjectType)
-        return f"{name} {{ {value_selection(inner, rest)} }}"
-    leaf = leaf_selection(field)
-    if leaf is None:
-        raise LookupError(f"{kind.name}.{path} is an object: name one of its fields.")
-    return name + leaf
+    return values_selection(kind, (path,))
 
 
 def values_selection(kind: GraphQLObjectType, paths: Iterable[str]) -> str:
-    """The selection of the values at several paths, each field once."""
-    inner: dict[str, list[str]] = {}
+    """The selection of the values at several paths, each field once. Raises LookupError for a path that ends at an object."""
+    inner: dict[str, dict[str, None]] = {}
     for path in paths:
         name, _, rest = path.partition(".")
-        inner.setdefault(name, []).extend([rest] if rest else [])
-    parts = []
-    for name, rests in inner.items():
-        if not rests:
-            parts.append(value_selection(kind, name))
-            continue
-        of = get_named_type(kind.fields[name].type)
-        assert isinstance(of, GraphQLObjectType)
-        parts.append(f"{name} {{ {values_selection(of, rests)} }}")
-    return " ".join(parts)
+        below = (rest,) if rest else leaf_fields(kind.fields[name])
+        if below is None:
+            raise LookupError(f"{kind.name}.{path} is an object: name one of its fields.")
+        inner.setdefault(name, {}).update(dict.fromkeys(below))
+    return " ".join(name + _below(kind.fields[name], rests) for name, rests in inner.items())
+
+
+def _below(field: GraphQLField, paths: Collection[str]) -> str:
+    """The selection of paths below a field."""
+    of = get_named_type(field.type)
+    return _braces([values_selection(of, paths)]) if paths and isinstance(of, GraphQLObjectType) else ""
+
+
+def _braces(fields: Collection[str]) -> str:
+    return f" {{ {' '.join(fields)} }}" if fields else ""

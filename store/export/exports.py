@@ -21,7 +21,7 @@ FILE_LIFE = dt.timedelta(days=7)
 ROW_LIFE = dt.timedelta(days=90)
 """How long an export is listed after it has ended."""
 HOLD = dt.timedelta(minutes=2)
-"""How long a worker has an export after its last sign of life. No step between two of them takes as long."""
+"""How long a worker has an export after its last sign of life. Whatever may take as long gives signs meanwhile."""
 MOST_TRIES = 5
 """Workers that begin with an export before it counts as the cause of their ends."""
 UNFINISHED = (ExportState.QUEUED, ExportState.RUNNING)

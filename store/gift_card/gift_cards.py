@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import cast
 from uuid import UUID, uuid4
 
-from sqlalchemy import CheckConstraint, Column, Computed, Index, String, Table, UniqueConstraint, text
+from sqlalchemy import CheckConstraint, Column, Computed, Index, String, Table, UniqueConstraint, false, text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlmodel import Field
 
@@ -70,6 +70,9 @@ class GiftCardRow(InCurrency, CreatedOn, GiftCardGifter, GiftCardGiftee, GiftCar
     """
     used_elsewhere_amount: Decimal = amount_column(default=Decimal("0.00"))
     """What was used of it in the system that it comes from."""
+    is_imported: bool = Field(default=False, sa_column_kwargs={"server_default": false()})
+    """True if another system issued it. Of a network's cards that were imported before this was stored, only those that were
+    used there are known."""
     normal_code: str = Field(max_length=40)
     book_id: int = Field(default=None, foreign_key="ledger_book.id", nullable=False)
     wallet_id: int = Field(default=None, foreign_key="wallet.id", unique=True, nullable=False)

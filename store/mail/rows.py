@@ -1,14 +1,13 @@
 """Messages as rows. The content is stored as data and rendered when the message is sent."""
 
-from typing import Any, cast
+from typing import Any
 
-from sqlalchemy import Column, Computed, Index, String, Table, text
+from sqlalchemy import ColumnElement, Index, String, literal_column, text
 from sqlmodel import Field
 
 from schema.core.columns import json_column
 from schema.mail import Mail, MailKind
 from store.core.row import CreatedOn
-from store.database.text_search import GENERATED_COLUMN
 
 
 class MailRow(CreatedOn, Mail, table=True):
@@ -38,13 +37,8 @@ KINDS_ABOUT_ORDERS = frozenset(
     }
 )
 """Mails with an `order_number`: that of an order of their partner. What other kinds have there is another number."""
-_MAILS = cast("Table", MailRow.__table__)  # type: ignore[attr-defined]  # SQLModel's type stubs lack __table__
-_NUMBER = Column(
-    "order_number",
-    String,
-    Computed("coalesce(content ->> 'order_number', content ->> 'number')", persisted=True),
-    nullable=True,
-)
-_NUMBER.info = dict(GENERATED_COLUMN)
-_MAILS.append_column(_NUMBER)
-Index("mail_order_idx", _MAILS.c.partner_id, _NUMBER)
+
+
+def order_number() -> ColumnElement[str]:
+    """The number of the order that a mail is about, exactly as in the index `mail_order_search_idx`."""
+    return literal_column("coalesce(mail.content ->> 'order_number', mail.content ->> 'number')", String)

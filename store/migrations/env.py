@@ -27,6 +27,7 @@ context.configure(
     connection=context.config.attributes["connection"],
     target_metadata=metadata,
     render_item=plain,
+    transaction_per_migration=True,  # the locks of one revision are free before the next one waits for its own
     **COMPARE_OPTIONS,
 )
 with context.begin_transaction():

@@ -1,18 +1,33 @@
-"""Migrates the database. The program does this at start, one process at a time."""
+"""Migrates the database. The program does this at start, one process at a time, while older ones may go on selling.
 
+Each revision is a transaction. It waits for a lock of a table less than a second, since all that comes after it waits behind it:
+then it lets go of its own locks, and is tried again. In a cycle with a sale it is so the revision that gives way.
+"""
+
+import asyncio
+import datetime as dt
 import pathlib
 
+import structlog
 from pgqueuer.adapters.drivers.asyncpg import AsyncpgDriver
 from pgqueuer.adapters.persistence.queries import Queries
 from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from store.core.retries import RetryPolicy
 from store.database.db import Database
 from store.job.rows import CREATE_VIEW
 from store.ledger.positions import keep_positions_growing
 
+log = structlog.get_logger(__name__)
 FOLDER = pathlib.Path(__file__).parent
 LOCK = 0x636F6666  # any fixed number: the process that holds this lock migrates, the others wait
+LOCK_TIMEOUT = dt.timedelta(milliseconds=800)
+"""Less than the second after which PostgreSQL looks for deadlocks (`deadlock_timeout`)."""
+TRIES = RetryPolicy(dt.timedelta(seconds=0.2), dt.timedelta(seconds=5), dt.timedelta(minutes=10))
+BUSY = frozenset({"55P03", "40P01"})
+"""SQL states: a lock was not free in time, and a deadlock."""
 
 
 def head_revision(folder: pathlib.Path = FOLDER) -> str | None:
@@ -33,9 +48,7 @@ async def migrate(db: Database) -> None:
         await connection.commit()
         try:
             if await _current_revision(connection) != head_revision():
-                from store.migrations.alembic_runs import upgrade  # most starts have nothing to upgrade
-
-                await connection.run_sync(upgrade)
+                await _upgrade(connection)
             await connection.commit()
             await keep_positions_growing(connection)
             await connection.commit()
@@ -44,6 +57,31 @@ async def migrate(db: Database) -> None:
         finally:
             await connection.rollback()
             await connection.execute(text("SELECT pg_advisory_unlock(:lock)"), {"lock": LOCK})
+            await connection.commit()
+
+
+async def _upgrade(connection: AsyncConnection) -> None:
+    """Run what the database lacks, revision by revision. One that finds a table busy is tried again, for ten minutes."""
+    from store.migrations.alembic_runs import upgrade  # most starts have nothing to upgrade
+
+    wait = text("SELECT set_config('lock_timeout', :wait, false)")
+    failures = 0
+    while True:
+        await connection.execute(wait, {"wait": f"{LOCK_TIMEOUT // dt.timedelta(milliseconds=1)}ms"})
+        await connection.commit()  # a revision begins its own transaction only outside of one
+        try:
+            await connection.run_sync(upgrade)
+            break
+        except DBAPIError as error:
+            await connection.rollback()
+            failures += 1
+            if getattr(error.orig, "sqlstate", None) not in BUSY or failures >= TRIES.max_tries:
+                raise
+            log.info("a migration waits for tables in use", tries=failures)
+            await asyncio.sleep(TRIES.pause(failures).total_seconds())
+        finally:
+            await connection.rollback()
+            await connection.execute(text("RESET lock_timeout"))
             await connection.commit()
 
 

@@ -2,6 +2,7 @@
 
 Each issuer's own history counts: of the cards whose end was in the last 36 months, the share of their value that was left.
 Of the value of all cards that have not ended, that share is expected to be left in the end, and no more than is left now.
+Imported cards are in neither: those that were spent in the other system were not imported.
 """
 
 import datetime as dt
@@ -29,7 +30,8 @@ OF_NETWORKS = """
 LIABILITIES = """
     WITH card AS (
         SELECT currency, issuer, value_amount AS value, remaining_amount AS unspent, remaining_amount - unowed_amount AS owed,
-            expires_on > :now AS ends, expires_on BETWEEN CAST(:now AS timestamptz) - interval '36 months' AND :now AS ended,
+            expires_on > :now AND NOT is_imported AS ends,
+            expires_on BETWEEN CAST(:now AS timestamptz) - interval '36 months' AND :now AND NOT is_imported AS ended,
             CASE WHEN status = 'exprd' OR expires_on <= :now THEN 'expired'
                 WHEN created_on > CAST(:now AS timestamptz) - interval '3 months' THEN 'up_to_3_months'
                 WHEN created_on > CAST(:now AS timestamptz) - interval '6 months' THEN 'up_to_6_months'

@@ -10,7 +10,7 @@ from store.customer import CustomerRow
 from store.database.statement_cache import Condition
 from store.gift_card.gift_cards import GiftCardRow
 from store.network.vouchers import NetworkVoucherRow
-from store.order.orders import OrderProductRow, OrderRow
+from store.order.orders import OrderProductRow, OrderRow, buyer_address
 from store.payment.payments import PaymentRow
 from store.voucher.vouchers import VoucherRow
 
@@ -25,7 +25,7 @@ def has_bought(column: Column[Any], value: bool) -> Condition:
 
     def build(tested: Any) -> ColumnElement[bool]:
         customer, one = tested.table.c, literal_column("1", Integer)
-        bought = _ORDERS.partner_id == customer.partner_id, _ORDERS.buyer_normal_email == tested
+        bought = _ORDERS.partner_id == customer.partner_id, buyer_address(_ORDERS) == tested
         is_paid = col(PaymentRow.status) == literal_column(f"'{PaymentStatus.OK.value}'")
         paid = col(PaymentRow.customer_id) == customer.id, is_paid
         found = (select(one).where(*tests).limit(literal_column("1")).scalar_subquery() for tests in (bought, paid))
@@ -42,7 +42,9 @@ def is_of_customer(column: Column[Any], id: int) -> Condition:
         row = CustomerRow
         address = select(col(row.normal_email)).where(col(row.id) == bind).scalar_subquery()
         partner = select(col(row.partner_id)).where(col(row.id) == bind).scalar_subquery()
-        condition: ColumnElement[bool] = (tested == address) & (tested.table.c.partner_id == partner)
+        condition: ColumnElement[bool] = (buyer_address(tested.table.c) == address) & (
+            tested.table.c.partner_id == partner
+        )
         return condition
 
     return Condition.on_column(column, "customer", (id,), (Integer(),), build)

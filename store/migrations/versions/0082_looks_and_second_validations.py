@@ -1,4 +1,4 @@
-"""Looks at the back office as a partner, and a second user for large payouts."""
+"""Looks at the back office as a partner, and the second user of a large payout."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -32,13 +32,6 @@ def upgrade() -> None:
         'impersonation_open_key', 'impersonation', ['token_id'], unique=True, postgresql_where=sa.text('ended_on IS NULL')
     )
     op.create_index(op.f('impersonation_partner_id_idx'), 'impersonation', ['partner_id'])
-    op.add_column(
-        'marketplace',
-        sa.Column('payout_second_validation_from_amount', sa.Numeric(precision=12, scale=2), nullable=True),
-    )
-    op.create_check_constraint(
-        op.f('marketplace_payout_second_validation'), 'marketplace', 'payout_second_validation_from_amount >= 0'
-    )
     for name in USERS:
         op.add_column('payout_request', sa.Column(name, sa.Integer(), nullable=True))
         op.create_foreign_key(op.f(f'payout_request_{name}_fkey'), 'payout_request', 'app_user', [name], ['id'])
@@ -58,5 +51,4 @@ def downgrade() -> None:
         op.drop_constraint(op.f(f'payout_request_{name}'), 'payout_request')
     for name in ('first_validated_on', *USERS):
         op.drop_column('payout_request', name)
-    op.drop_column('marketplace', 'payout_second_validation_from_amount')
     op.drop_table('impersonation')

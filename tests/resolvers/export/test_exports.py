@@ -23,12 +23,6 @@ from tests.fixtures.tenants import EVERYBODY, Tenants
 from tests.resolvers.export.exported import CANCEL, Exports, copy_rows
 
 
-@pytest.fixture
-def exporting(tenants: Tenants) -> Exports:
-    """The exports of the tenants."""
-    return Exports(tenants)
-
-
 async def move(tenants: Tenants, monkeypatch: pytest.MonkeyPatch, by: dt.timedelta) -> None:
     """Let time pass."""
     now = tenants.services.clock.now

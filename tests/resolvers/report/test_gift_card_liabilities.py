@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from resolvers.gift_card.imports import import_gift_cards
 from resolvers.report.gift_card_liabilities import gift_card_liabilities
 from schema.core.errors import Forbidden, NotFound
 from schema.core.permission import GRANTABLE_PERMISSIONS, Permission
 from schema.gift_card.gift_card import GiftCardStatus
+from schema.gift_card.import_input import ImportedGiftCard, ImportGiftCards
 from schema.report.gift_card_liability import CurrencyLiability, GiftCardAge, GiftCardLiabilities
 from store.core.clock import clock
 from store.gift_card.gift_cards import GiftCardRow
@@ -123,6 +125,27 @@ async def test_breakage_is_expected_as_it_was_before(tenants: Tenants) -> None:
         Decimal("250.00"),
         Decimal("10.00"),
     )
+
+
+async def test_imported_cards_are_no_history_and_expect_none(tenants: Tenants) -> None:
+    await ended(tenants, LEAST_HISTORY, "5.00")
+    before = (await liabilities(tenants, "a1")).partner_cards[0]
+    created_on, left = ago(800), Decimal("30.00")
+    cards = [
+        ImportedGiftCard(
+            code=f"OLD-{n:05}",
+            value=Decimal("50.00"),
+            remaining_value=left,
+            created_on=created_on,
+            expires_on=ago(9) if n else ago(-9),
+        )
+        for n in range(LEAST_HISTORY)
+    ]
+    context = await tenants.context("a1")
+    await import_gift_cards(context, ImportGiftCards(gift_cards=cards))
+    (found,) = (await liabilities(tenants, "a1")).partner_cards
+    assert found.history == before.history
+    assert by_age(found)[OLD] == (1, "30.00", "0.00")
 
 
 async def test_only_the_last_three_years_are_history(tenants: Tenants) -> None:

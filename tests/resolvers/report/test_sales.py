@@ -245,6 +245,7 @@ async def test_it_requires_the_permission_to_see_payments(tenants: Tenants) -> N
         (DAY, BEFORE, {}),
         (DAY, DAY + dt.timedelta(days=MOST_DAYS), {}),
         (dt.date.max, dt.date.max, {}),
+        (dt.date.min, dt.date(1, 1, 2), {}),
         (DAY, DAY, {"product_count": -1}),
         (DAY, DAY, {"product_count": 101}),
     ],

@@ -20,6 +20,7 @@ from store.migrations.migrate import FOLDER, current_revision, head_revision, mi
 from store.migrations.tables import COMPARE_OPTIONS
 from store.partner.partners import MarketplaceRow
 from store.tables import metadata
+from tests.store.migrations.revisions import at
 
 
 async def test_the_revisions_make_what_the_code_declares(database: Database) -> None:
@@ -103,3 +104,29 @@ async def test_four_processes_at_once_migrate_an_empty_database(postgres: str) -
             await db.aclose()
         await connection.execute("DROP DATABASE test_migrate_race WITH (FORCE)")
         await connection.close()
+
+
+@pytest.mark.parametrize(("first", "then"), [("shop_order", "payment_transaction"), ("customer", "shop_order")])
+async def test_a_checkout_of_an_older_process_and_the_migration_both_end(
+    database: Database, first: str, then: str
+) -> None:
+    write = "UPDATE {0} SET id = id WHERE false"  # locks the table as storing a row does
+    await at(database, "0077", down=True)
+    async with database.engine.connect() as checkout:
+        await checkout.execute(text(write.format(first)))
+        migration = asyncio.create_task(migrate(database))
+        await _wait_for_lock(database)
+        await asyncio.wait_for(checkout.execute(text(write.format(then))), 30)
+        await asyncio.sleep(2)
+        assert not migration.done()
+        await checkout.commit()
+    await asyncio.wait_for(migration, 60)
+    assert await current_revision(database) == head_revision()
+    assert (await database.rows(text("SHOW lock_timeout")))[0][0] == "0"
+
+
+async def _wait_for_lock(database: Database) -> None:
+    """Wait until somebody waits for a lock of a table."""
+    waiting = text("SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = 'relation'")
+    while not (await database.rows(waiting))[0][0]:
+        await asyncio.sleep(0.02)
