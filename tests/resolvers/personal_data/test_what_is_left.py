@@ -92,7 +92,10 @@ async def test_what_is_paid_after_the_erasure_is_given_back(shop: Shop) -> None:
 async def test_the_payment_of_a_refunded_checkout_is_forgotten_too(shop: Shop) -> None:
     await sold(shop)
     await shop.execute("UPDATE gift_card SET order_id = NULL, gifter_email = '', giftee_email = NULL")
-    await shop.execute("UPDATE payment SET order_id = NULL")
+    await shop.execute(
+        "UPDATE payment SET order_id = NULL, customer_id = (SELECT id FROM customer WHERE email = :ada)", ada=ADA
+    )
+    await shop.execute("UPDATE shop_order SET buyer_email = ''")
     await shop.execute("UPDATE checkout_attempt SET state = 'refunded'")
     assert (await columns(shop, "payment", "customer_email")) == [(ADA,)]
     await grown_old(shop, "checkout_attempt", 31)
