@@ -156,7 +156,13 @@ async def test_filters_with_the_address_go(shop: Shop) -> None:
     for at, user in enumerate(users):
         for filter in (told, {"search": f"order of {ADA} "}, other):
             await shop.add(SavedFilterRow(user_id=user.id, list="orders", name=str(filter), filter=filter))
-        export: dict[str, Any] = {"user_id": user.id, "role": user.role, "list": "orders", "order_by": "NEWEST", "columns": []}
+        export: dict[str, Any] = {
+            "user_id": user.id,
+            "role": user.role,
+            "list": "orders",
+            "order_by": "NEWEST",
+            "columns": [],
+        }
         export |= {"format": ExportFormat.CSV, "state": ExportState.EXPIRED, "ended_on": clock.now()}
         await shop.add_all(*(ExportRow(**export, filter=filter) for filter in (told, other)))
         queued = {"state": ExportState.QUEUED, "ended_on": None, "check_on": clock.now()}
