@@ -39,9 +39,11 @@ GIFT_CARD_EVENT_KEYS: Mapping[str, Mapping[str, str]] = {
     "gift_card.held": _HOLD_KEYS,
     "gift_card.issued": {
         "id": "The gift card's id.",
-        "order_id": "The order it was sold with; null if the partner issued it.",
-        "status": "`paid`: it can be spent; `draft`: it is not paid yet.",
+        "order_id": "The order it was sold with; null if the partner issued or imported it.",
+        "status": "`paid`: it can be spent; `draft`: it is not paid yet. Of an imported card also `using`: a part was spent "
+        "elsewhere; `exprd`: it had expired.",
         "value": "The amount it was issued with.",
+        "remaining_value": "What is owed for it from now on: less than `value` if a part of an imported card was spent elsewhere.",
         "language": "The buyer's language.",
         "reception_mode": "How it reaches its recipient, with the values of coupons: `print_at_home`, `giftee_email` "
         "and so on.",
@@ -114,6 +116,7 @@ GIFT_CARD_EVENT_EXAMPLES: Mapping[str, Mapping[str, Any]] = {
         "order_id": 1207,
         "status": "paid",
         "value": {"amount": "55.00", "currency": "EUR"},
+        "remaining_value": {"amount": "55.00", "currency": "EUR"},
         "language": "fr",
         "reception_mode": "giftee_email",
         "created_on": "2026-11-21T04:45:32.000000Z",

@@ -2,7 +2,7 @@
 
 from typing import Any, TypeAlias
 
-from sqlmodel import col, exists, select, update
+from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.input_mapping import apply
@@ -16,13 +16,14 @@ from schema.order.fulfilment import FulfilmentState
 from schema.order.input import OrderDeliveryInput, UpdateOrderDetails
 from schema.order.order import Order, PostalAddress
 from schema.validation.postal_codes import example_postal_code, is_postal_code
-from store.customer import CustomerRow, customer_for
+from store.customer import customer_for
 from store.gift_card.gift_cards import GiftCardRow
 from store.gift_card.locks import lock_cards
 from store.order.events import emit_details_corrected
-from store.order.orders import OrderProductRow, OrderRow, buyer_address, lock_order
+from store.order.orders import OrderProductRow, OrderRow, lock_order
 from store.payment.payments import PaymentRow
 from store.payment.recording import lock_payment
+from store.personal_data.customers import empty_unused_customer, lock_customers
 from store.voucher.states import lock_vouchers_of_order
 from store.voucher.vouchers import VoucherRow
 
@@ -97,6 +98,7 @@ async def _name_buyer(
     """Write the buyer to the payments of an order, and to the vouchers and gift cards that were the buyer's."""
     person = [getattr(order, f"buyer_{name}") for name in PERSON]
     old_email = before["buyer_email"].lower()
+    await lock_customers(db, order.partner_id, {old_email, order.buyer_email.lower()})
     customer = await customer_for(db, order.partner_id, *person)
     for payment in payments:
         payment.customer_first_name, payment.customer_last_name, payment.customer_email = person
@@ -112,19 +114,4 @@ async def _name_buyer(
                 gift.giftee_id = customer
     await db.flush()
     if old_email != order.buyer_email.lower():
-        await _empty_unused(db, order.partner_id, old_email)
-
-
-async def _empty_unused(db: AsyncSession, partner_id: int, email: str) -> None:
-    """Empty the customer with an address if nothing names it any more: it was mistyped."""
-    row, voucher = CustomerRow, VoucherRow
-    bought = OrderRow.__table__.c  # type: ignore[attr-defined]  # SQLModel's type stubs lack __table__
-    is_used = (
-        exists().where(bought.partner_id == partner_id, buyer_address(bought) == email)
-        | exists().where(col(PaymentRow.customer_id) == col(row.id))
-        | exists().where(col(voucher.gifter_id) == col(row.id))
-        | exists().where(col(voucher.giftee_id) == col(row.id))
-    )
-    nothing = {"first_name": "", "last_name": "", "email": "", "normal_email": None}
-    of_address = col(row.partner_id) == partner_id, col(row.normal_email) == email
-    await db.exec(update(row).where(*of_address, ~is_used).values(**nothing))
+        await empty_unused_customer(db, order.partner_id, old_email)

@@ -4,8 +4,10 @@ import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from uuid import UUID
 
-from sqlalchemy import tuple_
+from sqlalchemy import func, tuple_
 from sqlmodel import col, or_, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
@@ -17,7 +19,7 @@ from schema.core.permission import Permission
 from schema.mail import MailKind, MailState
 from schema.order.order import Order
 from schema.order.timeline import OrderTimelineEntry, OrderTimelineKind
-from schema.payment.payment import PaymentTransactionStatus, PaymentTransactionType
+from schema.payment.payment import PaymentTransactionStatus, PaymentTransactionType, RefundState
 from store.audit.entries import AuditEntryRow
 from store.database.loaders import is_any_of
 from store.mail.content import GiftRole
@@ -114,13 +116,26 @@ class TimelineReader:
             self.add(order_id or 0, row.executed_on or row.created_on, OrderTimelineKind.PAID, amount=money)
         query = select(payment.order_id, refund).join(refund, col(refund.payment_id) == payment.id)
         refunds = (await self.db.exec(query.where(of_order))).all()
+        gone = await self._amounts_back([made.id for _, made in refunds if made.state is RefundState.FAILED])
         audited = {
             entry.subject_id: entry for entry in await self.audit_entries("Refund", [row.id for _, row in refunds])
         }
         for order_id, made in refunds:
-            more = {"amount": Money(amount=made.refund_amount, currency=made.currency), "text": made.reason}
+            has_failed = made.state is RefundState.FAILED
+            kind = OrderTimelineKind.REFUND_FAILED if has_failed else OrderTimelineKind.REFUNDED
+            back = gone.get(made.id) if has_failed else made.refund_amount
+            amount = Money(amount=back, currency=made.currency) if back is not None else None
             who = self.who(audited.get(str(made.id)))
-            self.add(order_id or 0, made.created_on, OrderTimelineKind.REFUNDED, **more, **who)
+            self.add(order_id or 0, made.created_on, kind, amount=amount, text=made.reason, **who)
+
+    async def _amounts_back(self, refunds: Sequence[UUID]) -> Mapping[UUID, Decimal]:
+        """What has gone back of refunds, by their ids; those of which nothing has are left out."""
+        part, moved = PaymentTransactionRow, PaymentTransactionStatus.OK
+        query = select(part.refund_id, func.sum(part.transaction_amount)).where(col(part.status) == moved)
+        rows = (
+            await self.db.exec(query.where(is_any_of(col(part.refund_id), refunds)).group_by(col(part.refund_id)))
+        ).all()
+        return {id: amount for id, amount in rows if id is not None}
 
     async def add_requests(self) -> None:
         """What buyers have asked for, and the answers."""

@@ -28,6 +28,7 @@ class OrderTimelineKind(DescribedEnum):
     REFUND_REQUESTED = "refund_requested", "Its buyer withdrew, or asked for a refund."
     REQUEST_ANSWERED = "request_answered", "The request of its buyer was approved, declined or taken back."
     REFUNDED = "refunded", "A refund was accepted."
+    REFUND_FAILED = "refund_failed", "A refund was accepted, but the payment provider refused it."
     MAIL_QUEUED = "mail_queued", "A message about it waits to be sent."
     MAIL_SENT = "mail_sent", "A message about it was sent."
     MAIL_FAILED = "mail_failed", "A message about it could not be sent."
@@ -44,7 +45,9 @@ class OrderTimelineEntry(BaseModel):
         default="",
         description="The name of the user who did it; empty if it was no user, and without `permissions.view_audit`.",
     )
-    amount: Money | None = PydanticField(default=None, description="The money that moved; null if none did.")
+    amount: Money | None = PydanticField(
+        default=None, description="The money that moved, of a refund that failed what went back; null if none did."
+    )
     mail_id: int | None = PydanticField(
         default=None, description="The id of a message, for `resendMail`; null if it was none."
     )

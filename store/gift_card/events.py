@@ -25,6 +25,7 @@ def _issued_event(card: GiftCardRow) -> NewEvent:
         "order_id": card.order_id,
         "status": card.status.value,
         "value": money_data(card.value_amount, card.currency),
+        "remaining_value": money_data(card.remaining_amount, card.currency),
         "language": card.language,
         "reception_mode": card.reception_mode.value,
         "created_on": datetime_data(card.created_on),

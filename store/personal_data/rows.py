@@ -20,6 +20,7 @@ from store.payment.attempts import AttemptRow
 from store.payment.payments import PaymentRow
 from store.payment.requests import PaymentRequestRow
 from store.payment.snapshot import AttemptLine
+from store.personal_data.customers import is_without_sales
 from store.voucher.vouchers import VoucherRow
 
 GIFTER, GIFTEE = PersonalGiftRole.GIFTER, PersonalGiftRole.GIFTEE
@@ -140,24 +141,25 @@ async def rows_of_order(db: AsyncSession, order: OrderRow) -> PersonRows:
     gifts: list[GiftRow] = []
     for kind in (VoucherRow, GiftCardRow):
         gifts += await _all(db, kind, at, col(kind.order_id) == of_order)
-    payments = await _all(db, PaymentRow, at, col(PaymentRow.order_id) == of_order)
-    return PersonRows(
+    person_rows = PersonRows(
         partner_id=at,
         orders=[order],
         attempts=await _all(db, AttemptRow, at, col(AttemptRow.id) == order.attempt_id),
-        payments=payments,
+        payments=await _all(db, PaymentRow, at, col(PaymentRow.order_id) == of_order),
         refund_requests=await _all(db, RefundRequestRow, at, col(RefundRequestRow.order_id) == of_order),
-        customers=await _unused_customers(db, at, payments, gifts),
         gifts=gifts,
     )
+    person_rows.customers = await _unused_customers(db, person_rows)
+    return person_rows
 
 
 async def rows_of_checkout(db: AsyncSession, attempt: AttemptRow) -> PersonRows:
     """All rows of a checkout that became no order, whoever they name."""
     at = attempt.partner_id
     payments = await _all(db, PaymentRow, at, col(PaymentRow.attempt_id) == attempt.id)
-    customers = await _unused_customers(db, at, payments, [])
-    return PersonRows(partner_id=at, attempts=[attempt], payments=payments, customers=customers)
+    person_rows = PersonRows(partner_id=at, attempts=[attempt], payments=payments)
+    person_rows.customers = await _unused_customers(db, person_rows)
+    return person_rows
 
 
 async def _gifts(db: AsyncSession, person: PersonKey, order_ids: Collection[int]) -> list[GiftRow]:
@@ -175,31 +177,21 @@ async def _gifts(db: AsyncSession, person: PersonKey, order_ids: Collection[int]
     return found
 
 
-async def _unused_customers(
-    db: AsyncSession, partner_id: int, payments: Sequence[PaymentRow], gifts: Sequence[GiftRow]
-) -> Sequence[CustomerRow]:
-    """The customers of these payments and vouchers that nothing else names."""
-    voucher, payment, row = VoucherRow, PaymentRow, CustomerRow
-    vouchers = [gift for gift in gifts if isinstance(gift, VoucherRow)]
+async def _unused_customers(db: AsyncSession, person_rows: PersonRows) -> Sequence[CustomerRow]:
+    """The customers whom these orders, payments and vouchers name, and nothing else."""
+    row, orders, payments = CustomerRow, person_rows.orders, person_rows.payments
+    vouchers = [gift for gift in person_rows.gifts if isinstance(gift, VoucherRow)]
     ids = {id for each in vouchers for id in (each.gifter_id, each.giftee_id)} | {each.customer_id for each in payments}
-    others = (
-        select(voucher.id)
-        .where(or_(col(voucher.gifter_id) == col(row.id), col(voucher.giftee_id) == col(row.id)))
-        .where(
-            col(voucher.id).not_in([each.id for each in vouchers]),
-            or_(col(voucher.gifter_email) != "", col(voucher.giftee_email).is_not(None)),
-        )
-    )
-    paid = (
-        select(payment.id)
-        .where(col(payment.customer_id) == col(row.id), col(payment.id).not_in([each.id for each in payments]))
-        .where(payment.customer_email != "")
-    )
-    return await _all(db, row, partner_id, col(row.id).in_(ids - {None}), ~others.exists(), ~paid.exists())
+    emails = {order.buyer_email.lower() for order in orders} - {""}
+    among = or_(col(row.id).in_(ids - {None}), col(row.normal_email).in_(emails))
+    but = [each.id for each in orders], [each.id for each in payments], [each.id for each in vouchers]
+    return await _all(db, row, person_rows.partner_id, among, is_without_sales(*but))
 
 
 async def lock_rows(db: AsyncSession, person_rows: PersonRows) -> bool:
-    """Lock and reload rows. False if somebody else holds one of them: then it never waits, so it cannot deadlock."""
+    """Lock and reload rows. False if somebody else holds one of them: then it never waits, so it cannot deadlock. Of an order
+    or a checkout, customers for whom something was entered until then are left out.
+    """
     for rows in person_rows.groups():
         if not rows:
             continue
@@ -208,6 +200,10 @@ async def lock_rows(db: AsyncSession, person_rows: PersonRows) -> bool:
         locked = await db.exec(query.with_for_update(skip_locked=True).execution_options(populate_existing=True))
         if len(locked.all()) < len(rows):
             return False
+    if person_rows.person is None:
+        locked_ids = {row.id for row in person_rows.customers}
+        person_rows.customers = await _unused_customers(db, person_rows)
+        return locked_ids.issuperset(row.id for row in person_rows.customers)
     return True
 
 

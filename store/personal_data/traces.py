@@ -1,4 +1,4 @@
-"""Personal data outside the rows of orders: in mails, events, answers of webhook endpoints, and stored responses."""
+"""Personal data outside the rows of orders: in mails, events, filters, answers of webhook endpoints, and stored responses."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -28,6 +28,8 @@ from schema.mail import MailKind
 from store.account.users import TokenRow, UserRow
 from store.database.loaders import is_any_of
 from store.event.events import EventRow
+from store.export.exports import ExportRow
+from store.export.saved_filters import SavedFilterRow
 from store.idempotency import StoredResponseRow
 from store.mail.rows import MailRow
 from store.partner.partners import PartnerRow
@@ -77,6 +79,7 @@ async def erase_traces(
 ) -> ErasedTraces:
     """Erase what is left of a person in these tables, in the open transaction."""
     events = await _erase_events(db, person, texts, person_rows)
+    await _erase_filters(db, person, texts)
     return ErasedTraces(
         mails=await _erase_mails(db, person, texts, person_rows),
         events=len(events),
@@ -142,27 +145,37 @@ async def _erase_answers(db: AsyncSession, person: PersonKey, texts: PersonalTex
     return len(ids)
 
 
+def _users_with_sight(person: PersonKey) -> Any:
+    """The ids of the partner's users, of users of its marketplace, and of those who see everything."""
+    user = UserRow
+    marketplace = (
+        select(col(PartnerRow.marketplace_id)).where(col(PartnerRow.id) == person.partner_id).scalar_subquery()
+    )
+    is_above = or_(col(user.marketplace_id) == marketplace, col(user.marketplace_id).is_(None))
+    return select(col(user.id)).where(
+        or_(col(user.partner_id) == person.partner_id, and_(col(user.partner_id).is_(None), is_above))
+    )
+
+
+async def _erase_filters(db: AsyncSession, person: PersonKey, texts: PersonalTexts) -> None:
+    """Delete the saved filters that have the address, and empty those of exports that have ended."""
+    users, kept, export = _users_with_sight(person), SavedFilterRow, ExportRow
+    of_users = col(kept.user_id).in_(users), or_(contains(kept.filter, texts.needle), contains(kept.name, texts.needle))
+    filters = (await db.exec(select_rows(kept).where(*of_users).order_by(col(kept.id)).with_for_update())).all()
+    with_email = [each.id for each in filters if texts.has_email([each.name, each.filter])]
+    await db.exec(delete(kept).where(col(kept.id).in_(with_email)))
+    of_users = col(export.user_id).in_(users), contains(export.filter, texts.needle)
+    over = select_rows(export).where(*of_users, col(export.ended_on).is_not(None)).order_by(col(export.id))
+    with_email = [each.id for each in (await db.exec(over.with_for_update())).all() if texts.has_email(each.filter)]
+    await db.exec(update(export).where(col(export.id).in_(with_email)).values(filter={}))
+
+
 async def _erase_responses(db: AsyncSession, person: PersonKey, texts: PersonalTexts) -> int:
     """Change the responses that are stored for repetitions of requests: those to the partner's users, to users of its
     marketplace and to those who see everything.
     """
-    row, user = StoredResponseRow, UserRow
-    marketplace = (
-        select(col(PartnerRow.marketplace_id)).where(col(PartnerRow.id) == person.partner_id).scalar_subquery()
-    )
-    of_users = (
-        select(col(TokenRow.id))
-        .join(user, col(user.id) == col(TokenRow.user_id))
-        .where(
-            or_(
-                col(user.partner_id) == person.partner_id,
-                and_(
-                    col(user.partner_id).is_(None),
-                    or_(col(user.marketplace_id) == marketplace, col(user.marketplace_id).is_(None)),
-                ),
-            )
-        )
-    )
+    row = StoredResponseRow
+    of_users = select(col(TokenRow.id)).where(col(TokenRow.user_id).in_(_users_with_sight(person)))
     answer = func.convert_from(col(row.answer), "UTF8")
     query = select_rows(row).where(col(row.token_id).in_(of_users), contains(answer, texts.needle))
     in_order = query.order_by(col(row.token_id), col(row.key))  # as any other erasure, so that they cannot deadlock

@@ -10,12 +10,13 @@ from store.database.views import VIEW
 from store.personal_data import emptied
 
 NAMES = re.compile(
-    r"_name|mail|phone|address|postal|(^|_)city|message|comment|gift(er|ee)|recipient|buyer|customer|reason|answer|content|payload|digest"
+    r"_name|mail|phone|address|postal|(^|_)city|message|comment|gift(er|ee)|recipient|buyer|customer|reason|answer|content|payload|digest|filter"
 )
 ERASED: Mapping[str, frozenset[str]] = {
     "checkout_attempt": frozenset({"buyer", "lines", "session_digest"}),
     "customer": frozenset(emptied.CUSTOMER),
     "event": frozenset({"data"}),
+    "export": frozenset({"filter"}),
     "gift_card": frozenset({*emptied.OF_GIFTER, *emptied.OF_GIFTEE, "message"}),
     "kept_answer": frozenset({"answer"}),
     "mail": frozenset({"recipient", "content", "subject", "message_id"}),
@@ -25,6 +26,7 @@ ERASED: Mapping[str, frozenset[str]] = {
     "payment": frozenset(emptied.CUSTOMER_OF_PAYMENT),
     "payment_request": frozenset(emptied.CUSTOMER_OF_PAYMENT),
     "refund_request": frozenset({"customer_name", "customer_email", "reason", "answer"}),
+    "saved_filter": frozenset({"filter"}),
     "shop_order": frozenset(emptied.ORDER),
     "audit_entry": frozenset({"address"}),
     "voucher": frozenset({*emptied.OF_GIFTER, *emptied.OF_GIFTEE, "message"}),

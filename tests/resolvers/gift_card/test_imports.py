@@ -73,7 +73,12 @@ async def test_what_is_left_is_owed_from_now_on(tenants: Tenants, ask: Transport
     posted = "SELECT j.recorded_on FROM ledger_journal j WHERE j.source_kind = 'gift_card' AND j.source_id = :id"
     assert await tenants.one(posted, id=str(found.id)) > clock.now() - dt.timedelta(hours=1), "not in a closed period"
     for row in rows:
-        assert [kind for kind, _ in await card_events(tenants, row.id)] == ["gift_card.issued"]
+        ((kind, told),) = await card_events(tenants, row.id)
+        assert (kind, told["status"]) == ("gift_card.issued", row.status)
+        assert told["value"] == {"amount": f"{row.value_amount:.2f}", "currency": "EUR"}
+        assert told["remaining_value"] == {"amount": f"{row.remaining_amount:.2f}", "currency": "EUR"}, (
+            "as it is posted"
+        )
     assert await tenants.one("SELECT count(*) FROM mail") == 0
     await adds_up(tenants)
     assert await broken_rules(tenants.services.db) == broken

@@ -1,11 +1,13 @@
 """Corrections of orders by staff: what they change, what is told, and when they are refused."""
 
+import asyncio
 from dataclasses import replace
 from typing import Any
 
 import orjson
 import pytest
-from sqlalchemy import text
+from sqlalchemy import text, update
+from sqlmodel import col
 
 from resolvers.core.caller import Caller, Role
 from resolvers.core.context import Context
@@ -17,6 +19,8 @@ from schema.event import EventType
 from schema.graph.server import GraphQLRequest, GraphQLServer
 from schema.personal_data.input import ErasePersonalData
 from schema.root import schema
+from store.customer import customer_for
+from store.order.orders import OrderRow
 from tests.fixtures.basket import Experiences, bought, for_two
 from tests.fixtures.payment.order_refund import ordered
 from tests.fixtures.shop import BUYER, Shop
@@ -31,7 +35,7 @@ NEW = "joan@example.com"
 async def correct(shop: Shop, context: Context | None = None, **more: Any) -> Any:
     """Correct the newest order; answers the body."""
     id = await shop.one("SELECT max(id) FROM shop_order")
-    request = GraphQLRequest(CORRECT, variables={"input": {"id": id, **more}})
+    request = GraphQLRequest(CORRECT, variables={"input": {"id": id} | more})
     return orjson.loads(orjson.dumps((await GRAPH.execute(request, context or shop.manager)).body))
 
 
@@ -119,6 +123,42 @@ async def test_an_address_with_other_orders_stays_a_customer(shop: Shop, sold: E
     await corrected(shop, buyer={"email": NEW})
     emails = {row[0] for row in await shop.services.db.rows(text("SELECT normal_email FROM customer"))}
     assert emails >= {BUYER.email.lower(), NEW}
+
+
+async def test_who_is_just_buying_stays_a_customer(shop: Shop) -> None:
+    for email in ("ada.martin@example.com", BUYER.email):
+        await sent_home(shop)
+        await shop.execute(
+            "UPDATE shop_order SET buyer_email = :email WHERE id = (SELECT max(id) FROM shop_order)", email=email
+        )
+    async with shop.services.db.sessions() as other, other.begin():
+        await customer_for(other, shop.partner.id, "Ada", "Martin", BUYER.email)
+        await other.exec(update(OrderRow).where(col(OrderRow.number) == 1).values(buyer_email=BUYER.email))
+        correction = asyncio.create_task(corrected(shop, buyer={"email": NEW}))
+        waits = "FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        await shop.becomes("SELECT count(*) " + waits, 1)
+    await correction
+    emails = {row[0] for row in await shop.services.db.rows(text("SELECT normal_email FROM customer"))}
+    assert emails == {BUYER.email.lower(), NEW}
+
+
+async def test_two_who_exchange_addresses_wait_for_each_other(shop: Shop) -> None:
+    for _ in range(2):
+        await sent_home(shop)
+    first, second = [row[0] for row in await shop.services.db.rows(text("SELECT id FROM shop_order ORDER BY id"))]
+    await corrected(shop, buyer={"email": NEW})
+    for _ in range(5):
+        own, other = [
+            row[0] for row in await shop.services.db.rows(text("SELECT buyer_email FROM shop_order ORDER BY id"))
+        ]
+        told = await asyncio.gather(
+            correct(shop, id=first, buyer={"email": other}), correct(shop, id=second, buyer={"email": own})
+        )
+        assert [each["data"]["updateOrderDetails"]["userErrors"] for each in told] == [[], []]
+    emails = {
+        row[0] for row in await shop.services.db.rows(text("SELECT normal_email FROM customer WHERE email <> ''"))
+    }
+    assert emails == {BUYER.email.lower(), NEW}
 
 
 async def test_the_same_values_change_nothing(shop: Shop) -> None:

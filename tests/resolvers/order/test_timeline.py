@@ -15,7 +15,9 @@ from schema.order.input import CancelOrderFulfilment, MarkOrderSent, ReopenOrder
 from schema.root import schema
 from tests.fixtures.basket import Experiences, bought, for_two
 from tests.fixtures.payment.order_refund import ordered, refunded
+from tests.fixtures.payment.payment import send_refunds
 from tests.fixtures.shop import Shop
+from tests.resolvers.payment.refunds.test_refunds import TOO_LATE, fail_refunds
 
 GRAPH = GraphQLServer(schema)
 TIMELINE = """{ orders(orderBy: OLDEST) { nodes { id timeline {
@@ -56,6 +58,22 @@ async def test_it_tells_what_happened_in_order_and_who_did_it(shop: Shop) -> Non
     }
     mails = {entry["mailKind"] for entry in entries if entry["mailKind"]}
     assert {"ORDER_CONFIRMATION", "NEW_ORDER", "ORDER_SENT", "ORDER_CANCELLED", "ORDER_REFUNDED"} <= mails
+
+
+async def test_a_refund_that_failed_tells_what_went_back(shop: Shop, sold: Experiences) -> None:
+    await ordered(shop, ProductChoice((await shop.product("20.00")).id, 1))
+    await refunded(shop, 0)
+    card = await shop.gift_card("97.00")
+    await bought(shop, for_two(sold), codes=(card.code,))
+    await refunded(shop, 0, reason="Ill")
+    await fail_refunds(shop, TOO_LATE, 2)
+    await send_refunds(shop.services)
+    first, second = await timelines(shop, *LOOKS)
+    told = [(entry["kind"], entry["amount"], entry["text"]) for entry in first + second if "REFUND" in entry["kind"]]
+    assert told == [
+        ("REFUND_FAILED", None, ""),
+        ("REFUND_FAILED", {"amount": "97.00", "currency": "EUR"}, "Ill"),
+    ]
 
 
 async def test_it_has_the_mails_of_this_order_only(shop: Shop, sold: Experiences) -> None:

@@ -5,20 +5,25 @@ import datetime as dt
 from collections.abc import Awaitable
 from typing import Any
 
+import pytest
+
 from resolvers.payment.refunds.order_refunds import refund_order
 from resolvers.personal_data.operations import erase_personal_data
 from resolvers.personal_data.retention import erase_old_data
+from schema.checkout.basket import Giftee
 from schema.checkout.checkout import ProductChoice
 from schema.personal_data.errors import PersonalDataInUse
 from schema.personal_data.input import ErasePersonalData
 from store.core.clock import clock
-from store.order.orders import lock_order
+from store.order.orders import OrderRow, lock_order
+from store.personal_data.emptied import CUSTOMER
 from store.personal_data.retention import erase_order
-from tests.fixtures.basket import columns
+from store.personal_data.rows import lock_rows, rows_of_order
+from tests.fixtures.basket import bought, columns, experiences, for_two
 from tests.fixtures.payment.order_refund import ordered, refund_wish
 from tests.fixtures.payment.payment_request import asked as payment_asked
 from tests.fixtures.shop import DECLINED_CARD, Shop
-from tests.resolvers.personal_data.test_operations import ADA, delivered, mixed_orders
+from tests.resolvers.personal_data.test_operations import ADA, GRACE, delivered, mixed_orders
 
 REFUSED = PersonalDataInUse.__name__
 
@@ -52,6 +57,58 @@ async def test_old_orders_lose_their_people(shop: Shop) -> None:
     ]
     await erase_old_data(shop.services)
     assert await columns(shop, "audit_entry", "operation", "input", "actor") == told
+
+
+async def with_goods(shop: Shop, percentage: str | None = None) -> None:
+    """An order of goods alone that was collected; with a coupon, without a payment."""
+    product = ProductChoice((await shop.product("20.00")).id, 1)
+    if percentage is None:
+        await ordered(shop, product)
+    else:
+        await shop.coupon("GIFT", percentage)
+        key, seen = await shop.ready(product, codes=("GIFT",))
+        assert (await shop.start(key, seen)).redirect_url is None
+    await shop.execute("UPDATE shop_order SET fulfilment_state = 'collected' WHERE delivery_kind = 'click_and_collect'")
+    await delivered(shop)
+
+
+@pytest.mark.parametrize(("percentage", "payments"), [(None, 1), ("100.00", 0)])
+async def test_the_buyers_of_goods_go_as_customers_too(shop: Shop, percentage: str | None, payments: int) -> None:
+    await with_goods(shop, percentage)
+    assert await shop.count("payment") == payments
+    assert await columns(shop, "customer", "email") == [(ADA,)]
+    await grown_old(shop, "shop_order", 101)
+    shop.services.settings.personal_data_days = 100
+    await erase_old_data(shop.services)
+    assert await columns(shop, "customer", *CUSTOMER) == [("", "", "", None)]
+
+
+async def test_customers_with_newer_orders_stay_as_long_as_these(shop: Shop) -> None:
+    sold = await experiences(shop)
+    await bought(shop, for_two(sold, giftee=Giftee(first_name="Grace", email=GRACE)))
+    await grown_old(shop, "shop_order", 101)
+    await with_goods(shop)
+    shop.services.settings.personal_data_days = 100
+    await erase_old_data(shop.services)
+    assert await names(shop) == [("",), ("Martin",)]
+    assert sorted(await columns(shop, "customer", "email")) == [("",), (ADA,)], "Grace has nothing else"
+    await grown_old(shop, "shop_order", 101)
+    await erase_old_data(shop.services)
+    assert await columns(shop, "customer", *CUSTOMER) == [("", "", "", None)] * 2
+
+
+async def test_a_customer_who_buys_at_that_moment_stays(shop: Shop) -> None:
+    await with_goods(shop)
+    await with_goods(shop)
+    await shop.execute("UPDATE shop_order SET buyer_email = 'other@example.com' WHERE number = 2")
+    async with shop.services.db.sessions() as db, db.begin():
+        order = await db.get(OrderRow, await shop.one("SELECT min(id) FROM shop_order"))
+        assert order is not None
+        person_rows = await rows_of_order(db, order)
+        assert [row.email for row in person_rows.customers] == [ADA]
+        await shop.execute("UPDATE shop_order SET buyer_email = :ada WHERE number = 2", ada=ADA)
+        assert await lock_rows(db, person_rows)
+        assert list(person_rows.customers) == []
 
 
 async def test_without_the_setting_orders_stay(shop: Shop) -> None:

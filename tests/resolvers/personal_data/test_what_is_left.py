@@ -1,6 +1,7 @@
 """What an erasure leaves behind is erased later, and what is paid after all is given back."""
 
 import datetime as dt
+from typing import Any
 
 import pytest
 
@@ -10,13 +11,18 @@ from resolvers.payment.checkout.polling import handle_notification
 from resolvers.personal_data.operations import erase_personal_data
 from resolvers.personal_data.retention import erase_old_data
 from resolvers.voucher import updates
+from schema.account.user import UserRole
 from schema.checkout.basket import Giftee
 from schema.checkout.checkout import StartedPayment
+from schema.export import ExportFormat, ExportState
 from schema.personal_data.errors import PersonalDataInUse
 from schema.personal_data.input import ErasePersonalData
 from schema.voucher.input import AddVoucherRental
+from store.account.users import UserRow
 from store.core.clock import clock
 from store.document.addresses import DocumentKind, document_key
+from store.export.exports import ExportRow
+from store.export.saved_filters import SavedFilterRow
 from tests.fixtures.basket import bought, card_of, columns, experiences, fill_basket, for_two
 from tests.fixtures.shop import Shop
 from tests.resolvers.personal_data.test_operations import ADA, GRACE, delivered, erased, exported
@@ -92,7 +98,10 @@ async def test_what_is_paid_after_the_erasure_is_given_back(shop: Shop) -> None:
 async def test_the_payment_of_a_refunded_checkout_is_forgotten_too(shop: Shop) -> None:
     await sold(shop)
     await shop.execute("UPDATE gift_card SET order_id = NULL, gifter_email = '', giftee_email = NULL")
-    await shop.execute("UPDATE payment SET order_id = NULL")
+    await shop.execute(
+        "UPDATE payment SET order_id = NULL, customer_id = (SELECT id FROM customer WHERE email = :ada)", ada=ADA
+    )
+    await shop.execute("UPDATE shop_order SET buyer_email = ''")
     await shop.execute("UPDATE checkout_attempt SET state = 'refunded'")
     assert (await columns(shop, "payment", "customer_email")) == [(ADA,)]
     await grown_old(shop, "checkout_attempt", 31)
@@ -134,6 +143,34 @@ async def test_a_present_whose_mail_failed_is_not_delivered(shop: Shop) -> None:
         "partner_id, content, '' FROM mail WHERE kind = 'gift_card'"
     )
     assert (await erased(shop, GRACE)).gifts == 1
+
+
+async def test_filters_with_the_address_go(shop: Shop) -> None:
+    await sold(shop)
+    of_partner: dict[str, Any] = {"role": UserRole.PARTNER, "partner_id": shop.partner.id}
+    of_market: dict[str, Any] = {"role": UserRole.MARKETPLACE, "marketplace_id": shop.partner.marketplace_id}
+    users = [
+        await shop.add(UserRow(username=f"{at}@staff.example", **of)) for at, of in enumerate((of_partner, of_market))
+    ]
+    told, other = {"customerEmail": ADA.upper()}, {"search": f"n{ADA}"}
+    for at, user in enumerate(users):
+        for filter in (told, {"search": f"order of {ADA} "}, other):
+            await shop.add(SavedFilterRow(user_id=user.id, list="orders", name=str(filter), filter=filter))
+        export: dict[str, Any] = {
+            "user_id": user.id,
+            "role": user.role,
+            "list": "orders",
+            "order_by": "NEWEST",
+            "columns": [],
+        }
+        export |= {"format": ExportFormat.CSV, "state": ExportState.EXPIRED, "ended_on": clock.now()}
+        await shop.add_all(*(ExportRow(**export, filter=filter) for filter in (told, other)))
+        queued = {"state": ExportState.QUEUED, "ended_on": None, "check_on": clock.now()}
+        await shop.add(ExportRow(**(export | queued), filter={"customerEmail": f"{at}{ADA}"}))
+    await erased(shop)
+    assert await columns(shop, "saved_filter", "filter") == [(other,)] * 2
+    assert [row[0] for row in await columns(shop, "export", "filter")][:3] == [{}, other, {"customerEmail": f"0{ADA}"}]
+    assert [row[0] for row in await columns(shop, "export", "filter")][3:5] == [{}, other]
 
 
 async def rolled_back(shop: Shop) -> None:
