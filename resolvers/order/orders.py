@@ -7,13 +7,14 @@ from uuid import UUID
 
 from pydantic import AfterValidator, Field
 
-from resolvers.core.caller import Role
+from resolvers.core.caller import Caller, Role
 from resolvers.core.computed_fields import derives
 from resolvers.core.context import Context
 from resolvers.core.lists.filters import LONGEST_TERM, OfPartner, Where
 from resolvers.core.lists.listing import Listing, Lookup
 from schema.checkout.checkout import ShopKind
 from schema.core.columns import DescribedEnum, graphql_enum
+from schema.core.errors import Forbidden, MarketplaceOnly
 from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
 from schema.delivery.delivery import DeliveryKind
@@ -91,15 +92,25 @@ NEEDED: Mapping[ShopKind, frozenset[Permission]] = {
 """For what its page shows, and for sending it elsewhere."""
 
 
+def require_order_codes(caller: Caller, kind: str, has_network_lines: bool) -> None:
+    """Raise MarketplaceOnly or Forbidden for who may not read the page of an order, and so must not have it sent elsewhere."""
+    sold = ShopKind(kind)
+    is_of_network = has_network_lines or sold is ShopKind.NETWORK
+    if is_of_network and caller.role not in {Role.MARKETPLACE, Role.MASTER}:
+        raise MarketplaceOnly
+    needed = NEEDED[sold] | (NEEDED[ShopKind.NETWORK] if is_of_network else frozenset())
+    for permission in sorted(needed):
+        if not caller.may(permission):
+            raise Forbidden(permission=f"permissions.{permission}")
+
+
 @derives(Order, "page_url")
 def order_page_url(context: Context, id: UUID | str, kind: str, has_network_lines: bool) -> str | None:
     """The page has codes: of a network's goods, partners never learn them."""
-    caller, sold = context.required_caller, ShopKind(kind)
-    is_of_network = has_network_lines or sold is ShopKind.NETWORK
-    needed = NEEDED[sold] | (NEEDED[ShopKind.NETWORK] if is_of_network else frozenset())
-    if is_of_network and caller.role not in {Role.MARKETPLACE, Role.MASTER}:
-        return None
-    if not all(caller.may(permission) for permission in needed):
+    caller = context.required_caller
+    try:
+        require_order_codes(caller, kind, has_network_lines)
+    except (MarketplaceOnly, Forbidden):
         return None
     settings = context.services.settings
     return (
