@@ -162,11 +162,11 @@ async def test_the_first_one_is_for_an_amount_and_a_bank_account(tenants: Tenant
 
 async def other_account(tenants: Tenants) -> None:
     """The partner is paid to another bank account, which the provider has confirmed."""
-    iban, of = RETURNED_IBAN, {"partner_id": tenants.partners["a1"].id, "account_id": "of-a1"}
+    iban, id = RETURNED_IBAN, tenants.partners["a1"].id
     account: dict[str, Any] = {"iban": iban, "iban_end": iban[-4:], "holder": "A", "status": BankAccountStatus.ACTIVE}
     async with tenants.services.db.sessions() as db, db.begin():
-        db.add(BankAccountRow(**of, **account, provider_id="another"))
-    await tenants.execute("UPDATE partner SET iban = :iban WHERE id = :id", iban=iban, id=of["partner_id"])
+        db.add(BankAccountRow(partner_id=id, account_id="of-a1", provider_id="another", **account))
+    await tenants.execute("UPDATE partner SET iban = :iban WHERE id = :id", iban=iban, id=id)
 
 
 @pytest.mark.parametrize("name", ["second_validation_from", "approval_from"])
