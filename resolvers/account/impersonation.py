@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from sqlmodel import col, select
 
 from resolvers.account.second_factor import own_id
+from resolvers.core.auditing import AuditRecord
 from resolvers.core.authentication import DENIED_TO_PARTNERS
 from resolvers.core.caller import Caller, Role
 from resolvers.core.operation import Call, operation
@@ -42,7 +43,9 @@ async def impersonate_partner(call: Call, input: ImpersonatePartner) -> Imperson
     require_marketplace(call.caller)
     partner = await find_visible(call.db, call.caller, PartnerRow, "partner", uuid=input.partner_uuid)
     token_id, now = await _log_in(call), call.services.clock.now()
-    await end_impersonations(call.db, token_id, now)
+    for replaced in await end_impersonations(call.db, token_id, now):
+        ended = AuditRecord(end_impersonation.name, call.context, call.db, EndImpersonation(id=replaced.id))
+        await ended.record_success(replaced, replaced, later=False)
     row = ImpersonationRow(
         user_id=own_id(call),
         token_id=token_id,

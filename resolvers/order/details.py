@@ -8,6 +8,8 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from resolvers.core.input_mapping import apply
 from resolvers.core.operation import Call, operation
 from resolvers.order.fulfilment import find_order
+from resolvers.order.orders import require_order_codes
+from schema.checkout.checkout import ShopKind
 from schema.core.errors import InvalidInput
 from schema.core.message_names import TemplatedMessage
 from schema.core.permission import Permission
@@ -35,6 +37,8 @@ DETAILS = (
     *("buyer_first_name", "buyer_last_name", "buyer_email", "buyer_phone", "recipient_name"),
     *PostalAddress.model_fields,
 )
+REACHED_AT = ("buyer_email", *PostalAddress.model_fields)
+"""Where the link to the codes of an order goes, and what is posted."""
 
 
 @operation(Permission.MANAGE_ORDER, exists=find_order)
@@ -42,7 +46,8 @@ async def update_order_details(call: Call, input: UpdateOrderDetails) -> Order:
     """Correct the buyer of an order, or to whom and where it is sent. What was sent has its address: it is refused with
     `ALREADY_SENT`. The payments of the order, and the vouchers and gift cards that its buyer gives, name the buyer as it is
     now; its company does not change. The same values change nothing, and nothing is mailed. An order whose personal data
-    were erased is refused with `BUYER_ERASED`.
+    were erased is refused with `BUYER_ERASED`. Who may not see the codes of what was bought, does not change to which e-mail
+    or postal address they are sent.
     """
     found = await find_order(call, {"id": input.id})
     gifts, payments = await _lock_before(call.db, found)
@@ -55,6 +60,7 @@ async def update_order_details(call: Call, input: UpdateOrderDetails) -> Order:
     apply(order, input, skip={"id"})
     if _details_of(order) == before:
         return order
+    _check_codes(call, order, before)
     await call.db.flush()
     if any(getattr(order, f"buyer_{name}") != before[f"buyer_{name}"] for name in PERSON):
         await _name_buyer(call.db, order, before, gifts, payments)
@@ -90,6 +96,16 @@ def _check_address(order: OrderRow, delivery: OrderDeliveryInput) -> None:
     if code and not is_postal_code(code, order.country or ""):
         example = example_postal_code(order.country or "")
         raise InvalidInput.at(("delivery", "address", "postal_code"), TemplatedMessage(POSTAL_CODE, example=example))
+
+
+def _check_codes(call: Call, order: OrderRow, before: dict[str, Any]) -> None:
+    """Raise what `require_order_codes` does if an order with codes would go to another address: who may not see the codes
+    could have them sent to itself.
+    """
+    now = _details_of(order)
+    has_moved = any((now[name] or "").lower() != (before[name] or "").lower() for name in REACHED_AT)
+    if has_moved and (order.kind is not ShopKind.PRODUCTS or order.has_network_lines):
+        require_order_codes(call.caller, order.kind, order.has_network_lines)
 
 
 async def _name_buyer(

@@ -2,18 +2,20 @@
 
 import datetime as dt
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 from pydantic import AfterValidator, Field
 
-from resolvers.core.caller import Role
+from resolvers.core.caller import Caller, Role
 from resolvers.core.computed_fields import derives
 from resolvers.core.context import Context
 from resolvers.core.lists.filters import LONGEST_TERM, OfPartner, Where
 from resolvers.core.lists.listing import Listing, Lookup
+from resolvers.core.lists.sale_conditions import SoughtCode
 from schema.checkout.checkout import ShopKind
 from schema.core.columns import DescribedEnum, graphql_enum
+from schema.core.errors import Forbidden, MarketplaceOnly
 from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
 from schema.delivery.delivery import DeliveryKind
@@ -61,7 +63,7 @@ class OrderFilter(OfPartner):
     code: Annotated[str | None, AfterValidator(lambda sent: sent and normalize(sent)), Where("id", "code")] = Field(
         default=None,
         max_length=LONGEST_TERM,
-        description="Only the order that has issued the voucher or gift card with this code, in any spelling.",
+        description="Only the order that has issued the voucher or gift card with this code, in any spelling, if you may see it.",
     )
     created_from: Annotated[dt.datetime | None, Where("created_on", ">=")] = Field(
         default=None, description="Only orders created at or after this time."
@@ -69,6 +71,11 @@ class OrderFilter(OfPartner):
     created_until: Annotated[dt.datetime | None, Where("created_on", "<=")] = Field(
         default=None, description="Only orders created at or before this time."
     )
+
+    def sought(self, name: str, caller: Caller) -> Any:
+        """What the field of a name is tested with, for a caller: a code in what it may see."""
+        value = super().sought(name, caller)
+        return SoughtCode.by(caller, value) if name == "code" and value is not None else value
 
 
 orders = Listing(Order, OrderFilter, OrderSort, Permission.VIEW_ORDER, "The orders visible to you, newest first.")
@@ -91,15 +98,25 @@ NEEDED: Mapping[ShopKind, frozenset[Permission]] = {
 """For what its page shows, and for sending it elsewhere."""
 
 
+def require_order_codes(caller: Caller, kind: str, has_network_lines: bool) -> None:
+    """Raise MarketplaceOnly or Forbidden for who may not read the page of an order, and so must not have it sent elsewhere."""
+    sold = ShopKind(kind)
+    is_of_network = has_network_lines or sold is ShopKind.NETWORK
+    if is_of_network and caller.role not in {Role.MARKETPLACE, Role.MASTER}:
+        raise MarketplaceOnly
+    needed = NEEDED[sold] | (NEEDED[ShopKind.NETWORK] if is_of_network else frozenset())
+    for permission in sorted(needed):
+        if not caller.may(permission):
+            raise Forbidden(permission=f"permissions.{permission}")
+
+
 @derives(Order, "page_url")
 def order_page_url(context: Context, id: UUID | str, kind: str, has_network_lines: bool) -> str | None:
     """The page has codes: of a network's goods, partners never learn them."""
-    caller, sold = context.required_caller, ShopKind(kind)
-    is_of_network = has_network_lines or sold is ShopKind.NETWORK
-    needed = NEEDED[sold] | (NEEDED[ShopKind.NETWORK] if is_of_network else frozenset())
-    if is_of_network and caller.role not in {Role.MARKETPLACE, Role.MASTER}:
-        return None
-    if not all(caller.may(permission) for permission in needed):
+    caller = context.required_caller
+    try:
+        require_order_codes(caller, kind, has_network_lines)
+    except (MarketplaceOnly, Forbidden):
         return None
     settings = context.services.settings
     return (

@@ -11,8 +11,10 @@ from sqlalchemy import func, tuple_
 from sqlmodel import col, or_, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from resolvers.core.caller import Caller
 from resolvers.core.computed_fields import computes
 from resolvers.core.context import Context
+from resolvers.core.scoping import visible_conditions
 from schema.audit import AuditEntry
 from schema.core.money import Money
 from schema.core.permission import Permission
@@ -69,8 +71,8 @@ class TimelineReader:
     """Reads the entries of orders for a caller, a table at a time."""
 
     db: AsyncSession
+    caller: Caller
     orders: Mapping[int, OrderRow]
-    sees_users: bool
     entries: Entries
 
     def add(self, order_id: int, at: dt.datetime, kind: OrderTimelineKind, **more: object) -> None:
@@ -81,7 +83,7 @@ class TimelineReader:
         """Who did what an entry of the audit log says."""
         if entry is None:
             return {}
-        return {"actor": entry.actor, "username": entry.username if self.sees_users else ""}
+        return {"actor": entry.actor, "username": entry.username if self.caller.may(Permission.VIEW_AUDIT) else ""}
 
     async def audit_entries(self, subject: str, ids: Iterable[object]) -> Sequence[AuditEntry]:
         """What was done to objects of a type, oldest first."""
@@ -151,7 +153,7 @@ class TimelineReader:
                 self.add(each.order_id, each.answered_on, OrderTimelineKind.REQUEST_ANSWERED, text=each.answer, **who)
 
     async def add_mails(self) -> None:
-        """The mails about the orders, and those that bring what they have issued."""
+        """The mails about the orders, and those that bring what they have issued: of a network's, only the network sees them."""
         numbers = {(order.partner_id, str(order.number)): id for id, order in self.orders.items()}
         bringing = dict(await self._keys_of_gift_mails())
         row = MailRow
@@ -159,7 +161,7 @@ class TimelineReader:
         is_about = about & col(row.kind).in_(KINDS_ABOUT_ORDERS)
         number = order_number().label("number")
         query = select(row, number).where(or_(is_about, is_any_of(col(row.once), list(bringing))))
-        for mail, told in (await self.db.exec(query)).all():
+        for mail, told in (await self.db.exec(query.where(*visible_conditions(self.caller, row)))).all():
             order_id = bringing.get(mail.once or "") or numbers[mail.partner_id or 0, told]
             more = {"mail_id": mail.id, "mail_kind": mail.kind, "recipient": mail.recipient, "text": mail.last_error}
             self.add(order_id, mail.sent_on or mail.created_on, MAIL_STATES[mail.state], **more)
@@ -188,8 +190,7 @@ async def timeline_of_orders(context: Context, ids: Sequence[int]) -> Mapping[in
     caller, entries = context.required_caller, Entries(list)
     async with context.db.read_sessions() as db:
         orders = (await db.exec(select(OrderRow).where(is_any_of(col(OrderRow.id), list(ids))))).all()
-        sees_users = caller.may(Permission.VIEW_AUDIT)
-        reader = TimelineReader(db, {order.id: order for order in orders}, sees_users, entries)
+        reader = TimelineReader(db, caller, {order.id: order for order in orders}, entries)
         await reader.add_fulfilment()
         await reader.add_money()
         await reader.add_requests()

@@ -1,6 +1,7 @@
 """The table of looks at the back office as a partner."""
 
 import datetime as dt
+from collections.abc import Sequence
 
 from sqlalchemy import CheckConstraint, Index, func, text, update
 from sqlmodel import Field, col, select
@@ -24,12 +25,17 @@ class ImpersonationRow(PartnerIndexed, CreatedOn, Impersonation, table=True):
     """The log-in."""
 
 
-async def end_impersonations(db: AsyncSession, token_id: int, now: dt.datetime) -> None:
-    """End the looks of a log-in, which is locked until the end of the transaction: it has one at a time."""
+async def end_impersonations(db: AsyncSession, token_id: int, now: dt.datetime) -> Sequence[ImpersonationRow]:
+    """End the looks of a log-in, which is locked until the end of the transaction: it has one at a time. Answers those that
+    had not ended by themselves.
+    """
     await db.exec(select(TokenRow.id).where(col(TokenRow.id) == token_id).with_for_update())
     row = ImpersonationRow
     going_on = col(row.token_id) == token_id, col(row.ended_on).is_(None)
+    rows = (await db.exec(select(row).where(*going_on))).all()
+    # at once, as the changes of the session are told to the partner of the next look
     await db.exec(update(row).where(*going_on).values(ended_on=func.least(col(row.expires_on), now)))
+    return [each for each in rows if each.expires_on > now]
 
 
 async def lock_impersonation(

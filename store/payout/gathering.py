@@ -152,7 +152,7 @@ async def gather(db: AsyncSession, due: Sequence[DuePartner]) -> Sequence[Payout
     for row in rows:
         amount = taken.get(row.id, NOTHING)
         if amount > 0:
-            row.payout_amount = amount
+            row.payout_amount = row.gathered_amount = amount
             gathered.append(row)
         else:  # others were faster, or have changed its items since
             await _execute(db, RELEASE, {"id": row.id})

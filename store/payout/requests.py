@@ -54,10 +54,17 @@ class PayoutRequestRow(
         ),
         CheckConstraint("validated_by_id <> first_validated_by_id", name="second_user"),
         CheckConstraint(
-            "(first_validated_by_id IS NULL) = (first_validated_on IS NULL)", name="is_first_validated_once"
+            "num_nulls(first_validated_by_id, first_validated_on, first_validated_amount, first_validated_bank_account_id) "
+            "IN (0, 4)",
+            name="is_first_validated_once",
         ),
     )
     book_id: int = Field(foreign_key="ledger_book.id")
+    gathered_amount: Decimal = amount_column(default=Decimal("0.00"))
+    """What was gathered into it, whatever has left it since."""
+    first_validated_amount: Decimal | None = amount_column(default=None, nullable=True)
+    first_validated_bank_account_id: int | None = Field(default=None, foreign_key="bank_account.id")
+    """What the first of two users has validated: that much, to there."""
     bank_account_id: int | None = Field(default=None, foreign_key="bank_account.id")
     """Where it is sent, once it is validated."""
     wallet_id: int | None = Field(default=None, foreign_key="wallet.id")

@@ -16,6 +16,7 @@ from schema.core.errors import OnlyInSandbox
 from schema.event import EventType
 from schema.payment.errors import MarketplacePaymentsNotActive, PayoutNotReady, SecondValidationRequired
 from schema.payment.transfer import TransferStatus, TransferType
+from store.bank_account import BankAccountRow
 from store.job.jobs import JobKind, enqueue_job
 from store.ledger.books import book_of_partner
 from store.ledger.payables import PayableItemRow
@@ -55,7 +56,7 @@ async def validate_payout(
     if payout.status is CANCELLED:
         payout.detail = TAKEN_BACK
         return
-    if not await _record_user(db, payout, caller, now):
+    if not await _record_user(db, payout, bank_account, caller, now):
         return
     payout.network_amount = await _network_part(db, payout, balances)
     payout.recovered_amount = await _recovered(db, payout, balances)
@@ -71,23 +72,29 @@ async def validate_payout(
     await emit_payout_events(db, EventType.PAYOUT_REQUEST_VALIDATED, [payout])
 
 
-async def _record_user(db: AsyncSession, payout: PayoutRequestRow, caller: Caller | None, now: dt.datetime) -> bool:
+async def _record_user(
+    db: AsyncSession, payout: PayoutRequestRow, bank_account: BankAccountRow, caller: Caller | None, now: dt.datetime
+) -> bool:
     """Record who validates a locked payout request. True if it is validated by that: by anybody, or by the second of two users
-    if its marketplace wants two. Raises SecondValidationRequired for the first one again and for nobody, and MarketplaceOnly
-    for users of a partner.
+    if its marketplace wants two for what was gathered into it. Raises SecondValidationRequired for the first one again and for
+    nobody, and MarketplaceOnly for users of a partner. Another amount or bank account than the first one's needs a new first.
     """
     marketplaces = select(MarketplaceRow).join(PartnerRow, col(PartnerRow.marketplace_id) == col(MarketplaceRow.id))
     marketplace = (await db.exec(marketplaces.where(col(PartnerRow.id) == payout.partner_id))).one()
     user_id = None if caller is None else caller.user_id
-    if not marketplace.requires_second_validation(payout.payout_amount):
+    if not marketplace.requires_second_validation(max(payout.gathered_amount, payout.payout_amount)):
         payout.first_validated_by_id = payout.first_validated_on = None
+        payout.first_validated_amount = payout.first_validated_bank_account_id = None
         payout.validated_by_id = user_id
         return True
-    if caller is None or user_id == payout.first_validated_by_id:
+    what = payout.payout_amount, bank_account.id
+    is_second = what == (payout.first_validated_amount, payout.first_validated_bank_account_id)
+    if caller is None or (is_second and user_id == payout.first_validated_by_id):
         raise SecondValidationRequired
     require_marketplace(caller)
-    if payout.first_validated_by_id is None:
+    if not is_second:
         payout.first_validated_by_id, payout.first_validated_on, payout.detail = user_id, now, SECOND_USER
+        payout.first_validated_amount, payout.first_validated_bank_account_id = what
         return False
     payout.validated_by_id = user_id
     return True

@@ -10,6 +10,11 @@ depends_on = None
 
 USERS = ('first_validated_by_id', 'validated_by_id')
 
+NEW_COLUMNS = (
+    *('first_validated_on', 'first_validated_amount', 'first_validated_bank_account_id', 'gathered_amount'),
+    *USERS,
+)
+
 
 def upgrade() -> None:
     op.create_table(
@@ -36,19 +41,34 @@ def upgrade() -> None:
         op.add_column('payout_request', sa.Column(name, sa.Integer(), nullable=True))
         op.create_foreign_key(op.f(f'payout_request_{name}_fkey'), 'payout_request', 'app_user', [name], ['id'])
     op.add_column('payout_request', sa.Column('first_validated_on', sa.DateTime(timezone=True), nullable=True))
+    op.add_column('payout_request', sa.Column('first_validated_amount', sa.Numeric(precision=12, scale=2), nullable=True))
+    op.add_column('payout_request', sa.Column('first_validated_bank_account_id', sa.Integer(), nullable=True))
+    op.create_foreign_key(
+        op.f('payout_request_first_validated_bank_account_id_fkey'),
+        'payout_request',
+        'bank_account',
+        ['first_validated_bank_account_id'],
+        ['id'],
+    )
+    op.add_column(
+        'payout_request',
+        sa.Column('gathered_amount', sa.Numeric(precision=12, scale=2), server_default='0', nullable=False),
+    )
+    op.execute("UPDATE payout_request SET gathered_amount = payout_amount WHERE status = 'to be validated'")
     op.create_check_constraint(
         op.f('payout_request_second_user'), 'payout_request', 'validated_by_id <> first_validated_by_id'
     )
     op.create_check_constraint(
         op.f('payout_request_is_first_validated_once'),
         'payout_request',
-        '(first_validated_by_id IS NULL) = (first_validated_on IS NULL)',
+        'num_nulls(first_validated_by_id, first_validated_on, first_validated_amount, first_validated_bank_account_id) '
+        'IN (0, 4)',
     )
 
 
 def downgrade() -> None:
     for name in ('is_first_validated_once', 'second_user'):
         op.drop_constraint(op.f(f'payout_request_{name}'), 'payout_request')
-    for name in ('first_validated_on', *USERS):
+    for name in NEW_COLUMNS:
         op.drop_column('payout_request', name)
     op.drop_table('impersonation')

@@ -178,6 +178,23 @@ async def test_a_log_in_looks_as_one_partner_at_a_time(tenants: Tenants) -> None
     assert await tenants.one("SELECT ended_on = expires_on FROM impersonation WHERE id = :id", id=first)
 
 
+async def test_a_partner_reads_when_another_look_has_ended_its_own(tenants: Tenants) -> None:
+    await log_in(tenants, "master")
+    await begin(tenants, "master", "a1")
+    await begin(tenants, "master", "a2")
+    clock.advance(dt.timedelta(hours=1))
+    await begin(tenants, "master", "b1")
+    told = "SELECT operation, subject_id, changes::text FROM audit_entry WHERE partner_id = :id ORDER BY id"
+    looks = [row[0] for row in await tenants.rows("SELECT id FROM impersonation ORDER BY id")]
+    ends = {"a1": ["end_impersonation"], "a2": [], "b1": []}  # the second look has ended by itself
+    for id, (partner, end) in zip(looks, ends.items(), strict=True):
+        entries = await tenants.rows(told, id=tenants.partners[partner].id)
+        assert [row[0] for row in entries] == ["impersonate_partner", *end]
+        assert {row[1] for row in entries} == {str(id)}
+        others = [tenants.partners[each].id for each in ends if each != partner]
+        assert not [row for row in entries for other in others if f'"partner_id": {other}' in row[2]]
+
+
 async def test_one_of_another_user_is_not_ended(tenants: Tenants) -> None:
     await context_of_view(tenants)
     id = await tenants.one("SELECT max(id) FROM impersonation")

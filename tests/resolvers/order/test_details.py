@@ -21,8 +21,10 @@ from schema.personal_data.input import ErasePersonalData
 from schema.root import schema
 from store.customer import customer_for
 from store.order.orders import OrderRow
-from tests.fixtures.basket import Experiences, bought, for_two
+from tests.fixtures.basket import Experiences, bought, card_of, for_two
+from tests.fixtures.payment.mixed_order import mixed_shop
 from tests.fixtures.payment.order_refund import ordered
+from tests.fixtures.payment.refill import market
 from tests.fixtures.shop import BUYER, Shop
 
 GRAPH = GraphQLServer(schema)
@@ -233,3 +235,39 @@ async def test_only_who_may_move_orders_of_the_partner_corrects_them(shop: Shop)
     payload = (await correct(shop, neighbour, buyer={"email": NEW}))["data"]["updateOrderDetails"]
     assert [each["code"] for each in payload["userErrors"]] == ["NOT_FOUND"]
     assert await state(shop) == before
+
+
+async def refused(shop: Shop, context: Context, **more: Any) -> str:
+    """The code of a refusal, which changes nothing."""
+    before = await state(shop)
+    body = await correct(shop, context, **more)
+    assert await state(shop) == before
+    if "errors" in body:
+        return str(body["errors"][0]["extensions"]["code"])
+    return str(body["data"]["updateOrderDetails"]["userErrors"][0]["code"])
+
+
+async def test_codes_of_a_network_are_not_sent_elsewhere_by_a_partner(shop: Shop) -> None:
+    """Nor does it read them at the page, whose link goes to the buyer."""
+    network, own = await mixed_shop(shop)
+    await bought(shop, for_two(own), network.cards("60.00"))
+    assert await refused(shop, shop.manager, buyer={"email": NEW}) == "MARKETPLACE_ONLY"
+    assert (await corrected(shop, buyer={"firstName": "Grace", "email": BUYER.email.upper()}))["buyer"]
+    payload = (await correct(shop, market(shop), buyer={"email": NEW}))["data"]["updateOrderDetails"]
+    assert payload["order"]["buyer"]["email"] == NEW
+
+
+async def test_codes_are_not_sent_elsewhere_by_who_may_not_see_them(shop: Shop, sold: Experiences) -> None:
+    caller = shop.manager.required_caller
+    clerk = Context(shop.services, replace(caller, permissions=frozenset({Permission.MANAGE_ORDER})))
+    posted = {"delivery": {"address": {"line1": "9 rue Neuve"}}}
+    await sent_home(shop)
+    for more in ({"buyer": {"email": NEW}}, posted):
+        assert (await correct(shop, clerk, **more))["data"]["updateOrderDetails"]["userErrors"] == [], "it has no codes"
+    for choices in ((for_two(sold),), (card_of("50.00"),)):
+        await bought(shop, *choices)
+        assert await refused(shop, clerk, buyer={"email": "eve@example.com"}) == "FORBIDDEN"
+        assert (await correct(shop, clerk, buyer={"firstName": "Grace"}))["data"]["updateOrderDetails"]["order"]
+    await sent_home(shop)
+    await shop.execute("UPDATE shop_order SET kind = 'mixed' WHERE id = (SELECT max(id) FROM shop_order)")
+    assert await refused(shop, clerk, **posted) == "FORBIDDEN"

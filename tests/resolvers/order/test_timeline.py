@@ -13,9 +13,11 @@ from schema.delivery.delivery import DeliveryKind
 from schema.graph.server import GraphQLRequest, GraphQLServer
 from schema.order.input import CancelOrderFulfilment, MarkOrderSent, ReopenOrderFulfilment
 from schema.root import schema
-from tests.fixtures.basket import Experiences, bought, for_two
+from tests.fixtures.basket import GIFTEE, Experiences, bought, for_two
+from tests.fixtures.payment.mixed_order import mixed_shop
 from tests.fixtures.payment.order_refund import ordered, refunded
 from tests.fixtures.payment.payment import send_refunds
+from tests.fixtures.payment.refill import market
 from tests.fixtures.shop import Shop
 from tests.resolvers.payment.refunds.test_refunds import TOO_LATE, fail_refunds
 
@@ -107,3 +109,17 @@ async def test_it_outlives_the_audit_log(shop: Shop) -> None:
     await shop.execute("DELETE FROM audit_entry")
     (entries,) = await timelines(shop, *LOOKS)
     assert kinds(entries)[2:] == ["SENT"]
+
+
+async def test_mails_with_goods_of_a_network_are_told_to_the_network_only(shop: Shop) -> None:
+    network, own = await mixed_shop(shop)
+    await bought(shop, for_two(own), network.cards("60.00", giftee=GIFTEE), network.boxes(giftee=GIFTEE))
+    of_network = {"NETWORK_GIFT_CARD", "NETWORK_VOUCHER"}
+    (entries,) = await timelines(shop, *LOOKS)
+    told = {entry["mailKind"] for entry in entries if entry["mailKind"]}
+    assert told >= {"VOUCHER", "ORDER_CONFIRMATION"}
+    assert told.isdisjoint(of_network)
+    assert GIFTEE.email not in {entry["recipient"] for entry in entries}
+    response = await GRAPH.execute(GraphQLRequest(TIMELINE), market(shop))
+    (node,) = orjson.loads(orjson.dumps(response.body))["data"]["orders"]["nodes"]
+    assert {entry["mailKind"] for entry in node["timeline"]} >= of_network

@@ -1,23 +1,28 @@
 """Payout requests that two users have to validate, and a setting that one user alone does not get rid of."""
 
 import asyncio
+import datetime as dt
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from resolvers.account.tokens import issue_token
 from resolvers.core.services import Services
+from resolvers.network.gift_card_usages import cancel_network_gift_card_usage, update_network_gift_card_usage
 from resolvers.partner.marketplaces import update_marketplace
 from resolvers.payment.payouts.gathering import gather_payouts
 from resolvers.payment.payouts.payouts import validate_payout_request
+from schema.bank_account import BankAccountStatus
 from schema.core.permission import Permission
+from store.bank_account import BankAccountRow
 from store.core.clock import clock
 from tests.changes import Direct, Transport
 from tests.fixtures.network import is_proved
-from tests.fixtures.payment.payout import make_ready
+from tests.fixtures.payment.payout import RETURNED_IBAN, make_ready
 from tests.fixtures.tenants import Tenants
 from tests.resolvers.payment.payouts.test_adjustments import second_user
-from tests.resolvers.payment.payouts.test_payouts import opened, refusal
+from tests.resolvers.payment.payouts.test_payouts import earn, opened, refusal
 
 TAKEN = {("", "SECOND_VALIDATION_REQUIRED")}
 VALIDATED = "SELECT count(*) FROM event WHERE type = 'payout_request.validated'"
@@ -119,6 +124,49 @@ async def test_the_first_one_is_enough_when_it_is_worth_less(tenants: Tenants) -
     assert await limit(tenants, "31.00") == set()
     assert (await Direct(tenants).change("market a", validate_payout_request, id=id)).done
     assert await state(tenants) == ("validated", tenants.users["market a"].id, None, False)
+
+
+async def test_it_needs_two_users_after_items_have_left_it(tenants: Tenants) -> None:
+    usage, ask = await earn(tenants, value="20.00"), Direct(tenants)
+    id = await ready(tenants, "45.00")
+    await tenants.execute("UPDATE partner SET freeze_payout = true")
+    await tenants.execute("UPDATE payout_request SET last_day = CURRENT_DATE + 1")
+    later = (clock.now() + dt.timedelta(days=60)).isoformat()
+    assert (await ask.change("market a", update_network_gift_card_usage, id=usage, freeze_payout_date=later)).done
+    assert await tenants.one("SELECT payout_amount FROM payout_request") == Decimal("30.00")
+    assert (await ask.change("market a", validate_payout_request, id=id)).done
+    assert (await state(tenants))[0] == "to be validated"
+    assert (await ask.change("market a", validate_payout_request, id=id)).wrong == TAKEN
+    assert (await ask.change("master", validate_payout_request, id=id)).done
+    assert (await state(tenants))[0] == "validated"
+
+
+async def test_the_first_one_is_for_an_amount_and_a_bank_account(tenants: Tenants) -> None:
+    """Whatever becomes of either, two users have validated what is sent where it is sent."""
+    usage, ask = await earn(tenants, value="20.00"), Direct(tenants)
+    id, second = await ready(tenants), await second_user(tenants)
+    assert (await ask.change("market a", validate_payout_request, id=id)).done
+    await other_account(tenants)
+    assert (await ask.change(second, validate_payout_request, id=id)).done
+    second_id = tenants.users[second].id
+    assert await state(tenants) == ("to be validated", None, second_id, True), "it has begun again"
+    assert (await ask.change(second, validate_payout_request, id=id)).wrong == TAKEN
+    assert (await ask.change("market a", cancel_network_gift_card_usage, id=usage)).done
+    assert (await ask.change(second, validate_payout_request, id=id)).done, "of another amount it is the first"
+    assert await state(tenants) == ("to be validated", None, second_id, True)
+    assert (await ask.change("market a", validate_payout_request, id=id)).done
+    assert await state(tenants) == ("validated", tenants.users["market a"].id, second_id, True)
+    sent = "SELECT payout_amount::text || ' ' || bank_account_iban FROM payout_request"
+    assert await tenants.one(sent) == f"30.00 {RETURNED_IBAN}"
+
+
+async def other_account(tenants: Tenants) -> None:
+    """The partner is paid to another bank account, which the provider has confirmed."""
+    iban, id = RETURNED_IBAN, tenants.partners["a1"].id
+    account: dict[str, Any] = {"iban": iban, "iban_end": iban[-4:], "holder": "A", "status": BankAccountStatus.ACTIVE}
+    async with tenants.services.db.sessions() as db, db.begin():
+        db.add(BankAccountRow(partner_id=id, account_id="of-a1", provider_id="another", **account))
+    await tenants.execute("UPDATE partner SET iban = :iban WHERE id = :id", iban=iban, id=id)
 
 
 @pytest.mark.parametrize("name", ["second_validation_from", "approval_from"])
