@@ -102,8 +102,9 @@ class Export(SchemaModel):
     marketplace = marketplace_relation("The marketplace of its user; null if its user sees several.", nullable=True)
     url = derived(
         str | None,
-        ("id", "state", "format", "expires_on"),
-        "The address of its file, for an hour and no longer than the file lives; null if it has none.",
+        ("id", "user_id", "state", "format", "include_codes", "expires_on"),
+        "The address of its file, for an hour and no longer than the file lives; null if it has none. If it has whole codes, "
+        "only the user who asked for it has the address.",
     )
 
 
