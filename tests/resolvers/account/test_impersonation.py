@@ -155,6 +155,7 @@ async def test_no_file_with_whole_codes_is_downloaded(tenants: Tenants) -> None:
     ends = await exporting.create("a1", "giftCards", columns=[{"field": "code"}])
     for id in (whole, ends):
         await exporting.write(id)
+    await tenants.execute("""UPDATE export SET filter = '{"code": "AB3"}'""")
     context = await context_of_view(tenants)
     answer = await execution.run(context, "{ exports { nodes { id url } } }")
     addresses = {each["id"]: each["url"] for each in answer.only("exports")["nodes"]}
@@ -162,8 +163,8 @@ async def test_no_file_with_whole_codes_is_downloaded(tenants: Tenants) -> None:
     assert addresses[ends] is not None
     for user_id in ("a1", "master"):  # also if it were one's own
         await tenants.execute("UPDATE export SET user_id = :id", id=tenants.users[user_id].id)
-        answer = await execution.run(context, "query($id: Int!) { export(id: $id) { url } }", {"id": whole})
-        assert answer.only("export")["url"] is None
+        answer = await execution.run(context, "query($id: Int!) { export(id: $id) { url filter } }", {"id": whole})
+        assert answer.only("export") == {"url": None, "filter": {"code": "***"}}
 
 
 async def test_it_ends_with_the_time_the_log_in_and_the_permission(tenants: Tenants) -> None:

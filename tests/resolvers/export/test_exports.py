@@ -237,6 +237,19 @@ async def test_a_file_with_whole_codes_is_for_its_user_and_each_download_is_reco
     assert await tenants.one(downloads) == 2, "without codes none is recorded"
 
 
+async def test_others_see_the_ends_of_codes_in_a_filter_only(tenants: Tenants, exporting: Exports) -> None:
+    code, name = "7K4P-9QWX-AB3V", {"createdFrom": "2026-01-01T00:00:00Z"}
+    id = await exporting.create("a1", "orders", filter={"code": code, **name})
+    assert (await exporting.read("a1", id))["filter"] == {"code": code, **name}
+    for who in ("market a", "master"):
+        filter = (await exporting.read(who, id))["filter"]
+        assert filter == {"code": "***" + code.replace("-", "")[-3:], **name}, who
+    (listed,) = (await tenants.graphql("master", "{ exports { nodes { filter } } }"))["data"]["exports"]["nodes"]
+    assert code not in str(listed)
+    await exporting.write(id)
+    assert await state_of(tenants, id) == "completed"
+
+
 async def test_an_address_is_of_one_export_and_one_format(tenants: Tenants, exporting: Exports) -> None:
     id = await exporting.create("a1", "orders")
     assert (await exporting.read("a1", id))["url"] is None
