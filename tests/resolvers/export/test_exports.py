@@ -166,8 +166,9 @@ async def test_whole_codes_need_the_permission_to_manage_them(tenants: Tenants, 
         "UPDATE app_user SET is_active = false",
         "UPDATE app_user SET permissions = '{view_catalogue}'",
         "UPDATE app_user SET partner_id = (SELECT id FROM partner WHERE source_id = 'a2')",
+        "UPDATE app_user SET role = 'master', partner_id = NULL",
     ],
-    ids=["deactivated", "without the permission", "of another partner"],
+    ids=["deactivated", "without the permission", "of another partner", "of the platform"],
 )
 async def test_a_user_who_has_changed_meanwhile_gets_nothing(tenants: Tenants, exporting: Exports, change: str) -> None:
     id = await exporting.create("a1", "orders")
