@@ -7,7 +7,6 @@ from typing import Annotated, Any, Final
 
 import strawberry
 from pydantic import Field as InputField
-from sqlalchemy.dialects.postgresql import JSONB
 from sqlmodel import Field
 from strawberry.scalars import JSON
 
@@ -73,8 +72,11 @@ class Export(SchemaModel):
     list: str = Field(max_length=80, description="The list: its name in `Query`, such as `orders`.")
     format: ExportFormat = enum_column(ExportFormat, "The format of the file.", length=10)
     state: ExportState = enum_column(ExportState, "Its state.", default=ExportState.QUEUED, length=10)
-    filter: Annotated[dict[str, Any], strawberry.field(graphql_type=JSON)] = Field(
-        default_factory=dict, sa_type=JSONB, description="The filter of the list, as it was sent."
+    shown_filter = derived(
+        JSON,
+        ("filter", "user_id"),
+        "The filter of the list, as it was sent; of codes others than its user have the ends only.",
+        name="filter",
     )
     order_by: str = Field(max_length=80, description="The order of the rows: one of the list's orders.")
     include_codes: bool = Field(
@@ -102,8 +104,9 @@ class Export(SchemaModel):
     marketplace = marketplace_relation("The marketplace of its user; null if its user sees several.", nullable=True)
     url = derived(
         str | None,
-        ("id", "state", "format", "expires_on"),
-        "The address of its file, for an hour and no longer than the file lives; null if it has none.",
+        ("id", "user_id", "state", "format", "include_codes", "expires_on"),
+        "The address of its file, for an hour and no longer than the file lives; null if it has none. If it has whole codes, "
+        "only the user who asked for it has the address.",
     )
 
 

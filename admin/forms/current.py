@@ -165,7 +165,10 @@ def _single(of: InputField, value: Any, style: "WritingStyle", kind: GraphQLName
 
 def own_path(address: str) -> str:
     """The address of an uploaded picture without its host, as choices have it; any other address as it is."""
-    path = urlsplit(address).path
+    try:
+        path = urlsplit(address).path
+    except ValueError:  # such as `http://[x`
+        return address
     return path if path.startswith(UPLOADED) else address
 
 

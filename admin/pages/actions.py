@@ -20,7 +20,7 @@ from admin.forms.typed import INVALID, Typed, without_removed_rows
 from admin.graph.execution import REFUSALS, GraphAnswer, raise_for
 from admin.graph.schema_types import input_of, is_many, result_of
 from admin.graph.selections import whole_selection
-from admin.pages.changes import Change, find_change
+from admin.pages.changes import TENANTS, Change, find_change
 from admin.pages.details import DONE
 from admin.pages.facts import facts_of, parts_of
 from admin.pages.form_steps import (
@@ -62,10 +62,12 @@ async def show(request: AdminRequest) -> Response:
 
 
 def _first_values(request: AdminRequest, change: Change) -> dict[str, str]:
-    """What the form begins with: the present values, or for something new what the address names of it."""
+    """What the form begins with: the present values, or for something new what links of the back office name of it. Anybody
+    can make another address.
+    """
     if change.object is not None:
         return change.present_values(request)
-    names = input_of(change.action.mutation).fields
+    names = input_of(change.action.mutation).fields.keys() & {*TENANTS, *change.action.link_fields}
     return {name: value for name, value in request.http_request.query_params.items() if name in names}
 
 

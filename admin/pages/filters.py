@@ -93,14 +93,30 @@ def _value(of: InputField, query: QueryParams, typed: Typed) -> Any:
 
 
 def _moment(name: str, day: str, typed: Typed) -> Any:
-    """The first moment of a day, or its last for the end of a period, in the reader's time zone."""
-    time = LAST_MOMENT if name.endswith("Until") else dt.time()
+    """The first or the last moment of a day in the reader's time zone."""
     try:
-        local = dt.datetime.combine(parse_day(day.partition("T")[0]), time, ZoneInfo(typed.time_zone))
+        local = _end_of(name, parse_day(day.partition("T")[0]), ZoneInfo(typed.time_zone))
         return local.astimezone(dt.UTC).isoformat()
     except (ValueError, OverflowError):
         typed.problems.append((name, PROBLEMS[Kind.DATE]))
         return OMITTED
+
+
+def _end_of(name: str, day: dt.date, zone: ZoneInfo) -> dt.datetime:
+    """The first moment of a day, or its last for the end of a period."""
+    return dt.datetime.combine(day, LAST_MOMENT if name.endswith("Until") else dt.time(), zone)
+
+
+def day_of(name: str, written: str, zone: ZoneInfo) -> str | None:
+    """The day that is typed for a point in time; None if it is no end of a day, as those of other programs."""
+    try:
+        moment = dt.datetime.fromisoformat(written)
+        day = moment.astimezone(zone).date()
+        end = _end_of(name, day, zone).astimezone(dt.UTC)
+    except (ValueError, OverflowError):
+        return None
+    is_end = moment.tzinfo is not None and end - dt.timedelta(seconds=1) < moment <= end
+    return day.isoformat() if is_end else None
 
 
 def _iso_day(text: str) -> str:

@@ -1,6 +1,5 @@
 """Saved filters above a list: as links, and the forms that save and delete them."""
 
-import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +13,7 @@ from admin.core.request import AdminRequest
 from admin.forms.kinds import InputField, Kind, fields_of
 from admin.graph.execution import GraphAnswer, raise_for
 from admin.graph.schema_types import list_filter_of, list_order_of
-from admin.pages.filters import read_filter
+from admin.pages.filters import day_of, read_filter
 from admin.pages.resolving import INT, resource_of
 from admin.resources.resource import Resource
 from funnel.core.messages import N_
@@ -131,8 +130,6 @@ def _texts(of: InputField, value: Any, zone: ZoneInfo) -> Sequence[str] | None:
         case Kind.SELECT | Kind.CHECKBOXES:
             return values if set(values) <= set(of.members) else None
         case Kind.DATETIME:
-            try:
-                return [dt.datetime.fromisoformat(str(value)).astimezone(zone).date().isoformat()]
-            except ValueError:
-                return None
+            day = day_of(of.name, str(value), zone)
+            return None if day is None else [day]
     return [str(each) for each in values]

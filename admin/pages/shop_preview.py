@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 from uuid import UUID
 
 from pydantic import TypeAdapter, ValidationError
@@ -18,7 +18,7 @@ from starlette.responses import Response
 
 from admin.core.request import AdminRequest
 from admin.core.titles import title_of, url_of
-from admin.forms.current import own_path
+from admin.forms.current import UPLOADED, own_path
 from admin.graph.labels import label_of
 from admin.graph.selections import value_selection
 from admin.pages.resolving import read_object, resource_of
@@ -269,8 +269,6 @@ def _member(kind: Any, name: str | None, otherwise: Any) -> Any:
 
 
 def _picture(typed: str | None, saved: str) -> str:
-    """The path of a picture that is typed: none, the saved one, or one of this service."""
-    if typed is None or typed == saved:
-        return saved
-    path = own_path(typed)
-    return saved if urlsplit(path).netloc else path
+    """The path of a picture that is typed: none, or one that was uploaded; the saved one for anything else."""
+    path = saved if typed is None else own_path(typed)
+    return path if not path or path.startswith(UPLOADED) else saved

@@ -52,6 +52,7 @@ LEGAL_DOCUMENTS = Resource(
     query="legalDocuments",
     columns=("createdOn", "replacedOn"),
     title=("kind", "partner.commercialName", "createdOn"),
+    more_new=(Action("publishLegalDocument", link_fields=("kind",)),),
 )
 USERS = Resource(
     query="users",

@@ -43,6 +43,8 @@ class Action:
     """What the name in addresses has besides that of the mutation, of a form with a part of the fields."""
     when: States = field(default_factory=dict)
     """In which states it is possible; empty if it always is, or if only the API knows."""
+    link_fields: tuple[str, ...] = ()
+    """Fields, besides the tenant, with which links may fill the form of something new."""
     leads_home: bool = False
     """Whether it leads to the first page, instead of what has changed."""
 

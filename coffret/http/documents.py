@@ -83,8 +83,7 @@ async def export_file(format: str, request: Request) -> Response:
     """Serve the file of an export, in pieces. Raises NotFound for an address that is forged or too old, and for who may no
     longer have it.
     """
-    services: Services = request.app.state.container.services
-    file = await find_export_file(services, request.path_params["token"], format)
+    file = await find_export_file(_context(request), request.path_params["token"], format)
     headers = HEADERS | {
         "Cache-Control": "no-store",
         "Content-Disposition": f'attachment; filename="{file.name}"',

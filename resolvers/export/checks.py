@@ -1,5 +1,6 @@
 """Checks that a list can be read as it is asked for: its name, its filter, its order, its columns."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,8 +10,10 @@ from schema.core.errors import Forbidden, InvalidInput, Problem
 from schema.core.input_errors import ProblemCollector
 from schema.core.message_names import TemplatedMessage
 from schema.export import CreateExport, ExportColumnInput
+from store.audit.masking import mask
 
 NO_SUCH_LIST = "There is no such list."
+HAS_CODE = "Codes are not saved. Leave them out of the filter."
 NO_SUCH_COLUMN = "The rows of this list have no single value there."
 
 
@@ -69,11 +72,19 @@ async def check_readable(
 
 
 async def check_saved_filter(call: Call, name: str, filter: Mapping[str, Any], order_by: str | None) -> None:
-    """Raise InvalidInput with all that is wrong with a filter and an order of a list."""
+    """Raise InvalidInput with all that is wrong with a filter and an order of a list. A filter is stored without codes."""
     problems = ProblemCollector()
     check_list(call, name)
     with problems.collect():
         order_of(call, name, order_by)
     with problems.collect():
+        if _has_code(filter):
+            raise InvalidInput.at("filter", HAS_CODE)
         await check_filter(call, name, filter)
     problems.raise_problems()
+
+
+def _has_code(filter: Mapping[str, Any]) -> bool:
+    """Whether a filter has something that others may read in part only."""
+    plain = json.loads(json.dumps(filter), parse_float=str)
+    return bool(mask(plain) != plain)

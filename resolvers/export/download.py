@@ -1,16 +1,19 @@
 """Reads the files of exports for those who may have them."""
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from resolvers.core.auditing import AuditRecord
 from resolvers.core.context import Context
 from resolvers.core.scoping import find_visible
-from resolvers.core.services import Services
 from resolvers.document import read_document_token
 from schema.core.errors import AppError, Forbidden, NotFound
 from schema.export import ExportState
 from store.export.exports import FOLDER, ExportRow
 from store.export.files import CONTENT_TYPES
+
+OPERATION = "download_export"
+"""The name of a download in the audit log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,15 +26,17 @@ class ExportDownload:
     name: str
 
 
-async def find_export_file(services: Services, token: str, format: str) -> ExportDownload:
-    """The file that a signed address names, for the user to whom it was shown.
+async def find_export_file(context: Context, token: str, format: str) -> ExportDownload:
+    """The file that a signed address names, for the user to whom it was shown. That of one with whole codes is recorded in
+    the audit log first.
 
     Raises NotFound for an address that is forged or too old, for a file that has been deleted, and if the user may no
     longer have it: the rights are those of now.
     """
+    services = context.services
     id, user_id = read_document_token(services, FOLDER, token)
     try:
-        context = Context(services, await services.authenticator.caller_of_user(user_id))
+        context = replace(context, caller=await services.authenticator.caller_of_user(user_id))
         export = await _find_allowed(context, id)
     except AppError as error:
         if error.status in (401, 403):
@@ -40,6 +45,9 @@ async def find_export_file(services: Services, token: str, format: str) -> Expor
     file = await services.files.open(export.file_key) if export.format == format else None
     if file is None:
         raise NotFound(thing="document")
+    if export.include_codes:
+        record = AuditRecord(OPERATION, context, None, {"id": export.id, "list": export.list})
+        await record.record_success(export, None, later=False)
     name = f"{export.list}-{export.id}.{export.format}"
     return ExportDownload(file.chunks, file.size, CONTENT_TYPES[export.format], name)
 
@@ -51,6 +59,8 @@ async def _find_allowed(context: Context, id: int) -> ExportRow:
     if export.state is not ExportState.COMPLETED or export.expires_on is None:
         raise NotFound(thing="document")
     if export.expires_on <= services.clock.now() or (access := services.lists.access(export.list)) is None:
+        raise NotFound(thing="document")
+    if export.include_codes and export.user_id != caller.user_id:
         raise NotFound(thing="document")
     context.require(access)
     for each in export.columns if export.include_codes else ():

@@ -1,8 +1,8 @@
 """Exports of lists: asked for, looked at and cancelled. `running.py` writes them."""
 
 import datetime as dt
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -22,6 +22,7 @@ from schema.core.inputs import graphql_input_for
 from schema.core.permission import AccessRule
 from schema.export import CancelExport, CreateExport, Export, ExportState
 from store.account.second_factor import lock_user
+from store.audit.masking import mask
 from store.export.exports import FOLDER, UNFINISHED, ExportRow, count_unfinished
 from store.job.jobs import JobKind, enqueue_job
 
@@ -65,11 +66,32 @@ export = Lookup(Export, "id", "export", AccessRule.AUTHENTICATED, "An export by 
 
 
 @derives(Export, "url")
-def _url(context: Context, id: int, state: str, format: str, expires_on: dt.datetime | None) -> str | None:
+def _url(
+    context: Context,
+    id: int,
+    user_id: int,
+    state: str,
+    format: str,
+    include_codes: bool,
+    expires_on: dt.datetime | None,
+) -> str | None:
     if state != ExportState.COMPLETED or expires_on is None or expires_on <= context.services.clock.now():
         return None
-    user_id = context.required_caller.user_id
-    return None if user_id is None else signed_document_url(context.services, FOLDER, [id, user_id], format)
+    own_id = context.required_caller.user_id
+    if own_id is None or (include_codes and not _is_own(context, user_id)):
+        return None
+    return signed_document_url(context.services, FOLDER, [id, own_id], format)
+
+
+@derives(Export, "shown_filter")
+def _filter(context: Context, filter: Mapping[str, Any], user_id: int) -> Any:
+    return filter if _is_own(context, user_id) else mask(filter)
+
+
+def _is_own(context: Context, user_id: int) -> bool:
+    """Whether it is the caller who has asked for an export. Who looks as a partner has asked for none."""
+    caller = context.required_caller
+    return caller.user_id == user_id and not caller.is_read_only
 
 
 @operation(AccessRule.AUTHENTICATED)

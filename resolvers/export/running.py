@@ -6,7 +6,6 @@ begin anew: nothing is left of the first but a file on its disk.
 
 import asyncio
 import contextlib
-import dataclasses
 import datetime as dt
 import pathlib
 import tempfile
@@ -18,7 +17,7 @@ from zoneinfo import ZoneInfo
 
 import structlog
 
-from resolvers.core.caller import Caller, Role
+from resolvers.core.caller import Caller
 from resolvers.core.context import Context
 from resolvers.core.list_reader import ListColumn, ListPageRequest
 from resolvers.core.lists.listing import LARGEST_PAGE
@@ -234,11 +233,6 @@ class ExportWriter:
             export.marketplace_id,
         ):
             return caller
-        limited = export.role == Role.PARTNER and caller.role is not Role.PARTNER
-        if limited and caller.sees(export.partner_id, export.marketplace_id):  # it was asked for on behalf of a partner
-            return dataclasses.replace(
-                caller, role=Role.PARTNER, partner_id=export.partner_id, marketplace_id=export.marketplace_id
-            )
         raise Unauthenticated
 
     async def sign(self) -> None:

@@ -30,7 +30,9 @@ async def saved_filters(call: Call, list: ListArgument = None) -> SavedFilters:
 
 @operation(AccessRule.AUTHENTICATED)
 async def save_filter(call: Call, input: SaveFilterInput) -> SavedFilter:
-    """Save a filter of a list under a name, for you alone. It replaces yours of the same name. You can have 50 for a list."""
+    """Save a filter of a list under a name, for you alone. It replaces yours of the same name. You can have 50 for a list.
+    Filters with codes are refused.
+    """
     await check_saved_filter(call, input.list, input.filter or {}, input.order_by)
     user_id = call.caller.user_id
     assert user_id is not None  # whoever has a token is a user

@@ -27,7 +27,7 @@ OF_COUPON = "A coupon has this code, and customers enter both in the same place.
 async def import_gift_cards(call: Call, input: ImportGiftCards) -> list[GiftCard]:
     """Import up to 1000 gift cards from another system, with their codes and what is left of them: all of them, or none
     if one is invalid. Returns them in the order of the input. Nothing is charged, and no mail is sent. A dry run answers
-    none, and the errors that the import would have, each at its gift card.
+    none, and the errors that the import would have, each at its gift card, but not whether others have one of the codes.
 
     What is left is owed by the partner from now on, as if it had issued the card. If a gift card that you cannot see
     already has one of the codes, the request is refused and counts as a guess, and the error does not name the code.
@@ -46,9 +46,9 @@ async def import_gift_cards(call: Call, input: ImportGiftCards) -> list[GiftCard
             for p in (*codes.problems_of(each.code, existing), *_coupon_problems(each, coupons), *_problems(each, now))
         )
     findings.raise_problems()
-    await codes.check_hidden()
     if input.dry_run or call.dry_run:
         return []
+    await codes.check_hidden()
     currency = await currency_of(call, partner)
     cards = [_row(each, partner.id, currency, now) for each in input.gift_cards]
     await codes.insert(lambda: import_cards(call.db, cards, now), CODE_KEY)

@@ -35,13 +35,14 @@ async def import_voucher(call: Call, input: ImportVoucher) -> Voucher:
     with findings.collect():
         prototypes = await _validate(call, partner, [input], ())
     findings.raise_problems()
-    return (await _import_rows(call, partner, [input], prototypes, ()))[0]
+    return (await _import_rows(call, partner, [input], prototypes, (), dry_run=call.dry_run))[0]
 
 
 @operation(Permission.UPDATE_VOUCHER)
 async def import_vouchers(call: Call, input: ImportVouchers) -> list[Voucher]:
     """Import up to 500 vouchers from another system: all of them, or none if one is invalid. Returns them in the order
-    of the input. A dry run answers none, and the errors that the import would have, each at its voucher.
+    of the input. A dry run answers none, and the errors that the import would have, each at its voucher, but not whether
+    others have one of the codes.
 
     If a voucher that you cannot see already has one of the codes, the request is refused and counts as a guess, and the
     error does not name the code. Import the vouchers one by one with `importVoucher` to find it.
@@ -51,7 +52,9 @@ async def import_vouchers(call: Call, input: ImportVouchers) -> list[Voucher]:
     with findings.collect():
         prototypes = await _validate(call, partner, input.vouchers, under)
     findings.raise_problems()
-    return list(await _import_rows(call, partner, input.vouchers, prototypes, under, dry_run=input.dry_run))
+    dry_run = input.dry_run or call.dry_run
+    rows = await _import_rows(call, partner, input.vouchers, prototypes, under, dry_run=dry_run)
+    return [] if dry_run else list(rows)
 
 
 def _codes(call: Call, vouchers: Sequence[ImportedVoucher], under: ProblemPath) -> ImportedCodes:
@@ -93,10 +96,10 @@ async def _import_rows(
     cannot deadlock. A dry run inserts none.
     """
     now, codes = call.services.clock.now(), _codes(call, vouchers, under)
-    await codes.check_hidden()
-    if dry_run:
-        return []
     rows = [_row(partner.id, each, prototypes[each.voucher_prototype_id], now) for each in vouchers]
+    if dry_run:
+        return rows
+    await codes.check_hidden()
     await put_customers(call.db, partner.id, rows)
 
     async def insert() -> None:

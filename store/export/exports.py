@@ -48,6 +48,8 @@ class ExportRow(CheckedRow, CreatedOn, Export, table=True):
     user_id: int = Field(foreign_key="app_user.id")
     role: str = Field(max_length=20)
     """The role in which it was asked for."""
+    filter: dict[str, Any] = Field(default_factory=dict, sa_type=JSONB)
+    """The filter of the list, as it was sent."""
     partner_id: int | None = Field(default=None, foreign_key="partner.id")
     marketplace_id: int | None = Field(default=None, foreign_key="marketplace.id")
     columns: list[dict[str, Any]] = Field(sa_type=JSONB)

@@ -199,22 +199,56 @@ async def test_a_filter_that_cannot_be_saved_is_told(office: Office) -> None:
 
 
 @pytest.mark.parametrize(
-    ("filter", "order"), [({"colour": "red"}, ""), ({"isActive": "perhaps"}, ""), ({}, "COLOUR")], ids=str
+    ("list", "filter", "order"),
+    [
+        ("coupons", {"colour": "red"}, ""),
+        ("coupons", {"isActive": "perhaps"}, ""),
+        ("coupons", {}, "COLOUR"),
+        ("orders", {"createdUntil": "9999-12-31T23:59:59Z"}, ""),
+        ("orders", {"createdFrom": "2026-01-01T12:00:00Z"}, ""),
+    ],
+    ids=str,
 )
-async def test_a_saved_filter_that_no_longer_fits_is_told(office: Office, filter: Any, order: str) -> None:
+async def test_a_saved_filter_that_no_longer_fits_is_told(office: Office, list: str, filter: Any, order: str) -> None:
     statement = (
         "INSERT INTO saved_filter (user_id, list, name, filter, order_by, created_on) "
-        "SELECT :id, 'coupons', 'Old one', CAST(:filter AS jsonb), :order, created_on FROM app_user WHERE id = :id"
+        "SELECT :id, :list, 'Old one', CAST(:filter AS jsonb), :order, created_on FROM app_user WHERE id = :id"
     )
-    values = {"id": office.tenants.users["a1"].id, "filter": json.dumps(filter), "order": order}
+    values = {"id": office.tenants.users["a1"].id, "list": list, "filter": json.dumps(filter), "order": order}
     await office.tenants.execute(statement, **values)
-    staff = await office.open("a1", LIST)
+    staff = await office.open("a1", f"{ROOT}{list}/")
     assert staff.response.status_code == 200
     assert "Old one: no longer fits this list" in staff.page.one("main").text
     assert not [a for a in staff.page.all("a") if a.text == "Old one"]
+    await staff.send(f"{ROOT}{list}/new/filter/delete/")
+    assert await office.tenants.one("SELECT count(*) FROM saved_filter") == 0
 
 
 def test_values_of_a_saved_filter_are_typed_as_the_list_has_them() -> None:
     late = dt.datetime(2026, 10, 25, 22, 59, 59, tzinfo=dt.UTC).isoformat()
     assert query_of(ORDERS, {"createdUntil": late}, "", "Europe/Paris") == [("createdUntil", "2026-10-25")]
-    assert query_of(ORDERS, {"createdUntil": "soon"}, "", "Europe/Paris") is None
+    assert query_of(ORDERS, {"createdUntil": "2026-10-25T22:59:59.999999+00:00"}, "", "Europe/Paris") == [
+        ("createdUntil", "2026-10-25")
+    ]
+    early = {"createdFrom": "2026-10-24T22:00:00Z"}
+    assert query_of(ORDERS, early, "", "Europe/Paris") == [("createdFrom", "2026-10-25")]
+    for wrong in (
+        "soon",
+        "2026-10-25T12:00:00Z",
+        "2026-10-25T23:00:00Z",
+        "9999-12-31T23:59:59Z",
+        "2026-10-25T23:59:59",
+    ):
+        assert query_of(ORDERS, {"createdUntil": wrong}, "", "Europe/Paris") is None, wrong
+    for wrong in ("2026-10-25T22:59:59Z", "0001-01-01T00:00:00Z"):
+        assert query_of(ORDERS, {"createdFrom": wrong}, "", "America/New_York") is None, wrong
+
+
+async def test_a_filter_with_a_code_is_not_saved(office: Office) -> None:
+    await office.open("a1", LIST)
+    csrf = await office.csrf("a1")
+    staff = office.browser("a1")
+    await staff.post(f"{ROOT}orders/new/filter/?code=7K4P-9QWX-AB3V", {"csrf": csrf, "name": "x"})
+    assert staff.response.status_code == 400
+    assert notices(staff) == ["Codes are not saved. Leave them out of the filter."]
+    assert await office.tenants.one("SELECT count(*) FROM saved_filter") == 0

@@ -54,6 +54,17 @@ async def test_a_coupon_is_made_and_edited(office: Office) -> None:
     assert (changed["starts_on"], changed["ends_on"], changed["code"]) == (made["starts_on"], made["ends_on"], "SPRING")
 
 
+async def test_only_links_of_the_back_office_fill_a_form(office: Office) -> None:
+    uuid = str(office.tenants.partners["a1"].uuid)
+    given = f"username=x&email=evil@example.com&role=MARKETPLACE&firstName=Eve&partnerUuid={uuid}"
+    empty = typed(await office.open("market a", f"{ROOT}users/new/invite-user/"))
+    staff = await office.open("market a", f"{ROOT}users/new/invite-user/?{given}")
+    filled = {name for name, value in typed(staff).items() if empty.get(name) != value and name[0] != "_"}
+    assert filled - {"csrf"} == {"partnerUuid"}
+    await office.open("market a", f"{ROOT}legal-documents/new/publish-legal-document/?kind=TERMS&partnerUuid={uuid}")
+    assert (typed(staff)["kind"], typed(staff)["partnerUuid"]) == ("TERMS", uuid)
+
+
 async def test_what_somebody_else_has_changed_meanwhile_stays(office: Office) -> None:
     id = office.tenants.owned["a1"].coupon
     staff = await office.open("a1", coupon_form(office))

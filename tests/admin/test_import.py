@@ -170,6 +170,8 @@ async def test_columns_that_are_not_recognised_are_chosen(office: Office) -> Non
 async def test_a_code_of_somebody_else_is_not_told(office: Office) -> None:
     theirs = await gift_card(office.tenants, "b1")
     staff = await upload(office.browser("a1"), CARDS, f"code;value\n{theirs.code};5\nOLD 1;5\n")
+    assert (staff.response.status_code, problems(staff)) == (200, {}), "before it is imported"
+    await staff.post(CARDS, form_fields(staff) | {"_step": "import"})
     assert (staff.response.status_code, problems(staff)) == (400, {})
     assert any("one or more of these codes exist already" in each for each in notices(staff))
 

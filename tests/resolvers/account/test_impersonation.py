@@ -18,6 +18,7 @@ from schema.root import Mutation
 from store.core.clock import clock
 from tests.contract.declarations import published
 from tests.fixtures.tenants import Tenants
+from tests.resolvers.export.exported import Exports
 
 BEGIN = """mutation($i: ImpersonatePartnerInput!) { impersonatePartner(input: $i) {
     impersonation { id reason createdOn expiresOn endedOn partner { uuid } } userErrors { field code } } }"""
@@ -146,6 +147,24 @@ async def test_only_the_partner_is_seen(tenants: Tenants) -> None:
     for query in ("webhookEndpoints", "events", "users"):
         refused = await execution.run(context, f"{{ {query} {{ nodes {{ id }} }} }}")
         assert [error.code for error in refused.errors] == ["FORBIDDEN"], query
+
+
+async def test_no_file_with_whole_codes_is_downloaded(tenants: Tenants) -> None:
+    exporting = Exports(tenants)
+    whole = await exporting.create("a1", "giftCards", columns=[{"field": "code"}], includeCodes=True)
+    ends = await exporting.create("a1", "giftCards", columns=[{"field": "code"}])
+    for id in (whole, ends):
+        await exporting.write(id)
+    await tenants.execute("""UPDATE export SET filter = '{"code": "AB3"}'""")
+    context = await context_of_view(tenants)
+    answer = await execution.run(context, "{ exports { nodes { id url } } }")
+    addresses = {each["id"]: each["url"] for each in answer.only("exports")["nodes"]}
+    assert addresses[whole] is None
+    assert addresses[ends] is not None
+    for user_id in ("a1", "master"):  # also if it were one's own
+        await tenants.execute("UPDATE export SET user_id = :id", id=tenants.users[user_id].id)
+        answer = await execution.run(context, "query($id: Int!) { export(id: $id) { url filter } }", {"id": whole})
+        assert answer.only("export") == {"url": None, "filter": {"code": "***"}}
 
 
 async def test_it_ends_with_the_time_the_log_in_and_the_permission(tenants: Tenants) -> None:

@@ -11,6 +11,7 @@ from sqlmodel import col, update
 
 from resolvers.core.list_reader import ListPage
 from resolvers.core.services import Services
+from resolvers.document import signed_document_url
 from resolvers.export import expiry, exports, running
 from resolvers.export.running import GIVEN_UP, MOST_AT_ONCE, NO_LONGER_ALLOWED, give_up, sweep, write_export
 from schema.core.errors import Unavailable
@@ -18,7 +19,7 @@ from schema.core.permission import Permission
 from schema.export import CancelExport
 from schema.graph.lists import SchemaLists
 from store.core.retries import RunAgain
-from store.export.exports import FILE_LIFE, HOLD, MOST_TRIES, ROW_LIFE, ExportRow
+from store.export.exports import FILE_LIFE, FOLDER, HOLD, MOST_TRIES, ROW_LIFE, ExportRow
 from tests.fixtures.tenants import EVERYBODY, Tenants
 from tests.resolvers.export.exported import CANCEL, Exports, copy_rows
 
@@ -159,8 +160,9 @@ async def test_whole_codes_need_the_permission_to_manage_them(tenants: Tenants, 
         "UPDATE app_user SET is_active = false",
         "UPDATE app_user SET permissions = '{view_catalogue}'",
         "UPDATE app_user SET partner_id = (SELECT id FROM partner WHERE source_id = 'a2')",
+        "UPDATE app_user SET role = 'master', partner_id = NULL",
     ],
-    ids=["deactivated", "without the permission", "of another partner"],
+    ids=["deactivated", "without the permission", "of another partner", "of the platform"],
 )
 async def test_a_user_who_has_changed_meanwhile_gets_nothing(tenants: Tenants, exporting: Exports, change: str) -> None:
     id = await exporting.create("a1", "orders")
@@ -202,6 +204,45 @@ async def test_others_see_an_export_only_if_they_audit_its_tenant(tenants: Tenan
     for who in ("colleague", "a2", "master"):
         refused = await tenants.graphql(who, CANCEL, id=id)
         assert [each["code"] for each in refused["data"]["cancelExport"]["userErrors"]] == ["NOT_FOUND"], who
+
+
+async def test_a_file_with_whole_codes_is_for_its_user_and_each_download_is_recorded(
+    tenants: Tenants, exporting: Exports
+) -> None:
+    id = await exporting.create("a1", "giftCards", columns=[{"field": "code"}], includeCodes=True)
+    await exporting.write(id)
+    row = await tenants.row("export", id)
+    for who in ("market a", "master"):
+        assert (await exporting.read(who, id))["url"] is None
+        forged = signed_document_url(tenants.services, FOLDER, [id, tenants.users[who].id], "csv")
+        assert (await exporting.download(forged)).status_code == 404
+    downloads = "SELECT count(*) FROM audit_entry WHERE operation = 'download_export'"
+    assert await tenants.one(downloads) == 0
+    url = (await exporting.read("a1", id))["url"]
+    assert await tenants.one(downloads) == 0
+    for number in (1, 2):
+        assert (await exporting.download(url)).status_code == 200
+        assert await tenants.one(downloads) == number
+    entry = await tenants.newest("audit_entry")
+    assert (entry["user_id"], entry["partner_id"], entry["refused"]) == (row["user_id"], row["partner_id"], None)
+    assert (entry["subject_type"], entry["subject_id"]) == ("Export", str(id))
+    assert entry["input"] == {"id": id, "list": "giftCards"}
+    assert entry["address"]
+    await exporting.file("a1", "giftCards", columns=[{"field": "code"}])
+    assert await tenants.one(downloads) == 2, "without codes none is recorded"
+
+
+async def test_others_see_the_ends_of_codes_in_a_filter_only(tenants: Tenants, exporting: Exports) -> None:
+    code, name = "7K4P-9QWX-AB3V", {"createdFrom": "2026-01-01T00:00:00Z"}
+    id = await exporting.create("a1", "orders", filter={"code": code, **name})
+    assert (await exporting.read("a1", id))["filter"] == {"code": code, **name}
+    for who in ("market a", "master"):
+        filter = (await exporting.read(who, id))["filter"]
+        assert filter == {"code": "***" + code.replace("-", "")[-3:], **name}, who
+    (listed,) = (await tenants.graphql("master", "{ exports { nodes { filter } } }"))["data"]["exports"]["nodes"]
+    assert code not in str(listed)
+    await exporting.write(id)
+    assert await state_of(tenants, id) == "completed"
 
 
 async def test_an_address_is_of_one_export_and_one_format(tenants: Tenants, exporting: Exports) -> None:

@@ -68,6 +68,8 @@ async def test_nobody_else_sees_it_or_deletes_it(tenants: Tenants) -> None:
         ("jobs", {}, "FORBIDDEN"),
         ("coupons", {"filter": {"isActive": "perhaps"}}, [(["filter"], "INVALID")]),
         ("coupons", {"filter": {"colour": 1}}, [(["filter"], "INVALID")]),
+        ("orders", {"filter": {"code": "7K4P-9QWX-AB3V"}}, [(["filter"], "INVALID")]),
+        ("orders", {"filter": {"code": "7K4P"}, "orderBy": "X"}, [(["orderBy"], "INVALID"), (["filter"], "INVALID")]),
         ("coupons", {"filter": {"colour": 1}, "orderBy": "X"}, [(["orderBy"], "INVALID"), (["filter"], "INVALID")]),
     ],
 )
