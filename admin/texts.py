@@ -1,4 +1,6 @@
-"""The texts that the schema declares: labels of fields, values and actions, and the help under the fields of forms."""
+"""The texts that the API declares: labels of fields, values and actions, the help under the fields of forms, and the
+messages of errors.
+"""
 
 from collections.abc import Iterator
 
@@ -6,8 +8,11 @@ from graphql import GraphQLEnumType, GraphQLInputObjectType, GraphQLNamedType, G
 
 from admin.forms.kinds import argument_fields, fields_of
 from admin.graph.labels import label_of, value_label
+from admin.graph.message_texts import api_texts
 from admin.graph.schema_types import MONEY, TEXT, input_of, list_filter_of, list_order_of, queries, result_of
 from admin.graph.selections import node_of
+from admin.pages.bulk_actions import bulk_actions
+from admin.resources.imports import CSV_IMPORTS
 from admin.resources.registry import SECTIONS, resources
 from admin.resources.resource import Action, Resource
 
@@ -21,7 +26,7 @@ def extract(*_: object, **_options: object) -> Iterator[tuple[int, str, str, lis
 
 
 def schema_texts() -> set[str]:
-    """All texts of the back office that come from the schema and from the declarations of resources."""
+    """All texts of the back office that come from the API and from the declarations of resources."""
     found = {section.name for section in SECTIONS}
     types = _Types()
     for resource in resources().values():
@@ -34,13 +39,17 @@ def schema_texts() -> set[str]:
             field = queries()[report.query]
             types.add(get_named_type(field.type))
             types.add_arguments(report.query)
+        for bulk in bulk_actions(resource):
+            found |= set(bulk.label.split(": "))
+        if resource.slug in CSV_IMPORTS:
+            types.add_form(CSV_IMPORTS[resource.slug].input)
         for action in all_actions(resource):
             found.add(resource.action_name(action))
             types.add_form(input_of(action.mutation))
             result = result_of(action.mutation)
             if result is not None:
                 types.add(result[1])
-    return found | types.texts
+    return found | types.texts | api_texts()
 
 
 def all_actions(resource: Resource) -> tuple[Action, ...]:

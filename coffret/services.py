@@ -17,6 +17,7 @@ from coffret.http.stalls import detect_stalls
 from resolvers.core.authentication import Authenticator
 from resolvers.core.services import Services
 from resolvers.job.worker import run_worker
+from schema.graph.lists import SchemaLists
 from store.cart.carts import Carts
 from store.checkout.sessions import Sessions
 from store.core.clock import clock
@@ -36,6 +37,8 @@ from store.providers.errors import ProviderError
 from store.providers.mangopay import Mangopay
 
 if TYPE_CHECKING:
+    import strawberry
+
     from coffret.sandbox import Deliver
 
 log = structlog.get_logger(__name__)
@@ -115,6 +118,12 @@ def make_mailer(settings: Settings) -> Mailer | None:
     return None
 
 
+def _load_schema() -> "strawberry.Schema":
+    from schema.root import schema  # commands that read no lists do without it
+
+    return schema
+
+
 @contextlib.asynccontextmanager
 async def open_container(
     settings: Settings, sandbox: Starlette | None, *, synchronous_commit: bool = True
@@ -146,6 +155,7 @@ async def open_container(
             provider=provider,
             authenticator=Authenticator(db, clock),
             files=open_store(settings),
+            list_reader=SchemaLists(_load_schema),
             mailer=mailer,
         )
         stack.push_async_callback(services.limits.guesses.aclose)

@@ -14,6 +14,7 @@ from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.errors import InvalidInput
 from schema.core.input_errors import ProblemCollector
 from schema.core.inputs import graphql_input_for
+from schema.core.message_names import TemplatedMessage
 from schema.core.permission import Permission
 from schema.coupon.coupon import Coupon
 from schema.coupon.input import CreateCoupon, UpdateCoupon
@@ -79,13 +80,16 @@ async def update_coupon(call: Call, input: UpdateCoupon) -> Coupon:
     return row
 
 
+CODE_LENGTH = "Use {least} to {most} characters, spaces and hyphens not counted."
+
+
 def _check_code(code: str) -> str:
     """Normalize a code. Raises InvalidInput at `code` for a mistyped gift card code or a bad length."""
     normal_code = normalize(code)
     if is_mistyped(normal_code):
         raise InvalidInput.at("code", "This looks like the code of a gift card. Add or change a character.")
     if not SHORTEST_CODE <= len(normal_code) <= LONGEST_CODE:
-        message = f"Use {SHORTEST_CODE} to {LONGEST_CODE} characters, spaces and hyphens not counted."
+        message = TemplatedMessage(CODE_LENGTH, least=SHORTEST_CODE, most=LONGEST_CODE)
         raise InvalidInput.at("code", message, "TOO_LONG" if len(normal_code) > LONGEST_CODE else "INVALID")
     return normal_code
 
@@ -100,7 +104,11 @@ def _check_coupon(row: CouponRow) -> None:
             raise InvalidInput.at("ends_on", "The end must be after the start.")
     with findings.collect():
         if row.max_usages is not None and row.max_usages < row.usage_count:
-            raise InvalidInput.at("max_usages", f"It has been used {row.usage_count} times already.", "OUT_OF_RANGE")
+            raise InvalidInput.at(
+                "max_usages",
+                TemplatedMessage("It has been used {count} times already.", count=row.usage_count),
+                "OUT_OF_RANGE",
+            )
     findings.raise_problems()
 
 

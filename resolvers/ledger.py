@@ -17,6 +17,7 @@ from resolvers.core.services import Services
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.errors import InvalidInput
 from schema.core.inputs import graphql_input_for
+from schema.core.message_names import TemplatedMessage
 from schema.core.money import Money
 from schema.core.permission import Permission
 from schema.ledger import (
@@ -113,7 +114,9 @@ async def statements_of_partners(
         async with context.db.read_sessions() as db:
             statements = await earnings_statements(db, ids, period, STATEMENT_LINES)
     except StatementTooLong as error:
-        told = f"The statement would have more than {STATEMENT_LINES} lines: ask for a shorter period."
+        told = TemplatedMessage(
+            "The statement would have more than {most} lines: ask for a shorter period.", most=STATEMENT_LINES
+        )
         raise InvalidInput.at("from", told) from error
     return {id: _statement(statement) for id, statement in statements.items()}
 

@@ -72,6 +72,10 @@ class EventType(DescribedEnum):
     OFFER_REJECTED = "offer.rejected", "A marketplace rejected a partner's offer for a box."
     OFFER_SUBMITTED = "offer.submitted", "A partner's offer for a box was submitted to the marketplace."
     ORDER_CREATED = "order.created", "An order was created."
+    ORDER_DETAILS_CORRECTED = (
+        "order.details_corrected",
+        "Staff corrected the buyer of an order, or to whom and where it is sent.",
+    )
     ORDER_FULFILMENT_CHANGED = (
         "order.fulfilment_changed",
         "An order moved on: ready to collect, collected, sent, delivered, cancelled; or its tracking was corrected.",

@@ -3,7 +3,7 @@
 import strawberry
 
 import resolvers.network.holder  # noqa: F401 - registers the addresses of holders and documents
-from resolvers import audit, bank_account, document, legal
+from resolvers import audit, bank_account, code_reveal, document, legal
 from resolvers import coupon as coupons
 from resolvers import delivery as deliveries
 from resolvers import event as event_lists
@@ -11,13 +11,16 @@ from resolvers import ledger as ledgers
 from resolvers import product as products
 from resolvers import wallet as wallets
 from resolvers import wallet_pass as wallet_passes  # noqa: F401 - registers the addresses of passes
+from resolvers.account import impersonation, second_factor, sessions, tokens, users
 from resolvers.account import links as account_links
 from resolvers.account import passkeys as account_passkeys
-from resolvers.account import second_factor, sessions, tokens, users
 from resolvers.activation import activation, resolution
 from resolvers.cart import carts, multi_product_carts
 from resolvers.catalogue import option_categories, option_links, options, prototypes, taxonomy
+from resolvers.export import exports as list_exports
+from resolvers.export import saved_filters
 from resolvers.gift_card import gift_cards, holds, offers, spending
+from resolvers.gift_card import imports as gift_card_imports
 from resolvers.gift_card import issuing as gift_card_issuing
 from resolvers.invoice import documents as invoice_documents  # noqa: F401 - registers the addresses of invoices
 from resolvers.invoice import fee_statements
@@ -40,9 +43,12 @@ from resolvers.network import voucher_usages as network_voucher_usages
 from resolvers.network import vouchers as network_vouchers
 from resolvers.onboarding import page as onboarding
 from resolvers.order import by_token, orders, refund_requests
+from resolvers.order import customers as order_customers
+from resolvers.order import details as order_details
 from resolvers.order import fulfilment as order_fulfilment
 from resolvers.order import mailing as order_mailing
 from resolvers.order import packing_slip as packing_slips  # noqa: F401 - registers the addresses of packing slips
+from resolvers.order import timeline as order_timeline  # noqa: F401 - registers the timeline of orders
 from resolvers.partner import marketplaces, network_partners, partners, return_secrets
 from resolvers.payment import creation as payment_creation
 from resolvers.payment import fees, payments, transfers
@@ -57,6 +63,8 @@ from resolvers.payment.reconciliation import lists as reconciliations
 from resolvers.payment.refunds import order_refunds, refunds, request_answers
 from resolvers.payment.requests import payment_requests
 from resolvers.personal_data import operations as personal_data
+from resolvers.report import gift_card_liabilities as liabilities
+from resolvers.report import sales as sales_reports
 from resolvers.voucher import imports, updates, vouchers
 from resolvers.voucher import issuing as voucher_issuing
 from resolvers.webhook import endpoints as webhooks
@@ -73,6 +81,8 @@ class Query:
     boxes = query_field(network_boxes.boxes)
     coupon = query_field(coupons.coupon)
     coupons = query_field(coupons.coupons)
+    customer = query_field(order_customers.customer)
+    customers = query_field(order_customers.customers)
     delivery_mode = query_field(deliveries.delivery_mode)
     delivery_modes = query_field(deliveries.delivery_modes)
     dispute = query_field(payment_disputes.dispute)
@@ -82,6 +92,8 @@ class Query:
     environments = query_field(taxonomy.environments)
     event = query_field(event_lists.event)
     events = query_field(event_lists.events)
+    export = query_field(list_exports.export)
+    exports = query_field(list_exports.exports)
     fee_rule = query_field(fees.fee_rule)
     fee_rules = query_field(fees.fee_rules)
     fee_statement = query_field(fee_statements.fee_statement)
@@ -89,6 +101,7 @@ class Query:
     gift_card_design = query_field(designs.gift_card_design)
     gift_card_designs = query_field(designs.gift_card_designs)
     gift_cards = query_field(gift_cards.gift_cards)
+    gift_card_liabilities = query_field(liabilities.gift_card_liabilities)
     invoice = query_field(invoice_lists.invoice)
     invoices = query_field(invoice_lists.invoices)
     job = query_field(jobs.job)
@@ -157,6 +170,8 @@ class Query:
     refunds = query_field(refunds.refunds)
     registered_bank_account = query_field(bank_account.registered_bank_account)
     registered_bank_accounts = query_field(bank_account.registered_bank_accounts)
+    sales_report = query_field(sales_reports.sales_report)
+    saved_filters = query_field(saved_filters.saved_filters)
     sessions = query_field(sessions.sessions)
     settlement_statement = query_field(settlements.settlement_statement)
     transfer = query_field(transfers.transfer)
@@ -193,6 +208,7 @@ class Mutation:
     approve_payout_adjustment = mutation_field(payout_adjustments.approve_payout_adjustment)
     approve_refund_request = mutation_field(request_answers.approve_refund_request)
     archive_media = mutation_field(medias.archive_media)
+    cancel_export = mutation_field(list_exports.cancel_export)
     cancel_network_gift_card = mutation_field(network_card_issuing.cancel_network_gift_card)
     cancel_network_gift_card_usage = mutation_field(network_card_usages.cancel_network_gift_card_usage)
     begin_passkey = mutation_field(account_passkeys.begin_passkey)
@@ -214,6 +230,7 @@ class Mutation:
     create_credit_note = mutation_field(invoice_issuing.create_credit_note)
     create_delivery_mode = mutation_field(deliveries.create_delivery_mode)
     create_environment = mutation_field(taxonomy.create_environment)
+    create_export = mutation_field(list_exports.create_export)
     create_gift_card_design = mutation_field(designs.create_gift_card_design)
     create_marketplace = mutation_field(marketplaces.create_marketplace)
     create_media = mutation_field(medias.create_media)
@@ -239,10 +256,12 @@ class Mutation:
     decline_refund_request = mutation_field(request_answers.decline_refund_request)
     delete_passkey = mutation_field(account_passkeys.delete_passkey)
     delete_product_attribute = mutation_field(products.delete_product_attribute)
+    delete_saved_filter = mutation_field(saved_filters.delete_saved_filter)
     delete_voucher_option_link = mutation_field(option_links.delete_voucher_option_link)
     delete_webhook_endpoint = mutation_field(webhooks.delete_webhook_endpoint)
     disable_second_factor = mutation_field(second_factor.disable_second_factor)
     discard_job = mutation_field(jobs.discard_job)
+    end_impersonation = mutation_field(impersonation.end_impersonation)
     explain_reconciliation_finding = mutation_field(reconciliation_findings.explain_reconciliation_finding)
     create_fee_rule = mutation_field(fees.create_fee_rule)
     extend_network_gift_card = mutation_field(network_card_issuing.extend_network_gift_card)
@@ -253,6 +272,8 @@ class Mutation:
     extend_gift_card = mutation_field(gift_card_issuing.extend_gift_card)
     extend_voucher = mutation_field(updates.extend_voucher)
     hold_gift_card = mutation_field(holds.hold_gift_card)
+    import_gift_cards = mutation_field(gift_card_imports.import_gift_cards)
+    impersonate_partner = mutation_field(impersonation.impersonate_partner)
     import_network_voucher = mutation_field(network_voucher_issuing.import_network_voucher)
     import_voucher = mutation_field(imports.import_voucher)
     import_vouchers = mutation_field(imports.import_vouchers)
@@ -300,12 +321,18 @@ class Mutation:
     resend_payment_request = mutation_field(payment_requests.resend_payment_request)
     retire_legal_document = mutation_field(legal.retire_legal_document)
     retry_job = mutation_field(jobs.retry_job)
+    reveal_gift_card_code = mutation_field(code_reveal.reveal_gift_card_code)
+    reveal_network_gift_card_code = mutation_field(code_reveal.reveal_network_gift_card_code)
+    reveal_network_voucher_code = mutation_field(code_reveal.reveal_network_voucher_code)
+    reveal_order_page = mutation_field(code_reveal.reveal_order_page)
+    reveal_voucher_code = mutation_field(code_reveal.reveal_voucher_code)
     reverse_gift_card_capture = mutation_field(spending.reverse_gift_card_capture)
     revoke_other_sessions = mutation_field(sessions.revoke_other_sessions, result="count")
     revoke_token = mutation_field(tokens.revoke_token)
     rotate_return_secret = mutation_field(return_secrets.rotate_return_secret)
     rotate_webhook_secret = mutation_field(webhooks.rotate_webhook_secret)
     save_ecommerce_cart = mutation_field(carts.save_ecommerce_cart)
+    save_filter = mutation_field(saved_filters.save_filter)
     create_multi_product_cart = mutation_field(multi_product_carts.create_multi_product_cart)
     send_gift_now_by_token = mutation_field(by_token.send_gift_now_by_token)
     send_onboarding_link = mutation_field(onboarding.send_onboarding_link)
@@ -323,6 +350,7 @@ class Mutation:
     update_gift_card_offer = mutation_field(offers.update_gift_card_offer)
     update_marketplace = mutation_field(marketplaces.update_marketplace)
     update_media = mutation_field(medias.update_media)
+    update_order_details = mutation_field(order_details.update_order_details)
     update_network_gift_card_usage = mutation_field(network_card_usages.update_network_gift_card_usage)
     update_network_gift_card = mutation_field(network_card_issuing.update_network_gift_card)
     update_network_partner = mutation_field(network_partners.update_network_partner)

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
-from sqlalchemy import Index, func, tuple_
+from sqlalchemy import Index, Table, func, text, tuple_
 from sqlalchemy.dialects.postgresql import insert
 from sqlmodel import Field, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
@@ -12,14 +13,30 @@ from schema.customer import Customer
 from store.core.clock import now
 from store.core.row import CreatedOn, PartnerOwned
 from store.database.loaders import is_any_of
+from store.database.text_search import declare_searchable
+
+IS_KNOWN = text("normal_email IS NOT NULL")
+"""Those that lists have: people without an address, and those who were erased, are in none."""
 
 
 class CustomerRow(PartnerOwned, CreatedOn, Customer, table=True):
     """A customer. `normal_email` is the e-mail address in lower case for look-ups; null if there is none."""
 
     __tablename__ = "customer"
-    __table_args__ = (Index("customer_email_key", "partner_id", "normal_email", unique=True),)
+    __table_args__ = (
+        Index("customer_email_key", "partner_id", "normal_email", unique=True),
+        Index("customer_created_on_list_idx", "partner_id", "created_on", "id", postgresql_where=IS_KNOWN),
+        Index("customer_last_name_list_idx", "partner_id", "last_name", "id", postgresql_where=IS_KNOWN),
+        Index("customer_newest_idx", "created_on", "id", postgresql_where=IS_KNOWN),
+        Index("customer_name_idx", "last_name", "id", postgresql_where=IS_KNOWN),
+    )
     normal_email: str | None = Field(default=None, max_length=254)
+
+
+declare_searchable(
+    cast("Table", CustomerRow.__table__),  # type: ignore[attr-defined]  # SQLModel's type stubs lack __table__
+    {"person_text": ("p", "search_text(first_name || ' ' || last_name || chr(10) || email)")},
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from typing import Any
 from sqlmodel import SQLModel
 
 from schema.core.resource import published_type
+from store.account.impersonations import ImpersonationRow
 from store.account.links import AccountLinkRow
 from store.account.passkeys import PasskeyRow
 from store.account.second_factor import RecoveryCodeRow, TotpRow
@@ -27,6 +28,8 @@ from store.customer import CustomerRow
 from store.database.shared_clock import DevelopmentClockRow
 from store.delivery import DeliveryModeRow, DeliveryRateRow
 from store.event.events import EventRow
+from store.export.exports import ExportRow
+from store.export.saved_filters import SavedFilterRow
 from store.gift_card.designs import GiftCardDesignRow
 from store.gift_card.gift_cards import GiftCardHoldRow, GiftCardMovementRow, GiftCardRow
 from store.idempotency import StoredResponseRow
@@ -100,6 +103,7 @@ ROW_CLASSES: tuple[type[SQLModel], ...] = (
     DisputeRow,
     EnvironmentRow,
     EventRow,
+    ExportRow,
     FeeRuleRow,
     FormerPayoutItemRow,
     GiftCardDesignRow,
@@ -107,6 +111,7 @@ ROW_CLASSES: tuple[type[SQLModel], ...] = (
     GiftCardMovementRow,
     GiftCardRow,
     IdentityCheckRow,
+    ImpersonationRow,
     InvoiceLineRow,
     InvoiceRow,
     InvoicedFeeRow,
@@ -163,6 +168,7 @@ ROW_CLASSES: tuple[type[SQLModel], ...] = (
     RefundRequestRow,
     RefundRow,
     ReturnSecretRow,
+    SavedFilterRow,
     StoredResponseRow,
     TokenRow,
     TotpRow,

@@ -12,17 +12,18 @@ from admin.core.templates import AdminTemplates
 from funnel.core.forms import Form, read_form
 from funnel.core.messages import N_, ErrorPage
 from funnel.core.page_handler import ERROR_PAGE_BY_STATUS, Handler, PageEndpoint, Site
-from resolvers.account.staff import BACK_OFFICE, authenticate_staff, display_name_of
+from resolvers.account.impersonation import find_partner_view
+from resolvers.account.staff import BACK_OFFICE, authenticate_staff, display_name_of, tenant_name_of
 from resolvers.core.caller import Caller
 from resolvers.core.services import Services
-from schema.core.errors import AppError, MalformedBody, Unauthenticated
+from schema.core.errors import AppError, MalformedBody, ReadOnlySession, Unauthenticated
 from store.core.request_body import MULTIPART, UPLOAD_LIMIT, RequestBody, UnreadableBody
 from store.core.settings import Settings
 
 LOG_IN_COOKIE = "admin"
 """The cookie with the token of the logged-in user."""
 MOST_FIELDS = 10_000
-MOST_FILES = 1
+MOST_FILES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,9 @@ ERRORS = {
         N_("Not available now"), N_("A part of the service does not respond. Try again soon.")
     ),
 }
+READ_ONLY = AdminError(
+    N_("Nothing was changed"), N_("You look as a partner, and change nothing. End it at the top of the page first.")
+)
 FORBIDDEN = AdminError(N_("Not allowed"), N_("This needs a permission that you do not have."))
 
 
@@ -60,15 +64,19 @@ class AdminSite(Site[AdminRequest]):
         """The request of a browser, with its user if it is logged in."""
         services: Services = request.app.state.container.services
         secret = self.cookies.read(request, LOG_IN_COOKIE)
-        caller = await _find_caller(services, secret)
+        own = await _find_caller(services, secret)
+        view = await find_partner_view(services, own) if own is not None else None
         return self.new_request(
             AdminRequest,
             request,
             self.language(request),
             None,
-            caller=caller,
+            caller=own if view is None else view.caller,
+            own_caller=own,
+            view=view,
             had_cookie=bool(secret),
-            name=await display_name_of(services, caller) if caller is not None else "",
+            name=await display_name_of(services, own) if own is not None else "",
+            tenant_name=await tenant_name_of(services, own if view is None else view.caller) if own is not None else "",
         )
 
     def staff_page(self, handler: Handler[AdminRequest]) -> PageEndpoint:
@@ -110,6 +118,8 @@ class AdminSite(Site[AdminRequest]):
         """The response for an error that no handler has caught."""
         if isinstance(error, Unauthenticated) or error.status == 401:
             return redirect_to_login(page_request)
+        if isinstance(error, ReadOnlySession):
+            return self._render(page_request, READ_ONLY, 403)
         if error.status == 403 and error.code() != "CSRF_FAILED":
             return self._render(page_request, FORBIDDEN, 403)
         return await super().handle_error(page_request, error)

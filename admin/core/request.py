@@ -1,7 +1,7 @@
 """The request of a member of staff in the back office."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -14,9 +14,11 @@ from admin.core.paths import ACCOUNT_PATH, ROOT
 from admin.core.values import Reader
 from admin.graph import execution
 from admin.graph.execution import GraphAnswer
+from admin.graph.messages import wording
 from admin.graph.schema_types import input_of
 from funnel.core.flash import Flashes
 from funnel.core.page_request import FieldError, PageRequest
+from resolvers.account.impersonation import PartnerView
 from resolvers.core.caller import Caller, Role, Transport
 from resolvers.core.context import Context
 from schema.core.errors import AppError
@@ -31,7 +33,11 @@ class AdminRequest(PageRequest):
     """A request in the back office, logged in or not."""
 
     caller: Caller | None = field(kw_only=True)
-    """The logged-in user; None without a valid log-in."""
+    """The logged-in user, or as whom the user looks; None without a valid log-in."""
+    own_caller: Caller | None = field(kw_only=True)
+    """The logged-in user itself."""
+    view: PartnerView | None = field(kw_only=True)
+    """The look as a partner that is going on; None normally."""
     had_cookie: bool = field(kw_only=True)
     """True if the browser sent a log-in cookie, valid or not."""
     files: Mapping[str, UploadFile] = field(default_factory=dict, kw_only=True)
@@ -40,11 +46,16 @@ class AdminRequest(PageRequest):
     """The submitted form if it can have files. It is closed after the request."""
     name: str = field(default="", kw_only=True)
     """The display name of the user."""
+    tenant_name: str = field(default="", kw_only=True)
+    """The name of the partner or the marketplace that the user works for; empty for the platform."""
     brand_sheet = ""
     language_path = f"{ROOT}language/"
 
     @cached_property
     def context(self) -> Context:
+        return self._new_context()
+
+    def _new_context(self) -> Context:
         return Context(
             self.services,
             self.caller,
@@ -52,7 +63,13 @@ class AdminRequest(PageRequest):
             self.client_ip,
             Transport.BACK_OFFICE,
             user_agent=self.http_request.headers.get("user-agent", ""),
+            wording=wording(self.templates.texts.translations(self.language)),
         )
+
+    @property
+    def own_context(self) -> Context:
+        """The request as the user itself, also of one who looks as a partner."""
+        return replace(self.context, caller=self.own_caller)
 
     @property
     def required_caller(self) -> Caller:
@@ -70,6 +87,12 @@ class AdminRequest(PageRequest):
         """Scheme and host of the back office, as browsers see them."""
         scheme = urlsplit(self.services.settings.public_url).scheme
         return f"{scheme}://{self.http_request.headers.get('host', '')}"
+
+    @property
+    def has_passkeys(self) -> bool:
+        """Whether passkeys work at this host: they are bound to that of the service's own address."""
+        host = urlsplit(self.services.settings.public_url).netloc
+        return self.http_request.headers.get("host", "").lower() == host.lower()
 
     @property
     def path(self) -> str:
@@ -95,7 +118,7 @@ class AdminRequest(PageRequest):
         """The language and the time zone of the values on the page."""
         zone = self.caller.time_zone if self.caller is not None else "UTC"
         is_partner = self.caller is not None and self.is_partner
-        return Reader(Formats(self.language), zone, self.translate, is_partner)
+        return Reader(Formats(self.language), zone, self.translate, is_partner, self.services.clock.now().year)
 
     def translate(self, text: str) -> str:
         """A text of the back office in the reader's language."""
@@ -115,7 +138,12 @@ class AdminRequest(PageRequest):
         self, document: str, variables: Mapping[str, Any] | None = None, *, key: str | None = None
     ) -> GraphAnswer:
         """Run a GraphQL document as the user. With a `key` a mutation runs once."""
-        return await execution.run(self.context, document, variables, key=key)
+        context = self.context if key is None else self._new_context()  # which ends with the key's response
+        return await execution.run(context, document, variables, key=key)
+
+    async def try_out(self, document: str, variables: Mapping[str, Any]) -> GraphAnswer:
+        """What a mutation would answer. It has no effect."""
+        return await execution.run(self._new_context(), document, variables, dry_run=True)
 
     async def change(self, mutation: str, input: Mapping[str, Any], selection: str) -> Mapping[str, Any]:
         """Run a mutation; returns its payload with the `userErrors`. Raises the errors of the whole request."""

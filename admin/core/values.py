@@ -1,19 +1,25 @@
 """Values of the API as cells of a page: amounts, times and names in the reader's language."""
 
 import datetime as dt
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import orjson
 from graphql import GraphQLEnumType, GraphQLField, GraphQLNamedType, get_named_type
 
-from admin.graph.labels import value_label
+from admin.graph.labels import label_of, value_label
 from admin.graph.schema_types import MONEY, TEXT, is_many
+from admin.graph.words import CODED, CODES
+from funnel.core.languages import NAMES
 from funnel.core.messages import N_
+from schema.core.derived import mask_code
 from schema.validation.languages import LANGUAGES
 from store.core.localization.formats import Formats
+from store.core.telemetry.logs import MASK, is_secret, mask_secrets
 
 PICTURES = frozenset({"thumbUrl", "pictureUrl", "logoUrl", "cardUrl"})
 """Fields with the address of a picture."""
@@ -87,10 +93,10 @@ WAITS = frozenset(
         "WAITING",
     ]
 )
+LIST_NAME = "list"
+"""The field with the name of a list of the API."""
 LONGEST_LINK = 60
 """Longest address that is shown itself, in characters."""
-SHOWN_OF_SECRET = 4
-"""Last characters of a code that lists show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +107,17 @@ class Cell:
     text: str = ""
     url: str = ""
     tone: str = ""
+    title: str = ""
+    """The whole of what is shortened."""
     items: Sequence["Cell"] = field(default_factory=tuple)
 
 
 EMPTY = Cell("empty")
+NOTHING = "NONE"
+"""The value of an enum that is shown as if it were empty."""
+RATES = re.compile(r"([rR]ate|[pP]ercentage)$")
+"""Names of rates in percent."""
+COUNTRY = re.compile(r"[cC]ountry(Code)?$")
 
 
 @dataclass(frozen=True)
@@ -116,6 +129,8 @@ class Reader:
     translate: Callable[[str], str]
     is_partner: bool = False
     """Whether it is a user of one partner."""
+    this_year: int = 0
+    """The present year: its days are written without it."""
 
     def cell(self, name: str, of: GraphQLField, value: Any) -> Cell:
         """The cell of a field."""
@@ -135,25 +150,33 @@ class Reader:
         if value is None:
             return EMPTY
         if isinstance(kind, GraphQLEnumType):
-            return Cell("chip", self.translate(value_label(value)), tone=tone_of(value))
+            label = self.translate(value_label(value))
+            return Cell("chip", label, tone=tone_of(value)) if value != NOTHING else EMPTY
         match kind.name:
             case "Boolean":
                 return Cell("yes" if value else "no", self.translate(N_("Yes") if value else N_("No")))
             case "DateTime":
-                return Cell("time", self.moment(value), tone=value)
+                return Cell("time", self.short_moment(value), tone=value, title=self.moment(value))
             case "Date":
                 return Cell("time", self.formats.days(dt.date.fromisoformat(value)), tone=value)
             case "Decimal" | "Int" | "Float":
-                return Cell("number", str(value))
+                return Cell("number", self._number(name, kind.name, value))
             case "JSON":
-                return Cell("code", orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
+                return Cell("code", orjson.dumps(without_secrets(value), option=orjson.OPT_INDENT_2).decode())
         if kind.name == MONEY:
             return Cell("number", self.formats.money(Decimal(value["amount"]), value["currency"]))
         if kind.name == TEXT:
             return Cell("text", in_language(value, self.formats.language))
         return self._text_cell(name, str(value))
 
+    def _number(self, name: str, kind: str, value: Any) -> str:
+        if kind != "Decimal":
+            return str(value)
+        return self.formats.percent(Decimal(value)) if RATES.search(name) else self.formats.number(Decimal(value))
+
     def _text_cell(self, name: str, value: str) -> Cell:
+        if name == LIST_NAME:
+            return Cell("text", self.translate(label_of(value)))
         if name in PICTURES:
             return Cell("picture", url=value, tone="logo" if name == "logoUrl" else "")
         if name.lower().endswith("url") and value.startswith(("http://", "https://", "/")):
@@ -161,11 +184,37 @@ class Reader:
             return Cell("link", text, url=value)
         if name.lower().endswith("email"):
             return Cell("text", value, url=f"mailto:{value}")
-        return Cell("text", value)
+        if name == "language":
+            return Cell("text", NAMES.get(value, value))
+        if COUNTRY.search(name):
+            return Cell("text", self.formats.country(value))
+        return Cell("text", self.translate(CODES[value]) if name in CODED and value in CODES else value)
+
+    def day(self, text: str) -> str:
+        """A day in the reader's language: `24 Dec 2026` of `2026-12-24`; what is no day stays as it is."""
+        try:
+            return self.formats.days(dt.date.fromisoformat(text))
+        except ValueError:
+            return text
+
+    def short_moment(self, written: str) -> str:
+        """A point in time in the reader's time zone, without the present year."""
+        return self.formats.short_moment(dt.datetime.fromisoformat(written), self.time_zone, self.this_year)
 
     def moment(self, written: str) -> str:
-        """A point in time in the reader's time zone."""
-        return self.formats.moment(dt.datetime.fromisoformat(written), self.time_zone)
+        """A point in time in the reader's time zone, with its offset in the hour that the clocks repeat in autumn."""
+        moment = dt.datetime.fromisoformat(written)
+        text = self.formats.moment(moment, self.time_zone)
+        offset = repeated_offset(moment.astimezone(ZoneInfo(self.time_zone)))
+        return f"{text} ({offset})" if offset else text
+
+
+def repeated_offset(local: dt.datetime) -> str:
+    """The offset (`UTC+02:00`) of a local time that there is twice; empty for all others."""
+    earlier, later = local.replace(fold=0).utcoffset(), local.replace(fold=1).utcoffset()
+    assert earlier is not None
+    assert later is not None
+    return f"UTC{local.isoformat()[-len('+00:00') :]}" if earlier > later else ""
 
 
 def in_language(text: Mapping[str, str | None], language: str) -> str:
@@ -173,9 +222,15 @@ def in_language(text: Mapping[str, str | None], language: str) -> str:
     return next((found for each in (language, *LANGUAGES) if (found := text.get(each))), "")
 
 
-def masked(code: str) -> str:
-    """A code of which only the end is readable."""
-    return "•••• " + code[-SHOWN_OF_SECRET:] if len(code) > SHOWN_OF_SECRET else code
+def without_secrets(value: Any, name: str = "") -> Any:
+    """JSON as pages show it: what has the name of a secret is masked to its end, and so are the addresses of documents."""
+    if isinstance(value, dict):
+        return {key: without_secrets(inner, key) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [without_secrets(inner, name) for inner in value]
+    if not isinstance(value, str) or value.startswith(MASK):
+        return value
+    return mask_code(value) if value and is_secret(name) else mask_secrets(value)
 
 
 def tone_of(value: str) -> str:

@@ -2,7 +2,9 @@
 
 import datetime as dt
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 import orjson
@@ -25,6 +27,19 @@ from schema.validation.languages import LANGUAGES
 
 SOURCES = {("Box", "partnerUuids"): "allowedPartners", ("VoucherOption", "voucherPrototypeIds"): "prototypeLinks"}
 """Fields with present values that the names of inputs do not tell, by type and input."""
+REFERENCE_KEYS = "id", "uuid"
+UPLOADED = "/media/"
+"""Begins the paths of uploaded pictures."""
+
+
+@dataclass(frozen=True, slots=True)
+class WritingStyle:
+    """How a reader writes times and numbers."""
+
+    time_zone: str
+    decimal_mark: str = "."
+
+
 SELECTED_MONEY, SELECTED_TEXT = "{ amount currency }", f"{{ {' '.join(LANGUAGES)} }}"
 
 
@@ -86,52 +101,72 @@ def path_of_reference(of: InputField, kind: GraphQLObjectType) -> str | None:
 
 
 def typed_values(
-    of: GraphQLInputObjectType, kind: GraphQLObjectType, values: Mapping[str, Any], time_zone: str, prefix: str = ""
+    of: GraphQLInputObjectType,
+    kind: GraphQLObjectType,
+    values: Mapping[str, Any],
+    style: "WritingStyle",
+    prefix: str = "",
 ) -> Iterator[tuple[str, str]]:
     """The fields of a form with the present values of an object."""
     for each in fields_of(of):
         found = source_of(each, kind)
         if found is not None and values.get(found[0]) is not None:
-            yield from _form_values(each, found[1], values[found[0]], time_zone, prefix + each.name)
-        if found is not None and is_non_null_type(found[1].type) and each.kind in (Kind.TEXT, Kind.LONG, Kind.EMAIL):
+            yield from _form_values(each, found[1], values[found[0]], style, prefix + each.name)
+        if found is not None and is_non_null_type(found[1].type) and is_text(each):
             yield f"{prefix}{each.name}.{TEXT_IS_REQUIRED}", YES
 
 
+def is_text(of: InputField) -> bool:
+    """Whether a field is a text, which can be empty rather than null."""
+    is_address = of.kind is Kind.REFERENCE and of.key not in REFERENCE_KEYS
+    return is_address or of.kind in (Kind.TEXT, Kind.LONG, Kind.EMAIL)
+
+
 def _form_values(
-    of: InputField, field: GraphQLField, value: Any, time_zone: str, name: str
+    of: InputField, field: GraphQLField, value: Any, style: "WritingStyle", name: str
 ) -> Iterator[tuple[str, str]]:
     named = get_named_type(field.type)
     match of.kind:
         case Kind.TRANSLATED:
             yield from ((f"{name}.{language}", value.get(language) or "") for language in LANGUAGES)
         case Kind.GROUP if isinstance(named, GraphQLObjectType):
-            yield from typed_values(of.input, named, value, time_zone, f"{name}.")
+            yield from typed_values(of.input, named, value, style, f"{name}.")
         case Kind.ROWS if isinstance(named, GraphQLObjectType):
             yield f"{name}.{COUNT}", str(len(value))
             for number, row in enumerate(value):
-                yield from typed_values(of.input, named, row, time_zone, f"{name}.{number}.")
+                yield from typed_values(of.input, named, row, style, f"{name}.{number}.")
         case Kind.CHECKBOXES | Kind.REFERENCES:
-            yield from ((f"{name}.{_single(of, each, time_zone, named)}", YES) for each in value)
+            yield from ((f"{name}.{_single(of, each, style, named)}", YES) for each in value)
         case Kind.LINES if is_many(field.type):
-            yield name, "\n".join(_single(of, each, time_zone, named) for each in value)
+            yield name, "\n".join(_single(of, each, style, named) for each in value)
         case _:
-            yield name, _single(of, value, time_zone, named)
+            yield name, _single(of, value, style, named)
 
 
-def _single(of: InputField, value: Any, time_zone: str, kind: GraphQLNamedType) -> str:
+def _single(of: InputField, value: Any, style: "WritingStyle", kind: GraphQLNamedType) -> str:
     if isinstance(kind, GraphQLObjectType):
         path = "amount" if kind.name == MONEY else path_of_reference(of, kind)
         value = value_at(value, path) if path is not None else None
     match of.kind:
+        case Kind.REFERENCE if of.key not in REFERENCE_KEYS:
+            return own_path(str(value))
         case Kind.BOOLEAN | Kind.TRISTATE:
             return YES if value else NO
         case Kind.DATETIME:
-            return local_time(value, time_zone)
+            return local_time(value, style.time_zone)
         case Kind.TIME:
             return str(value)[:5]
+        case Kind.DECIMAL:
+            return str(value).replace(".", style.decimal_mark)
         case Kind.JSON:
             return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
     return str(value)
+
+
+def own_path(address: str) -> str:
+    """The address of an uploaded picture without its host, as choices have it; any other address as it is."""
+    path = urlsplit(address).path
+    return path if path.startswith(UPLOADED) else address
 
 
 def local_time(written: str, time_zone: str) -> str:

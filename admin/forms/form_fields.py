@@ -13,6 +13,42 @@ from schema.validation.languages import LANGUAGES
 
 Choices = Sequence[tuple[str, str]]
 """Values with their labels."""
+SEARCH, SEARCHED, UPLOAD = "_search.", "_searched.", "_upload."
+"""Begin the names of what is searched among the choices of a field, of what was searched before, of a new picture for it."""
+
+
+@dataclass(slots=True)
+class Picker:
+    """The choices of a reference that are shown."""
+
+    is_searched: bool = False
+    """Whether there are others: too many to show all, or what does not match the search."""
+    has_search: bool = False
+    """Whether the list of the API can be searched by name."""
+    has_more: bool = False
+    """Whether more match than are shown."""
+    has_pictures: bool = False
+    search: str = ""
+    can_upload: bool = False
+    choices: list[tuple[str, str]] = field(default_factory=list)
+    pictures: dict[str, str] = field(default_factory=dict)
+    """Addresses of pictures by value; empty for a choice without one."""
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether choices are more than a plain list."""
+        return self.has_pictures or self.is_searched or self.can_upload
+
+    @property
+    def values(self) -> set[str]:
+        """The values of all choices."""
+        return {value for value, _ in self.choices}
+
+    def add(self, choices: Sequence[tuple[str, str, str]]) -> None:
+        """Add choices: value, name, address of the picture."""
+        for value, name, picture in choices:
+            self.choices.append((value, name))
+            self.pictures[value] = picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +65,8 @@ class FormField:
     checked: frozenset[str] = frozenset()
     children: Sequence["FormField"] = ()
     rows: Sequence[Sequence["FormField"]] = ()
+    picker: Picker | None = None
+    """How references are chosen."""
     missing: Sequence[str] = ()
     """Languages that have no text."""
     error: str = ""
@@ -49,6 +87,10 @@ class FormBuilder:
     """Of references, by the name of the field without the names around it; a reference without choices is typed."""
     has_defaults: bool = False
     """Whether fields that the values do not name have their defaults: of a form that was not sent yet."""
+    pickers: Mapping[str, Picker] = field(default_factory=dict)
+    """The choices of references with their pictures and their search, likewise."""
+    main_language: str = ""
+    """The language that comes first of each text."""
 
     def build(self, kind: GraphQLInputObjectType, hidden: frozenset[str], prefix: str = "") -> list[FormField]:
         """The fields of an input type but for the hidden ones."""
@@ -70,7 +112,7 @@ class FormBuilder:
             case Kind.ROWS:
                 return FormField(**options, value=str(count_of(self.form, name)), rows=self._rows(of, name))
             case Kind.TRANSLATED:
-                return FormField(**options, **self._translated(name))
+                return FormField(**options, **self._translated(of, name))
             case Kind.CHECKBOXES | Kind.REFERENCES:
                 return self._many(of, name, options)
         return self._single(of, name, options)
@@ -80,33 +122,44 @@ class FormBuilder:
         if of.kind is Kind.SELECT:
             return FormField(**options, value=value, choices=_members(of))
         if of.kind is Kind.REFERENCE:
-            choices = list(self.choices.get(of.name, ()))
-            if choices and value and value not in dict(choices):
+            choices, picker = self._choices(of)
+            if value and value not in dict(choices) and (choices or picker):
                 choices.append((value, f"#{value}"))
-            if not choices:
+            if not choices and picker is None:
                 options["kind"] = Kind.TEXT
-            return FormField(**options, value=value, choices=choices)
+            return FormField(**options, value=value, choices=_chosen_first(choices, [value]), picker=picker)
         return FormField(**options, value=value)
 
     def _many(self, of: InputField, name: str, options: dict[str, Any]) -> FormField:
         prefix = f"{name}."
-        checked = {
+        checked = [
             key.removeprefix(prefix) for key, value in self.form.items() if key.startswith(prefix) and value == YES
-        }
+        ]
         if of.kind is Kind.CHECKBOXES:
             return FormField(**options, choices=_members(of), checked=frozenset(checked))
-        choices = list(self.choices.get(of.name, ()))
-        if not choices:
+        choices, picker = self._choices(of)
+        if not choices and picker is None:
             return FormField(**options | {"kind": Kind.LINES}, value="\n".join(chosen_in(self.form, name)))
         known = {value for value, _ in choices}
-        choices += [(value, f"#{value}") for value in sorted(checked - known)]
-        return FormField(**options, choices=choices, checked=frozenset(checked))
+        choices += [(value, f"#{value}") for value in sorted(set(checked) - known)]
+        if picker is not None:
+            choices = _chosen_first(choices, checked)
+        return FormField(**options, choices=choices, checked=frozenset(checked), picker=picker)
 
-    def _translated(self, name: str) -> dict[str, Any]:
-        texts = {language: self.form.get(f"{name}.{language}", "") for language in LANGUAGES}
+    def _choices(self, of: InputField) -> tuple[list[tuple[str, str]], Picker | None]:
+        """The choices of a reference, and how they are shown; a plain list needs no picker."""
+        picker = self.pickers.get(of.name)
+        if picker is None:
+            return list(self.choices.get(of.name, ())), None
+        return list(picker.choices), picker if picker.is_needed else None
+
+    def _translated(self, of: InputField, name: str) -> dict[str, Any]:
+        languages = sorted(LANGUAGES, key=lambda language: language != self.main_language)
+        texts = {language: self.form.get(f"{name}.{language}", "") for language in languages}
+        kind = Kind.LONG if of.is_long or any("\n" in text for text in texts.values()) else Kind.TEXT
         children = [
             FormField(
-                f"{name}.{language}", Kind.LONG, language, value=text, error=self.problems.get(f"{name}.{language}", "")
+                f"{name}.{language}", kind, language, value=text, error=self.problems.get(f"{name}.{language}", "")
             )
             for language, text in texts.items()
         ]
@@ -120,6 +173,12 @@ class FormBuilder:
             if self.form.get(prefix + REMOVED) != YES:
                 rows.append(self.build(of.input, frozenset(), prefix))
         return rows
+
+
+def _chosen_first(choices: Choices, chosen: Sequence[str]) -> list[tuple[str, str]]:
+    """The choices in their order, after those that are chosen in the order in which they are."""
+    order = {value: number for number, value in enumerate(chosen) if value}
+    return sorted(choices, key=lambda choice: order.get(choice[0], len(order)))
 
 
 def _members(of: InputField) -> Choices:

@@ -1,6 +1,7 @@
 """What is typed for each field of an input: a text, a number, a choice, a group of fields, rows of them."""
 
 import enum
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +22,9 @@ from admin.graph.schema_types import is_many, queries
 from admin.resources.registry import resources_by_type
 from admin.resources.resource import Resource
 
-LONG_WORDS = frozenset({"description", "message", "content", "conditions", "html", "comment", "note", "answer", "text"})
+LONG_WORDS = frozenset(
+    {"description", "message", "content", "conditions", "html", "comment", "note", "answer", "text", "terms"}
+)
 """Words in the names of texts that need several lines."""
 RELATED = {
     "Image": "Media", "Prototype": "VoucherPrototype", "Design": "GiftCardDesign", "Option": "VoucherOption",
@@ -29,6 +32,8 @@ RELATED = {
 }  # fmt: skip
 """Names of references that differ from the name of the type."""
 SUFFIXES = "Ids", "Id", "Uuids", "Uuid"
+PICTURE_ADDRESS = re.compile(r"`Media\.(\w+)`")
+"""In the description of a text that is the address of one of the partner's own pictures."""
 
 
 class Kind(enum.StrEnum):
@@ -83,11 +88,18 @@ class InputField:
     description: str
     target: Resource | None = None
     """What a reference leads to."""
+    key: str = "id"
+    """The field of the target that a reference holds."""
 
     @property
     def help(self) -> str:
         """What stands under it; nothing for what is chosen by name."""
         return "" if self.target is not None else help_of(self.description, self.name)
+
+    @property
+    def is_long(self) -> bool:
+        """Whether a text of it needs several lines."""
+        return bool(LONG_WORDS & set(split(self.name)))
 
     @property
     def input(self) -> GraphQLInputObjectType:
@@ -133,10 +145,12 @@ def _field(name: str, field: GraphQLInputField | GraphQLArgument) -> InputField:
     named, many = get_named_type(field.type), is_many(field.type)
     default = None if field.default_value is Undefined else field.default_value
     required = is_non_null_type(field.type) and field.default_value is Undefined
-    target = target_of(name)
+    target, key = target_of(name), reference_key(name)
+    if named.name == "String" and (address := PICTURE_ADDRESS.search(field.description or "")) is not None:
+        target, key = resources_by_type()["Media"], address[1]
     kind = _kind(name, named, many=many, nullable=not is_non_null_type(field.type), target=target)
     return InputField(
-        name, kind, named, required, not is_non_null_type(field.type), default, field.description or "", target
+        name, kind, named, required, not is_non_null_type(field.type), default, field.description or "", target, key
     )
 
 

@@ -13,11 +13,11 @@ from graphql import GraphQLInputObjectType
 from starlette.datastructures import UploadFile
 
 from admin.forms.kinds import InputField, Kind, fields_of
+from admin.forms.local_values import parse_day, parse_decimal, parse_moment
 from funnel.core.messages import N_
 from schema.validation.languages import LANGUAGES
 
 INTEGER = re.compile(r"[+-]?\d{1,10}", re.ASCII)
-DECIMAL = re.compile(r"[+-]?\d{1,15}([.,]\d{1,10})?", re.ASCII)
 YES, NO = "1", "0"
 MOST_ROWS = 100
 COUNT = "#"
@@ -160,7 +160,7 @@ class Typed:
     def _parse(self, of: InputField, text: str) -> Any:
         match of.kind:
             case Kind.DATETIME:
-                local = dt.datetime.fromisoformat(text).replace(tzinfo=ZoneInfo(self.time_zone))
+                local = parse_moment(text).replace(tzinfo=ZoneInfo(self.time_zone))
                 return local.astimezone(dt.UTC).isoformat()
             case Kind.SELECT if text not in of.members:
                 raise ValueError(text)
@@ -265,17 +265,11 @@ def _integer(text: str) -> int:
     return int(text)
 
 
-def _decimal(text: str) -> str:
-    if not DECIMAL.fullmatch(text):
-        raise ValueError(text)
-    return text.replace(",", ".")
-
-
 PARSERS: Mapping[Kind, Callable[[str], Any]] = {
     Kind.INTEGER: _integer,
-    Kind.DECIMAL: _decimal,
+    Kind.DECIMAL: parse_decimal,
     Kind.TRISTATE: YES.__eq__,
-    Kind.DATE: lambda text: dt.date.fromisoformat(text).isoformat(),
+    Kind.DATE: lambda text: parse_day(text).isoformat(),
     Kind.TIME: lambda text: dt.time.fromisoformat(text).isoformat(),
     Kind.JSON: orjson.loads,
     Kind.SELECT: str,
@@ -287,7 +281,7 @@ def _scalar(kind: str, text: str) -> Any:
         case "Int":
             return _integer(text)
         case "Decimal":
-            return _decimal(text)
+            return parse_decimal(text)
         case "UUID":
             return str(uuid.UUID(text))
     return text

@@ -4,11 +4,9 @@ import functools
 import re
 from gettext import NullTranslations
 
+from admin.graph.words import ACRONYMS, ACTIONS, NAMED, PHRASES, VALUES
+
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
-ACRONYMS = {
-    "ape": "APE", "api": "API", "bic": "BIC", "csv": "CSV", "html": "HTML", "iban": "IBAN", "id": "ID", "ids": "IDs", "ip": "IP", "iso": "ISO",
-    "kyc": "KYC", "pdf": "PDF", "siret": "SIRET", "sku": "SKU", "url": "URL", "uuid": "UUID", "vat": "VAT", "xls": "XLSX",
-}  # fmt: skip
 FOR_PROGRAMS = re.compile(
     r"\b(uu)?ids?\b|\bcallers?\b|\b[a-z]+[A-Z]\w*"
     rf"|\b(?!(?:{'|'.join([*ACRONYMS.values(), 'EUR', 'HTTPS?', 'PNG', 'JPEG', 'SEPA', 'SMS', 'UTC'])})\b)[A-Z][A-Z_]+\b"
@@ -17,17 +15,14 @@ FOR_PROGRAMS = re.compile(
 EMPTY_WORDS = frozenset({"whether", "it", "its", "is", "the", "a", "an", "this"})
 """Words with which a help text adds nothing to its label."""
 NULL = re.compile(r"\bnull\b")
+PROTOTYPE = re.compile(r"\b(?:voucher )?prototype(s?)\b")
+"""What people call an experience."""
 LEFT_OUT = frozenset({"is", "has", "nb"})
 """First words that a label does without: of booleans, and of numbers."""
-VALUES = {
-    "AMERICAN_EXPRESS": "American Express", "APPLE_PAY": "Apple Pay", "GOOGLE_PAY": "Google Pay", "IDEAL": "iDEAL",
-    "PAYPAL": "PayPal", "OK": "Succeeded",
-}  # fmt: skip
-"""Values whose words do not follow from their names."""
+DESCENDING = "_DESCENDING"
+PHRASE = re.compile(rf"\b(?:{'|'.join(sorted(PHRASES, key=len, reverse=True))})\b")
 CHANGES = {"update": "Edit", "create": "New"}
 """What the verb of a change is called on a button."""
-NAMED = {"hasBeenOrdered": "Ordered before", "selfGifted": "For the buyer", "nbOrders": "Orders"}
-"""Labels that the names alone would spoil."""
 
 
 def split(name: str) -> list[str]:
@@ -58,12 +53,16 @@ def plural(word: str) -> str:
 @functools.cache
 def value_label(name: str) -> str:
     """The label of a value of an enum: "To prepare" for `TO_PREPARE`."""
+    if name not in VALUES and name.endswith(DESCENDING):
+        return f"{value_label(name.removesuffix(DESCENDING))}, descending"
     return VALUES.get(name) or _sentence(name.lower().split("_"))
 
 
 @functools.cache
 def action_label(mutation: str, type_name: str) -> str:
     """The label of a button: "Mark ready" for `markOrderReady` on an order, "New coupon" for `createCoupon`."""
+    if mutation in ACTIONS:
+        return ACTIONS[mutation]
     first, *others = split(mutation)
     verb = CHANGES.get(first, first)
     thing = split(type_name)
@@ -78,7 +77,7 @@ def help_of(description: str, name: str = "") -> str:
     said = set(re.findall(r"\w+", description.lower())) - EMPTY_WORDS
     if FOR_PROGRAMS.search(description) or said <= set(label_of(name).lower().split()):
         return ""
-    return NULL.sub("empty", description.replace("`", ""))
+    return PROTOTYPE.sub(r"experience\1", NULL.sub("empty", description.replace("`", "")))
 
 
 def translated_label(texts: NullTranslations, label: str) -> str:
@@ -97,5 +96,6 @@ def _without(words: list[str], thing: list[str]) -> list[str]:
 
 
 def _sentence(words: list[str]) -> str:
-    text = " ".join(ACRONYMS.get(word, word) for word in words)
+    said = PHRASE.sub(lambda match: PHRASES[match.group()], " ".join(words))
+    text = " ".join(ACRONYMS.get(word, word) for word in said.split(" "))
     return text[:1].upper() + text[1:]

@@ -1,8 +1,7 @@
 """Reads the GraphQL schema: what lists, objects and changes there are, and what each requires of its caller."""
 
 import functools
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 from graphql import (
     GraphQLEnumType,
@@ -11,17 +10,17 @@ from graphql import (
     GraphQLNamedType,
     GraphQLObjectType,
     get_named_type,
-    is_list_type,
-    is_non_null_type,
 )
 
 from admin.graph.execution import server
 from schema.core.permission import RequiredAccess
+from schema.graph import paths
 from schema.graph.fields import ORIGINS
 
 DECLARATION = "strawberry-definition"
 """Where a field of graphql-core has the field that it was made from."""
-TEXT, MONEY = "Text", "Money"
+TEXT, MONEY = paths.TEXT, paths.MONEY
+at, field_at, is_many = paths.at, paths.field_at, paths.is_many
 
 
 def queries() -> Mapping[str, GraphQLField]:
@@ -84,25 +83,3 @@ def list_order_of(query: str) -> GraphQLEnumType:
     named = get_named_type(queries()[query].args["orderBy"].type)
     assert isinstance(named, GraphQLEnumType)
     return named
-
-
-def is_many(kind: Any) -> bool:
-    """Whether a type is a list, nullable or not."""
-    return is_list_type(kind.of_type if is_non_null_type(kind) else kind)
-
-
-def at(kind: GraphQLObjectType, path: str) -> Iterator[tuple[str, GraphQLField]]:
-    """The fields along a path such as `fulfilment.state`. Raises LookupError for one that the schema does not have."""
-    named: GraphQLNamedType = kind
-    for name in path.split("."):
-        if not isinstance(named, GraphQLObjectType) or name not in named.fields:
-            raise LookupError(f"{kind.name} has no {path}.")
-        field = named.fields[name]
-        yield name, field
-        named = get_named_type(field.type)
-
-
-def field_at(kind: GraphQLObjectType, path: str) -> GraphQLField:
-    """The last field along a path."""
-    *_, (_, field) = at(kind, path)
-    return field

@@ -1,49 +1,27 @@
 """Writes the selections of documents: a column of a list, a whole object, the names of what it leads to."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from graphql import GraphQLField, GraphQLObjectType, get_named_type, is_leaf_type, is_required_argument
+from graphql import GraphQLObjectType, get_named_type
 
-from admin.graph.schema_types import MONEY, TEXT
-from schema.validation.languages import LANGUAGES
+from schema.graph import paths
 
 MOST_NODES = 100
 """Rows of a connection on the page of an object."""
 DEEPEST = 3
 """Levels of embedded objects on the page of an object."""
+needs_arguments, leaf_selection = paths.needs_arguments, paths.leaf_selection
+value_selection, values_selection = paths.value_selection, paths.values_selection
+SECRETS: Mapping[str, frozenset[str]] = {
+    "GiftCard": frozenset({"code", "documentUrl", "appleWalletUrl", "googleWalletUrl"}),
+    "NetworkGiftCard": frozenset({"code", "documentUrl", "holderUrl", "appleWalletUrl", "googleWalletUrl"}),
+    "NetworkVoucher": frozenset({"code", "documentUrl", "holderUrl", "appleWalletUrl", "googleWalletUrl"}),
+    "Order": frozenset({"pageUrl"}),
+    "Voucher": frozenset({"code", "documentUrl", "appleWalletUrl", "googleWalletUrl"}),
+}
+"""Codes, and what they are printed on: no page selects them, as they are shown by `reveal…` only, which is audited."""
 TitlesOf = Callable[[str], Sequence[str]]
 """The fields that name an object of a type; none if it has no page of its own."""
-
-
-def needs_arguments(field: GraphQLField) -> bool:
-    """Whether a field cannot be read without arguments."""
-    return any(is_required_argument(argument) for argument in field.args.values())
-
-
-def leaf_selection(field: GraphQLField) -> str | None:
-    """What follows the name of a field that is displayed as one value; None if it is an object."""
-    kind = get_named_type(field.type)
-    if is_leaf_type(kind):
-        return ""
-    if kind.name == MONEY:
-        return " { amount currency }"
-    if kind.name == TEXT:
-        return f" {{ {' '.join(LANGUAGES)} }}"
-    return None
-
-
-def value_selection(kind: GraphQLObjectType, path: str) -> str:
-    """The selection of the value at a path."""
-    name, _, rest = path.partition(".")
-    field = kind.fields[name]
-    if rest:
-        inner = get_named_type(field.type)
-        assert isinstance(inner, GraphQLObjectType)
-        return f"{name} {{ {value_selection(inner, rest)} }}"
-    leaf = leaf_selection(field)
-    if leaf is None:
-        raise LookupError(f"{kind.name}.{path} is an object: name one of its fields.")
-    return name + leaf
 
 
 def node_of(kind: GraphQLObjectType) -> GraphQLObjectType | None:
@@ -61,7 +39,7 @@ def whole_selection(
     """All that an object has: its values, its embedded objects, and the names of the objects that it leads to."""
     parts = []
     for name, field in kind.fields.items():
-        if name in skipped or needs_arguments(field):
+        if name in skipped or name in SECRETS.get(kind.name, ()) or needs_arguments(field):
             continue
         leaf = leaf_selection(field)
         if leaf is not None:

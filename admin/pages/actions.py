@@ -12,23 +12,36 @@ from starlette.responses import Response
 from admin.core.paths import ROOT
 from admin.core.request import AdminRequest
 from admin.core.titles import title_of, titles_of, url_of
-from admin.forms.choices import choices_of
+from admin.forms.choices import Lists, pickers_of
 from admin.forms.form_fields import FormBuilder
-from admin.forms.typed import COUNT, Typed, count_of, without_removed_rows
+from admin.forms.language_switch import BESIDE, language_switch
+from admin.forms.layout import sections_of
+from admin.forms.typed import INVALID, Typed, without_removed_rows
 from admin.graph.execution import REFUSALS, GraphAnswer, raise_for
 from admin.graph.schema_types import input_of, is_many, result_of
 from admin.graph.selections import whole_selection
 from admin.pages.changes import Change, find_change
 from admin.pages.details import DONE
 from admin.pages.facts import facts_of, parts_of
+from admin.pages.form_steps import (
+    chosen_beside,
+    is_only_a_step,
+    remember_language,
+    searches_in,
+    upload_partner,
+    upload_pictures,
+)
+from admin.pages.shop_preview import FRAME_SLUG, WITH_FRAMES
+from admin.pages.shop_preview import LANGUAGE as PREVIEW_LANGUAGE
 from admin.resources.registry import resources_by_type
 from resolvers.core.idempotency import KEY_PATTERN
 from schema.core.errors import MalformedBody
+from schema.graph.errors import BAD_USER_INPUT
 
-BEFORE, KEY, ADD = "_before", "_key", "_add"
-"""Fields of the form itself: the values that it began with, its idempotency key, the list that gets another row."""
-
-
+BEFORE, KEY = "_before", "_key"
+"""Fields of the form itself: the values that it began with, its idempotency key."""
+LOOK_PART = "look"
+"""The form beside which the shop is shown with what is typed."""
 OPEN = frozenset({"OUTCOME_UNKNOWN", "IDEMPOTENCY_IN_PROGRESS"})
 """Errors after which a change may have been made, or is being made."""
 
@@ -46,27 +59,36 @@ class FormRefusal:
 async def show(request: AdminRequest) -> Response:
     """Show the form of a change with the present values."""
     change = await find_change(request)
-    return await _form(request, change, change.present_values(request), has_defaults=True)
+    return await _form(request, change, _first_values(request, change), has_defaults=True)
+
+
+def _first_values(request: AdminRequest, change: Change) -> dict[str, str]:
+    """What the form begins with: the present values, or for something new what the address names of it."""
+    if change.object is not None:
+        return change.present_values(request)
+    names = input_of(change.action.mutation).fields
+    return {name: value for name, value in request.http_request.query_params.items() if name in names}
 
 
 async def submit(request: AdminRequest) -> Response:
     """Make a change: lead to what has changed, or show what came of it. A refused form is shown again."""
     change = await find_change(request)
     form = without_removed_rows(request.form)
-    if (name := form.get(ADD)) is not None:
-        form[f"{name}.{COUNT}"] = str(count_of(form, name) + 1)
-        return await _form(request, change, form, before=_before(form))
+    problems = await upload_pictures(request, change, form, key_of(form))
+    if problems or is_only_a_step(form):
+        refusal = FormRefusal(problems)
+        return await _form(request, change, form, refusal, status=400 if problems else 200, before=_before(form))
     before = _before(form) if change.action.is_update else None
     typed = Typed(form, request.reader.time_zone, before, request.files)
     variables = typed.read(input_of(change.action.mutation), change.fixed)
     if typed.problems:
         refusal = FormRefusal(dict(reversed(typed.problems)))
         return await _form(request, change, form, refusal, status=400, before=_before(form))
-    answer = await request.run(_document(change), {"input": variables}, key=_key(form))
+    answer = await request.run(_document(change), {"input": variables}, key=key_of(form))
     payload = answer.data.get(change.action.mutation) or {}
-    if (refused := _refusal(answer, payload)) is not None:
+    if (refused := refusal_of(answer, payload)) is not None:
         return await _form(request, change, form, refused, status=400, before=_before(form))
-    return _outcome(request, change, payload)
+    return remember_language(request, form, _outcome(request, change, payload))
 
 
 def _before(form: Mapping[str, str]) -> dict[str, str]:
@@ -79,7 +101,8 @@ def _before(form: Mapping[str, str]) -> dict[str, str]:
     return {str(name): str(value) for name, value in values.items()}
 
 
-def _key(form: Mapping[str, str]) -> str | None:
+def key_of(form: Mapping[str, str]) -> str | None:
+    """The idempotency key of a form. Raises MalformedBody for one that is none."""
     key = form.get(KEY) or None
     if key is not None and not KEY_PATTERN.fullmatch(key):
         raise MalformedBody(reason="it was changed on its way")
@@ -97,11 +120,15 @@ async def _form(
     has_defaults: bool = False,
 ) -> Response:
     kind, hidden = input_of(change.action.mutation), change.hidden_fields(request)
-    choices = await choices_of(request, kind, hidden, change.partner_uuid)
-    fields = FormBuilder(form, refusal.by_field, choices, has_defaults).build(kind, hidden)
+    can_upload = upload_partner(request, change, form) is not None
+    lists = Lists(form, searches_in(form), change.partner_uuid, can_upload)
+    pickers = await pickers_of(request, kind, hidden, lists)
+    main = change.language or request.language
+    fields = FormBuilder(form, refusal.by_field, {}, has_defaults, pickers, main).build(kind, hidden)
     names = set(_names(fields))
     title = title_of(change.resource, change.object, request.reader) if change.object is not None else ""
-    return request.render(
+    preview_url = f"{change.back_url}{FRAME_SLUG}/" if change.action.part == LOOK_PART else ""
+    response = request.render(
         "form.html",
         status,
         here=change.resource.slug,
@@ -109,11 +136,18 @@ async def _form(
         change=change,
         label=change.resource.action_name(change.action),
         title=title,
-        fields=fields,
+        sections=sections_of(kind.name, fields),
+        switch=language_switch(fields, main, chosen_beside(request, form)),
+        beside=BESIDE,
+        preview_url=preview_url,
+        preview_language=form.get(PREVIEW_LANGUAGE) or main,
         before=orjson.dumps(dict(before if before is not None else form)).decode(),
         key=form.get(KEY) if refusal.is_open else secrets.token_urlsafe(16),
         problems=[*refusal.others, *(text for name, text in refusal.by_field.items() if name not in names)],
     )
+    if preview_url:
+        response.headers["Content-Security-Policy"] = WITH_FRAMES
+    return remember_language(request, form, response)
 
 
 def _names(fields: Sequence[Any]) -> Sequence[str]:
@@ -139,7 +173,7 @@ def _document(change: Change) -> str:
     )
 
 
-def _refusal(answer: GraphAnswer, payload: Mapping[str, Any]) -> FormRefusal | None:
+def refusal_of(answer: GraphAnswer, payload: Mapping[str, Any]) -> FormRefusal | None:
     """What the API says is wrong; None if nothing. Raises the error of a change that is not allowed, or that failed."""
     told = [*payload.get("userErrors", ()), *(problem for error in answer.errors for problem in error.problems)]
     if told:
@@ -149,12 +183,15 @@ def _refusal(answer: GraphAnswer, payload: Mapping[str, Any]) -> FormRefusal | N
         error = answer.errors[0]
         if error.code == "INTERNAL_ERROR" or error.code in REFUSALS:
             raise_for(error)
-        return FormRefusal({}, [each.message for each in answer.errors], is_open=error.code in OPEN)
+        told = [each.message if each.code != BAD_USER_INPUT else INVALID for each in answer.errors]
+        return FormRefusal({}, told, is_open=error.code in OPEN)
     return None
 
 
 def _outcome(request: AdminRequest, change: Change, payload: Mapping[str, Any]) -> Response:
     """Lead to what has changed. What exists only in the answer, such as a new secret, is shown at once."""
+    if change.action.leads_home:
+        return request.redirect(ROOT)
     done = f"?{DONE}={change.action.slug}"
     result = result_of(change.action.mutation)
     if result is None:

@@ -10,7 +10,7 @@ from admin.core.paths import ACCOUNT_PATH, ROOT
 from admin.core.request import AdminRequest
 from admin.core.titles import url_of
 from admin.core.values import value_at
-from admin.forms.current import selection, typed_values
+from admin.forms.current import WritingStyle, selection, typed_values
 from admin.graph.labels import split
 from admin.graph.schema_types import input_of
 from admin.graph.selections import value_selection
@@ -68,10 +68,17 @@ class Change:
         found = value_at(self.object, "partner.uuid") if self.object is not None else None
         return found or (self.object or {}).get("uuid" if self.resource.type.name == "Partner" else "")
 
+    @property
+    def language(self) -> str:
+        """The language of the partner whose object it is; empty if it is unknown."""
+        of_object = self.object or {}
+        found = value_at(of_object, "partner.language") or of_object.get("language")
+        return str(found or "")
+
     def hidden_fields(self, request: AdminRequest) -> frozenset[str]:
         """The fields of the input that the form does not have: given, or with only one possible value."""
         fields = input_of(self.action.mutation).fields
-        hidden = set(self.fixed)
+        hidden = set(self.fixed) | self._fields_elsewhere()
         if hidden & set(KEYS):
             hidden |= {key for key in KEYS if key in fields}
         if self.action.is_update:
@@ -82,12 +89,20 @@ class Change:
             hidden |= {"marketplaceUuid"} & fields.keys()
         return frozenset(hidden)
 
+    def _fields_elsewhere(self) -> set[str]:
+        """The fields that another form of the same mutation has."""
+        if self.action.only:
+            return {name for name in input_of(self.action.mutation).fields if name not in self.action.only}
+        siblings = (it for it in self.resource.actions if it.mutation == self.action.mutation)
+        return {name for it in siblings for name in it.only}
+
     def present_values(self, request: AdminRequest) -> dict[str, str]:
         """The values that the form begins with: of a field that it does not have it would seem that it was emptied."""
         if not self.target or not self.action.is_prefilled:
             return {}
         kind, hidden = input_of(self.action.mutation), self.hidden_fields(request)
-        values = typed_values(kind, self.target_type, self.target, request.reader.time_zone)
+        style = WritingStyle(request.reader.time_zone, request.reader.formats.decimal_mark)
+        values = typed_values(kind, self.target_type, self.target, style)
         return {name: value for name, value in values if name.partition(".")[0] not in hidden}
 
 
@@ -150,7 +165,9 @@ def _selection(change: Change) -> str:
     own = [path for path in bound if not path.startswith(AROUND)]
     parts = [value_selection(resource.type, path) for path in (resource.key, *resource.title, *around)]
     if "partner" in resource.type.fields:
-        parts.append("partner { uuid }")
+        parts.append("partner { uuid language }")
+    elif "language" in resource.type.fields:
+        parts.append("language")
     present = selection(input_of(change.action.mutation), change.target_type) if change.action.is_prefilled else ""
     if change.child is None:
         parts.append(present)

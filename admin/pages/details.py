@@ -12,13 +12,20 @@ from admin.core.values import Cell
 from admin.graph.labels import split
 from admin.graph.selections import whole_selection
 from admin.pages.facts import Part, facts_of, is_technical, parts_of
+from admin.pages.next_steps import partner_state
 from admin.pages.resolving import read_object, resource_of
+from admin.pages.shop_preview import preview_url
 from admin.resources.resource import Action, Child, Report, Resource
+from funnel.core.messages import N_
 
 SHOWN_BUTTONS = 6
 """Actions that are in sight; the others are a click away."""
 DONE = "done"
 """The parameter of an address with the action that has led there."""
+
+
+REFRESH = 3
+"""Seconds after which browsers load the page of an object that changes by itself again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,25 +56,39 @@ async def show(request: AdminRequest) -> Response:
     parts = [
         (part, _rows(request, resource, url, part)) for part in parts_of(resource.type, values, request.reader, url)
     ]
-    return request.render(
+    response = request.render(
         "detail.html",
         here=resource.slug,
         resource=resource,
         title=title_of(resource, values, request.reader),
         state=state,
-        facts=[fact for fact in facts if fact is not state and not is_technical(fact.name)],
+        facts=[
+            fact for fact in facts if fact is not state and not is_technical(fact.name) and fact.name != resource.file
+        ],
         technical=[fact for fact in facts if is_technical(fact.name)],
         parts=parts,
         shown_buttons=SHOWN_BUTTONS,
-        buttons=_buttons(request, resource, resource.actions, url, values),
-        reports=report_links(request, resource.reports, url),
-        notice=_notice(request, resource),
+        buttons=action_buttons(request, resource, resource.actions, url, values),
+        reports=[*_preview_links(resource, values), *report_links(request, resource.reports, url)],
+        file_url=f"{url}file/" if resource.file and values[resource.file] else "",
+        notice=notice_of(request, resource),
+        partner_state=await partner_state(request, resource, values),
     )
+    if resource.changes_by_itself(values):
+        response.headers["Refresh"] = str(REFRESH)
+    return response
 
 
-def _buttons(
+def _preview_links(resource: Resource, values: Mapping[str, Any]) -> list[ActionButton]:
+    """The link to the object as customers see it, if shops have a page of it."""
+    url = preview_url(resource, values)
+    return [ActionButton(N_("Preview in the shop"), url, is_dangerous=False)] if url else []
+
+
+def action_buttons(
     request: AdminRequest, resource: Resource, actions: Sequence[Action], url: str, values: Mapping[str, Any]
 ) -> list[ActionButton]:
+    """The links to those actions that are possible, and that the user may do."""
     return [
         ActionButton(resource.action_name(action), f"{url}{action.slug}/", action.is_dangerous)
         for action in actions
@@ -91,7 +112,8 @@ def _rows(request: AdminRequest, resource: Resource, url: str, part: Part) -> li
     child = next((each for each in resource.children if each.field == part.name), None)
     return [
         TableRow(
-            cells, _buttons(request, resource, child.actions, child_url(url, child, values), values) if child else ()
+            cells,
+            action_buttons(request, resource, child.actions, child_url(url, child, values), values) if child else (),
         )
         for cells, values in part.table.rows
     ]
@@ -102,7 +124,7 @@ def child_url(url: str, child: Child, values: Mapping[str, Any]) -> str:
     return f"{url}{'-'.join(split(child.field))}/{values['id']}/"
 
 
-def _notice(request: AdminRequest, resource: Resource) -> str:
+def notice_of(request: AdminRequest, resource: Resource) -> str:
     """What has just been done, if an action has led here."""
     done = resource.find_any_action(request.http_request.query_params.get(DONE, ""))
     return resource.action_name(done) if done is not None else ""

@@ -1,7 +1,7 @@
 """The values of an object as labelled facts, and its lists as tables."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from graphql import GraphQLField, GraphQLObjectType, get_named_type
@@ -13,10 +13,15 @@ from admin.graph.schema_types import is_many
 from admin.graph.selections import leaf_selection, node_of
 from admin.resources.registry import resources_by_type
 from admin.resources.resource import Resource
+from admin.resources.tables import TABLE_COLUMNS
 
-MOST_COLUMNS = 8
+MOST_COLUMNS = 12
 KEYS = "id", "uuid"
 """What objects are found by, which people need not know."""
+FOR_PROGRAMS = frozenset({"contentType", "payinResultCode", "reasonCode", "resultCode", "sourceKind"})
+"""Codes of the provider and of programs."""
+FOR_PEOPLE = frozenset({"bookingEngineId", "reservationId"})
+"""Numbers that people have from elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,10 @@ class Table:
 
     labels: Sequence[str]
     rows: Sequence[tuple[Sequence[Cell], Mapping[str, Any]]]
+    names: Sequence[str] = ()
+    """The names of the fields in the columns."""
+    sums: Sequence[Cell] = ()
+    """The row below all others, with a cell for each column; empty without sums."""
 
     def is_number(self, column: int) -> bool:
         """Whether a column has numbers."""
@@ -58,18 +67,25 @@ def facts_of(kind: GraphQLObjectType, values: Mapping[str, Any], reader: Reader)
             yield Fact(name, label_of(name), cell)
 
 
-def parts_of(kind: GraphQLObjectType, values: Mapping[str, Any], reader: Reader, page: str = "") -> Iterator[Part]:
-    """The embedded objects of an object, and its lists of objects. What they have in common, the `page`, is left out."""
+def parts_of(
+    kind: GraphQLObjectType, values: Mapping[str, Any], reader: Reader, page: str = "", *, is_report: bool = False
+) -> Iterator[Part]:
+    """The embedded objects of an object, and its lists of objects. What they have in common, the `page`, is left out.
+
+    Below the tables of a report are the lists of the objects in them, and in their last row the sums that it has.
+    """
     for name, field in _present(kind, values, reader):
         inner = get_named_type(field.type)
         if leaf_selection(field) is not None or not isinstance(inner, GraphQLObjectType):
             continue
         if (node := node_of(inner)) is not None:
             if table := table_of_objects(node, values[name]["nodes"], reader, page):
-                yield Part(name, label_of(name), table=table)
+                yield Part(name, label_of(name), table=_with_sums(table, kind, values, reader) if is_report else table)
         elif is_many(field.type):
             if table := table_of_objects(inner, values[name], reader, page):
-                yield Part(name, label_of(name), table=table)
+                yield Part(name, label_of(name), table=_with_sums(table, kind, values, reader) if is_report else table)
+            if is_report and inner.name not in resources_by_type():
+                yield from _tables_in_rows(name, inner, values[name], reader)
         elif inner.name not in resources_by_type():
             facts = list(_deep_facts(inner, values[name], reader, page))
             if facts:
@@ -86,15 +102,34 @@ def _tables_in(
             yield Part(part.name, f"{label_of(name)}: {part.label}", table=part.table)
 
 
+def _tables_in_rows(
+    name: str, kind: GraphQLObjectType, objects: Sequence[Mapping[str, Any]], reader: Reader
+) -> Iterator[Part]:
+    """The lists of each object of a table, under the first of its values."""
+    for each in objects:
+        first = next((fact.cell.text for fact in _deep_facts(kind, each, reader, "") if fact.cell.text), "")
+        for part in parts_of(kind, each, reader, is_report=True):
+            if part.table is not None:
+                yield Part(part.name, f"{label_of(name)}: {first}: {part.label}", table=part.table)
+
+
+def _with_sums(table: Table, kind: GraphQLObjectType, values: Mapping[str, Any], reader: Reader) -> Table:
+    """The table with the sums that the object around it has: amounts of the same names as its columns."""
+    facts = {fact.name: fact.cell for fact in facts_of(kind, values, reader) if fact.cell.kind == "number"}
+    aliases = {**facts, **({"amount": facts["total"]} if "total" in facts else {})}
+    sums = [aliases.get(name, EMPTY) if table.is_number(at) else EMPTY for at, name in enumerate(table.names)]
+    return replace(table, sums=sums) if any(cell is not EMPTY for cell in sums) else table
+
+
 def is_technical(name: str) -> bool:
     """Whether a value is for programs rather than for people."""
-    return name in KEYS or name.endswith(("Id", "Uuid"))
+    return name in KEYS or name in FOR_PROGRAMS or (name.endswith(("Id", "Uuid")) and name not in FOR_PEOPLE)
 
 
 def _deep_facts(kind: GraphQLObjectType, values: Mapping[str, Any], reader: Reader, page: str) -> Iterator[Fact]:
     """The facts of an embedded object, and of those that are embedded in it, without their keys and links to the page."""
     for fact in facts_of(kind, values, reader):
-        if fact.name not in KEYS and not (page and fact.cell.url == page):
+        if not is_technical(fact.name) and not (page and fact.cell.url == page):
             yield fact
     for name, field in _present(kind, values, reader):
         inner = get_named_type(field.type)
@@ -149,11 +184,14 @@ def table_of_objects(
         return Table([""], [([link_to(resource, each, reader)], each) for each in objects])
     found = [{fact.name + fact.label: fact for fact in _deep_facts(kind, each, reader, page)} for each in objects]
     labels = {key: fact.label for facts in found for key, fact in facts.items()}
-    keys = list(labels)[:MOST_COLUMNS]
+    names = {key: fact.name for facts in found for key, fact in facts.items()}
+    wanted = TABLE_COLUMNS.get(kind.name, ())
+    first = [key for name in wanted for key in names if names[key] == name]
+    keys = (first if wanted else list(labels))[:MOST_COLUMNS]
     if not keys:
         return None
     rows = [
         ([facts[key].cell if key in facts else EMPTY for key in keys], each)
         for facts, each in zip(found, objects, strict=True)
     ]
-    return Table([labels[key] for key in keys], rows)
+    return Table([labels[key] for key in keys], rows, [names[key] for key in keys])

@@ -11,12 +11,13 @@ from starlette.datastructures import QueryParams
 from admin.core.request import AdminRequest
 from admin.forms.form_fields import Choices, FormBuilder, FormField
 from admin.forms.kinds import InputField, Kind, fields_of
+from admin.forms.local_values import parse_day
 from admin.forms.typed import OMITTED, PROBLEMS, Typed
 from admin.graph.schema_types import list_filter_of
 from admin.resources.resource import Resource
 from resolvers.core.caller import Role
 
-NEVER_SHOWN = frozenset({"ids", "partnerId", "marketplaceId", "tokenId", "userId"})
+NEVER_SHOWN = frozenset({"ids", "partnerId", "marketplaceId", "tokenId", "userId", "customerId"})
 """Fields for programs, which have the same as another or what people do not know."""
 LAST_MOMENT = dt.time(23, 59, 59, 999999)
 
@@ -95,11 +96,19 @@ def _moment(name: str, day: str, typed: Typed) -> Any:
     """The first moment of a day, or its last for the end of a period, in the reader's time zone."""
     time = LAST_MOMENT if name.endswith("Until") else dt.time()
     try:
-        local = dt.datetime.combine(dt.date.fromisoformat(day[:10]), time, ZoneInfo(typed.time_zone))
+        local = dt.datetime.combine(parse_day(day.partition("T")[0]), time, ZoneInfo(typed.time_zone))
         return local.astimezone(dt.UTC).isoformat()
     except (ValueError, OverflowError):
         typed.problems.append((name, PROBLEMS[Kind.DATE]))
         return OMITTED
+
+
+def _iso_day(text: str) -> str:
+    """A day as the date fields of browsers have it; what is no day stays as it is."""
+    try:
+        return parse_day(text.partition("T")[0]).isoformat()
+    except ValueError:
+        return text
 
 
 def _as_filter(of: InputField, full: FormField, form: Mapping[str, str]) -> FormField:
@@ -110,7 +119,7 @@ def _as_filter(of: InputField, full: FormField, form: Mapping[str, str]) -> Form
         case Kind.CHECKBOXES:
             return FormField(**common, kind=Kind.SELECT, choices=full.choices)
         case Kind.DATETIME:
-            return FormField(**{**common, "value": value[:10]}, kind=Kind.DATE)
+            return FormField(**{**common, "value": _iso_day(value)}, kind=Kind.DATE)
         case Kind.LONG | Kind.LINES | Kind.EMAIL | Kind.INTEGER | Kind.DECIMAL:
             return FormField(**common, kind=Kind.TEXT)
     return FormField(**common, kind=full.kind, choices=full.choices)

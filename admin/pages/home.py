@@ -1,4 +1,4 @@
-"""The first page: what waits for the user."""
+"""The first page: today's sales, what waits for the user, sales by day and product, what is owed for gift cards."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,6 +10,9 @@ from starlette.responses import Response
 from admin.core.paths import ROOT
 from admin.core.request import AdminRequest
 from admin.graph.schema_types import access_of, list_filter_of, mutations
+from admin.pages.liability_boards import liability_boards
+from admin.pages.requirements import partner_requirements
+from admin.pages.sales_boards import PERIODS, chosen_period, sales_boards
 from admin.resources.registry import resources
 from funnel.core.messages import N_
 
@@ -29,10 +32,12 @@ TILES = (
     Waiting(N_("Orders to prepare"), "orders", {"fulfilmentState": "TO_PREPARE"}, "markOrderReady"),
     Waiting(N_("Orders ready to collect"), "orders", {"fulfilmentState": "READY_TO_COLLECT"}, "markOrderCollected"),
     Waiting(N_("Requests of buyers to answer"), "refund-requests", {"state": "PENDING"}, "approveRefundRequest"),
+    Waiting(N_("Refunds to see to"), "refunds", {"states": ["NEEDS_ACTION"]}, "retryRefund"),
     Waiting(N_("Disputes to answer"), "disputes", {"states": ["NEEDS_RESPONSE"]}, "contestDispute"),
     Waiting(N_("Payouts to validate"), "payout-requests", {"statuses": ["TO_BE_VALIDATED"]}, "validatePayoutRequest"),
     Waiting(N_("Adjustments to approve"), "payout-adjustments", {"status": "PENDING"}, "approvePayoutAdjustment"),
     Waiting(N_("Offers to accept"), "offers", {"statuses": ["SUBMITTED"]}, "acceptOffer"),
+    Waiting(N_("New partners to admit"), "partners", {"statuses": ["NEW"]}, "updatePartner"),
     Waiting(N_("Failed jobs"), "jobs", {"state": "FAILED"}, "retryJob"),
     Waiting(N_("Webhooks not delivered"), "webhook-deliveries", {"states": ["FAILED"]}),
     Waiting(N_("Mail not delivered"), "mails", {"state": "FAILED"}),
@@ -50,9 +55,19 @@ class Tile:
 
 
 async def show(request: AdminRequest) -> Response:
-    """Show what waits for the user."""
-    tiles = await _tiles(request)
-    return request.render("home.html", here="home", tiles=tiles, waiting=sum(tile.count for tile in tiles))
+    """Show the figures of the user's shops, and what waits for the user."""
+    tiles, period = await _tiles(request), chosen_period(request)
+    return request.render(
+        "home.html",
+        here="home",
+        tiles=tiles,
+        waiting=sum(tile.count for tile in tiles),
+        requirements=await partner_requirements(request),
+        periods=PERIODS,
+        period=period,
+        boards=await sales_boards(request, period),
+        liabilities=await liability_boards(request),
+    )
 
 
 def _may(request: AdminRequest, each: Waiting) -> bool:

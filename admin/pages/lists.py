@@ -9,19 +9,25 @@ from starlette.responses import Response
 
 from admin.core.paths import ROOT
 from admin.core.request import AdminRequest
-from admin.core.titles import url_of
-from admin.core.values import Cell, masked, value_at
+from admin.core.titles import list_title, title_of, url_of
+from admin.core.values import Cell, value_at
 from admin.forms.choices import choices_of
+from admin.forms.typed import INVALID
 from admin.graph.execution import GraphAnswer, raise_for
 from admin.graph.labels import label_of, value_label
 from admin.graph.schema_types import field_at, list_filter_of, list_order_of
 from admin.graph.selections import value_selection
+from admin.pages.bulk_actions import allowed_bulk_actions
 from admin.pages.details import report_links
 from admin.pages.filters import ListFilter, read_filter
+from admin.pages.imports import import_link
 from admin.pages.resolving import resource_of
+from admin.pages.saved_filters import links_of
 from admin.resources.resource import Resource
 
 PAGE = 25
+NAMES = frozenset({"name", "commercialName", "lastName", "number", "state", "url"})
+"""Fields that a column calls what they are of: "Partner", "Fulfilment"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +35,9 @@ class Row:
     """A row of a list."""
 
     url: str
+    title: str
     cells: Sequence[Cell]
+    key: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +69,20 @@ async def show(request: AdminRequest) -> Response:
         here=resource.slug,
         resource=resource,
         columns=columns,
+        name=label_of(resource.type.name),
         rows=[_row(request, resource, columns, row) for row in (page or {}).get("nodes", ())],
         filter=filter,
         filters=filter.fields(await choices_of(request, list_filter_of(resource.query), filter.hidden)),
+        import_url=import_link(request, resource.slug),
+        bulk=allowed_bulk_actions(request, resource),
         orders=[(name, value_label(name)) for name in orders.values],
         order=order,
         reports=report_links(request, resource.list_reports, f"{ROOT}{resource.slug}/"),
         problems=[*_problems(answer), *filter.hidden_problems(request)],
         newer=_page_url(request, "before", info.get("startCursor")) if info.get("hasPreviousPage") else "",
         older=_page_url(request, "after", info.get("endCursor")) if info.get("hasNextPage") else "",
+        saved=await links_of(request, resource),
+        export_url=_export_url(request, resource),
         new=[
             (resource.action_name(action), f"{ROOT}{resource.slug}/new/{action.slug}/", action.is_creation)
             for action in resource.new
@@ -89,7 +102,7 @@ async def _read(request: AdminRequest, resource: Resource, filter: ListFilter, o
 
 def _document(resource: Resource) -> str:
     filter, order = list_filter_of(resource.query).name, list_order_of(resource.query).name
-    paths = dict.fromkeys((resource.key, *resource.columns))
+    paths = dict.fromkeys((resource.key, *resource.title, *resource.columns))
     selected = " ".join(value_selection(resource.type, path) for path in paths)
     return (
         f"query($filter: {filter}, $orderBy: {order}!, $first: Int, $after: String, $last: Int, $before: String) {{ "
@@ -99,14 +112,19 @@ def _document(resource: Resource) -> str:
 
 
 def _columns(request: AdminRequest, resource: Resource) -> list[Column]:
-    """The columns of the list. Users of one partner need no column that names it."""
-    paths = [path for path in resource.columns if not (request.is_partner and path.startswith("partner."))]
-    return [Column(path, _label(path), _is_number(resource, path)) for path in paths]
+    """The columns beside that with the names. Users of one partner need no column that names it."""
+    named = list_title(resource, request.reader)
+    paths = [
+        path
+        for path in resource.columns
+        if path not in named and not (request.is_partner and path.startswith("partner."))
+    ]
+    return [Column(path, column_label(path), _is_number(resource, path)) for path in paths]
 
 
-def _label(path: str) -> str:
+def column_label(path: str) -> str:
     *around, name = path.split(".")
-    return label_of(around[-1] if around and name in ("name", "commercialName", "number", "state", "url") else name)
+    return label_of(around[-1] if around and name in NAMES else name)
 
 
 def _is_number(resource: Resource, path: str) -> bool:
@@ -115,13 +133,14 @@ def _is_number(resource: Resource, path: str) -> bool:
 
 
 def _row(request: AdminRequest, resource: Resource, columns: Sequence[Column], row: Mapping[str, Any]) -> Row:
-    cells = []
-    for column in columns:
-        value = value_at(row, column.path)
-        if column.path in resource.secrets and value:
-            value = masked(value)
-        cells.append(request.reader.cell(column.path.rsplit(".", 1)[-1], field_at(resource.type, column.path), value))
-    return Row(url_of(resource, row), cells)
+    cells = [
+        request.reader.cell(
+            column.path.rsplit(".", 1)[-1], field_at(resource.type, column.path), value_at(row, column.path)
+        )
+        for column in columns
+    ]
+    title = title_of(resource, row, request.reader, list_title(resource, request.reader))
+    return Row(url_of(resource, row), title, cells, str(row[resource.key]))
 
 
 def _problems(answer: GraphAnswer) -> list[str]:
@@ -130,7 +149,14 @@ def _problems(answer: GraphAnswer) -> list[str]:
     for error in answer.errors:
         if not error.problems and error.code != "BAD_USER_INPUT":
             raise_for(error)
-    return told or [error.message for error in answer.errors]
+    return told or ([INVALID] if answer.errors else [])
+
+
+def _export_url(request: AdminRequest, resource: Resource) -> str:
+    """The form that exports this list with its filter and its order."""
+    asked = request.http_request.query_params.multi_items()
+    query = urlencode([(name, value) for name, value in asked if name not in ("after", "before") and value])
+    return f"{ROOT}{resource.slug}/new/export/" + (f"?{query}" if query else "")
 
 
 def _page_url(request: AdminRequest, name: str, cursor: str | None) -> str:

@@ -12,7 +12,7 @@ from admin.core.titles import title_of, titles_of, url_of
 from admin.core.values import value_at
 from admin.forms.form_fields import FormBuilder
 from admin.forms.kinds import argument_fields
-from admin.forms.typed import OMITTED, Typed
+from admin.forms.typed import INVALID, OMITTED, Typed
 from admin.graph.execution import GraphAnswer, raise_for
 from admin.graph.schema_types import is_many, queries
 from admin.graph.selections import value_selection, whole_selection
@@ -79,7 +79,7 @@ async def _run(request: AdminRequest, report: Report, variables: Mapping[str, An
     declared = ", ".join(f"${name}: {field.args[name].type}" for name in variables)
     given = ", ".join(f"{name}: ${name}" for name in variables)
     kind = get_named_type(field.type)
-    selected = f" {{ {whole_selection(kind, titles_of)} }}" if isinstance(kind, GraphQLObjectType) else ""
+    selected = f" {{ {whole_selection(kind, titles_of, level=-1)} }}" if isinstance(kind, GraphQLObjectType) else ""
     head, arguments = (f"query({declared})", f"({given})") if variables else ("query", "")
     return await request.run(f"{head} {{ {report.query}{arguments}{selected} }}", variables)
 
@@ -93,7 +93,7 @@ def _problems(typed: Typed, answer: GraphAnswer, *, is_sent: bool) -> dict[str, 
         for problem in error.problems:
             found[".".join(problem["field"])] = problem["message"]
         if not error.problems:
-            found[""] = error.message
+            found[""] = INVALID
     return found if is_sent else {}
 
 
@@ -106,5 +106,5 @@ def _result(request: AdminRequest, report: Report, answer: GraphAnswer) -> dict[
     if is_many(field.type):
         table = table_of_objects(kind, value, request.reader)
         return result | {"parts": [Part("", report.named, table=table)]}
-    facts, parts = facts_of(kind, value, request.reader), parts_of(kind, value, request.reader)
+    facts, parts = facts_of(kind, value, request.reader), parts_of(kind, value, request.reader, is_report=True)
     return result | {"facts": list(facts), "parts": list(parts)}

@@ -22,13 +22,8 @@ def resource_of(request: AdminRequest) -> Resource:
 
 async def read_object(request: AdminRequest, resource: Resource, selection: str) -> dict[str, Any]:
     """The object that the address names, by a selection. Raises NotFound, also for a key that no object can have."""
-    key = request.http_request.path_params["key"]
-    kind = str(queries()[resource.finds].args[resource.key].type)
-    value: Any = key
-    if kind.strip("!") == "Int":
-        if not INT.fullmatch(key) or int(key) >= 2**31:
-            raise NotFound(thing="page")
-        value = int(key)
+    kind = key_type(resource)
+    value = key_value(resource, request.http_request.path_params["key"])
     document = f"query($key: {kind}) {{ {resource.finds}({resource.key}: $key) {{ {selection} }} }}"
     answer = await request.run(document, {"key": value})
     if not answer.data and any(error.code == "BAD_USER_INPUT" for error in answer.errors):
@@ -38,3 +33,17 @@ async def read_object(request: AdminRequest, resource: Resource, selection: str)
         raise NotFound(thing="page")
     object_: dict[str, Any] = found
     return object_
+
+
+def key_type(resource: Resource) -> str:
+    """The type of the key of an object in documents."""
+    return str(queries()[resource.finds].args[resource.key].type)
+
+
+def key_value(resource: Resource, key: str) -> Any:
+    """The key of an object as a variable. Raises NotFound for a text that cannot be one."""
+    if key_type(resource).strip("!") != "Int":
+        return key
+    if not INT.fullmatch(key) or int(key) >= 2**31:
+        raise NotFound(thing="page")
+    return int(key)

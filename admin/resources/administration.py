@@ -1,16 +1,18 @@
 """Partners, users and marketplaces, and what developers look at: webhooks, events, jobs, mail, the audit log."""
 
-from admin.resources.resource import Action, Child, Report, Resource
+from admin.resources.resource import Action, Child, Report, Resource, states
 
 OF_PARTNER = {"partnerUuid": "uuid"}
+LOOK = "accentColour", "logoUrl", "theme", "startPage"
 
 PARTNERS = Resource(
     query="partners",
     is_of_network=True,
     key="uuid",
-    columns=("commercialName", "name", "status", "paymentsActive", "siteDomain", "agencyEmail", "createdOn"),
+    columns=("status", "paymentsActive", "siteDomain", "agencyEmail", "createdOn"),
     title=("commercialName",),
     more=(
+        Action("updatePartner", {"uuid": "uuid"}, named="Look and theme", only=LOOK, part="look"),
         *(
             Action(name, OF_PARTNER)
             for name in (
@@ -25,6 +27,7 @@ PARTNERS = Resource(
                 "rotateReturnSecret",
             )
         ),
+        Action("impersonatePartner", OF_PARTNER, named="Look as this partner", leads_home=True),
         Action("updateNetworkPartner", {"sourceId": "sourceId"}, named="Edit as a partner of a network"),
     ),
     reports=(
@@ -47,8 +50,8 @@ MARKETPLACES = Resource(
 )
 LEGAL_DOCUMENTS = Resource(
     query="legalDocuments",
-    columns=("kind", "partner.commercialName", "createdOn", "replacedOn"),
-    title=("kind", "createdOn"),
+    columns=("createdOn", "replacedOn"),
+    title=("kind", "partner.commercialName", "createdOn"),
 )
 USERS = Resource(
     query="users",
@@ -61,9 +64,18 @@ USERS = Resource(
 )
 MAILS = Resource(
     query="mails",
-    columns=("createdOn", "kind", "recipient", "subject", "state", "sentOn"),
+    columns=("createdOn", "kind", "recipient", "state", "sentOn"),
     title=("subject",),
     search=("recipient",),
+)
+EXPORTS = Resource(
+    query="exports",
+    columns=("list", "format", "state", "rowsDone", "createdOn", "expiresOn"),
+    title=("list", "createdOn"),
+    elsewhere=frozenset({"createExport"}),
+    when={"cancelExport": states(state="QUEUED RUNNING")},
+    waits=states(state="QUEUED RUNNING"),
+    file="url",
 )
 WEBHOOK_ENDPOINTS = Resource(
     query="webhookEndpoints",
@@ -80,16 +92,16 @@ WEBHOOK_ENDPOINTS = Resource(
 )
 WEBHOOK_DELIVERIES = Resource(
     query="webhookDeliveries",
-    columns=("id", "createdOn", "event.type", "endpoint.url", "state", "tries", "lastStatus"),
-    title=("id",),
+    columns=("createdOn", "endpoint.url", "state", "tries", "lastStatus"),
+    title=("event.type", "createdOn"),
 )
-EVENTS = Resource(query="events", columns=("id", "occurredOn", "type", "subject"), title=("type", "occurredOn"))
-JOBS = Resource(
-    query="jobs", columns=("id", "kind", "state", "attempts", "createdOn", "lastError"), title=("kind", "id")
+EVENTS = Resource(
+    query="events", columns=("occurredOn", "subject", "partner.commercialName"), title=("type", "occurredOn")
 )
+JOBS = Resource(query="jobs", columns=("state", "attempts", "createdOn", "lastError"), title=("kind", "id"))
 AUDIT_ENTRIES = Resource(
     query="auditEntries",
     find="auditEntry",
-    columns=("occurredOn", "operation", "refused", "actor", "username", "subjectType", "subjectId", "address"),
+    columns=("occurredOn", "refused", "actor", "username", "subjectType", "subjectId", "address"),
     title=("operation", "occurredOn"),
 )

@@ -4,8 +4,9 @@ from admin.resources.resource import Action, Child, Resource
 
 VOUCHER_PROTOTYPES = Resource(
     query="voucherPrototypes",
-    columns=("name", "type", "isActive", "stayPrice", "universe.name", "nbOrders", "ranking", "partner.commercialName"),
+    columns=("type", "isActive", "stayPrice", "universe.name", "nbOrders", "ranking", "partner.commercialName"),
     title=("name",),
+    picture="cover.thumbUrl",
     more=(Action("createVoucherOptionLink", {"voucherPrototypeId": "id"}, named="Add an option"),),
     children=(
         Child(
@@ -22,6 +23,7 @@ PRODUCTS = Resource(
     query="products",
     columns=("name", "sku", "isActive", "price", "stock", "ranking", "partner.commercialName"),
     title=("name",),
+    picture="pictureUrl",
     more=(
         Action("createProductVariant", {"productId": "id"}, named="Add a variant"),
         Action("createProductAttribute", {"productId": "id"}, named="Add an attribute"),
@@ -53,6 +55,7 @@ GIFT_CARD_DESIGNS = Resource(
     query="giftCardDesigns",
     columns=("name", "occasion", "isActive", "ranking", "partner.commercialName"),
     title=("name",),
+    picture="pictureUrl",
 )
 COUPONS = Resource(
     query="coupons",
@@ -68,8 +71,9 @@ DELIVERY_MODES = Resource(
 MEDIA = Resource(
     query="media",
     find="mediaById",
-    columns=("name", "thumbUrl", "width", "height", "createdOn", "archivedOn", "partner.commercialName"),
+    columns=("thumbUrl", "width", "height", "createdOn", "archivedOn", "partner.commercialName"),
     title=("name",),
+    picture="thumbUrl",
 )
 UNIVERSES = Resource(query="universes", columns=("name", "isActive", "ranking"), title=("name",))
 ENVIRONMENTS = Resource(query="environments", columns=("name", "isActive", "ranking"), title=("name",))

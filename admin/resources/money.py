@@ -4,53 +4,53 @@ from admin.resources.resource import Action, Report, Resource, states
 
 PAYOUT_REQUESTS = Resource(
     query="payoutRequests",
-    columns=("id", "partner.commercialName", "status", "firstDay", "lastDay", "amount", "paidOn"),
+    columns=("status", "firstDay", "lastDay", "paidOn", "amount"),
     title=("id", "partner.commercialName"),
     reports=(Report("payoutExplain", "What is in it, and why", {"id": "id"}),),
     when={name: states(status="TO_BE_VALIDATED") for name in ("validatePayoutRequest", "cancelPayoutRequest")},
 )
 PAYOUT_ADJUSTMENTS = Resource(
     query="payoutAdjustments",
-    columns=("createdOn", "partner.commercialName", "reason", "status", "amount"),
+    columns=("createdOn", "status", "amount", "partner.commercialName"),
     title=("reason", "createdOn"),
     when={name: states(status="PENDING") for name in ("approvePayoutAdjustment", "rejectPayoutAdjustment")},
 )
 FEE_RULES = Resource(
     query="feeRules",
-    columns=("id", "partner.commercialName", "product", "origin", "percentage", "fixed", "isActive"),
-    title=("id",),
+    columns=("product", "origin", "percentage", "fixed", "isActive"),
+    title=("id", "partner.commercialName"),
 )
 INVOICES = Resource(
     query="invoices",
-    columns=("number", "kind", "customer.companyName", "invoicingDate", "net", "vat", "total"),
-    title=("number",),
+    columns=("kind", "invoicingDate", "net", "vat", "total"),
+    title=("number", "customer.companyName"),
     more=(Action("createCreditNote", {"invoiceId": "id"}, named="New credit note"),),
     more_new=(Action("issuePartnerInvoices"),),
     search=("number",),
 )
 BANK_ACCOUNTS = Resource(
     query="registeredBankAccounts",
-    columns=("holder", "ibanEnd", "status", "createdOn", "partner.commercialName"),
+    columns=("status", "createdOn", "partner.commercialName"),
     title=("holder", "ibanEnd"),
 )
 TRANSFERS = Resource(
     query="transfers",
-    columns=("createdOn", "type", "status", "amount", "detail", "partner.commercialName"),
+    columns=("createdOn", "status", "amount", "detail", "partner.commercialName"),
     title=("type", "createdOn"),
 )
 LEDGER_JOURNALS = Resource(
     query="ledgerJournals",
-    columns=("id", "effectiveOn", "kind", "sourceKind", "sourceId", "partner.commercialName"),
+    columns=("effectiveOn", "recordedOn", "sourceKind", "partner.commercialName"),
     title=("kind", "effectiveOn"),
     list_reports=(Report("ledgerFindings", "Prove the ledger"),),
 )
 RECONCILIATION_FINDINGS = Resource(
     query="reconciliationFindings",
-    columns=("firstSeenOn", "kind", "state", "subject", "reported", "recorded"),
+    columns=("firstSeenOn", "state", "reported", "recorded"),
     title=("kind", "subject"),
 )
 RECONCILIATION_RUNS = Resource(
     query="reconciliationRuns",
-    columns=("until", "since", "state", "movements", "finishedOn"),
+    columns=("since", "state", "movements", "finishedOn"),
     title=("until",),
 )

@@ -2,12 +2,13 @@
 
 from admin.resources.resource import Action, Resource, states
 
-CODE = frozenset({"code"})
+SHOW_CODE = "Show the code"
 
 BOXES = Resource(
     query="boxes",
     columns=("name", "isActive", "price", "priceRange.name", "maxUsages", "ordersCount", "ranking"),
     title=("name",),
+    picture="images.media.thumbUrl",
     more=(Action("issueNetworkVoucher", {"boxId": "id"}), Action("importNetworkVoucher", {"boxId": "id"})),
     search=("nameContains",),
 )
@@ -24,32 +25,36 @@ OFFERS = Resource(
 NETWORK_GIFT_CARDS = Resource(
     query="networkGiftCards",
     is_of_network=True,
-    columns=("code", "status", "value", "remainingValue", "gifteeDetails.lastName", "createdOn", "expiresOn"),
-    title=("code",),
-    more=(Action("useNetworkGiftCard", {"code": "code"}),),
+    columns=("status", "gifteeDetails.lastName", "createdOn", "expiresOn", "value", "remainingValue"),
+    title=("maskedCode",),
+    more=(
+        Action("revealNetworkGiftCardCode", {"id": "id"}, named=SHOW_CODE),
+        Action("useNetworkGiftCard", {"code": "code"}),
+    ),
     search=("code",),
-    secrets=CODE,
 )
 NETWORK_GIFT_CARD_USAGES = Resource(
     query="networkGiftCardUsages",
-    columns=("usedOn", "partner.commercialName", "value", "net", "isActive", "comment"),
-    title=("usedOn", "value"),
+    columns=("usedOn", "isActive", "comment", "value", "net"),
+    title=("partner.commercialName", "usedOn"),
     elsewhere=frozenset({"useNetworkGiftCard"}),
     more_new=(Action("useNetworkGiftCard", named="Use network gift card"),),
 )
 NETWORK_VOUCHERS = Resource(
     query="networkVouchers",
     is_of_network=True,
-    columns=("code", "box.name", "status", "usageCount", "maxUsages", "createdOn", "expiresOn"),
-    title=("code",),
-    more=(Action("useNetworkVoucher", {"code": "code"}),),
+    columns=("status", "usageCount", "maxUsages", "createdOn", "expiresOn"),
+    title=("maskedCode", "box.name"),
+    more=(
+        Action("revealNetworkVoucherCode", {"id": "id"}, named=SHOW_CODE),
+        Action("useNetworkVoucher", {"code": "code"}),
+    ),
     search=("code",),
-    secrets=CODE,
 )
 NETWORK_VOUCHER_USAGES = Resource(
     query="networkVoucherUsages",
-    columns=("usedOn", "partner.commercialName", "isActive", "comment"),
-    title=("usedOn",),
+    columns=("usedOn", "isActive", "comment"),
+    title=("partner.commercialName", "usedOn"),
     elsewhere=frozenset({"useNetworkVoucher"}),
     more_new=(Action("useNetworkVoucher", named="Use network voucher"),),
 )

@@ -11,6 +11,7 @@ SECTIONS = (
         "Sales",
         (
             sales.ORDERS,
+            sales.CUSTOMERS,
             sales.REFUND_REQUESTS,
             sales.VOUCHERS,
             sales.GIFT_CARDS,
@@ -69,6 +70,7 @@ SECTIONS = (
             administration.LEGAL_DOCUMENTS,
             administration.USERS,
             administration.MAILS,
+            administration.EXPORTS,
         ),
     ),
     ResourceSection(

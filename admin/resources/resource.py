@@ -37,8 +37,14 @@ class Action:
     mutation: str
     bound: Mapping[str, str] = field(default_factory=dict)
     named: str = ""
+    only: tuple[str, ...] = ()
+    """The fields of its form, which the form of the whole input leaves out then; all if empty."""
+    part: str = ""
+    """What the name in addresses has besides that of the mutation, of a form with a part of the fields."""
     when: States = field(default_factory=dict)
     """In which states it is possible; empty if it always is, or if only the API knows."""
+    leads_home: bool = False
+    """Whether it leads to the first page, instead of what has changed."""
 
     def is_possible(self, values: Mapping[str, Any]) -> bool:
         """Whether the state of an object allows it."""
@@ -47,7 +53,7 @@ class Action:
     @property
     def slug(self) -> str:
         """The name in addresses: `mark-order-ready`."""
-        return "-".join(split(self.mutation))
+        return "-".join([*split(self.mutation), *([self.part] if self.part else [])])
 
     @property
     def access(self) -> RequiredAccess:
@@ -147,8 +153,12 @@ class Resource:
     """Fields of the filter that the search of all resources tries."""
     is_of_network: bool = False
     """Whether others lead users of a partner to objects that only the marketplace may look up."""
-    secrets: frozenset[str] = frozenset()
-    """Fields that lists show in part only: whoever has them can spend them."""
+    waits: States = field(default_factory=dict)
+    """In which states an object changes by itself, so that its page is loaded again; empty for never."""
+    file: str = ""
+    """The field with the address of the file that an object is; empty if it is none. The page has a button for it."""
+    picture: str = ""
+    """Path of the address of its picture, which choices show; empty if it has none."""
 
     @cached_property
     def type(self) -> GraphQLObjectType:
@@ -194,6 +204,10 @@ class Resource:
         own = [Action(name) for name in self._own_mutations() if not self._key_in(name)]
         return (*own, *self.more_new)
 
+    def changes_by_itself(self, values: Mapping[str, Any]) -> bool:
+        """Whether an object changes by itself in its present state."""
+        return bool(self.waits) and all(_value_at(values, path) in states for path, states in self.waits.items())
+
     def action_name(self, action: Action) -> str:
         """The label of the button of an action."""
         return action.named or action_label(action.mutation, self.type.name)
@@ -204,7 +218,7 @@ class Resource:
         return next((it for it in (*self.actions, *of_children, *self.new) if it.slug == slug), None)
 
     def _own_mutations(self) -> list[str]:
-        taken = {each.mutation for each in (*self.more, *self.more_new)} | self.elsewhere
+        taken = {each.mutation for each in (*self.more, *self.more_new) if not each.only} | self.elsewhere
         return [
             name
             for name in mutations()

@@ -1,17 +1,17 @@
 """Orders, vouchers, gift cards, payments: what a shop sells and is paid for."""
 
-from admin.resources.resource import Action, Child, Resource, states
+from admin.resources.resource import Action, Child, Report, Resource, states
 
-CODE = frozenset({"code"})
 PAID = states(status="PAID")
+SHOW_CODE = "Show the code"
 
 ORDERS = Resource(
     query="orders",
-    columns=("number", "createdOn", "buyer.lastName", "buyer.firstName", "kind", "status", "fulfilment.state", "total"),
-    title=("number",),
+    columns=("createdOn", "kind", "status", "fulfilment.state", "total", "partner.commercialName"),
+    title=("number", "buyer.firstName", "buyer.lastName"),
     more=(
         Action("refundOrder", {"id": "id"}, named="Refund the buyer", when=PAID),
-        Action("previewOrderRefund", {"id": "id"}, named="Preview a refund", when=PAID),
+        Action("revealOrderPage", {"id": "id"}, named="Show the customer's page"),
     ),
     when={
         "markOrderReady": states(fulfilment__state="TO_PREPARE", delivery__kind="CLICK_AND_COLLECT"),
@@ -23,29 +23,57 @@ ORDERS = Resource(
         "cancelOrderFulfilment": states(fulfilment__state="TO_PREPARE READY_TO_COLLECT"),
         "reopenOrderFulfilment": states(fulfilment__state="CANCELLED"),
     },
+    list_reports=(Report("salesReport", "Sales of a period"),),
+    search=("number", "buyer", "code"),
+)
+PERSON = {"email": "email", "partnerId": "partner.id"}
+CUSTOMERS = Resource(
+    query="customers",
+    columns=(
+        *("lastName", "firstName", "email", "purchases.orderCount", "purchases.spent", "purchases.lastOrderOn"),
+        "partner.commercialName",
+    ),
+    title=("lastName", "firstName"),
+    more=(
+        Action("exportPersonalData", PERSON, named="Export personal data"),
+        Action("erasePersonalData", PERSON, named="Erase personal data"),
+    ),
     more_new=(Action("exportPersonalData"), Action("erasePersonalData")),
-    search=("number", "buyer"),
+    search=("search",),
 )
 REFUND_REQUESTS = Resource(
     query="refundRequests",
-    columns=("requestedOn", "customerName", "kind", "state", "order.number", "partner.commercialName"),
+    columns=("requestedOn", "kind", "state", "order.number", "partner.commercialName"),
     title=("customerName", "requestedOn"),
     when={name: states(state="PENDING") for name in ("approveRefundRequest", "declineRefundRequest")},
 )
 VOUCHERS = Resource(
     query="vouchers",
-    columns=("code", "prototypeName", "state", "gifteeDetails.lastName", "createdOn", "expiresOn", "totalPrice"),
-    title=("code",),
-    elsewhere=frozenset({"removeVoucherRental"}),
+    columns=("state", "gifteeDetails.lastName", "createdOn", "expiresOn", "totalPrice", "partner.commercialName"),
+    title=("maskedCode", "prototypeName"),
+    more=(Action("revealVoucherCode", {"id": "id"}, named=SHOW_CODE),),
+    elsewhere=frozenset({"importVouchers", "removeVoucherRental"}),
     children=(Child("rentals", (Action("removeVoucherRental", {"id": "id", "code": "^code"}, named="Remove"),)),),
     search=("code", "giftee", "gifter"),
-    secrets=CODE,
 )
 GIFT_CARDS = Resource(
     query="giftCards",
-    columns=("code", "status", "value", "remainingValue", "gifteeDetails.lastName", "createdOn", "expiresOn"),
-    title=("code",),
-    more=(Action("spendGiftCard", {"id": "id"}), Action("holdGiftCard", {"id": "id"})),
+    columns=(
+        "status",
+        "gifteeDetails.lastName",
+        "createdOn",
+        "expiresOn",
+        "value",
+        "remainingValue",
+        "partner.commercialName",
+    ),
+    title=("maskedCode",),
+    elsewhere=frozenset({"importGiftCards"}),
+    more=(
+        Action("revealGiftCardCode", {"id": "id"}, named=SHOW_CODE),
+        Action("spendGiftCard", {"id": "id"}),
+        Action("holdGiftCard", {"id": "id"}),
+    ),
     children=(
         Child(
             "holds",
@@ -55,35 +83,32 @@ GIFT_CARDS = Resource(
             ),
         ),
     ),
+    list_reports=(Report("giftCardLiabilities", "What is owed"),),
     search=("code", "giftee", "gifter"),
-    secrets=CODE,
 )
 PAYMENTS = Resource(
     query="payments",
-    columns=("createdOn", "customer.lastName", "product", "status", "refundStatus", "amount", "partner.commercialName"),
-    title=("product", "customer.lastName", "createdOn"),
-    more=(
-        Action("refundPayment", {"id": "id"}, named="Refund the buyer"),
-        Action("previewRefund", {"id": "id"}, named="Preview a refund"),
-    ),
+    columns=("createdOn", "status", "refundStatus", "amount", "partner.commercialName"),
+    title=("product", "customer.firstName", "customer.lastName", "createdOn"),
+    more=(Action("refundPayment", {"id": "id"}, named="Refund the buyer", when=states(status="OK")),),
     search=("customerEmail", "customerLastName"),
 )
 PAYMENT_REQUESTS = Resource(
     query="paymentRequests",
-    columns=("reference", "customer.lastName", "description", "status", "amount", "createdOn", "expiresOn"),
+    columns=("customer.lastName", "status", "createdOn", "expiresOn", "amount", "partner.commercialName"),
     title=("reference", "description"),
     search=("search",),
 )
 REFUNDS = Resource(
     query="refunds",
     columns=("createdOn", "state", "origin", "reason", "amount", "partner.commercialName"),
-    title=("amount", "createdOn"),
+    title=("payment.customer.firstName", "payment.customer.lastName", "createdOn"),
     elsewhere=frozenset({"refundOrder", "refundPayment"}),
     when={"retryRefund": states(state="NEEDS_ACTION")},
 )
 DISPUTES = Resource(
     query="disputes",
-    columns=("createdOn", "state", "kind", "amount", "held", "contestUntil", "partner.commercialName"),
-    title=("kind", "createdOn"),
+    columns=("createdOn", "state", "kind", "contestUntil", "amount", "held", "partner.commercialName"),
+    title=("payment.customer.firstName", "payment.customer.lastName", "createdOn"),
     more=(Action("pushDisputeDocument", {"disputeId": "id"}, named="Add a document"),),
 )

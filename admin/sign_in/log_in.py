@@ -7,6 +7,7 @@ from starlette.responses import Response
 from admin.core.handler import LOG_IN_COOKIE
 from admin.core.paths import FORGOT_PASSWORD_PATH, LOG_IN_CODE_PATH, LOG_IN_PATH, PASSKEY_PATH, ROOT
 from admin.core.request import AdminRequest
+from admin.sign_in.impersonation import end_view
 from funnel.core.messages import N_
 from funnel.core.page_handler import with_retry_after
 from resolvers.account import staff
@@ -83,9 +84,11 @@ async def enter_code(request: AdminRequest) -> Response:
 
 
 async def log_out(request: AdminRequest) -> Response:
-    """End the log-in."""
-    if request.caller is not None:
-        await staff.log_out(request.context)
+    """End the log-in, and a look as a partner with it."""
+    if request.view is not None:
+        await end_view(request)
+    if request.own_caller is not None:
+        await staff.log_out(request.own_context)
     request.session_id = new_session_id()
     response = request.redirect(LOG_IN_PATH)
     request.cookies.delete(response, LOG_IN_COOKIE)

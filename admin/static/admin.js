@@ -1,6 +1,7 @@
 // Comfort only: every page works without it.
 for (const form of document.querySelectorAll("form[data-once]")) {
   form.addEventListener("submit", (event) => {
+    if (event.submitter?.formTarget) return; // what a frame shows
     if (form.dataset.sent) event.preventDefault();
     form.dataset.sent = "1";
   });
@@ -15,6 +16,19 @@ addEventListener("keydown", (event) => {
   event.preventDefault();
   search.focus();
   search.select();
+});
+const all = document.querySelector("#bulk [name=all]");
+const picks = document.querySelectorAll(".pick input");
+all?.addEventListener("change", () => { for (const pick of picks) pick.checked = all.checked; });
+for (const pick of picks) pick.addEventListener("change", () => { all.checked = [...picks].every((each) => each.checked); });
+const results = [...document.querySelectorAll(".found a")];
+addEventListener("keydown", (event) => {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  const search = document.getElementById("q");
+  const at = results.indexOf(document.activeElement);
+  if (!step || !results.length || (at < 0 && document.activeElement !== search)) return;
+  event.preventDefault();
+  (results[at + step] ?? (step < 0 ? search : results[at])).focus();
 });
 const menu = document.getElementById("menu");
 const wide = matchMedia("(min-width: 60rem)");

@@ -46,6 +46,7 @@ def print_welcome(settings: Settings, demo: DemoSummary | None) -> None:
         console.print(f"\n[bold]Coffret is ready[/] at {base} (Ctrl-C stops it)\n")
         console.print(f"  GraphQL    {base}/graphql/")
         console.print(f"  REST       {base}/docs/")
+        console.print(f"  Staff      {base}/admin/")
         if settings.development and settings.mail_server is None:
             console.print(f"  Mail       {base}/_mail/")
         if settings.development:
@@ -83,7 +84,6 @@ def print_demo(console: Console, settings: Settings, demo: DemoSummary) -> None:
     if demo.voucher:
         console.print(f"  Voucher    {demo.voucher}", markup=False)
     if demo.shops:
-        console.print(f"  Back office {settings.public_url}/admin/")
         console.print(f"  Redeem     {settings.funnel_scheme}://{demo.shops[0]}/redeem/")
     if demo.network_shop:
         console.print(f"\n  Network    {settings.funnel_scheme}://{demo.network_shop}/")

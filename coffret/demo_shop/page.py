@@ -117,6 +117,7 @@ class DemoShopPages:
             .render(
                 brand=brand,
                 currency=shop.currency,
+                office=f"{self._settings.public_url}/admin/",
                 network=shop.network and shop_url(shop.network, self._settings),
                 order=order if ORDER_NUMBER.fullmatch(order) else "",
                 products=shop.products_on_sale,

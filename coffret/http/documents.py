@@ -3,7 +3,7 @@
 from functools import partial
 
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from coffret.http.etag import etag_matches
@@ -13,11 +13,13 @@ from funnel.lost_documents import MissingDocumentPage
 from resolvers.core.context import Context
 from resolvers.core.services import Services
 from resolvers.document import ServedFile, UnfinishedFile, find_document
+from resolvers.export.download import find_export_file
 from resolvers.invoice.documents import find_invoice_file
 from resolvers.order.packing_slip import find_packing_slip
 from resolvers.payment.payouts.documents import MEDIA_TYPES, find_payout_file
 from resolvers.wallet_pass import PASS_KINDS, find_apple_pass, find_google_pass_url
 from schema.core.errors import AppError, NotFound
+from schema.export import ExportFormat
 from schema.graph.requests import wants_html
 from store.core.settings import Settings
 from store.document.addresses import DocumentKind, apple_pass_path, document_path, google_pass_path
@@ -77,6 +79,20 @@ async def invoice_document(request: Request) -> Response:
     return _signed(await find_invoice_file(request.app.state.container.services, request.path_params["token"]))
 
 
+async def export_file(format: str, request: Request) -> Response:
+    """Serve the file of an export, in pieces. Raises NotFound for an address that is forged or too old, and for who may no
+    longer have it.
+    """
+    services: Services = request.app.state.container.services
+    file = await find_export_file(services, request.path_params["token"], format)
+    headers = HEADERS | {
+        "Cache-Control": "no-store",
+        "Content-Disposition": f'attachment; filename="{file.name}"',
+        "Content-Length": str(file.size),
+    }
+    return StreamingResponse(file.chunks, media_type=file.media_type, headers=headers)
+
+
 async def packing_slip(request: Request) -> Response:
     """Serve the packing slip of an order. Raises NotFound for an address that is forged or too old."""
     return _signed(await find_packing_slip(request.app.state.container.services, request.path_params["token"]))
@@ -120,6 +136,10 @@ def routes(settings: Settings, pages: PageTemplates) -> list[Route]:
         *(
             Route(f"/documents/payouts/{{token}}.{kind}", with_error_page(partial(payout_document, kind)))
             for kind in MEDIA_TYPES
+        ),
+        *(
+            Route(f"/documents/exports/{{token}}.{format}", with_error_page(partial(export_file, format.value)))
+            for format in ExportFormat
         ),
         Route("/documents/invoices/{token}.pdf", with_error_page(invoice_document)),
         Route("/documents/packing-slips/{token}.pdf", with_error_page(packing_slip)),

@@ -139,9 +139,13 @@ class PageTemplates:
         )
         return environment
 
+    def markup(self, language: str, template: str, values: Mapping[str, Any]) -> str:
+        """The HTML of a page."""
+        return self.environment(language).get_template(template).render(**values)
+
     def render(self, request: Request, language: str, template: str, status: int = 200, /, **values: Any) -> Response:
         """Render a page."""
-        html = self.environment(language).get_template(template).render(**values).encode()
+        html = self.markup(language, template, values).encode()
         headers = HEADERS | {"Content-Language": language, "Vary": "Accept-Encoding"}
         if len(html) >= SMALLEST_COMPRESSED and accepts_gzip(request):
             html, headers["Content-Encoding"] = gzip.compress(html, 6, mtime=0), "gzip"

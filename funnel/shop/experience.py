@@ -11,7 +11,7 @@ from funnel.shop.handler import ShopPageRequest
 from funnel.shop.page_head import experience_head
 from resolvers.catalogue.experience_page import get_experience_page
 from resolvers.checkout.basket import open_prototype
-from schema.checkout.experience_page import ShopPlace
+from schema.checkout.experience_page import ExperiencePage, ShopPlace
 from store.core.localization.formats import Formats
 
 MAPS = "https://www.openstreetmap.org/search"
@@ -26,6 +26,11 @@ async def show(request: ShopPageRequest) -> Response:
         return permanent_redirect(f"{path}?{query}" if query else path)
     if not page.is_on_sale:
         return request.render_error(ErrorPage.NOT_SOLD, 410)
+    return await render(request, page)
+
+
+async def render(request: ShopPageRequest, page: ExperiencePage) -> Response:
+    """The page of an experience, on sale or not."""
     return request.render(
         "experience.html",
         basket=await request.find_basket(),
@@ -34,7 +39,7 @@ async def show(request: ShopPageRequest) -> Response:
         environment=page.environment,
         head=experience_head(request, page),
         map_url=map_url(page.place),
-        path=path,
+        path=experience_path(page.experience.slug),
         place=page.place,
     )
 

@@ -17,6 +17,7 @@ from resolvers.core.caller import Role
 from schema.account.user import UserRole
 from schema.account.user_input import SHORTEST_PASSWORD
 from schema.core.errors import InvalidInput, NotFound
+from schema.core.message_names import TemplatedMessage
 from schema.validation.contact import email_address
 from store.account.credentials import hash_password, normal_username, secret_digest_of
 from store.account.passkeys import delete_passkeys
@@ -103,7 +104,7 @@ async def create_token(
         raise InvalidInput.at("days", "A token is valid for at least one day.")
     user = await find_user(db, username)
     if not user.is_active:
-        raise InvalidInput.at("username", f"The user {user.username} is inactive.")
+        raise InvalidInput.at("username", TemplatedMessage("The user {username} is inactive.", username=user.username))
     secret = await issue_token(db, user, label, clock)
     row = (await db.exec(select(TokenRow).where(col(TokenRow.digest) == secret_digest_of(secret)))).one()
     row.expires_on = clock.now() + life if life else None
@@ -142,7 +143,9 @@ async def find_user(db: AsyncSession, username: str) -> UserRow:
 async def _hash_password(password: str) -> str:
     """The hash of a new password. Raises InvalidInput if the password is too short."""
     if len(password) < SHORTEST_PASSWORD:
-        raise InvalidInput.at("password", f"A password has at least {SHORTEST_PASSWORD} characters.")
+        raise InvalidInput.at(
+            "password", TemplatedMessage("A password has at least {least} characters.", least=SHORTEST_PASSWORD)
+        )
     return await hash_password(password)
 
 
@@ -177,5 +180,5 @@ def _parse_id(text: str) -> int:
 def _email(text: str) -> str:
     try:
         return email_address(text) if text else ""
-    except ValueError as error:
-        raise InvalidInput.at("email", str(error)) from None
+    except ValueError:
+        raise InvalidInput.at("email", "Send an e-mail address like name@example.com.") from None

@@ -61,7 +61,7 @@ async def request_password_reset(call: Call, input: RequestPasswordReset) -> Pas
     began, name = time.monotonic(), normal_username(input.username)
     limits = call.services.limits
     await limits.password_reset_addresses.check(client_network_of(call.context.address))
-    await limits.password_resets.check(hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()[:32])
+    await limits.password_resets.check(_digest(name))
     async with call.services.db.sessions() as db, db.begin():
         for user in await lock_users_called(db, name, MOST_USERS):
             await _send_link(db, call, user, AccountLinkKind.PASSWORD_RESET, input.language)
@@ -106,11 +106,13 @@ async def reset_password(call: Call, input: ResetPassword) -> AccountLink:
 @operation(Permission.MANAGE_USER)
 async def invite_user(call: Call, input: InviteUser) -> User:
     """Create a user without a password, and send a link to choose one. It works once, for seven days; `resendInvitation`
-    sends another. You can only grant permissions that you have.
+    sends another. You can only grant permissions that you have. A user sends a hundred invitations an hour at most, and five of
+    them reach one address.
     """
     row = await new_user(call, input)
     if not row.email:
         raise InvalidInput.at("email", "An e-mail address is needed to invite somebody.")
+    await _count_invitation(call, row)
     call.db.add(row)
     await call.db.flush()
     await _send_link(call.db, call, row, AccountLinkKind.INVITATION, input.language)
@@ -125,9 +127,24 @@ async def resend_invitation(call: Call, input: ResendInvitation) -> User:
         raise InvitationOver
     if not row.email:
         raise InvalidInput.at("id", "This user has no e-mail address.")
+    await _count_invitation(call, row)
     call.add_audit_subject(row)
     await _send_link(call.db, call, row, AccountLinkKind.INVITATION, input.language)
     return row
+
+
+async def _count_invitation(call: Call, user: UserRow) -> None:
+    """Count an invitation by its sender and by its address. Raises TooManyRequests beyond their limits."""
+    if call.dry_run:
+        return
+    limits = call.services.limits
+    await limits.invitations.check(call.caller.user_id)
+    await limits.invitation_addresses.check(_digest(user.email.casefold()))
+
+
+def _digest(text: str) -> str:
+    """A key of a limit that does not tell the text."""
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:32]
 
 
 async def needs_invitation(services: Services, token: str) -> bool:

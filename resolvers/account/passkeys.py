@@ -18,6 +18,7 @@ from schema.account.passkey import (
 )
 from schema.account.token import IssuedToken
 from schema.core.errors import InvalidInput, NotFound, WrongCredentials
+from schema.core.message_names import TemplatedMessage
 from schema.core.permission import AccessRule
 from store.account.passkeys import (
     CHALLENGE_LIFETIME,
@@ -90,7 +91,10 @@ async def register_passkey(call: Call, input: RegisterPasskey) -> Passkey:
         if registration(await lock_user(db, user_id)) != purpose:  # another password meanwhile
             raise InvalidInput.at("credential", NOT_USABLE)
         if len(await passkeys_of(db, user_id)) >= MOST_PASSKEYS:
-            raise InvalidInput.at("credential", f"You have {MOST_PASSKEYS} passkeys already. Delete one first.")
+            raise InvalidInput.at(
+                "credential",
+                TemplatedMessage("You have {most} passkeys already. Delete one first.", most=MOST_PASSKEYS),
+            )
         row = PasskeyRow(
             user_id=user_id,
             name=input.name,

@@ -5,7 +5,13 @@ from collections.abc import Mapping, Sequence
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.account.users import check_not_above, user_by_id
-from resolvers.account.verification import WRONG_OTP, WRONG_PASSWORD, use_own_second_factor, verify_own_password
+from resolvers.account.verification import (
+    WRONG_OTP,
+    WRONG_PASSWORD,
+    use_own_second_factor,
+    verify_own_password,
+    wrong_proof,
+)
 from resolvers.core.computed_fields import computes
 from resolvers.core.context import Context
 from resolvers.core.operation import Call, operation, without_stored_response
@@ -68,7 +74,7 @@ async def confirm_second_factor(call: Call, input: ConfirmSecondFactor) -> Recov
     async with call.services.db.sessions() as db, db.begin():
         user = await _locked_without(db, call)
         if not await confirm_totp(db, call.services.settings, user, input.otp, call.services.clock.now()):
-            raise InvalidInput.at("otp", WRONG_OTP)
+            raise wrong_proof("otp", WRONG_OTP)
         codes = await replace_recovery_codes(db, user)
     call.add_audit_subject(user)
     return RecoveryCodes(codes=list(codes))

@@ -22,6 +22,7 @@ from schema.account.token import IssuedToken, ObtainToken, RevokeToken
 from schema.account.user import TokenKind
 from schema.core.errors import SecondFactorRequired, Unauthenticated, WrongCredentials
 from store.account.users import TokenRow, UserRow
+from store.partner.partners import MarketplaceRow, PartnerRow
 
 LOGIN_LIFETIME = dt.timedelta(hours=12)
 """Lifetime of a log-in after its last use."""
@@ -131,6 +132,16 @@ async def display_name_of(services: Services, caller: Caller) -> str:
     async with services.db.sessions() as db:
         user = (await db.exec(select(UserRow).where(col(UserRow.id) == caller.user_id))).one()
     return user.first_name or user.username
+
+
+async def tenant_name_of(services: Services, caller: Caller) -> str:
+    """The name of the partner or the marketplace that the user works for; empty for users of the platform."""
+    async with services.db.read_sessions() as db:
+        if caller.role is Role.PARTNER and caller.partner_id is not None:
+            return (await db.get_one(PartnerRow, caller.partner_id)).commercial_name
+        if caller.role is Role.MARKETPLACE and caller.marketplace_id is not None:
+            return (await db.get_one(MarketplaceRow, caller.marketplace_id)).name
+    return ""
 
 
 async def _check_admitted(services: Services, user_id: int, site: StaffSite) -> None:

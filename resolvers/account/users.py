@@ -23,6 +23,7 @@ from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.errors import AlreadyTaken, InvalidInput
 from schema.core.input_errors import ProblemCollector
 from schema.core.inputs import graphql_input_for
+from schema.core.message_names import TemplatedMessage
 from schema.core.permission import AccessRule, Permission
 from store.account.credentials import hash_password
 from store.account.links import end_links
@@ -226,4 +227,7 @@ def _check_grantable(call: Call, row: UserRow) -> None:
     beyond = permissions_of(row) - _own_permissions(call)
     if beyond:
         names = ", ".join(sorted(beyond))
-        raise InvalidInput.at("permissions", f"You can only grant permissions that you have. You do not have: {names}.")
+        raise InvalidInput.at(
+            "permissions",
+            TemplatedMessage("You can only grant permissions that you have. You do not have: {names}.", names=names),
+        )

@@ -55,12 +55,18 @@ def _resolve_item(
             continue
         with_name = by_name[name].get(identifier, ())
         if not with_name:
-            return Problem((name,), "INVALID", f"No product or variant of yours has this {what}.")
+            return Problem(
+                (name,), "INVALID", TemplatedMessage("No product or variant of yours has this {what}.", what=what)
+            )
         both = (_merge(one, other) for one in possible for other in with_name)
         possible = list(dict.fromkeys(named for named in both if named is not None))
         if not possible:
             return Problem(
-                (name,), "INVALID", f"This {what} does not belong to the product or variant that the line also names."
+                (name,),
+                "INVALID",
+                TemplatedMessage(
+                    "This {what} does not belong to the product or variant that the line also names.", what=what
+                ),
             )
         if len(possible) > 1 and name == _last_name_field(item):
             return Problem(

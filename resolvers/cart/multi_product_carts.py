@@ -13,6 +13,7 @@ from schema.cart.ecommerce_cart import CART_LIFETIME, EPOCH
 from schema.checkout.basket import BoxChoice, NetworkGiftCardChoice
 from schema.core.errors import InvalidInput, PartnerInactive, Problem
 from schema.core.input_errors import ProblemCollector, already_reported, raise_if_problems
+from schema.core.message_names import TemplatedMessage
 from schema.core.money import Money
 from schema.core.permission import Permission
 from schema.network.multi_product_cart import (
@@ -63,9 +64,11 @@ def _content_of(input: CreateMultiProductCart) -> MultiProductContent:
     if not (gift_cards or boxes):
         raise InvalidInput.at("items", "Send at least one gift card or box.", "REQUIRED")
     if len(gift_cards) + len(boxes) > MOST_LINES:
-        raise InvalidInput.at("items", f"Send at most {MOST_LINES} lines.", "TOO_MANY")
+        raise InvalidInput.at("items", TemplatedMessage("Send at most {most} lines.", most=MOST_LINES), "TOO_MANY")
     if sum(card.quantity for card in gift_cards) + sum(box.quantity for box in boxes) > MOST_PIECES:
-        raise InvalidInput.at("items", f"Send at most {MOST_PIECES} gift cards and boxes.", "TOO_MANY")
+        raise InvalidInput.at(
+            "items", TemplatedMessage("Send at most {most} gift cards and boxes.", most=MOST_PIECES), "TOO_MANY"
+        )
     return MultiProductContent(
         tuple(NetworkGiftCardChoice(card.amount, card.design_id, card.quantity) for card in gift_cards),
         tuple(BoxChoice(box.box_id, box.quantity) for box in boxes),

@@ -4,7 +4,7 @@ from zoneinfo import ZoneInfo
 
 from resolvers.checkout.steps import partner_of
 from resolvers.core.operation import Call, operation
-from resolvers.partner.selling import require_selling
+from resolvers.partner.selling import require_open_shop
 from schema.catalogue.catalogue_page import CataloguePage, CatalogueQuery
 from schema.core.errors import NotFound
 from schema.core.permission import AccessRule
@@ -24,6 +24,6 @@ async def get_catalogue_page(call: Call, query: CatalogueQuery) -> CataloguePage
         marketplace = await db.get(MarketplaceRow, call.caller.marketplace_id)
         if marketplace is None:
             raise NotFound(thing="shop")
-        await require_selling(call.services, db, partner_id)
+        await require_open_shop(call, db, partner_id)
         today = call.services.clock.now().astimezone(ZoneInfo(marketplace.time_zone)).date()
         return await load_catalogue_page(db, marketplace, partner_id, today, query)

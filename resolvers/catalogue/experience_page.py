@@ -7,7 +7,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.checkout.steps import partner_of
 from resolvers.core.operation import Call, operation
-from resolvers.partner.selling import may_sell, require_selling
+from resolvers.partner.selling import may_sell, require_open_shop
 from schema.checkout.experience_page import ExperienceEntry, ExperiencePage, ShopSections
 from schema.core.errors import NotFound
 from schema.core.permission import AccessRule
@@ -36,7 +36,7 @@ async def get_experience_page(call: Call, slug: str) -> ExperiencePage:
         raise NotFound(thing="experience")
     partner_id = partner_of(call)
     async with call.services.db.read_sessions() as db:
-        await require_selling(call.services, db, partner_id)
+        await require_open_shop(call, db, partner_id)
         found = await find_by_slug(db, partner_id, slug)
         if found is None:
             raise NotFound(thing="experience")

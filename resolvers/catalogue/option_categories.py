@@ -23,6 +23,7 @@ from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.errors import InvalidInput
 from schema.core.input_errors import ProblemCollector
 from schema.core.inputs import graphql_input_for
+from schema.core.message_names import TemplatedMessage
 from schema.core.permission import Permission
 from schema.core.text import Text
 from store.catalogue.catalogue import VoucherOptionCategoryRow
@@ -106,4 +107,8 @@ async def update_voucher_option_category(call: Call, input: UpdateVoucherOptionC
 def _check_range(least: int | None, most: int | None, meant: str) -> None:
     """Raise InvalidInput at `meant`, the bound that was sent, if the minimum exceeds the maximum."""
     if least is not None and most is not None and least > most:
-        raise InvalidInput.at(meant, f"The minimum, {least}, is greater than the maximum, {most}.", "OUT_OF_RANGE")
+        raise InvalidInput.at(
+            meant,
+            TemplatedMessage("The minimum, {least}, is greater than the maximum, {most}.", least=least, most=most),
+            "OUT_OF_RANGE",
+        )

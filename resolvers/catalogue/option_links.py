@@ -13,6 +13,7 @@ from schema.catalogue.option_input import (
 )
 from schema.core.errors import InvalidInput, Problem
 from schema.core.input_errors import ProblemCollector
+from schema.core.message_names import TemplatedMessage
 from schema.core.permission import Permission
 from store.catalogue.catalogue import VoucherOptionLinkRow, VoucherOptionRow, VoucherPrototypeRow
 
@@ -83,7 +84,10 @@ def _check_keeps_prototype(row: VoucherOptionLinkRow, option: VoucherOptionChang
     """Raise InvalidInput if the new prototypes of the option leave out the prototype of this link."""
     requested, own = option.voucher_prototype_ids, row.voucher_prototype_id
     if requested is not None and own not in requested.value:
-        raise InvalidInput.at(("option", "voucher_prototype_ids"), f"Include {own}: it is the prototype of this link.")
+        raise InvalidInput.at(
+            ("option", "voucher_prototype_ids"),
+            TemplatedMessage("Include {own}: it is the prototype of this link.", own=own),
+        )
 
 
 async def _change_option(call: Call, option: VoucherOptionRow, changes: VoucherOptionChangesInput) -> None:

@@ -19,6 +19,7 @@ from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.errors import InvalidInput
 from schema.core.input_errors import ProblemCollector
 from schema.core.inputs import graphql_input_for
+from schema.core.message_names import TemplatedMessage
 from schema.core.permission import Permission
 from schema.core.text import Text
 from schema.validation.numbers import MoneyAmount, RowId
@@ -221,7 +222,7 @@ def _check_text(name: str, text: Text) -> None:
 def _check_capacity(row: VoucherPrototypeRow) -> None:
     """Raise InvalidInput if the maximum capacity is below the minimum; 0 means unlimited."""
     if row.max_capacity and row.max_capacity < row.min_capacity:
-        message = f"Send {row.min_capacity} or more, or 0 for any number."
+        message = TemplatedMessage("Send {least} or more, or 0 for any number.", least=row.min_capacity)
         raise InvalidInput.at("max_capacity", message, "OUT_OF_RANGE")
 
 
@@ -233,7 +234,9 @@ def _check_nights(row: VoucherPrototypeRow) -> None:
 async def _check_taxonomy(call: Call, name: str, id: int | None, partner: PartnerRow) -> None:
     """Raise InvalidInput unless the universe or environment is active and belongs to the partner's marketplace."""
     if id is not None and not await _is_there(call, TAXONOMY_COLUMNS[name], id, partner):
-        raise InvalidInput.at(name, f"The marketplace has no active {name.removesuffix('_id')} with this id.")
+        raise InvalidInput.at(
+            name, TemplatedMessage("The marketplace has no active {what} with this id.", what=name.removesuffix("_id"))
+        )
 
 
 async def _is_there(call: Call, kind: Any, id: int, partner: PartnerRow) -> bool:
@@ -254,5 +257,9 @@ def _cover(position: int, images: int, *, is_explicit: bool) -> int:
     if position <= max(images, 1):
         return position
     if is_explicit:
-        raise InvalidInput.at("cover_image", f"Send the position of a picture: 1 to {max(images, 1)}.", "OUT_OF_RANGE")
+        raise InvalidInput.at(
+            "cover_image",
+            TemplatedMessage("Send the position of a picture: 1 to {most}.", most=max(images, 1)),
+            "OUT_OF_RANGE",
+        )
     return 1

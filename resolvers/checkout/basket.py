@@ -29,6 +29,7 @@ from schema.checkout.basket import (
 from schema.checkout.checkout import CheckoutKey, CheckoutKind
 from schema.checkout.view import Checkout
 from schema.core.errors import GiftCardsNotSold, InvalidInput, NotFound, Problem
+from schema.core.message_names import TemplatedMessage
 from schema.core.permission import AccessRule
 from schema.coupon.coupon import ReceptionMode
 from schema.network.multi_product_cart import MOST_PIECES
@@ -175,10 +176,14 @@ async def load_open_session(
 def add_line(edits: CheckoutEdits, line_id: uuid.UUID, choice: BasketChoice) -> None:
     """Add a line, or replace the one with this id. Raises InvalidInput if there is no room for it."""
     if line_id not in edits.lines and len(edits.lines) >= MOST_LINES:
-        raise InvalidInput.at("items", f"At most {MOST_LINES} can be bought at once.", "TOO_MANY")
+        raise InvalidInput.at(
+            "items", TemplatedMessage("At most {most} can be bought at once.", most=MOST_LINES), "TOO_MANY"
+        )
     others = (line for id, line in edits.lines.items() if id != line_id)
     if sum(map(quantity_of, (*others, choice))) > MOST_PIECES:
-        raise InvalidInput.at("quantity", f"At most {MOST_PIECES} can be bought at once.", "TOO_MANY")
+        raise InvalidInput.at(
+            "quantity", TemplatedMessage("At most {most} can be bought at once.", most=MOST_PIECES), "TOO_MANY"
+        )
     edits.lines[line_id] = choice
 
 

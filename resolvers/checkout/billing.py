@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from schema.checkout.checkout import Buyer
 from schema.core.errors import Problem
+from schema.core.message_names import TemplatedMessage
 from schema.validation.countries import COUNTRIES
 from schema.validation.postal_codes import example_postal_code, is_postal_code
 from schema.validation.vat import buyer_vat_number
@@ -50,7 +51,9 @@ def check_company(fields: Mapping[str, str], address_country: str) -> tuple[dict
     if country and country not in COUNTRIES:
         problems.append(Problem((PRESELECTED,), "INVALID", "Choose a country."))
     elif checked["billing_postal_code"] and not is_postal_code(checked["billing_postal_code"], country):
-        text = f"Write a postal code of this country, such as {example_postal_code(country)}."
+        text = TemplatedMessage(
+            "Write a postal code of this country, such as {example}.", example=example_postal_code(country)
+        )
         problems.append(Problem(("billing_postal_code",), "INVALID_POSTAL_CODE", text))
     if checked[VAT_ID]:
         number = buyer_vat_number(checked[VAT_ID], country or address_country)

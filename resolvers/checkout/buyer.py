@@ -6,6 +6,7 @@ from resolvers.checkout.billing import LENGTHS as COMPANY_LENGTHS
 from resolvers.checkout.billing import check_company, missing_of_company
 from schema.checkout.checkout import Buyer, DeliveryOption
 from schema.core.errors import InvalidInput, Problem
+from schema.core.message_names import TemplatedMessage
 from schema.delivery.delivery import DeliveryKind
 from schema.validation.characters import clean_text
 from schema.validation.contact import email_address, phone_number
@@ -96,7 +97,7 @@ def clean_person(
     """
     cleaned = {name: clean_field(fields[name], name) for name in lengths}
     problems = [
-        Problem((name,), "TOO_LONG", f"Use at most {limit} characters.")
+        Problem((name,), "TOO_LONG", TemplatedMessage("Use at most {most} characters.", most=limit))
         for name, limit in lengths.items()
         if len(cleaned[name]) > limit
     ]
@@ -137,7 +138,11 @@ def _postal_code(value: str, country: str) -> Problem | None:
     if not value or is_postal_code(value, country):
         return None
     example = example_postal_code(country)
-    return Problem(("postal_code",), POSTAL_CODE_ERROR, f"Write a postal code of this country, such as {example}.")
+    return Problem(
+        ("postal_code",),
+        POSTAL_CODE_ERROR,
+        TemplatedMessage("Write a postal code of this country, such as {example}.", example=example),
+    )
 
 
 def _phone(value: str, country: str) -> tuple[str, Problem | None]:

@@ -6,6 +6,7 @@ from typing import Any
 from resolvers.checkout.buyer import CONTACT_LENGTHS, clean_field, clean_person
 from schema.checkout.basket import BasketChoice, Giftee, VoucherChoice
 from schema.core.errors import Problem
+from schema.core.message_names import TemplatedMessage
 
 LENGTHS = CONTACT_LENGTHS
 TEXT_LENGTHS = {"from_gifter": 160, "message": 1000}
@@ -20,7 +21,11 @@ def clean_choice(choice: BasketChoice, region: str) -> tuple[BasketChoice, list[
     problems = [dataclasses.replace(problem, path=("giftee", *problem.path)) for problem in problems]
     written: dict[str, Any] = {name: clean_field(getattr(choice, name), name) for name in TEXT_LENGTHS}
     problems += [
-        Problem((name,), "TOO_LONG", f"Use at most {TEXT_LENGTHS[name]} characters.")
+        Problem(
+            (name,),
+            "TOO_LONG",
+            TemplatedMessage("Use at most {most} characters.", most=TEXT_LENGTHS[name]),
+        )
         for name, text in written.items()
         if len(text) > TEXT_LENGTHS[name]
     ]

@@ -15,6 +15,7 @@ from schema.checkout.basket import NetworkChoice
 from schema.checkout.checkout import Buyer, CheckoutKey, CheckoutKind, LineProblem, ProductChoice
 from schema.checkout.view import Checkout
 from schema.core.errors import CartNotFound, InvalidInput, NotFound, PartnerInactive, Problem
+from schema.core.message_names import TemplatedMessage
 from schema.core.permission import AccessRule
 from store.checkout.customer_state import CustomerSession, CustomerSessions
 from store.checkout.edits import CheckoutEdits
@@ -149,10 +150,16 @@ def check_quantity_limit(chosen: Checkout) -> None:
 
 def _apply_choice(edits: CheckoutEdits, items: Sequence[ProductChoice], delivery_id: int | None, country: str) -> None:
     if len(items) > MOST_LINES:
-        raise InvalidInput.at("items", f"A cart has at most {MOST_LINES} lines.", "TOO_MANY")
+        raise InvalidInput.at(
+            "items", TemplatedMessage("A cart has at most {most} lines.", most=MOST_LINES), "TOO_MANY"
+        )
     for position, item in enumerate(items):
         if not 0 <= item.quantity <= MOST_QUANTITY:
-            raise InvalidInput.at(("items", position, "quantity"), f"Choose from 0 to {MOST_QUANTITY}.", "OUT_OF_RANGE")
+            raise InvalidInput.at(
+                ("items", position, "quantity"),
+                TemplatedMessage("Choose from 0 to {most}.", most=MOST_QUANTITY),
+                "OUT_OF_RANGE",
+            )
     to = chosen_country(country)
     edits.choices, edits.notices = list(items), []
     if edits.is_delivery_of_goods:
@@ -215,7 +222,9 @@ async def apply_code(call: Call, key: CheckoutKey, code: str) -> Checkout:
         raise InvalidInput(NOT_USABLE)
     known = {normalize(c) for c in session.edits.codes}
     if len(known) >= MOST_CODES and normal_code not in known:
-        raise InvalidInput.at("code", f"At most {MOST_CODES} codes can be used at once.", "TOO_MANY")
+        raise InvalidInput.at(
+            "code", TemplatedMessage("At most {most} codes can be used at once.", most=MOST_CODES), "TOO_MANY"
+        )
 
     def look() -> Awaitable[Sequence[object]]:
         return session.find_usable_codes(call, db, [normal_code])

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, DateTime, bindparam, func, or_, select, update
+from sqlalchemy import ColumnElement, DateTime, Select, bindparam, func, or_, select, update
 from sqlmodel import col
 
 from resolvers.core.caller import Caller, Role
@@ -41,6 +41,7 @@ DENIED_TO_PARTNERS = frozenset(
         Permission.MANAGE_MARKETPLACE,
         Permission.MANAGE_MASTERADMIN,
         Permission.MANAGE_USER,
+        Permission.IMPERSONATE_PARTNER,
     }
 )
 DENIED_TO_MARKETPLACES = frozenset({Permission.MANAGE_MASTERADMIN})
@@ -123,7 +124,7 @@ class Authenticator:
 
     async def reread(self, caller: Caller) -> Caller:
         """The caller of the same token as it is now, whatever was cached. Raises Unauthenticated like `authenticate`."""
-        if caller.token_id is None:
+        if caller.token_id is None or caller.is_read_only:
             return caller
         current = await self._read(Condition.equal(column(TokenRow, "id"), caller.token_id), time.monotonic())
         if current is None or current.caller != caller:
@@ -131,6 +132,16 @@ class Authenticator:
         if current is None:
             raise Unauthenticated
         return current.caller
+
+    async def caller_of_user(self, user_id: int) -> Caller:
+        """The caller that a user is now, without a token: for work that the user has asked for. Raises Unauthenticated if the
+        user may not log in.
+        """
+        user = Condition.equal(column(UserRow, "id"), user_id)
+        rows = await self._db.statements.rows("caller of user", _user_statement, {}, [user])
+        if not rows:
+            raise Unauthenticated
+        return _caller(None, *rows[0])
 
     async def _read_shared(self, digest: bytes) -> CachedCaller:
         """The result of the read that concurrent requests share. A read that another request began is retried once if
@@ -189,31 +200,38 @@ class Authenticator:
 def _caller_statement(token: ColumnElement[bool]) -> Statement:
     """The token that meets a condition, if it is valid, and the arguments of `_caller`."""
     now = bindparam("now", type_=DateTime(timezone=True))
-    columns: tuple[Any, ...] = (
-        *(TokenRow.id, TokenRow.expires_on, TokenRow.last_used_on),
+    columns: tuple[Any, ...] = (TokenRow.id, TokenRow.expires_on, TokenRow.last_used_on, *_user_columns())
+    statement = select(*columns).join(UserRow, col(UserRow.id) == col(TokenRow.user_id))
+    return _with_tenant(statement).where(
+        token,
+        col(TokenRow.revoked_on).is_(None),
+        or_(col(TokenRow.expires_on).is_(None), col(TokenRow.expires_on) > now),
+        col(UserRow.is_active),
+    )
+
+
+def _user_statement(user: ColumnElement[bool]) -> Statement:
+    """The arguments of `_caller`, but for the token, of the user who meets a condition and may log in."""
+    return _with_tenant(select(*_user_columns()).select_from(UserRow)).where(user, col(UserRow.is_active))
+
+
+def _user_columns() -> tuple[Any, ...]:
+    return (
         *(UserRow.id, UserRow.role, UserRow.permissions, UserRow.partner_id),
         func.coalesce(PartnerRow.marketplace_id, UserRow.marketplace_id),
         *(PartnerRow.site_domain, PartnerRow.return_hosts, PartnerRow.status, MarketplaceRow.time_zone),
     )
-    return (
-        select(*columns)
-        .join(UserRow, col(UserRow.id) == col(TokenRow.user_id))
-        .outerjoin(PartnerRow, col(PartnerRow.id) == col(UserRow.partner_id))
-        .outerjoin(
-            MarketplaceRow,
-            col(MarketplaceRow.id) == func.coalesce(PartnerRow.marketplace_id, UserRow.marketplace_id),
-        )
-        .where(
-            token,
-            col(TokenRow.revoked_on).is_(None),
-            or_(col(TokenRow.expires_on).is_(None), col(TokenRow.expires_on) > now),
-            col(UserRow.is_active),
-        )
-    )
+
+
+def _with_tenant(users: Select[Any]) -> Select[Any]:
+    """A statement of users with their partner and their marketplace."""
+    marketplace_id = func.coalesce(PartnerRow.marketplace_id, UserRow.marketplace_id)
+    of_partner = users.outerjoin(PartnerRow, col(PartnerRow.id) == col(UserRow.partner_id))
+    return of_partner.outerjoin(MarketplaceRow, col(MarketplaceRow.id) == marketplace_id)
 
 
 def _caller(
-    token_id: int,
+    token_id: int | None,
     user_id: int,
     role: str,
     permissions: Sequence[str] | None,

@@ -53,6 +53,11 @@ class Caller:
     """Status of the caller's partner."""
     time_zone: str = "UTC"
     """IANA time zone of the caller's marketplace."""
+    is_preview: bool = False
+    """True for staff who look at pages of a shop as its customers will see them, also before it may sell."""
+
+    is_read_only: bool = False
+    """True for a user who looks as a partner: every change is refused."""
 
     def may(self, permission: Permission) -> bool:
         """Whether the caller has a permission. The master permission includes all."""
@@ -74,6 +79,11 @@ class Caller:
     def customer(cls, partner_id: int, marketplace_id: int) -> "Caller":
         """A customer in the checkout of a partner."""
         return cls(Role.CUSTOMER, frozenset(), partner_id=partner_id, marketplace_id=marketplace_id)
+
+    @classmethod
+    def preview(cls, partner_id: int, marketplace_id: int) -> "Caller":
+        """Whoever looks at the pages of a partner's shop before its customers do."""
+        return cls(Role.CUSTOMER, frozenset(), partner_id=partner_id, marketplace_id=marketplace_id, is_preview=True)
 
     @classmethod
     def representative(cls, partner_id: int, marketplace_id: int) -> "Caller":

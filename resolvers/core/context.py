@@ -14,6 +14,7 @@ from resolvers.core.services import Services
 from schema.core.errors import Forbidden, PartnerOnly, Unauthenticated
 from schema.core.field_permission import ANYBODY, NOBODY, FieldPermission
 from schema.core.field_source import Computed
+from schema.core.message_names import MessageWording
 from schema.core.permission import AccessRule, Permission, RequiredAccess
 from store.database.loaders import Loaders
 from store.database.transaction_reader import DatabaseReader, TransactionReader
@@ -33,6 +34,8 @@ class Context:
     """The browser or program, as its `User-Agent` says."""
     idempotency: IdempotentRequest | None = None
     """Set by the transport if the request has an `Idempotency-Key` and changes something."""
+    wording: MessageWording | None = None
+    """How GraphQL words its errors; None for English with the names of the schema."""
 
     _loaders: Loaders | None = field(default=None, init=False, repr=False)
     _transaction_reader: TransactionReader | None = field(default=None, init=False, repr=False)

@@ -16,7 +16,7 @@ from starlette.datastructures import UploadFile
 
 from resolvers.core.caller import Caller
 from resolvers.core.services import Services
-from resolvers.core.transaction import open_transaction
+from resolvers.core.transaction import open_transaction, roll_back_transaction
 from schema.core.errors import AppError, InvalidInput, MalformedBody, PaymentDeclined, Unavailable
 from store import idempotency
 from store.idempotency import Claim, RequestIdentity
@@ -92,6 +92,9 @@ class IdempotentRequest:
     `render` builds the response from the outcome. It is called before the commit; what it reads through `Context.db`
     and `Context.loaders` is then what the operation's transaction sees.
     """
+
+    is_dry = False
+    """True if nothing may remain of it: see `DryRun`."""
 
     def __init__(self, context: Request, key: str, fingerprint: bytes, render: Render) -> None:
         token_id = context.required_caller.token_id
@@ -213,6 +216,26 @@ class IdempotentRequest:
         with contextlib.suppress(Unavailable):  # the claim then expires after two minutes
             async with self._context.services.db.sessions() as db, db.begin():
                 await (idempotency.release_claim if refused else idempotency.abandon_claim)(db, self._claim)
+
+
+class DryRun(IdempotentRequest):
+    """A request whose operation runs, is rendered and is rolled back, so that its response tells what it would do.
+
+    Only an operation with one transaction can be tried so. Nothing is stored and nothing is audited.
+    """
+
+    is_dry = True
+
+    def __init__(self, context: Request, render: Render) -> None:
+        super().__init__(context, "dry run", b"", render)
+
+    async def in_transaction(self, run: Callable[[AsyncSession], Awaitable[object]]) -> None:
+        """Run an operation and render its response, in a transaction that is rolled back."""
+        async with roll_back_transaction(self._context.services.db) as db:
+            outcome = await run(db)
+            await db.flush()
+            with self._context.read_in_transaction(db):
+                await self.render(outcome)
 
 
 async def prune(services: Services) -> None:

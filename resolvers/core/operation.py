@@ -19,7 +19,7 @@ from resolvers.core.idempotency import IdempotentRequest, StoredResponse
 from resolvers.core.instrumentation import OperationTimer
 from resolvers.core.services import Services
 from resolvers.core.transaction import constraint_error, open_transaction
-from schema.core.errors import AlreadyTaken, AppError, InvalidInput, Problem
+from schema.core.errors import AlreadyTaken, AppError, InvalidInput, Problem, ReadOnlySession
 from schema.core.inputs import RejectedInput
 from schema.core.permission import AccessRule, RequiredAccess
 
@@ -38,7 +38,9 @@ class Call:
     idempotency: IdempotentRequest | None = None
     """Set if the request has an `Idempotency-Key`."""
     dry_run: bool = False
-    """True if the operation runs on the valid part of a rejected input, only to find more problems."""
+    """True if everything is rolled back: the operation runs on the valid part of a rejected input to find more problems,
+    or to tell what it would do.
+    """
     subjects: list[object] = field(default_factory=list, init=False, repr=False)
     """The rows of `add_audit_subject`."""
 
@@ -127,17 +129,21 @@ class Operation(Generic[P, R]):
     async def respond(
         self, context: Context, request: IdempotentRequest, /, *args: P.args, **kwargs: P.kwargs
     ) -> StoredResponse:
-        """Run the operation once for a request and its repetitions.
+        """Run the operation once for a request and its repetitions; for a dry run, without an effect.
 
         Returns the rendered response, which is stored with the effect, or the one that is stored already. Raises the
         errors that are not stored, because the same key may try again.
         """
         with OperationTimer(self.name, context) as timer:
             await self._admit(context, *args, **kwargs)
+            if request.is_dry and not self.transaction:
+                raise TypeError(f"{self.name} has no transaction that could be rolled back.")
             if self.stores_response:
                 await self._run(Call(context, None, request), *args, **kwargs)
             elif self.transaction:
-                await request.in_transaction(lambda db: self._run(Call(context, db), *args, **kwargs))
+                await request.in_transaction(
+                    lambda db: self._run(Call(context, db, dry_run=request.is_dry), *args, **kwargs)
+                )
             else:
                 await request.without_transaction(lambda: self._run(Call(context, None, request), *args, **kwargs))
             timer.is_replayed = request.is_replayed
@@ -149,15 +155,19 @@ class Operation(Generic[P, R]):
         return self.permission is not AccessRule.PUBLIC and self.keeps_response
 
     async def _admit(self, context: Context, *args: P.args, **kwargs: P.kwargs) -> None:
-        """Check the permission, and refuse an input that failed validation."""
+        """Check the permission, and refuse an input that failed validation. Raises ReadOnlySession for any change by a caller
+        who only looks.
+        """
+        if self.changes and context.caller is not None and context.caller.is_read_only:
+            raise ReadOnlySession
         context.require(self.permission)
         for value in (*args, *kwargs.values()):
             if isinstance(value, RejectedInput):
                 await self.refuse(context, value)
 
     async def _run(self, call: Call, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run the function. The audit log observes it, if it changes something."""
-        if not self.changes:
+        """Run the function. The audit log observes it, if it changes something and that remains."""
+        if not self.changes or call.dry_run:
             return await self.function(call, *args, **kwargs)
         record = AuditRecord(self.name, call.context, call.transaction, kwargs.get("input", args[0] if args else None))
         try:

@@ -9,9 +9,11 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.core.caller import Caller, Role
 from schema.core.errors import MarketplaceOnly, NotFound
+from schema.core.permission import Permission
 from schema.network.box import OfferStatus
 from store.audit.entries import AuditEntryRow
 from store.event.events import EventRow
+from store.export.exports import ExportRow
 from store.gift_card.designs import GiftCardDesignRow
 from store.gift_card.gift_cards import GiftCardRow
 from store.invoice.invoices import InvoiceRow
@@ -32,6 +34,7 @@ MARKETPLACE_OWNED = (
     PartnerRow,
     AuditEntryRow,
     EventRow,
+    ExportRow,
     FeeRuleRow,
     GiftCardDesignRow,
     InvoiceRow,
@@ -55,6 +58,8 @@ meet the condition.
 """
 HIDDEN_FROM_PARTNERS = (NetworkGiftCardRow, NetworkVoucherRow)
 """Tables of a marketplace's own rows that its partners see by their exact code only."""
+OWN_OF_USERS = (ExportRow,)
+"""Tables whose rows only the user of `user_id` sees, and whoever may see the audit log of its tenant."""
 ISSUED_BY_PARTNERS = (GiftCardRow,)
 """Tables with rows of networks, which are read through a view of their own."""
 
@@ -68,6 +73,13 @@ def visible_conditions(caller: Caller, table: Any) -> list[ColumnElement[bool]]:
 
     A table is owned through `partner_id` or `marketplace_id`; partners and marketplaces own themselves.
     """
+    columns = table.__table__.c
+    if table in OWN_OF_USERS and not caller.may(Permission.VIEW_AUDIT):
+        return [_is_owner(columns.user_id, caller.user_id), *_tenant_conditions(caller, table)]
+    return _tenant_conditions(caller, table)
+
+
+def _tenant_conditions(caller: Caller, table: Any) -> list[ColumnElement[bool]]:
     columns = table.__table__.c
     if caller.role is Role.MASTER:
         return [columns.partner_id.is_not(None)] if table in ISSUED_BY_PARTNERS else []

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from resolvers.core.list_reader import ListReader
 from store.audit.buffer import AuditBuffer
 from store.cart.carts import Carts
 from store.cart.multi_product_carts import MultiProductCarts
@@ -37,6 +38,8 @@ class Services:
     authenticator: "Authenticator"
     files: FileStore
     """Stores pictures and documents."""
+    list_reader: "ListReader[Services] | None" = None
+    """Reads lists by their names; None in programs that export none."""
     mailer: Mailer | None = None
     """Sends mail; None if no mail server is configured: messages then wait."""
     audit_buffer: AuditBuffer = field(init=False)
@@ -52,6 +55,13 @@ class Services:
     """Validates shops for Apple Pay."""
     public_url: str = field(init=False)
     """Public base URL of the service, without a trailing slash; part of every URL in published rows."""
+
+    @property
+    def lists(self) -> "ListReader[Services]":
+        """Reads lists by their names. Raises RuntimeError in programs that have opened none."""
+        if self.list_reader is None:
+            raise RuntimeError("This program reads no lists by name: open its services with a list reader.")
+        return self.list_reader
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "audit_buffer", AuditBuffer(self.db))

@@ -33,6 +33,22 @@ async def open_transaction(database: Database) -> AsyncIterator[AsyncSession]:
         raise constraint_error(error) from error
 
 
+@contextlib.asynccontextmanager
+async def roll_back_transaction(database: Database) -> AsyncIterator[AsyncSession]:
+    """A transaction that rolls back at its end, whatever happens in it.
+
+    Raises the error of a violated constraint: see `constraint_error`.
+    """
+    try:
+        async with database.sessions() as db, db.begin() as transaction:
+            try:
+                yield db
+            finally:
+                await transaction.rollback()
+    except IntegrityError as error:
+        raise constraint_error(error) from error
+
+
 def do_after_commit(db: AsyncSession, work: Callable[[], Awaitable[object]]) -> None:
     """Do something outside the database when the transaction of an operation has committed, and not if it rolls back. If it
     fails, so does the request, whose effect stays.

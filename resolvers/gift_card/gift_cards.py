@@ -97,7 +97,7 @@ def _is_spendable(context: Context, status: str, expires_on: Any, remaining: Dec
 
 
 @derives(GiftCard, "document_url")
-def _document_url(context: Context, status: str, token: str) -> str | None:
+def gift_card_document_url(context: Context, status: str, token: str) -> str | None:
     return (
         None if status in UNPRINTABLE_STATES else document_url(context.services.settings, DocumentKind.GIFT_CARD, token)
     )

@@ -155,7 +155,8 @@ async def extend_gift_card(call: Call, input: ExtendGiftCard) -> GiftCard:
         raise NotExtendable
     card.expires_on = input.expires_on
     if card.status is GiftCardStatus.EXPIRED:
-        transition(card, GiftCardStatus.USING if await _has_captures(call, card) else GiftCardStatus.PAID)
+        is_used = bool(card.used_elsewhere_amount) or await _has_captures(call, card)
+        transition(card, GiftCardStatus.USING if is_used else GiftCardStatus.PAID)
     await emit_gift_card_event(call.db, EventType.GIFT_CARD_EXTENDED, card, old_expires_on=datetime_data(old))
     return card
 

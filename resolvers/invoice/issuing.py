@@ -20,6 +20,7 @@ from resolvers.core.transaction import count_if_committed
 from resolvers.mail.invoices import queue_invoice_mail
 from schema.core.errors import InvalidInput
 from schema.core.input_errors import ProblemCollector
+from schema.core.message_names import TemplatedMessage
 from schema.core.permission import Permission
 from schema.invoice.errors import CreditNoteNotCorrectable, InvoiceIncomplete, NothingToCredit, NothingToInvoice
 from schema.invoice.input import CreateCreditNote, IssuePartnerInvoices
@@ -144,7 +145,7 @@ async def issue_partner_invoices(call: Call, input: IssuePartnerInvoices) -> lis
     try:
         issued = await _issue(call.services, call.db, marketplace, partner, book_id, last_day)
     except IncompleteInvoice as error:
-        raise InvoiceIncomplete(missing=f"The invoice still needs: {error}.") from error
+        raise InvoiceIncomplete(missing=str(error)) from error
     if not issued:
         raise NothingToInvoice
     return list(issued)
@@ -198,7 +199,9 @@ def _credited(
             if not 0 < line.amount <= left[line.position]:
                 most = max(left[line.position], Decimal("0.00"))
                 raise InvalidInput.at(
-                    ("lines", n, "amount"), f"Send more than 0.00 and at most {most}.", "OUT_OF_RANGE"
+                    ("lines", n, "amount"),
+                    TemplatedMessage("Send more than 0.00 and at most {most}.", most=most),
+                    "OUT_OF_RANGE",
                 )
             credited[line.position] = line.amount
     findings.raise_problems()

@@ -17,6 +17,8 @@ from resolvers.activation import polling
 from resolvers.cart import expiry as cart_expiry
 from resolvers.core import idempotency
 from resolvers.core.services import Services
+from resolvers.export import expiry as export_expiry
+from resolvers.export import running as exports
 from resolvers.invoice import issuing
 from resolvers.job import expiry, jobs, provider_notifications
 from resolvers.kyc import levels
@@ -165,6 +167,7 @@ HANDLERS: Mapping[JobKind, JobHandler] = {
     JobKind.SETTLE_ATTEMPT: JobHandler(_poll_attempt, SHORT_RETRIES),
     JobKind.SORT_EVENTS: JobHandler(_fan_out_events, SHORT_RETRIES),
     JobKind.WATCH_ACTIVATION: JobHandler(_poll_activation, SHORT_RETRIES),
+    JobKind.WRITE_EXPORT: JobHandler(exports.write_next, SHORT_RETRIES, give_up=exports.give_up),
 }
 SCHEDULES: Mapping[str, ScheduledTask] = {
     "erase_old_data": ScheduledTask("47 2 * * *", retention.erase_old_data),
@@ -181,6 +184,7 @@ SCHEDULES: Mapping[str, ScheduledTask] = {
     "issue_invoices": ScheduledTask("27 * * * *", issuing.issue_invoices),
     "provider_catch_up": ScheduledTask("*/15 * * * *", payment_polling.enqueue_missed_events),
     "prune_audit_entries": ScheduledTask("17 3 * * *", audit.prune_entries),
+    "prune_exports": ScheduledTask("43 * * * *", export_expiry.prune),
     "prune_jobs": ScheduledTask("37 * * * *", jobs.prune),
     "prune_kept_answers": ScheduledTask("23 * * * *", idempotency.prune),
     "prune_mail": ScheduledTask("41 3 * * *", delivery.prune),
@@ -190,6 +194,7 @@ SCHEDULES: Mapping[str, ScheduledTask] = {
     "sweep_activations": ScheduledTask("* * * * *", polling.CHECKS.sweep),
     "sweep_attempts": ScheduledTask("* * * * *", payment_polling.CHECKS.sweep),
     "sweep_disputes": ScheduledTask("* * * * *", following.CHECKS.sweep),
+    "sweep_exports": ScheduledTask("* * * * *", exports.sweep),
     "sweep_kyc": ScheduledTask("*/5 * * * *", levels.sweep_kyc),
     "sweep_mail": ScheduledTask("* * * * *", delivery.sweep),
     "sweep_media": ScheduledTask("29 4 * * *", sweep.sweep_media),

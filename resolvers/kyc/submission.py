@@ -11,6 +11,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from resolvers.core.provider.process import ProviderCall, Recording, RefusedCall
 from resolvers.core.services import Services
 from schema.core.errors import InvalidInput, ProviderFailed
+from schema.core.message_names import TemplatedMessage
 from store.core.document_steps import UNFINISHED, CompletedStep, DocumentStep, SubmittedRow, advance_document
 from store.providers.errors import InvalidRequest
 
@@ -49,7 +50,9 @@ async def submit_document(
         try:
             row = await process.send(services, row, _add_page(calls, row.provider_id))
         except InvalidRequest as error:
-            raise InvalidInput.at("file", f"The payment provider does not take this file: {error}") from error
+            raise InvalidInput.at(
+                "file", TemplatedMessage("The payment provider does not take this file: {error}", error=error)
+            ) from error
     if row.step is DocumentStep.FILED:
         row = await process.send(services, row, _submit(calls, row.provider_id))
     if row.step is DocumentStep.ABANDONED:  # the provider refused it to a concurrent request with the same file

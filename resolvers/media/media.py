@@ -118,7 +118,7 @@ async def _picture(file: UploadFile) -> "ProcessedPicture":
         content = await file.read()
         return await read_picture(await draw_upload(content) if is_drawing(content) else content)
     except InvalidPicture as error:
-        raise InvalidInput.at("file", str(error)) from error
+        raise InvalidInput.at("file", error.args[0]) from error
 
 
 @operation(Permission.MANAGE_CATALOGUE, exists=_media)

@@ -24,6 +24,7 @@ from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.errors import InvalidInput, MarketplaceOnly
 from schema.core.input_errors import ProblemCollector
 from schema.core.inputs import graphql_input_for
+from schema.core.message_names import TemplatedMessage
 from schema.core.permission import Permission
 from schema.core.text import Text
 from schema.network.box import Box, BoxProduct
@@ -187,7 +188,11 @@ async def _new_images(
 def _check_cover(position: int, images: int) -> None:
     """Raise InvalidInput for a cover that is none of the pictures."""
     if position > max(images, 1):
-        raise InvalidInput.at("cover_image", f"Send the position of a picture: 1 to {max(images, 1)}.", "OUT_OF_RANGE")
+        raise InvalidInput.at(
+            "cover_image",
+            TemplatedMessage("Send the position of a picture: 1 to {most}.", most=max(images, 1)),
+            "OUT_OF_RANGE",
+        )
 
 
 async def _check_price_range(call: Call, marketplace_id: int, id: int | None) -> None:

@@ -7,6 +7,7 @@ from sqlmodel import select
 from resolvers.core.brute_force import throttled_lookup
 from resolvers.core.operation import Call
 from schema.core.errors import AlreadyTaken, InvalidInput
+from schema.core.message_names import TemplatedMessage
 from store.core.codes import is_mistyped, normalize
 
 SHORTEST_CODE = 3
@@ -18,7 +19,10 @@ def check_code_form(code: str) -> None:
     if not code:
         return
     if len(normalize(code)) < SHORTEST_CODE or "/" in code:
-        raise InvalidInput.at("code", f"Send a code with at least {SHORTEST_CODE} letters or digits, without `/`.")
+        raise InvalidInput.at(
+            "code",
+            TemplatedMessage("Send a code with at least {least} letters or digits, without `/`.", least=SHORTEST_CODE),
+        )
     if is_mistyped(code):
         raise InvalidInput.at("code", "This code is mistyped: its last character does not fit the others.")
 

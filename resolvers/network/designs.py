@@ -84,7 +84,7 @@ derives(GiftCardDesign, "picture_address")(public_url_of)
 
 
 @derives(NetworkGiftCard, "document_url")
-def _document_url(context: Context, status: str, token: str) -> str | None:
+def network_gift_card_document_url(context: Context, status: str, token: str) -> str | None:
     is_printable = status not in UNPRINTABLE_STATES
     return document_url(context.services.settings, DocumentKind.GIFT_CARD, token) if is_printable else None
 

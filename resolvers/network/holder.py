@@ -151,16 +151,16 @@ def _holder_url(kind: HeldKind, context: Context, status: str, id: uuid.UUID | s
 
 
 @derives(NetworkGiftCard, "holder_url")
-def _holder_url_of_card(context: Context, status: str, id: uuid.UUID | str) -> str | None:
+def gift_card_holder_url(context: Context, status: str, id: uuid.UUID | str) -> str | None:
     return _holder_url(HeldKind.GIFT_CARD, context, status, id)
 
 
 @derives(NetworkVoucher, "document_url")
-def _document_url(context: Context, status: str, token: str) -> str | None:
+def network_voucher_document_url(context: Context, status: str, token: str) -> str | None:
     is_printable = status not in UNPRINTABLE_STATES
     return document_url(context.services.settings, DocumentKind.NETWORK_VOUCHER, token) if is_printable else None
 
 
 @derives(NetworkVoucher, "holder_url")
-def _holder_url_of_voucher(context: Context, status: str, id: uuid.UUID | str) -> str | None:
+def voucher_holder_url(context: Context, status: str, id: uuid.UUID | str) -> str | None:
     return _holder_url(HeldKind.VOUCHER, context, status, id)

@@ -14,6 +14,7 @@ from resolvers.core.context import Context
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible
 from schema.core.errors import InvalidInput, NotFound
+from schema.core.message_names import TemplatedMessage
 from schema.core.money import Money
 from schema.core.permission import Permission
 from schema.network.settlement import (
@@ -59,7 +60,9 @@ async def settlement_statement(
     period = SettlementPeriod(marketplace_id=network.id, partner_id=partner, first=first_day, last=last_day)
     found = await settlements_of(call.db, period)
     if len(found) > MOST_PARTNERS:
-        raise InvalidInput.at("partner_id", f"There are more than {MOST_PARTNERS} partners: name one of them.")
+        raise InvalidInput.at(
+            "partner_id", TemplatedMessage("There are more than {most} partners: name one of them.", most=MOST_PARTNERS)
+        )
     totals = totals_of(found) or [UsageSettlement(currency=network.currency, partner_id=None)]
     return SettlementStatement(
         marketplace_id=network.id,

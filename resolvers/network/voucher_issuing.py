@@ -16,6 +16,7 @@ from resolvers.network.scoping import visible_by_code
 from schema.core.errors import InvalidInput, NotFound
 from schema.core.id_or_code import IdOrCode
 from schema.core.input_errors import ProblemCollector, already_reported
+from schema.core.message_names import TemplatedMessage
 from schema.core.permission import Permission
 from schema.network.voucher import NetworkVoucher, NetworkVoucherStatus
 from schema.network.voucher_input import (
@@ -191,13 +192,20 @@ def _check_end(input: ImportNetworkVoucher, expires_on: dt.datetime, now: dt.dat
 def _check_usages(input: ImportNetworkVoucher, most: int) -> None:
     used, status = input.usage_count, input.status
     if used > most:
-        raise InvalidInput.at("usage_count", f"A voucher of this box can be used {most} times.", "OUT_OF_RANGE")
+        raise InvalidInput.at(
+            "usage_count",
+            TemplatedMessage("A voucher of this box can be used {most} times.", most=most),
+            "OUT_OF_RANGE",
+        )
     if status in NEVER_USED and used:
         raise InvalidInput.at("usage_count", "A voucher that was used is `USING` or `USED`.")
     if status is USING and not used:
         raise InvalidInput.at("usage_count", "Say how often it was used; a voucher that was not is `PAID`.", "REQUIRED")
     if (status is USED) is not (used == most):
-        raise InvalidInput.at("usage_count", f"A voucher that is `USED` was used {most} times, and no other was.")
+        raise InvalidInput.at(
+            "usage_count",
+            TemplatedMessage("A voucher that is `USED` was used {most} times, and no other was.", most=most),
+        )
 
 
 def _check_first_usage(input: ImportNetworkVoucher, now: dt.datetime, zone: ZoneInfo) -> None:

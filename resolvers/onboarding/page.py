@@ -20,6 +20,7 @@ from resolvers.core.services import Services
 from resolvers.kyc.capability import OnboardingRows, load_onboarding_rows, requirements_of
 from schema.activation import ActivationFailureReason, ActivationStatus
 from schema.core.errors import Conflict, InvalidInput, NotFound, OnlyInSandbox, Problem, RepresentativeUnknown
+from schema.core.message_names import TemplatedMessage
 from schema.core.messages import REQUIRED, problems_of
 from schema.core.permission import AccessRule, Permission
 from schema.mail import MailKind
@@ -298,7 +299,7 @@ async def send_onboarding_link(call: Call, input: SendOnboardingLink) -> Onboard
     if not partner.legal_representative_email:
         raise RepresentativeUnknown
     if input.language is not None and input.language not in LANGUAGES:
-        raise InvalidInput.at("language", f"Send one of {', '.join(LANGUAGES)}.")
+        raise InvalidInput.at("language", TemplatedMessage("Send one of {languages}.", languages=", ".join(LANGUAGES)))
     url = onboarding_url_for(call.services.settings, partner)
     marketplace = await call.db.get_one(MarketplaceRow, partner.marketplace_id)
     about = OnboardingContent(

@@ -20,6 +20,7 @@ from resolvers.order.gifts import (
 from resolvers.order.issued import Issued, issued_item
 from schema.checkout.basket import Gift
 from schema.core.errors import InvalidInput, NotFound, Problem
+from schema.core.message_names import TemplatedMessage
 from schema.core.permission import AccessRule
 from schema.event import EventType
 from schema.mail import MailKind
@@ -37,7 +38,11 @@ from store.network.vouchers import NetworkVoucherRow
 from store.voucher.events import emit_voucher_extended
 from store.voucher.vouchers import VoucherRow
 
-TOO_LATE = Problem(("send_on",), "OUT_OF_RANGE", f"Choose a day within {LATEST_SENDING.days} days of the order.")
+TOO_LATE = Problem(
+    ("send_on",),
+    "OUT_OF_RANGE",
+    TemplatedMessage("Choose a day within {days} days of the order.", days=LATEST_SENDING.days),
+)
 NO_DAY = Problem(("send_on",), "REQUIRED", "Choose a day.")
 
 

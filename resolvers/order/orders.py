@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Annotated
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from resolvers.core.caller import Role
 from resolvers.core.computed_fields import derives
@@ -19,6 +19,7 @@ from schema.core.permission import Permission
 from schema.delivery.delivery import DeliveryKind
 from schema.order.fulfilment import FulfilmentState
 from schema.order.order import Order, OrderStatus
+from store.core.codes import normalize
 from store.order.links import order_path, order_url
 
 
@@ -54,6 +55,14 @@ class OrderFilter(OfPartner):
         max_length=LONGEST_TERM,
         description="Only orders whose buyer's name, e-mail address or company contains this, ignoring case and accents.",
     )
+    customer_id: Annotated[int | None, Where("buyer_normal_email", "customer")] = Field(
+        default=None, description="Only orders whose buyer is the customer with this id."
+    )
+    code: Annotated[str | None, AfterValidator(lambda sent: sent and normalize(sent)), Where("id", "code")] = Field(
+        default=None,
+        max_length=LONGEST_TERM,
+        description="Only the order that has issued the voucher or gift card with this code, in any spelling.",
+    )
     created_from: Annotated[dt.datetime | None, Where("created_on", ">=")] = Field(
         default=None, description="Only orders created at or after this time."
     )
@@ -83,7 +92,7 @@ NEEDED: Mapping[ShopKind, frozenset[Permission]] = {
 
 
 @derives(Order, "page_url")
-def _page_url(context: Context, id: UUID | str, kind: str, has_network_lines: bool) -> str | None:
+def order_page_url(context: Context, id: UUID | str, kind: str, has_network_lines: bool) -> str | None:
     """The page has codes: of a network's goods, partners never learn them."""
     caller, sold = context.required_caller, ShopKind(kind)
     is_of_network = has_network_lines or sold is ShopKind.NETWORK

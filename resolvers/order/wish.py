@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from schema.core.errors import InvalidInput, Problem
+from schema.core.message_names import TemplatedMessage
 from schema.order.page_requests import BuyerWish
 from schema.order.refund_request import LONGEST_EMAIL, LONGEST_NAME, LONGEST_REASON
 from schema.validation.characters import clean_line, clean_text
@@ -20,7 +21,9 @@ def checked_wish(wish: BuyerWish) -> BuyerWish:
         problems.append(Problem(("name",), "REQUIRED", "Fill this in."))
     for field, text, limit in (("name", name, LONGEST_NAME), ("reason", reason, LONGEST_REASON)):
         if len(text) > limit:
-            problems.append(Problem((field,), "TOO_LONG", f"Use at most {limit} characters."))
+            problems.append(
+                Problem((field,), "TOO_LONG", TemplatedMessage("Use at most {most} characters.", most=limit))
+            )
     try:
         email = email_address(email)
     except ValueError:

@@ -1,12 +1,15 @@
 """Marketplaces, and the checkout domains of their partners."""
 
 import re
+from collections.abc import Sequence
+from decimal import Decimal
 from typing import Annotated
 from zoneinfo import ZoneInfo
 
 from pydantic import Field
 from sqlmodel import col, select
 
+from resolvers.core.caller import Role
 from resolvers.core.input_mapping import ById, apply, change_of, values_of
 from resolvers.core.lists.filters import Filter, Where
 from resolvers.core.lists.listing import Listing, Lookup
@@ -20,6 +23,7 @@ from schema.core.permission import Permission
 from schema.partner.marketplace import Marketplace
 from schema.partner.marketplace_input import ChangeSiteDomain, CreateMarketplace, UpdateMarketplace
 from schema.partner.partner import Partner
+from schema.payment.errors import SafeguardLowered
 from schema.validation.currencies import CURRENCIES
 from store.core.hosts import host_of
 from store.invoice.parties import missing_of_marketplace
@@ -87,10 +91,13 @@ _marketplace = ById(MarketplaceRow, "marketplace")
 
 @operation(Permission.MANAGE_MARKETPLACE, exists=_marketplace)
 async def update_marketplace(call: Call, input: UpdateMarketplace) -> Marketplace:
-    """Update a marketplace. A new time zone does not affect times that were sent earlier without an offset."""
+    """Update a marketplace. A new time zone does not affect times that were sent earlier without an offset. Amounts from which
+    a second user is needed are only lowered by its own users (`SAFEGUARD_LOWERED`).
+    """
     row = await _marketplace.find(call, input.id, lock=True)
-    was_complete = not list(missing_of_marketplace(row))
+    was_complete, safeguards = not list(missing_of_marketplace(row)), _safeguards(row)
     apply(row, input)
+    _check_safeguards(call, safeguards, _safeguards(row))
     row.domain = _parse_domain(row.domain)
     check_theme(row)
     change = change_of(input, "invoicing")
@@ -98,6 +105,20 @@ async def update_marketplace(call: Call, input: UpdateMarketplace) -> Marketplac
         _begin_invoicing(call, row)
     await call.db.flush()
     return row
+
+
+def _safeguards(row: MarketplaceRow) -> Sequence[Decimal | None]:
+    """The amounts from which a second user is needed; None: never."""
+    return row.payout_approval_from_amount, row.payout_second_validation_from_amount
+
+
+def _check_safeguards(call: Call, before: Sequence[Decimal | None], after: Sequence[Decimal | None]) -> None:
+    """Raise SafeguardLowered if a user of the marketplace raises or removes an amount from which a second user is needed: one
+    user alone must not get rid of the other.
+    """
+    is_lowered = any(old is not None and (new is None or new > old) for old, new in zip(before, after, strict=True))
+    if is_lowered and call.caller.role is not Role.MASTER:
+        raise SafeguardLowered
 
 
 def _begin_invoicing(call: Call, row: MarketplaceRow) -> None:

@@ -2,6 +2,7 @@
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from resolvers.core.operation import Call
 from resolvers.core.services import Services
 from schema.core.errors import PartnerInactive
 from schema.partner.partner import PartnerStatus
@@ -22,3 +23,9 @@ async def require_selling(services: Services, db: AsyncSession, partner_id: int,
     """
     if not may_sell(services, await partner_status(db, partner_id, lock=lock)):
         raise PartnerInactive
+
+
+async def require_open_shop(call: Call, db: AsyncSession, partner_id: int) -> None:
+    """Raise PartnerInactive if customers find the shop closed. A preview shows it all the same."""
+    if not call.caller.is_preview:
+        await require_selling(call.services, db, partner_id)

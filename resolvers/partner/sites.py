@@ -3,6 +3,7 @@
 import datetime as dt
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from sqlalchemy import ColumnElement, Date, DateTime, bindparam, cast, exists, func, select
 from sqlmodel import col
@@ -42,8 +43,16 @@ class Shop:
 
 async def shop_at(db: Database, host: str) -> Shop | None:
     """The shop whose checkout is served at a host; None for an unknown host."""
-    of_host = Condition.equal(column(PartnerRow, "site_domain"), host.lower())
-    rows = await db.statements.rows("shop", _shop_statement, {"now": clock.now()}, [of_host])
+    return await _find_shop(db, Condition.equal(column(PartnerRow, "site_domain"), host.lower()))
+
+
+async def shop_of(db: Database, partner_uuid: UUID) -> Shop | None:
+    """The shop of a partner, with an empty host if it has none; None for an unknown partner."""
+    return await _find_shop(db, Condition.equal(column(PartnerRow, "uuid"), partner_uuid))
+
+
+async def _find_shop(db: Database, condition: Condition) -> Shop | None:
+    rows = await db.statements.rows("shop", _shop_statement, {"now": clock.now()}, [condition])
     if not rows:
         return None
     (
@@ -75,7 +84,7 @@ async def shop_at(db: Database, host: str) -> Shop | None:
     return Shop(partner_id, marketplace_id, host, brand, country, time_zone, *sold, is_network_shop, start_page)
 
 
-def _shop_statement(of_host: ColumnElement[bool]) -> Statement:
+def _shop_statement(of_one: ColumnElement[bool]) -> Statement:
     """The columns of a shop in the order in which `shop_at` reads them."""
     columns: tuple[Any, ...] = (
         *(PartnerRow.id, PartnerRow.marketplace_id, PartnerRow.site_domain, PartnerRow.hq_country_code),
@@ -86,9 +95,7 @@ def _shop_statement(of_host: ColumnElement[bool]) -> Statement:
         *(PartnerRow.heading_font, PartnerRow.corner_radius, PartnerRow.page_tint),
         *(PartnerRow.hero_picture_url, PartnerRow.headline),
     )
-    return (
-        select(*columns).join(MarketplaceRow, col(MarketplaceRow.id) == col(PartnerRow.marketplace_id)).where(of_host)
-    )
+    return select(*columns).join(MarketplaceRow, col(MarketplaceRow.id) == col(PartnerRow.marketplace_id)).where(of_one)
 
 
 def _sells_experiences() -> ColumnElement[bool]:

@@ -1,35 +1,27 @@
 """Import of vouchers that another system issued."""
 
 import datetime as dt
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from operator import attrgetter
-from typing import NamedTuple
 
-from sqlalchemy.exc import IntegrityError
 from sqlmodel import col, select
 
-from resolvers.core.brute_force import throttled_lookup
+from resolvers.core.imported_codes import ImportedCodes
 from resolvers.core.input_mapping import collect_owner, text_of
 from resolvers.core.operation import Call, operation
 from resolvers.voucher.issuing import voucher_row
-from schema.core.errors import InvalidInput, Problem, ProblemPath
+from schema.core.errors import Problem, ProblemPath
 from schema.core.input_errors import ProblemCollector, raise_if_problems
 from schema.core.permission import Permission
-from schema.validation.characters import clean_line
 from schema.voucher.issue_input import ImportedVoucher, ImportVoucher, ImportVouchers
 from schema.voucher.voucher import Voucher, VoucherKind, VoucherState
 from store.catalogue.catalogue import VoucherPrototypeRow
-from store.core.codes import format_code, is_mistyped, normalize
-from store.database.db import violated_constraint
+from store.core.codes import format_code, normalize
 from store.database.loaders import is_any_of
 from store.partner.partners import PartnerRow
 from store.voucher.issuing import copy_prototype, put_customers
 from store.voucher.vouchers import VoucherRow
 
-SHORTEST_CODE, LONGEST_CODE = 3, 40
-TAKEN = "A voucher with this code exists already."
-ONE_IS_TAKEN = "Vouchers with one or more of these codes exist already. Import them one by one to find out which."
 NEVER_PAID = (VoucherState.DRAFT, VoucherState.ERROR)
 
 
@@ -49,7 +41,7 @@ async def import_voucher(call: Call, input: ImportVoucher) -> Voucher:
 @operation(Permission.UPDATE_VOUCHER)
 async def import_vouchers(call: Call, input: ImportVouchers) -> list[Voucher]:
     """Import up to 500 vouchers from another system: all of them, or none if one is invalid. Returns them in the order
-    of the input.
+    of the input. A dry run answers none, and the errors that the import would have, each at its voucher.
 
     If a voucher that you cannot see already has one of the codes, the request is refused and counts as a guess, and the
     error does not name the code. Import the vouchers one by one with `importVoucher` to find it.
@@ -59,7 +51,11 @@ async def import_vouchers(call: Call, input: ImportVouchers) -> list[Voucher]:
     with findings.collect():
         prototypes = await _validate(call, partner, input.vouchers, under)
     findings.raise_problems()
-    return list(await _import_rows(call, partner, input.vouchers, prototypes, under))
+    return list(await _import_rows(call, partner, input.vouchers, prototypes, under, dry_run=input.dry_run))
+
+
+def _codes(call: Call, vouchers: Sequence[ImportedVoucher], under: ProblemPath) -> ImportedCodes:
+    return ImportedCodes(call, VoucherRow, "voucher", under, [each.code for each in vouchers])
 
 
 async def _validate(
@@ -68,17 +64,16 @@ async def _validate(
     """Check the vouchers, and return their prototypes by id. Raises InvalidInput with all problems, each at the
     position of its voucher.
     """
-    now, findings = call.services.clock.now(), ProblemCollector()
+    now, findings, codes = call.services.clock.now(), ProblemCollector(), _codes(call, vouchers, under)
     prototypes = None
     with findings.collect():
         prototypes = await _prototypes(call, partner.id, vouchers)
-    times = Counter(normalize(each.code) for each in vouchers)
-    taken = (await _find_codes(call, list(times))).visible
+    existing = (await codes.find_existing()).visible
     with findings.collect():
         raise_if_problems(
             Problem((*under, at, *p.path) if under else p.path, p.code, p.message)
             for at, each in enumerate(vouchers)
-            for p in (*_code_problems(each, taken, times), *_problems(each, prototypes, now))
+            for p in (*codes.problems_of(each.code, existing), *_problems(each, prototypes, now))
         )
     findings.raise_problems()
     assert prototypes is not None
@@ -91,38 +86,25 @@ async def _import_rows(
     vouchers: Sequence[ImportedVoucher],
     prototypes: Mapping[int, VoucherPrototypeRow],
     under: ProblemPath,
+    *,
+    dry_run: bool = False,
 ) -> Sequence[VoucherRow]:
-    """Insert the rows of checked vouchers.
-
-    Codes of other tenants are checked only here, when everything else is valid, so that invalid input reveals nothing
-    about them.
+    """Insert the rows of checked vouchers, in the order of their codes, so that concurrent imports of the same codes
+    cannot deadlock. A dry run inserts none.
     """
-    now = call.services.clock.now()
-    await _check_hidden_codes(call, [normalize(each.code) for each in vouchers], under)
+    now, codes = call.services.clock.now(), _codes(call, vouchers, under)
+    await codes.check_hidden()
+    if dry_run:
+        return []
     rows = [_row(partner.id, each, prototypes[each.voucher_prototype_id], now) for each in vouchers]
     await put_customers(call.db, partner.id, rows)
-    await _add(call, rows, under)
+
+    async def insert() -> None:
+        call.db.add_all(sorted(rows, key=attrgetter("normal_code")))
+        await call.db.flush()
+
+    await codes.insert(insert, "voucher_code_key")
     return rows
-
-
-async def _add(call: Call, rows: Sequence[VoucherRow], under: ProblemPath) -> None:
-    """Insert the rows in the order of their codes, so that concurrent imports of the same codes cannot deadlock.
-
-    Raises InvalidInput at each code that was taken since it was checked.
-    """
-    try:
-        async with call.db.begin_nested():
-            call.db.add_all(sorted(rows, key=attrgetter("normal_code")))
-    except IntegrityError as error:
-        if violated_constraint(error) != "voucher_code_key":
-            raise
-        codes = [row.normal_code for row in rows]
-        taken = (await _find_codes(call, codes)).visible
-        lost = [(*under, at, "code") if under else ("code",) for at, code in enumerate(codes) if code in taken]
-        if not lost:
-            await _check_hidden_codes(call, codes, under)
-            raise
-        raise InvalidInput(*(Problem(place, "ALREADY_TAKEN", TAKEN) for place in lost)) from error
 
 
 async def _prototypes(
@@ -132,57 +114,6 @@ async def _prototypes(
     is_named = is_any_of(col(table.id), list({each.voucher_prototype_id for each in vouchers}))
     rows = (await call.db.exec(select(table).where(col(table.partner_id) == partner_id, is_named))).all()
     return {row.id: row for row in rows}
-
-
-class _ExistingCodes(NamedTuple):
-    """Which of the codes belong to existing vouchers."""
-
-    visible: frozenset[str]
-    """Codes of vouchers visible to the caller."""
-    has_hidden: bool
-    """True if some belong to vouchers that the caller cannot see."""
-
-
-async def _find_codes(call: Call, codes: Sequence[str]) -> _ExistingCodes:
-    owner = col(PartnerRow.id) == col(VoucherRow.partner_id)
-    query = select(VoucherRow.normal_code, PartnerRow.id, PartnerRow.marketplace_id).join(PartnerRow, owner)
-    rows = (await call.db.exec(query.where(is_any_of(col(VoucherRow.normal_code), codes)))).all()
-    seen = frozenset(code for code, *owned in rows if call.caller.sees(*owned))
-    return _ExistingCodes(seen, len(seen) < len(rows))
-
-
-async def _check_hidden_codes(call: Call, codes: Sequence[str], under: ProblemPath) -> None:
-    """Raise InvalidInput if a voucher of another tenant has one of the codes. The check counts as one guess.
-
-    For several vouchers the error does not name the code, so that a refusal reveals no more than one look-up by code.
-    The check is skipped while the input has other problems (`dry_run`).
-    """
-    if call.dry_run:
-        return
-
-    async def none() -> bool:
-        return not (await _find_codes(call, codes)).has_hidden
-
-    if not await throttled_lookup(call.context, "voucher", none):
-        place, message = (under, ONE_IS_TAKEN) if under else (("code",), TAKEN)
-        raise InvalidInput(Problem(place, "ALREADY_TAKEN", message))
-
-
-def _code_problems(voucher: ImportedVoucher, taken: frozenset[str], times: Mapping[str, int]) -> Sequence[Problem]:
-    code = normalize(voucher.code)
-    if "/" in voucher.code or not voucher.code.isprintable() or not clean_line(voucher.code):
-        return (Problem(("code",), "INVALID", "A code must not contain `/` or invisible characters."),)
-    if not SHORTEST_CODE <= len(code) <= LONGEST_CODE or len(voucher.code.strip()) > LONGEST_CODE:
-        most = f"Use {SHORTEST_CODE} to {LONGEST_CODE} characters, spaces and hyphens not counted."
-        return (Problem(("code",), "INVALID" if len(code) < SHORTEST_CODE else "TOO_LONG", most),)
-    if is_mistyped(code):
-        wrong = "This looks like one of our codes with a wrong character. Compare it with the voucher."
-        return (Problem(("code",), "INVALID", wrong),)
-    if code in taken:
-        return (Problem(("code",), "ALREADY_TAKEN", TAKEN),)
-    if times[code] > 1:
-        return (Problem(("code",), "ALREADY_TAKEN", "This code was sent more than once."),)
-    return ()
 
 
 def _problems(
@@ -204,21 +135,22 @@ def _date_problems(voucher: ImportedVoucher, now: dt.datetime) -> Sequence[Probl
     never_paid = voucher.state in NEVER_PAID and voucher.activated_on is not None
     past, early = "Send a time in the past.", "A voucher cannot be used before it was issued, at `createdOn`."
     checks = (
-        (created > now, "created_on", "INVALID", past),
-        (is_used and used is None, "used_on", "REQUIRED", "Say when it was used."),
-        (used and not is_used, "used_on", "INVALID", "Send this only for a voucher in state `USED`."),
-        (used and used > now, "used_on", "INVALID", past),
-        (used and used < created, "used_on", "INVALID", early),
-        (never_paid, "activated_on", "INVALID", "A voucher that was never paid has no activation time."),
+        (created > now, Problem(("created_on",), "INVALID", past)),
+        (is_used and used is None, Problem(("used_on",), "REQUIRED", "Say when it was used.")),
+        (used and not is_used, Problem(("used_on",), "INVALID", "Send this only for a voucher in state `USED`.")),
+        (used and used > now, Problem(("used_on",), "INVALID", past)),
+        (used and used < created, Problem(("used_on",), "INVALID", early)),
+        (never_paid, Problem(("activated_on",), "INVALID", "A voucher that was never paid has no activation time.")),
         (
             is_expired and (expires is None or expires > now),
-            "expires_on",
-            "INVALID",
-            "An expired voucher needs an expiry time in the past.",
+            Problem(("expires_on",), "INVALID", "An expired voucher needs an expiry time in the past."),
         ),
-        (expires and expires <= begins, "expires_on", "INVALID", "A voucher must expire after its activation."),
+        (
+            expires and expires <= begins,
+            Problem(("expires_on",), "INVALID", "A voucher must expire after its activation."),
+        ),
     )
-    return [Problem((field,), code, message) for is_wrong, field, code, message in checks if is_wrong]
+    return [problem for is_wrong, problem in checks if is_wrong]
 
 
 def _row(partner_id: int, voucher: ImportedVoucher, prototype: VoucherPrototypeRow, now: dt.datetime) -> VoucherRow:

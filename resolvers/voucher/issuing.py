@@ -11,6 +11,7 @@ from resolvers.core.scoping import visible_conditions
 from schema.checkout.basket import VoucherChoice
 from schema.core.errors import InvalidInput, Problem, ProblemPath
 from schema.core.input_errors import ProblemCollector, already_reported, raise_if_problems
+from schema.core.message_names import TemplatedMessage
 from schema.core.permission import Permission
 from schema.coupon.coupon import ReceptionMode
 from schema.validation.countries import country_code
@@ -144,7 +145,11 @@ def _new_voucher(partner_id: int, sold: ShopPrototype, input: IssueVoucher) -> N
     options = chosen_options(choice, sold.offered.categories)
     total = rent + sum((chosen.total for chosen in options), Decimal("0.00"))
     if total > LARGEST_AMOUNT:
-        raise InvalidInput.at("voucher_prototype_id", f"A voucher costs at most {LARGEST_AMOUNT}.", "OUT_OF_RANGE")
+        raise InvalidInput.at(
+            "voucher_prototype_id",
+            TemplatedMessage("A voucher costs at most {most}.", most=LARGEST_AMOUNT),
+            "OUT_OF_RANGE",
+        )
     paid = total if input.purchase_price is None else input.purchase_price
     row = voucher_row(input, skip={"options", "purchase_price", "nb_nights"})
     row.partner_id = partner_id

@@ -10,6 +10,7 @@ from resolvers.core.input_mapping import apply, check_later_expiry
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible
 from schema.core.errors import InvalidInput, NotExtendable, NotFound, ProblemPath, StateChanged
+from schema.core.message_names import TemplatedMessage
 from schema.core.permission import Permission
 from schema.payment.errors import VoucherRefunded
 from schema.voucher.input import (
@@ -135,7 +136,9 @@ async def _add_booking(call: Call, row: VoucherRow, rental: VoucherRentalInput, 
     of_voucher = col(VoucherRentalRow.voucher_id) == row.id
     there = (await call.db.exec(select(func.count()).select_from(VoucherRentalRow).where(of_voucher))).one()
     if there >= MOST_RENTALS:
-        raise InvalidInput.at(at or "code", f"A voucher has at most {MOST_RENTALS} bookings.", "TOO_MANY")
+        raise InvalidInput.at(
+            at or "code", TemplatedMessage("A voucher has at most {most} bookings.", most=MOST_RENTALS), "TOO_MANY"
+        )
     dates = rental.model_dump(include=set(VoucherRentalInput.model_fields))
     noted_on = row.used_on if at and row.used_on else call.services.clock.now()
     call.db.add(VoucherRentalRow(partner_id=row.partner_id, voucher_id=row.id, created_on=noted_on, **dates))

@@ -145,5 +145,5 @@ def _last_day(context: Context, expires_on: dt.datetime | None) -> dt.date | Non
 
 
 @derives(Voucher, "document_url")
-def _document_url(context: Context, state: str, token: str) -> str | None:
+def voucher_document_url(context: Context, state: str, token: str) -> str | None:
     return None if state in UNPRINTABLE_STATES else document_url(context.services.settings, DocumentKind.VOUCHER, token)

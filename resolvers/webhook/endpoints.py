@@ -20,6 +20,7 @@ from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.errors import InvalidInput
 from schema.core.input_errors import ProblemCollector
 from schema.core.inputs import graphql_input_for
+from schema.core.message_names import TemplatedMessage
 from schema.core.permission import Permission
 from schema.event import EVENT_EXAMPLES, EventType
 from schema.webhook.input import (
@@ -281,7 +282,11 @@ async def _check_endpoint_limit(call: Call, partner_id: int | None, marketplace_
         col(WebhookEndpointRow.partner_id).is_not_distinct_from(partner_id),
     )
     if (await call.db.exec(own)).one() >= MOST_ENDPOINTS:
-        raise InvalidInput.at((), f"There are {MOST_ENDPOINTS} endpoints already. Delete one first.", "TOO_MANY")
+        raise InvalidInput.at(
+            (),
+            TemplatedMessage("There are {most} endpoints already. Delete one first.", most=MOST_ENDPOINTS),
+            "TOO_MANY",
+        )
 
 
 def _check_event_types(types: list[EventType]) -> None:
@@ -295,7 +300,7 @@ async def _check_reachable(call: Call, url: str) -> str:
         target = call.services.webhook_sender.target(url)
         await call.services.webhook_sender.check(target)
     except (InvalidUrl, ForbiddenAddress) as error:
-        raise InvalidInput.at("url", str(error)) from error
+        raise InvalidInput.at("url", error.args[0]) from error
     except (socket.gaierror, TimeoutError) as error:
         raise InvalidInput.at("url", "The host name cannot be resolved.") from error
     return target.host

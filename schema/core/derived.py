@@ -9,6 +9,9 @@ import strawberry
 
 from schema.core.field_permission import FieldPermission
 
+SHOWN_OF_CODE = 4
+"""Last characters of a code that its masked form has, at most a quarter of it."""
+
 
 @dataclass(eq=False)
 class Derived:
@@ -42,6 +45,18 @@ def pass_url(wallet: str, *columns: str) -> Any:
         f"The URL of its pass for {wallet}. Like that of the document it cannot be guessed and needs no authentication. Null "
         f"if there is no document, and if no key for {wallet} is installed.",
     )
+
+
+def mask_code(code: str) -> str:
+    """A code of which only the end can be read: `•••• AB3V`."""
+    shown = min(SHOWN_OF_CODE, len(code) // SHOWN_OF_CODE)
+    return f"•••• {code[-shown:]}" if shown else "••••"
+
+
+def masked_code_field() -> Any:
+    """Publish the end of the column `code`, for those who need not spend it."""
+    value = Derived(("code",), lambda _context, code: mask_code(code))
+    return _published(str, value, "The code with everything hidden but its last characters.", None)
 
 
 def restricted_column(kind: Any, column: str, field_permission: FieldPermission, description: str, *, name: str) -> Any:

@@ -38,7 +38,7 @@ class AppError(Exception):
     """In a GraphQL mutation: reported in `userErrors` (for the user to correct) instead of `errors` (for the
     developer).
     """
-    audited: ClassVar[bool] = False
+    audited: bool = False
     """Whether the failure is recorded in the audit log."""
 
     retry_after: int | None = None
@@ -125,6 +125,20 @@ class Unauthenticated(AppError):
 
 class Forbidden(AppError):
     """This needs the permission {permission}."""
+
+    status = 403
+    is_user_error = False
+
+
+class ReadOnlySession(AppError):
+    """Who looks as somebody else changes nothing. End the look first."""
+
+    status = 403
+    is_user_error = False
+
+
+class LogInOnly(AppError):
+    """This is for log-ins of the back office only, and not for API tokens."""
 
     status = 403
     is_user_error = False
@@ -255,6 +269,12 @@ class InvitationOver(Conflict):
 
 class NotExtendable(Conflict):
     """This cannot be extended: it is unpaid, used or cancelled, or it never expires."""
+
+
+class TooManyExports(Conflict):
+    """You have {number} exports that are not finished. Wait for them, or cancel one."""
+
+    meaning = "You have too many exports that are not finished. Wait for them, or cancel one."
 
 
 class AlreadyQueued(Conflict):

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from schema.core.errors import Problem
-from schema.core.message_names import TemplatedMessage
+from schema.core.message_names import WORDS, TemplatedMessage
 
 REQUIRED = "This field is required."
 
@@ -72,11 +72,11 @@ _PYDANTIC_STEPS = frozenset({"[key]"})
 def message_of(error: ErrorDetails) -> str:
     known = MESSAGES.get(error["type"])
     context: Mapping[str, Any] = error.get("ctx", {})
-    if isinstance(words := context.get("words"), TemplatedMessage):
+    if isinstance(words := context.get(WORDS), TemplatedMessage):
         return words
     if known is None:
         return error["msg"].removeprefix("Value error, ")
-    return known.format(**context) if context else known
+    return TemplatedMessage(known, **context) if context else known
 
 
 def problems_of(error: ValidationError) -> tuple[Problem, ...]:

@@ -16,6 +16,10 @@ class Permission(DescribedEnum):
     CREATE_NETWORK_GIFT_CARD = "create_network_giftcard_api", "Issue network gift cards."
     CREATE_PARTNER = "create_partner", "Create partners, and start the activation of their payments."
     CREATE_PAYMENT = "create_payment", "Take and change payments, and request payments."
+    IMPERSONATE_PARTNER = (
+        "impersonate_partner",
+        "Look at the back office as one of the partners, without changing anything.",
+    )
     MANAGE_CATALOGUE = (
         "manage_catalogue",
         "Create and change the catalogue: products, delivery modes, coupons, prototypes.",

@@ -8,6 +8,7 @@ import strawberry
 from pydantic import AfterValidator, TypeAdapter, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from schema.core.message_names import templated_error
 from schema.core.text import TextInput
 from schema.validation.characters import clean_line
 from schema.validation.contact import WebAddress
@@ -70,13 +71,12 @@ def _texts_by_language(texts: TextInput) -> Mapping[str, str]:
 
 
 def _too_long(said: Mapping[str, str], longest: int) -> LanguageErrors:
-    most = {"most": longest}
-    error = PydanticCustomError("text_too_long", "Use at most {most} characters.", most)
+    error = templated_error("text_too_long", "Use at most {most} characters.", most=longest)
     return {at: error for at, text in said.items() if len(text) > longest}
 
 
 def _too_much_markup(said: Mapping[str, str]) -> LanguageErrors:
-    error = PydanticCustomError("too_much_markup", "Use at most {most} tags.", {"most": MOST_TAGS})
+    error = templated_error("too_much_markup", "Use at most {most} tags.", most=MOST_TAGS)
     return {at: error for at, text in said.items() if text.count("<") > MOST_TAGS}
 
 

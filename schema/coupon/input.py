@@ -14,6 +14,7 @@ from schema.core.ownership import PARTNER_DESCRIPTION
 from schema.core.resource import SchemaModel
 from schema.coupon.coupon import Coupon, CouponConditions, CouponDiscount, CouponScope, CouponTarget, ReceptionMode
 from schema.validation.characters import clean_line, line_up_to
+from schema.validation.contact import email_address
 from schema.validation.numbers import AmountRule, MoneyAmount, RowId
 
 
@@ -26,6 +27,18 @@ def _require_visible(code: str) -> str:
 Code = Annotated[
     str, Field(min_length=3, max_length=40, pattern=r"^[^/\s](?:[^/]*[^/\s])?$"), AfterValidator(_require_visible)
 ]
+
+
+def _address_or_domain(text: str) -> str:
+    """Raise unless it is an e-mail address, or a domain as `@example.com`; empty: anybody."""
+    if text:
+        try:
+            email_address(f"any{text}" if text.startswith("@") else text)
+        except ValueError:
+            raise PydanticCustomError("email", "Send an e-mail address, or a domain as `@example.com`.") from None
+    return text
+
+
 Usages = Annotated[int, Field(ge=1, le=1_000_000_000)]
 Percentage = Annotated[Decimal, AmountRule(ge=Decimal(0), le=Decimal(100))]
 ZERO_DISCOUNT_DESCRIPTION = "0 is allowed only if it makes click and collect free."
@@ -68,7 +81,7 @@ class CouponScopeInput(SchemaModel):
 class CouponConditionsInput(SchemaModel):
     """The conditions for using a coupon; amounts are in the partner's currency. Null removes a condition."""
 
-    email: strawberry.Maybe[Annotated[str, line_up_to(254)]]
+    email: strawberry.Maybe[Annotated[str, line_up_to(254), AfterValidator(_address_or_domain)]]
     minimum_payment: strawberry.Maybe[MoneyAmount | None]
     minimum_basket: strawberry.Maybe[MoneyAmount | None]
     minimum_product_price: strawberry.Maybe[MoneyAmount | None]

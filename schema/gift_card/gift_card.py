@@ -7,7 +7,7 @@ import strawberry
 from sqlmodel import Field
 
 from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
-from schema.core.derived import derived, pass_url
+from schema.core.derived import derived, masked_code_field, pass_url
 from schema.core.gift_columns import from_gifter_column, send_on_column
 from schema.core.money import money, money_column
 from schema.core.ownership import partner_relation
@@ -74,6 +74,8 @@ class GiftCardMovement(SchemaModel):
     kind: GiftCardMovementKind = enum_column(GiftCardMovementKind, "The kind of movement.")
     amount: Decimal = money_column()
     change = money("amount", description="The change of the balance; negative for debits.")
+    balance_amount: Decimal = money_column()
+    balance = money("balance_amount", description="The balance after it, holds deducted.")
     reference: str = Field(
         default="", max_length=80, description="The caller's own reference for the payment; empty if none."
     )
@@ -115,6 +117,7 @@ class GiftCardHold(SchemaModel):
 class GiftCard(SchemaModel):
     id: int = id_column("The gift card's id.")
     code: str = Field(max_length=40, description="The code printed on it, in groups of four characters.")
+    masked_code = masked_code_field()
     status: GiftCardStatus = enum_column(GiftCardStatus, "The gift card's status.", default=GiftCardStatus.DRAFT)
     created_on: dt.datetime = datetime_column("When it was issued.")
     expires_on: dt.datetime | None = datetime_column("When it expires; null if never.", default=None, nullable=True)

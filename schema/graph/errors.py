@@ -10,7 +10,7 @@ from strawberry.exceptions import StrawberryGraphQLError
 from strawberry.utils.str_converters import to_camel_case
 
 from schema.core.errors import AppError, InvalidInput, Problem, ProblemPath, Unavailable
-from schema.core.message_names import PublishedName, TemplatedMessage
+from schema.core.message_names import MessageWording, PublishedName
 
 log = structlog.get_logger(__name__)
 
@@ -50,13 +50,12 @@ class NotAcceptable(AppError):
     is_user_error = False
 
 
-def render_message(message: str) -> str:
-    """The message with names as in the schema."""
-    return message.render(_name) if isinstance(message, TemplatedMessage) else message
-
-
 def _name(name: PublishedName) -> str:
     return name.name if isinstance(name, enum.Enum) else to_camel_case(name)
+
+
+ENGLISH = MessageWording(_name)
+"""The messages of the API: English, with names as in the schema."""
 
 
 def field_of(path: ProblemPath) -> list[str]:
@@ -65,37 +64,41 @@ def field_of(path: ProblemPath) -> list[str]:
     return steps[1:] if steps[:1] == ["input"] else steps
 
 
-def format_app_error(error: AppError) -> tuple[str, dict[str, Any]]:
+def format_app_error(error: AppError, wording: MessageWording = ENGLISH) -> tuple[str, dict[str, Any]]:
     """The message and the extensions of an `AppError`."""
     extensions: dict[str, Any] = {"code": error.code()}
-    message = render_message(error.message)
+    message = wording.word(error.message)
     if isinstance(error, InvalidInput):
-        message = " ".join(render_message(problem.message) for problem in error.problems)
+        message = " ".join(wording.word(problem.message) for problem in error.problems)
         extensions["code"] = BAD_USER_INPUT
-        extensions["problems"] = [_format_problem(problem) for problem in error.problems]
+        extensions["problems"] = [_format_problem(problem, wording) for problem in error.problems]
     if error.retry_after is not None:
         extensions["retryAfter"] = error.retry_after
     return message, extensions
 
 
-def _format_problem(problem: Problem) -> dict[str, Any]:
-    return {"field": field_of(problem.path), "code": problem.code, "message": render_message(problem.message)}
+def _format_problem(problem: Problem, wording: MessageWording) -> dict[str, Any]:
+    return {"field": field_of(problem.path), "code": problem.code, "message": wording.word(problem.message)}
 
 
-def format_errors(errors: Iterable[GraphQLError], request_id: str, code: str) -> Sequence[dict[str, Any]]:
+def format_errors(
+    errors: Iterable[GraphQLError], request_id: str, code: str, wording: MessageWording = ENGLISH
+) -> Sequence[dict[str, Any]]:
     """The errors of a response. `code` is for client errors that have no code.
 
     Unexpected errors are masked, and logged once with their traceback and the request id.
     """
     logged: set[int] = set()
-    return [_format_error(error, request_id, code, logged) for error in errors]
+    return [_format_error(error, request_id, code, logged, wording) for error in errors]
 
 
-def _format_error(error: GraphQLError, request_id: str, code: str, logged: set[int]) -> dict[str, Any]:
+def _format_error(
+    error: GraphQLError, request_id: str, code: str, logged: set[int], wording: MessageWording
+) -> dict[str, Any]:
     cause = cause_of(error)
     message, extensions = error.message, {"code": code, **(error.extensions or {})}
     if isinstance(cause, AppError):
-        message, extensions = format_app_error(cause)
+        message, extensions = format_app_error(cause, wording)
     elif isinstance(cause, Exception) and not isinstance(cause, StrawberryGraphQLError):
         message, extensions = INTERNAL_MESSAGE, {"code": "INTERNAL_ERROR", "requestId": request_id}
         if id(cause) not in logged:

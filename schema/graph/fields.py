@@ -17,7 +17,8 @@ from resolvers.core.operation import Operation
 from schema.core import errors
 from schema.core.errors import AppError, InvalidInput, NotFound, ProblemPath
 from schema.core.inputs import RejectedInput
-from schema.graph.errors import field_of, render_message
+from schema.core.message_names import MessageWording, TemplatedMessage
+from schema.graph.errors import ENGLISH, field_of
 from schema.invoice import errors as invoice_errors
 from schema.network import box_errors
 from schema.network import errors as network_errors
@@ -94,7 +95,11 @@ class UserError:
     message: str = strawberry.field(description="Message for people: what is wrong and how to correct it.")
 
 
-def user_errors(error: AppError, arguments: Mapping[str, Any] = types.MappingProxyType({})) -> list[UserError]:
+def user_errors(
+    error: AppError,
+    arguments: Mapping[str, Any] = types.MappingProxyType({}),
+    wording: MessageWording = ENGLISH,
+) -> list[UserError]:
     """An `AppError` as data. The arguments of the field show which input field names a missing row."""
     if isinstance(error, NotFound) and not error.path:
         error.path = _input_path_of(error.lookup, arguments.get("input"))
@@ -102,7 +107,7 @@ def user_errors(error: AppError, arguments: Mapping[str, Any] = types.MappingPro
         UserError(
             field=field_of(p.path),
             code=p.code if p.code in ERROR_CODES else "INVALID",
-            message=render_message(p.message),
+            message=wording.word(p.message),
         )
         for p in error.problems
     ]
@@ -157,7 +162,8 @@ def mutation_field(source: Operation[Any, Any], result: str | None = None) -> An
         except AppError as error:
             if not error.is_user_error:
                 raise
-            return payload(**({} if name is None else {name: None}), user_errors=user_errors(error, arguments))
+            told = user_errors(error, arguments, context.wording or ENGLISH)
+            return payload(**({} if name is None else {name: None}), user_errors=told)
         return payload(**({} if name is None else {name: answer}), user_errors=[])
 
     return _field(run, parameters, payload, source.name, source)
@@ -168,7 +174,7 @@ async def _run_mutation(source: Operation[Any, Any], context: Context, arguments
     second execution of the document, in which this returns the outcome of the first.
     """
     once = context.idempotency
-    if once is None or not source.supports_idempotency:
+    if once is None or not (source.supports_idempotency or once.is_dry):
         return await source(context, **arguments)
     if not once.is_rendering:
         await source.respond(context, once, **arguments)
@@ -209,7 +215,9 @@ def _lookup_field(*sources: Lookup[Any]) -> Any:
     async def run(context: Context, **arguments: Any) -> Any:
         keys = [(name, value) for name, value in arguments.items() if value is not None]
         if len(keys) != 1:
-            raise InvalidInput.at((), f"Send one of {', '.join(f'`{to_camel_case(name)}`' for name in by)}.")
+            raise InvalidInput.at(
+                (), TemplatedMessage("Send one of {names}.", names=", ".join(f"`{to_camel_case(name)}`" for name in by))
+            )
         ((name, value),) = keys
         return await by[name](context, value)
 

@@ -13,10 +13,10 @@ from prometheus_client import Histogram
 from strawberry.execution import optimized_is_awaitable
 
 from resolvers.core.context import Context
-from resolvers.core.idempotency import IdempotentRequest, StoredResponse, fingerprint
+from resolvers.core.idempotency import DryRun, IdempotentRequest, StoredResponse, fingerprint
 from schema.graph.bounds import LimitExceededError, QueryLimits, check_variables
 from schema.graph.documents import MOST_ERRORS_WITH_HINTS, DocumentCache, DocumentRejected, GraphQLDocument
-from schema.graph.errors import BAD_USER_INPUT, WrongMethod, cause_of, find_outage, format_errors
+from schema.graph.errors import BAD_USER_INPUT, ENGLISH, WrongMethod, cause_of, find_outage, format_errors
 from schema.graph.executor import Executor
 
 COST_HISTOGRAM = Histogram(
@@ -73,11 +73,18 @@ class GraphQLServer:
         )
 
     async def execute(
-        self, asked: GraphQLRequest, context: Context, *, idempotency_key: str | None = None, queries_only: bool = False
+        self,
+        asked: GraphQLRequest,
+        context: Context,
+        *,
+        idempotency_key: str | None = None,
+        queries_only: bool = False,
+        dry_run: bool = False,
     ) -> GraphQLResponse:
         """Execute a request. Raises WrongMethod, before anything runs, for a mutation under `queries_only`.
 
-        With an `idempotency_key` a mutation runs once per key and token.
+        With an `idempotency_key` a mutation runs once per key and token. A `dry_run` of one mutation tells what it would
+        answer, and has no effect.
         """
         try:
             text = asked.query or self.documents.find_trusted_text(asked.document_id)
@@ -98,16 +105,23 @@ class GraphQLServer:
         COST_HISTOGRAM.observe(cost)
         extensions = {"cost": {"requested": cost, "limit": self.limits.cost}}
         if cost > self.limits.cost:
-            words = f"This would cost {cost}; the limit is {self.limits.cost}. Request smaller pages, or fewer fields."
-            error = LimitExceededError(words, "COST_LIMIT_EXCEEDED", requested=cost, limit=self.limits.cost)
-            return _error_response(DocumentRejected(error, code="COST_LIMIT_EXCEEDED"), context, extensions)
+            return _error_response(self._too_costly(cost), context, extensions)
         request = _CheckedRequest(document, operation, asked, context, extensions)
-        if idempotency_key is not None and changes and context.caller is not None:
-            said = await fingerprint("graphql", asked.operation_name, text, asked.variables)
-            context.idempotency = IdempotentRequest(
-                context, idempotency_key, said, lambda _: self._render_response(request)
-            )
+        if dry_run:
+            context.idempotency = DryRun(context, lambda _: self._render_response(request))
+        elif idempotency_key is not None and changes and context.caller is not None:
+            context.idempotency = await self._identify(request, idempotency_key, text)
         return await self._respond(request)
+
+    def _too_costly(self, cost: int) -> DocumentRejected:
+        words = f"This would cost {cost}; the limit is {self.limits.cost}. Request smaller pages, or fewer fields."
+        error = LimitExceededError(words, "COST_LIMIT_EXCEEDED", requested=cost, limit=self.limits.cost)
+        return DocumentRejected(error, code="COST_LIMIT_EXCEEDED")
+
+    async def _identify(self, request: "_CheckedRequest", key: str, text: str) -> IdempotentRequest:
+        asked = request.request
+        said = await fingerprint("graphql", asked.operation_name, text, asked.variables)
+        return IdempotentRequest(request.context, key, said, lambda _: self._render_response(request))
 
     async def _respond(self, request: "_CheckedRequest") -> GraphQLResponse:
         context, extensions = request.context, request.extensions
@@ -119,7 +133,7 @@ class GraphQLServer:
                 stored = context.idempotency.response
                 return GraphQLResponse(stored.body, True, stored.status, dict(stored.sent_headers))
             return GraphQLResponse({"data": result.data, "extensions": extensions}, was_executed=True)
-        errors = format_errors(result.errors, context.request_id, BAD_USER_INPUT)
+        errors = format_errors(result.errors, context.request_id, BAD_USER_INPUT, context.wording or ENGLISH)
         body = {"data": result.data, "errors": errors, "extensions": extensions}
         outage = find_outage(result)
         if outage is not None:

@@ -8,7 +8,7 @@ class NothingToInvoice(Conflict):
 
 
 class InvoiceIncomplete(Conflict):
-    """{missing}"""
+    """The invoice still needs: {missing}."""
 
     meaning = "An invoice needs the name, address and numbers of the marketplace and the address of the partner."
 

@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlmodel import Field
 
 from schema.core.columns import datetime_column, id_column
-from schema.core.derived import derived, restricted_column
+from schema.core.derived import derived, masked_code_field, restricted_column
 from schema.core.gift_columns import from_gifter_column, send_on_column
 from schema.core.resource import SchemaModel, embedded, relation
 from schema.gift_card.gift_card import GiftCardGiftee, GiftCardGifter
@@ -20,6 +20,7 @@ class NetworkGoodFields(SchemaModel):
     id: int = id_column("Its id.")
     uuid: UUID = Field(description="Its uuid.")
     code: str = Field(max_length=40, description="The code printed on it, in groups of four characters.")
+    masked_code = masked_code_field()
     created_on: dt.datetime = datetime_column("When it was issued.")
     starts_on: dt.datetime | None = datetime_column(
         "When it can be used for the first time; null: at once.", default=None, nullable=True

@@ -19,3 +19,11 @@ class RefundRequested(Conflict):
 
 class WithdrawalClosed(Conflict):
     """The period for a withdrawal is over, and this shop takes no requests for refunds. Please contact the shop."""
+
+
+class AlreadySent(Conflict):
+    """This order is on its way, or has arrived: its recipient and its address can no longer be changed."""
+
+
+class BuyerErased(Conflict):
+    """The personal data of this order were erased. They cannot be entered again."""

@@ -2,17 +2,20 @@
 
 from typing import Annotated
 
+import strawberry
 from pydantic import Field
 
 from schema.core.inputs import graphql_input_for
 from schema.core.resource import SchemaModel
 from schema.order.fulfilment import Carrier, TrackingNumber, TrackingUrl
-from schema.order.order import Order
+from schema.order.order import Order, OrderBuyer, OrderDelivery, PostalAddress
 from schema.order.refund_request import LONGEST_ANSWER, RefundRequest
-from schema.validation.characters import multiline_up_to
-from schema.validation.contact import NotBlank
+from schema.validation.characters import line_up_to, multiline_up_to
+from schema.validation.contact import NotBlank, Phone, RequiredEmail
 from schema.validation.numbers import RowId
 
+PersonName = Annotated[str, line_up_to(80), NotBlank]
+AddressLine = Annotated[str, line_up_to(120)]
 Answer = Annotated[str, multiline_up_to(LONGEST_ANSWER)]
 
 
@@ -90,3 +93,44 @@ class DeclineRefundRequest(SchemaModel):
 
     id: RowId
     message: Annotated[Answer, NotBlank] = Field(description="Why; the buyer gets it by mail.")
+
+
+@graphql_input_for(OrderBuyer)
+class OrderBuyerInput(SchemaModel):
+    """The buyer of an order. Omitted fields stay unchanged."""
+
+    first_name: strawberry.Maybe[PersonName]
+    last_name: strawberry.Maybe[PersonName]
+    email: strawberry.Maybe[RequiredEmail]
+    phone: strawberry.Maybe[Phone]
+
+
+@graphql_input_for(PostalAddress)
+class PostalAddressInput(SchemaModel):
+    """The address of an order that is sent. Omitted fields stay unchanged. Its country cannot be changed: the price of
+    delivery and the VAT depend on it.
+    """
+
+    line_1: strawberry.Maybe[Annotated[AddressLine, NotBlank]]
+    line_2: strawberry.Maybe[AddressLine]
+    postal_code: strawberry.Maybe[Annotated[str, line_up_to(20), NotBlank]]
+    city: strawberry.Maybe[PersonName]
+
+
+@graphql_input_for(OrderDelivery)
+class OrderDeliveryInput(SchemaModel):
+    """To whom and where an order is sent. Omitted fields stay unchanged."""
+
+    recipient_name: strawberry.Maybe[Annotated[str, line_up_to(160)]] = Field(
+        description="The recipient of the parcel; empty if it is the buyer."
+    )
+    address: strawberry.Maybe[PostalAddressInput]
+
+
+@graphql_input_for(Order)
+class UpdateOrderDetails(SchemaModel):
+    """Correct the buyer of an order, or to whom and where it is sent. Omitted fields stay unchanged."""
+
+    id: RowId
+    buyer: strawberry.Maybe[OrderBuyerInput]
+    delivery: strawberry.Maybe[OrderDeliveryInput]

@@ -15,12 +15,13 @@ from schema.core.field_permission import NOBODY, FieldPermission
 from schema.core.money import money, money_column
 from schema.core.ownership import partner_relation
 from schema.core.permission import Permission
-from schema.core.resource import EmbeddedColumns, SchemaModel, embedded, embedded_type, relation, relations
+from schema.core.resource import EmbeddedColumns, SchemaModel, computed, embedded, embedded_type, relation, relations
 from schema.core.text import Text, translated_text_column
 from schema.delivery.delivery import DeliveryKind
 from schema.gift_card.gift_card import GiftCard
 from schema.legal.legal_document import LegalDocument
 from schema.order.fulfilment import OrderFulfilment
+from schema.order.timeline import OrderTimelineEntry
 from schema.voucher.voucher import Voucher
 
 
@@ -279,6 +280,10 @@ class Order(SchemaModel):
         by="withdrawal_policy_id",
         description="The information about the right of withdrawal that its buyer was shown; null if none.",
         nullable=True,
+    )
+    timeline = computed(
+        list[OrderTimelineEntry],
+        "What has happened to it, oldest first. Messages are among it for callers with `permissions.view_mail`.",
     )
     page_url = derived(
         str | None,

@@ -11,7 +11,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from schema.core.inputs import graphql_input_for
-from schema.core.message_names import TemplatedMessage
+from schema.core.message_names import WORDS, TemplatedMessage
 from schema.core.ownership import MARKETPLACE_DESCRIPTION
 from schema.core.resource import SchemaModel
 from schema.partner.partner import Partner, PartnerStatus
@@ -67,7 +67,7 @@ class AllowedStatuses:
     def _check(self, status: enum.StrEnum) -> enum.StrEnum:
         if status not in self.statuses:
             raise PydanticCustomError(
-                "status", "refused", {"words": TemplatedMessage(self.message, choices=self.statuses)}
+                "status", "{words}", {WORDS: TemplatedMessage(self.message, choices=self.statuses)}
             )
         return status
 

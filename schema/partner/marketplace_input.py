@@ -105,11 +105,17 @@ class InvoicerDetailsInput(SchemaModel):
 
 @graphql_input_for(MarketplacePayoutSettings)
 class MarketplacePayoutSettingsInput(SchemaModel):
-    """What holds for payouts. Adjustments that exist stay as they are."""
+    """What holds for payouts. Adjustments that exist stay as they are. Users of the marketplace lower an amount, or set it for
+    the first time; only a user who sees everything raises or removes it.
+    """
 
     approval_from: strawberry.Maybe[MoneyAmount | None] = Field(
         description="From which amount a second user has to approve an adjustment, in the currency of the marketplace; zero: "
         "always; null: never."
+    )
+    second_validation_from: strawberry.Maybe[MoneyAmount | None] = Field(
+        description="From which amount two users have to validate a payout request, in the currency of the marketplace; zero: "
+        "always; null: never. An automatic validation waits for them too."
     )
 
 

@@ -54,6 +54,12 @@ class MarketplacePayoutSettings(EmbeddedColumns):
         "null: never.",
         nullable=True,
     )
+    payout_second_validation_from_amount: Decimal | None = money_column(default=None, nullable=True)
+    payout_second_validation_from = money(
+        "payout_second_validation_from_amount",
+        description="From which amount two users have to validate a payout request; zero: always; null: never.",
+        nullable=True,
+    )
 
 
 @embedded_type("What holds for the vouchers of a network.", prefix="network_voucher_")

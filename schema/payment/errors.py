@@ -30,6 +30,14 @@ class SecondUserRequired(Conflict):
     """Another user than the one who requested this adjustment has to approve or reject it."""
 
 
+class SecondValidationRequired(Conflict):
+    """Two users have to validate a payout request of this amount: another one than the first has to do it."""
+
+
+class SafeguardLowered(Conflict):
+    """Only a user who sees everything can raise or remove an amount from which a second user is needed."""
+
+
 class NothingToPayOut(Conflict):
     """Nothing is due to this partner."""
 

@@ -150,6 +150,20 @@ class PayoutRequest(SchemaModel):
     validated_on: dt.datetime | None = datetime_column(
         "When it was validated; null before.", default=None, nullable=True
     )
+    first_validated_by_id: int | None = Field(
+        default=None,
+        foreign_key="app_user.id",
+        description="The id of the first of two users who validate it (`secondValidationFrom` of the `payoutSettings`); null if "
+        "none has, or one is enough.",
+    )
+    first_validated_on: dt.datetime | None = datetime_column(
+        "When the first of two users validated it; null if none has.", default=None, nullable=True
+    )
+    validated_by_id: int | None = Field(
+        default=None,
+        foreign_key="app_user.id",
+        description="The id of the user who validated it, of two the second; null before, and if it was validated automatically.",
+    )
     paid_on: dt.datetime | None = datetime_column("When it was paid out; null before.", default=None, nullable=True)
     returned_on: dt.datetime | None = datetime_column(
         "When the bank sent the money back; null if it did not.", default=None, nullable=True

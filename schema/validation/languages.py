@@ -3,14 +3,15 @@
 from typing import Annotated
 
 from pydantic import AfterValidator
-from pydantic_core import PydanticCustomError
+
+from schema.core.message_names import templated_error
 
 LANGUAGES = ("en", "fr", "es", "it", "de", "nl", "ca", "pt")
 
 
 def _language(value: str) -> str:
     if value not in LANGUAGES:
-        raise PydanticCustomError("language", "Send one of {languages}.", {"languages": ", ".join(LANGUAGES)})
+        raise templated_error("language", "Send one of {languages}.", languages=", ".join(LANGUAGES))
     return value
 
 

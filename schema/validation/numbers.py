@@ -18,6 +18,8 @@ from pydantic_core.core_schema import (
     union_schema,
 )
 
+from schema.core.message_names import templated_error
+
 LARGEST_ID = 2**31 - 1
 """Row ids are PostgreSQL integers; GraphQL's Int has the same limit."""
 LARGEST_INTEGER = 2**63 - 1
@@ -36,7 +38,7 @@ def within_ids(value: Any) -> Any:
     """A value whose whole numbers are those that GraphQL's Int has. Raises PydanticCustomError."""
     for each in value if isinstance(value, list) else (value,):
         if isinstance(each, int) and abs(each) > LARGEST_ID:
-            raise PydanticCustomError("out_of_range", "Send a number from -{most} to {most}.", {"most": LARGEST_ID})
+            raise templated_error("out_of_range", "Send a number from -{most} to {most}.", most=LARGEST_ID)
     return value
 
 
@@ -133,9 +135,9 @@ class AmountRule:
         if self.positive and amount <= 0:
             raise PydanticCustomError("amount_too_small", "Send an amount above zero.")
         if amount < self.ge:
-            raise PydanticCustomError("amount_too_small", "Send at least {least}.", {"least": str(self.ge)})
+            raise templated_error("amount_too_small", "Send at least {least}.", least=str(self.ge))
         if amount > self.le:
-            raise PydanticCustomError("amount_too_large", "Send at most {most}.", {"most": str(self.le)})
+            raise templated_error("amount_too_large", "Send at most {most}.", most=str(self.le))
         return amount
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:

@@ -136,3 +136,4 @@ class ImportVouchers(SchemaModel):
     vouchers: Annotated[list[ImportedVoucher], Field(min_length=1, max_length=MOST_IMPORTED)] = Field(
         description=f"1 to {MOST_IMPORTED} vouchers."
     )
+    dry_run: bool = Field(default=False, description="Whether to check them only: nothing is imported.")

@@ -9,7 +9,7 @@ from sqlmodel import Field
 from schema.catalogue.option import VoucherOption
 from schema.catalogue.prototype import VoucherPrototype, VoucherPrototypeType
 from schema.core.columns import DescribedEnum, datetime_column, enum_column, graphql_enum, id_column
-from schema.core.derived import derived, pass_url
+from schema.core.derived import derived, masked_code_field, pass_url
 from schema.core.gift_columns import send_on_column
 from schema.core.money import money, money_column
 from schema.core.ownership import partner_relation
@@ -136,6 +136,7 @@ class VoucherRental(SchemaModel):
 class Voucher(SchemaModel):
     id: int = id_column("The voucher's id.")
     code: str = Field(max_length=40, description="The code printed on it, in groups of four characters.")
+    masked_code = masked_code_field()
     state: VoucherState = enum_column(VoucherState, "The voucher's state.", default=VoucherState.DRAFT)
     kind: VoucherKind = enum_column(
         VoucherKind, "Whether it was issued here or by another system.", default=VoucherKind.SOLD

@@ -11,6 +11,7 @@ from sqlmodel import col
 
 from schema.catalogue.prototype import VoucherPrototypeType
 from schema.core.errors import InvalidInput, Problem
+from schema.core.message_names import TemplatedMessage
 from store.catalogue.catalogue import VoucherPrototypeRow
 
 MAX_PERSONS = 999
@@ -85,7 +86,7 @@ def party_problems(prototype: PricedPrototype, rates: PrototypeRates, party: Par
     """Problems with a party, located by the field names of `Party`; empty if it can be ordered."""
     numbers = {"adults": party.adults, "children": party.children, "babies": party.babies}
     problems = [
-        Problem((name,), "OUT_OF_RANGE", f"Choose from 0 to {MAX_PERSONS}.")
+        Problem((name,), "OUT_OF_RANGE", TemplatedMessage("Choose from 0 to {most}.", most=MAX_PERSONS))
         for name, number in numbers.items()
         if not 0 <= number <= MAX_PERSONS
     ]
@@ -93,16 +94,32 @@ def party_problems(prototype: PricedPrototype, rates: PrototypeRates, party: Par
         return problems
     if party.persons < max(prototype.min_capacity, 1):
         least = max(prototype.min_capacity, 1)
-        problems.append(Problem(("adults",), "TOO_FEW_PERSONS", f"This is for at least {least} persons."))
+        problems.append(
+            Problem(
+                ("adults",), "TOO_FEW_PERSONS", TemplatedMessage("This is for at least {least} persons.", least=least)
+            )
+        )
     if prototype.max_capacity and party.persons > prototype.max_capacity:
-        problems.append(Problem(("adults",), "TOO_MANY_PERSONS", f"This is for at most {prototype.max_capacity}."))
+        problems.append(
+            Problem(
+                ("adults",),
+                "TOO_MANY_PERSONS",
+                TemplatedMessage("This is for at most {most}.", most=prototype.max_capacity),
+            )
+        )
     for name, over, rate in zip(numbers, persons_over_scope(prototype, party), _extra_rates(rates), strict=True):
         if over and rate is None:
             problems.append(Problem((name,), "CANNOT_BE_ADDED", "This cannot be booked for so many."))
     if prototype.type is VoucherPrototypeType.STAY and party.nights:
         least = fewest_nights(prototype)
         if not least <= party.nights <= MAX_NIGHTS:
-            problems.append(Problem(("nights",), "OUT_OF_RANGE", f"Choose from {least} to {MAX_NIGHTS} nights."))
+            problems.append(
+                Problem(
+                    ("nights",),
+                    "OUT_OF_RANGE",
+                    TemplatedMessage("Choose from {least} to {most} nights.", least=least, most=MAX_NIGHTS),
+                )
+            )
     return problems
 
 

@@ -16,6 +16,7 @@ from schema.checkout.basket import (
 )
 from schema.checkout.gift_card_offer import OfferedGiftCards
 from schema.core.errors import Problem
+from schema.core.message_names import TemplatedMessage
 from store.catalogue.offers import ShopPrototype
 from store.catalogue.prices import Party, nights_of, party_problems, rent_price
 from store.coupon.rules import CENT, ZERO
@@ -59,7 +60,13 @@ def sending_problems(choice: Gift, now: dt.datetime) -> Sequence[Problem]:
     if day is None:
         return []
     if not today <= day <= today + LATEST_SENDING:
-        return [Problem(("send_on",), "OUT_OF_RANGE", f"Choose a day within {LATEST_SENDING.days} days.")]
+        return [
+            Problem(
+                ("send_on",),
+                "OUT_OF_RANGE",
+                TemplatedMessage("Choose a day within {days} days.", days=LATEST_SENDING.days),
+            )
+        ]
     if day == today and choice.send_at is not None and choice.send_at <= now.time():
         return [Problem(("send_at",), "OUT_OF_RANGE", "Choose a time later than now.")]
     return []
@@ -83,14 +90,28 @@ def voucher_problems(choice: VoucherChoice, offer: ShopPrototype) -> Sequence[Pr
         elif count > 1 and not offered[option_id].countable:
             problems.append(Problem(place, "ONLY_ONCE", "This can be added once."))
         elif not 0 <= count <= MAX_OPTION_COUNT:
-            problems.append(Problem(place, "OUT_OF_RANGE", f"Choose from 0 to {MAX_OPTION_COUNT}."))
+            problems.append(
+                Problem(place, "OUT_OF_RANGE", TemplatedMessage("Choose from 0 to {most}.", most=MAX_OPTION_COUNT))
+            )
     for category in offer.offered.categories:
         number = sum(max(choice.options.get(option.id, 0), 0) for option in category.options)
         place = ("categories", category.id or 0)
         if number < category.minimum:
-            problems.append(Problem(place, "TOO_FEW_OPTIONS", f"Choose at least {category.minimum} of these."))
+            problems.append(
+                Problem(
+                    place,
+                    "TOO_FEW_OPTIONS",
+                    TemplatedMessage("Choose at least {minimum} of these.", minimum=category.minimum),
+                )
+            )
         if category.maximum is not None and number > category.maximum:
-            problems.append(Problem(place, "TOO_MANY_OPTIONS", f"Choose at most {category.maximum} of these."))
+            problems.append(
+                Problem(
+                    place,
+                    "TOO_MANY_OPTIONS",
+                    TemplatedMessage("Choose at most {maximum} of these.", maximum=category.maximum),
+                )
+            )
     return problems
 
 
@@ -99,7 +120,13 @@ def gift_card_problems(choice: GiftCardChoice, offer: OfferedGiftCards) -> Seque
     problems: list[Problem] = []
     value = choice.value
     if not value.is_finite() or not offer.minimum <= value <= offer.maximum:
-        problems.append(Problem(("value",), "OUT_OF_RANGE", f"Choose from {offer.minimum} to {offer.maximum}."))
+        problems.append(
+            Problem(
+                ("value",),
+                "OUT_OF_RANGE",
+                TemplatedMessage("Choose from {minimum} to {maximum}.", minimum=offer.minimum, maximum=offer.maximum),
+            )
+        )
     elif value != value.quantize(CENT):
         problems.append(Problem(("value",), "NOT_CENTS", "Use at most two decimals."))
     return [*problems, *design_problems(choice, offer)]

@@ -7,6 +7,7 @@ from schema.checkout.basket import BasketLine, BasketProblem, BoxChoice, Network
 from schema.checkout.gift_card_offer import OfferedGiftCards
 from schema.checkout.network_offer import OfferedBox
 from schema.core.errors import Problem
+from schema.core.message_names import TemplatedMessage
 from schema.network.multi_product_cart import MOST_ALIKE
 from store.checkout.basket_lines import design_problems
 from store.coupon.rules import CENT, ZERO
@@ -39,7 +40,13 @@ def network_card_problems(choice: NetworkGiftCardChoice, offer: OfferedGiftCards
     problems = list(quantity_problems(choice))
     amount = choice.amount
     if not amount.is_finite() or not offer.minimum <= amount <= offer.maximum:
-        problems.append(Problem(("amount",), "OUT_OF_RANGE", f"Choose from {offer.minimum} to {offer.maximum}."))
+        problems.append(
+            Problem(
+                ("amount",),
+                "OUT_OF_RANGE",
+                TemplatedMessage("Choose from {minimum} to {maximum}.", minimum=offer.minimum, maximum=offer.maximum),
+            )
+        )
     elif amount != amount.quantize(CENT):
         problems.append(Problem(("amount",), "NOT_CENTS", "Use at most two decimals."))
     return [*problems, *design_problems(choice, offer)]
@@ -49,4 +56,4 @@ def quantity_problems(choice: NetworkChoice) -> Sequence[Problem]:
     """Problems with the quantity of a line."""
     if 1 <= choice.quantity <= MOST_ALIKE:
         return []
-    return [Problem(("quantity",), "OUT_OF_RANGE", f"Choose from 1 to {MOST_ALIKE}.")]
+    return [Problem(("quantity",), "OUT_OF_RANGE", TemplatedMessage("Choose from 1 to {most}.", most=MOST_ALIKE))]

@@ -22,6 +22,7 @@ from store.checkout.network_fulfilment import NetworkGood, issue_network_purchas
 from store.checkout.quotes import Quote
 from store.checkout.reading import session_digest
 from store.coupon.rules import split_proportionally
+from store.customer import customer_for
 from store.gift_card.gift_cards import GiftCardRow
 from store.ledger.books import book_of_partner
 from store.network.vouchers import NetworkVoucherRow
@@ -178,6 +179,9 @@ async def fill_order(
     await _write_lines(db, order, attempt.lines)
     _write_parts(db, order, attempt)
     await db.flush()
+    if not any(line.voucher for line in attempt.lines):  # which have made their buyer a customer
+        buyer = attempt.buyer
+        await customer_for(db, order.partner_id, buyer.first_name, buyer.last_name, buyer.email)
 
 
 def _order(attempt: AttemptRow, number: int, now: dt.datetime) -> OrderRow:

@@ -88,6 +88,10 @@ def surfaces(tint: str, *, dark: bool = False) -> Surfaces:
     return Surfaces(*(from_hls(hue, lightness, mild) for lightness in (0.094, 0.145, 0.21)))
 
 
+UNREADABLE_TINT = "Text is hard to read on this colour. Send a lighter one, such as #faf6ef."
+"""What is wrong with a tint that is not readable."""
+
+
 def is_readable_tint(tint: str) -> bool:
     """True if all texts are readable on pages of this tint and on their panels, and the edges of fields stand out."""
     return all(

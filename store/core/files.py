@@ -40,6 +40,14 @@ class StoredFile:
     changed_on: dt.datetime
 
 
+@dataclass(frozen=True, slots=True)
+class OpenFile:
+    """A file that is read in pieces: its size in bytes, and its content, which can be read once."""
+
+    size: int
+    chunks: AsyncIterator[bytes]
+
+
 class FileStore:
     """Files by key. Writes are atomic, and writing to an existing key replaces its content.
 
@@ -76,6 +84,23 @@ class FileStore:
             await obstore.put_async(self._store, _checked_key(key), content, attributes=attributes, use_multipart=False)
             if lasting and self._folder is not None:
                 await asyncio.to_thread(_sync_to_disk, self._folder / key, self._folder)
+
+    async def put_file(self, key: str, path: pathlib.Path, content_type: str) -> None:
+        """Store a file of the disk under a key, in pieces, as `put` stores bytes."""
+        attributes: Any = {"Content-Type": content_type} if self._folder is None else None
+        with _translate_errors():
+            await obstore.put_async(self._store, _checked_key(key), path, attributes=attributes)
+            if self._folder is not None:
+                await asyncio.to_thread(_sync_to_disk, self._folder / key, self._folder)
+
+    async def open(self, key: str) -> OpenFile | None:
+        """A file to be read in pieces; None if the key does not exist."""
+        with _translate_errors():
+            try:
+                result = await obstore.get_async(self._store, _checked_key(key))
+            except FileNotFoundError:
+                return None
+            return OpenFile(result.meta["size"], _chunks_of(result))
 
     async def get(self, key: str) -> bytes | None:
         """The content of a file; None if the key does not exist."""
@@ -139,6 +164,12 @@ def _sync_to_disk(file: pathlib.Path, root: pathlib.Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+async def _chunks_of(result: Any) -> AsyncIterator[bytes]:
+    with _translate_errors():
+        async for chunk in result.stream():
+            yield bytes(chunk)
 
 
 def _checked_key(key: str) -> str:

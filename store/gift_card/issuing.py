@@ -5,6 +5,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from operator import attrgetter
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
@@ -14,7 +15,7 @@ from store.customer import Person
 from store.database.unique_codes import add_with_unique_codes
 from store.gift_card.events import emit_gift_cards_issued
 from store.gift_card.gift_cards import CODE_KEY, GiftCardRow
-from store.gift_card.movements import issue_value
+from store.gift_card.movements import import_value, issue_value
 from store.ledger.books import book_of_partner
 from store.ledger.posting import post
 from store.ledger.wallets import open_card_wallets
@@ -69,6 +70,19 @@ async def add_gift_card(db: AsyncSession, card: GiftCardRow) -> None:
     db.add(card)
     await db.flush()
     await post(db, [issue_value(card)])
+
+
+async def import_gift_cards(db: AsyncSession, cards: Sequence[GiftCardRow], now: dt.datetime) -> None:
+    """Store cards of another system with their codes: post what is left of each, emit the events.
+
+    They are inserted in the order of their codes, so that concurrent imports of the same codes cannot deadlock. Raises
+    the IntegrityError of a code that exists.
+    """
+    await open_accounts(db, cards)
+    db.add_all(sorted(cards, key=attrgetter("normal_code")))
+    await db.flush()
+    await post(db, [import_value(card, now) for card in cards])
+    await emit_gift_cards_issued(db, cards)
 
 
 async def open_accounts(db: AsyncSession, cards: Sequence[GiftCardRow]) -> None:

@@ -24,6 +24,12 @@ def issue_value(card: GiftCardRow) -> Journal:
     return _journal(card, Kind.ISSUE, "gift_card", str(card.id), amount, owner, card.created_on)
 
 
+def import_value(card: GiftCardRow, now: dt.datetime) -> Journal:
+    """Credit a card that another system issued with what is left of it, at the time of its import. It must have its id."""
+    owner, amount = issued_value(card.issuing_partner_id), minor(card, card.remaining_amount)
+    return _journal(card, Kind.ISSUE, "gift_card", str(card.id), amount, owner, now)
+
+
 def debit_card(card: GiftCardRow, holder: Holder, amount: Decimal) -> Journal:
     """Hold an amount. The card must be locked and have that balance."""
     card.remaining_amount -= amount

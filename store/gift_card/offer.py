@@ -1,6 +1,7 @@
 """The gift cards that a partner offers for sale."""
 
 from schema.core.errors import InvalidInput, Problem
+from schema.core.message_names import TemplatedMessage
 from store.partner.partners import PartnerRow
 
 
@@ -8,15 +9,23 @@ def check_gift_card_offer(partner: PartnerRow) -> None:
     """Check bounds and suggested values. Raises InvalidInput, located by the fields of the offer's input."""
     least, most = partner.gift_card_offer_minimum, partner.gift_card_offer_maximum
     if least > most:
-        raise InvalidInput.at("maximum", f"Send at least the minimum, {least}.", "OUT_OF_RANGE")
+        raise InvalidInput.at(
+            "maximum", TemplatedMessage("Send at least the minimum, {least}.", least=least), "OUT_OF_RANGE"
+        )
     suggested = partner.gift_card_offer_suggested
     problems = [
-        Problem(("suggested", place), "OUT_OF_RANGE", f"{value} is not from {least} to {most}: propose another value.")
+        Problem(
+            ("suggested", place),
+            "OUT_OF_RANGE",
+            TemplatedMessage(
+                "{value} is not from {least} to {most}: propose another value.", value=value, least=least, most=most
+            ),
+        )
         for place, value in enumerate(suggested)
         if not least <= value <= most
     ]
     problems += [
-        Problem(("suggested", place), "INVALID", f"{value} is there already.")
+        Problem(("suggested", place), "INVALID", TemplatedMessage("{value} is there already.", value=value))
         for place, value in enumerate(suggested)
         if value in suggested[:place]
     ]

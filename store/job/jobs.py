@@ -62,6 +62,8 @@ class JobKind(StrEnum):
     """Take the next steps of a reconciliation with the provider: its report, and its comparison. Payload: `id`."""
     SEND_MAIL = "send_mail"
     """Send a message, if it is still queued. Payload: `id`."""
+    WRITE_EXPORT = "write_export"
+    """Write an export to its file. Payload: `id`."""
 
 
 async def enqueue_job(

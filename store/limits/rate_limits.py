@@ -22,6 +22,10 @@ PASSWORD_RESETS_OF_USER = Rate(5, 3600)
 """How often a link to choose a new password is asked for with one name, whether somebody has it or not."""
 PASSWORD_RESETS_FROM_ADDRESS = Rate(30, 3600)
 """The same from one client network, whatever the names."""
+INVITATIONS_OF_USER = Rate(100, 3600)
+"""How many invitations a user sends, with those that are sent again."""
+INVITATIONS_TO_ADDRESS = Rate(5, 3600)
+"""How many of them go to one e-mail address, whoever sends them."""
 SYNC_SHARE = 50
 """A process synchronizes its count after one request of this many that a rate allows."""
 
@@ -142,3 +146,5 @@ class RateLimits:
         self.password_reset_addresses = RateLimit(
             "password_reset_address", PASSWORD_RESETS_FROM_ADDRESS, self.counters, clock
         )
+        self.invitations = RateLimit("invitation", INVITATIONS_OF_USER, self.counters, clock)
+        self.invitation_addresses = RateLimit("invitation_address", INVITATIONS_TO_ADDRESS, self.counters, clock)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from PIL import Image, ImageCms, ImageOps, UnidentifiedImageError
 
+from schema.core.message_names import TemplatedMessage
 from schema.media import LONGEST_SIDES, MediaSize
 
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "AVIF")
@@ -82,7 +83,9 @@ def process_picture(content: bytes) -> ProcessedPicture:
         raise _too_many_pixels() from error
     except UnidentifiedImageError as error:
         format_name = "a HEIC" if content[8:12] in HEIF_BRANDS else "no picture"
-        raise InvalidPicture(f"This file is {format_name}: send a PNG, JPEG, WebP, GIF, AVIF or SVG.") from error
+        raise InvalidPicture(
+            TemplatedMessage("This file is {kind}: send a PNG, JPEG, WebP, GIF, AVIF or SVG.", kind=format_name)
+        ) from error
     except InvalidPicture:
         raise
     except DECODER_ERRORS as error:
@@ -124,7 +127,11 @@ def _open(content: bytes) -> Image.Image:
 
 def _too_many_pixels() -> InvalidPicture:
     most = f"{MAX_PIXELS // 1_000_000} megapixels"
-    return InvalidPicture(f"This picture is too large: at most {most}, and {MAX_SIDE:,} pixels a side.")
+    return InvalidPicture(
+        TemplatedMessage(
+            "This picture is too large: at most {most}, and {side} pixels a side.", most=most, side=f"{MAX_SIDE:,}"
+        )
+    )
 
 
 def _with_whole_colours(image: Image.Image) -> Image.Image:

@@ -49,6 +49,18 @@ async def emit_fulfilment_changed(db: AsyncSession, order: OrderRow, old: Fulfil
     await emit(db, NewEvent(EventType.ORDER_FULFILMENT_CHANGED, str(order.id), data, partner_id=order.partner_id))
 
 
+async def emit_details_corrected(db: AsyncSession, order: OrderRow, now: dt.datetime) -> None:
+    """Emit `order.details_corrected` in the transaction that corrects a locked order."""
+    data = {
+        **_order_reference(order),
+        "buyer": _buyer_data(order),
+        "recipient_name": order.recipient_name or None,
+        "address": _address_data(order),
+        "changed_on": datetime_data(now),
+    }
+    await emit(db, NewEvent(EventType.ORDER_DETAILS_CORRECTED, str(order.id), data, partner_id=order.partner_id))
+
+
 async def emit_cart_expired(db: AsyncSession, partner_id: int, cart: ExpiredCart) -> None:
     """Emit `cart.expired`. Repeated calls for the same version of a cart emit one event."""
     data = _cart_expired_data(cart)
@@ -64,12 +76,7 @@ def _order_created_data(order: OrderRow, attempt: AttemptRow) -> Mapping[str, An
         "language": order.language,
         "return_url": attempt.return_url or None,
         "message": order.message,
-        "buyer": {
-            "first_name": order.buyer_first_name,
-            "last_name": order.buyer_last_name,
-            "email": order.buyer_email,
-            "phone": order.buyer_phone,
-        },
+        "buyer": _buyer_data(order),
         "delivery": {
             "kind": order.delivery_kind.value,
             "name": order.delivery_name.model_dump(exclude_none=True),
@@ -114,6 +121,15 @@ def _cart_expired_data(cart: ExpiredCart) -> Mapping[str, Any]:
         "items": None
         if items is None
         else [{"product_id": i.product_id, "variant_id": i.variant_id, "quantity": i.quantity} for i in items],
+    }
+
+
+def _buyer_data(order: OrderRow) -> Mapping[str, Any]:
+    return {
+        "first_name": order.buyer_first_name,
+        "last_name": order.buyer_last_name,
+        "email": order.buyer_email,
+        "phone": order.buyer_phone,
     }
 
 

@@ -3,7 +3,7 @@
 from typing import cast
 from uuid import UUID
 
-from sqlalchemy import CheckConstraint, Index, Table, UniqueConstraint, false, text
+from sqlalchemy import CheckConstraint, Column, Computed, Index, String, Table, UniqueConstraint, false, text
 from sqlmodel import Field, col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
@@ -21,7 +21,7 @@ from schema.order.order import (
     PostalAddress,
 )
 from store.core.row import CreatedOn, InCurrency, PartnerIndexed
-from store.database.text_search import declare_searchable
+from store.database.text_search import GENERATED_COLUMN, declare_searchable
 from store.legal import AcceptedDocuments
 
 FULFILS_BY_KIND = (
@@ -94,10 +94,15 @@ BUYER_TEXT = (
     "search_text(buyer_first_name || ' ' || buyer_last_name || chr(10) || buyer_email || chr(10) "
     "|| coalesce(billing_company_name, ''))"
 )
-declare_searchable(
-    cast("Table", OrderRow.__table__),  # type: ignore[attr-defined]  # SQLModel's type stubs lack __table__
-    {"buyer_text": ("b", BUYER_TEXT)},
-)
+
+
+_ORDERS = cast("Table", OrderRow.__table__)  # type: ignore[attr-defined]  # SQLModel's type stubs lack __table__
+declare_searchable(_ORDERS, {"buyer_text": ("b", BUYER_TEXT)})
+_BUYER = Column("buyer_normal_email", String, Computed("nullif(lower(buyer_email), '')", persisted=True), nullable=True)
+"""The address of the buyer in lower case, as that of a customer; null if there is none."""
+_BUYER.info = dict(GENERATED_COLUMN)
+_ORDERS.append_column(_BUYER)
+Index("shop_order_buyer_idx", _ORDERS.c.partner_id, _BUYER, _ORDERS.c.created_on, _ORDERS.c.id)
 
 
 class OrderProductRow(PartnerIndexed, InCurrency, OrderProduct, table=True):

@@ -10,10 +10,11 @@ from stdnum.exceptions import ValidationError
 from stdnum.fr import siret
 
 from schema.core.errors import InvalidInput, Problem
+from schema.core.message_names import TemplatedMessage
 from schema.partner.partner import PartnerStatus
 from schema.validation.contact import phone_number
 from schema.validation.countries import country_code
-from store.core.brand_colours import is_readable_tint
+from store.core.brand_colours import UNREADABLE_TINT, is_readable_tint
 from store.core.hosts import host_of
 from store.partner.brand import ThemeColumns
 from store.partner.partners import PartnerRow
@@ -50,9 +51,7 @@ def check_partner(row: PartnerRow, today: dt.date) -> None:
 def check_theme(columns: ThemeColumns) -> None:
     """Raise InvalidInput if texts or fields would be hard to see on the tint, on light pages or on dark ones."""
     if columns.page_tint and not is_readable_tint(columns.page_tint):
-        raise InvalidInput.at(
-            ("theme", "page_tint"), "Text is hard to read on this colour. Send a lighter one, such as #faf6ef."
-        )
+        raise InvalidInput.at(("theme", "page_tint"), UNREADABLE_TINT)
 
 
 def company_number(text: str) -> str:
@@ -124,7 +123,9 @@ def _birthday(row: PartnerRow, today: dt.date) -> Problem | None:
     if age > MAX_AGE:
         return Problem(at, "INVALID", "Nobody is that old: look at the year.")
     if age < MIN_AGE:
-        return Problem(at, "INVALID", f"A legal representative is at least {MIN_AGE} years old.")
+        return Problem(
+            at, "INVALID", TemplatedMessage("A legal representative is at least {least} years old.", least=MIN_AGE)
+        )
     return None
 
 
@@ -137,7 +138,11 @@ def _bank(row: PartnerRow, today: dt.date) -> Problem | None:  # noqa: ARG001
     account, bank = IBAN(row.iban).country_code, BIC(row.bic).country_code
     if TERRITORIES.get(account, account) == TERRITORIES.get(bank, bank):
         return None
-    return Problem(("bank_account", "bic"), "INVALID", f"This bank is in {bank}, and the account in {account}.")
+    return Problem(
+        ("bank_account", "bic"),
+        "INVALID",
+        TemplatedMessage("This bank is in {bank}, and the account in {account}.", bank=bank, account=account),
+    )
 
 
 def _return_hosts(row: PartnerRow, today: dt.date) -> Problem | None:  # noqa: ARG001

@@ -60,12 +60,18 @@ class MarketplaceRow(
             name="network_rates",
         ),
         CheckConstraint("payout_approval_from_amount >= 0", name="payout_approval"),
+        CheckConstraint("payout_second_validation_from_amount >= 0", name="payout_second_validation"),
     )
 
     def requires_approval(self, amount: Decimal) -> bool:
         """Whether an adjustment of this amount, given or taken, needs a second user."""
         least = self.payout_approval_from_amount
         return least is not None and abs(amount) >= least
+
+    def requires_second_validation(self, amount: Decimal) -> bool:
+        """Whether two users have to validate a payout request of this amount."""
+        least = self.payout_second_validation_from_amount
+        return least is not None and amount >= least
 
 
 class PartnerRow(

@@ -172,6 +172,12 @@ class PaymentTransactionRow(
             unique=True,
             postgresql_where=text("type = 'payin' AND payment_method = 'credit_card' AND status = 'ip'"),
         ),
+        Index(
+            "payment_transaction_payin_idx",
+            "partner_id",
+            "executed_on",
+            postgresql_where=text("type = 'payin' AND status = 'ok'"),
+        ),
         CheckConstraint("transaction_amount > 0", name="moves_something"),
         CheckConstraint("net_amount = transaction_amount - commission_amount", name="is_net"),
         CheckConstraint("partner_share_amount BETWEEN 0 AND transaction_amount", name="shares_no_more"),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
 
 from schema.core.errors import InvalidInput
+from schema.core.message_names import TemplatedMessage
 from schema.payment.errors import CommissionOnly
 from schema.payment.payment import PaymentSourceKind
 from store.payment.payments import PaymentRow, PaymentSourceRow
@@ -77,7 +78,9 @@ def divide_as_told(sources: Sequence[PaymentSourceRow], extra: Decimal, by_card:
     for name, asked, of in (("extra_source_amount", extra, wallets), ("additional_payin_amount", by_card, cards)):
         left = sum(map(left_of, of), NOTHING)
         if asked > left:
-            raise InvalidInput.at(("split", name), f"Only {left} is left to refund of it.", "OUT_OF_RANGE")
+            raise InvalidInput.at(
+                ("split", name), TemplatedMessage("Only {left} is left to refund of it.", left=left), "OUT_OF_RANGE"
+            )
     return {**divide(wallets, extra), **divide(cards, by_card)}
 
 

@@ -52,6 +52,10 @@ class PayoutRequestRow(
         CheckConstraint(
             "(status IN ('to be validated', 'cancelled')) = (validated_on IS NULL)", name="is_validated_once"
         ),
+        CheckConstraint("validated_by_id <> first_validated_by_id", name="second_user"),
+        CheckConstraint(
+            "(first_validated_by_id IS NULL) = (first_validated_on IS NULL)", name="is_first_validated_once"
+        ),
     )
     book_id: int = Field(foreign_key="ledger_book.id")
     bank_account_id: int | None = Field(default=None, foreign_key="bank_account.id")

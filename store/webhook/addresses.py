@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import httpx
 
+from schema.core.message_names import TemplatedMessage
 from store.core.hosts import DEFAULT_PORTS
 
 IpAddress: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -63,14 +64,14 @@ class Target:
 def parse_target(url: str, *, allow_http: bool) -> Target:
     """Parse the URL of a webhook endpoint. InvalidUrl if webhooks cannot be sent there."""
     if len(url) > MAX_URL_LENGTH:
-        raise InvalidUrl(f"Use at most {MAX_URL_LENGTH} characters.")
+        raise InvalidUrl(TemplatedMessage("Use at most {most} characters.", most=MAX_URL_LENGTH))
     try:
         read = httpx.URL(url)
     except (httpx.InvalidURL, UnicodeError) as error:
         raise InvalidUrl("This is no URL.") from error
     schemes = ("https", "http") if allow_http else ("https",)
     if read.scheme not in schemes:
-        raise InvalidUrl(f"Begin with {' or '.join(f'{scheme}://' for scheme in schemes)}.")
+        raise InvalidUrl(TemplatedMessage("Begin with {schemes}.", schemes=[f"{scheme}://" for scheme in schemes]))
     if not read.raw_host:  # `host` would decode the name, which fails for some names
         raise InvalidUrl("Name a host.")
     if read.userinfo:
@@ -80,7 +81,14 @@ def parse_target(url: str, *, allow_http: bool) -> Target:
     usual = DEFAULT_PORTS[read.scheme]
     port = usual if read.port is None else read.port
     if port != usual and (port not in UNPRIVILEGED_PORTS or port in SERVICE_PORTS):
-        raise InvalidUrl(f"Port {port} is not for webhooks: use {usual}, or one from {UNPRIVILEGED_PORTS.start}.")
+        raise InvalidUrl(
+            TemplatedMessage(
+                "Port {port} is not for webhooks: use {usual}, or one from {least}.",
+                port=port,
+                usual=usual,
+                least=UNPRIVILEGED_PORTS.start,
+            )
+        )
     return Target(read.scheme, read.raw_host.decode("ascii"), port, read.raw_path.decode("ascii"))
 
 

@@ -231,6 +231,20 @@ async def test_a_passkey_is_added_with_the_password_and_the_second_factor(office
     assert staff.response.json()["user"]["name"] == NAME
 
 
+async def test_passkeys_are_offered_only_where_they_work(office: Office) -> None:
+    staff = await office.browser(None).open(LOG_IN)
+    assert "data-passkey" in staff.response.text
+    await staff.open(LOG_IN, host="127.0.0.1")  # one of the service, and not that of its own address
+    assert staff.response.status_code == 200
+    assert "data-passkey" not in staff.response.text
+    await office.tenants.with_password("a1", PASSWORD)
+    staff = await office.open("a1", ACCOUNT)
+    assert "data-passkey" in staff.response.text
+    await staff.open(ACCOUNT, host="127.0.0.1")
+    assert "data-passkey" not in staff.response.text
+    assert "they work only there" in staff.response.text
+
+
 async def test_why_a_passkey_is_not_registered(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
     tenants = office.tenants
     phone = Authenticator(tenants.services.public_url, "127.0.0.1")

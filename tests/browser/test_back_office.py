@@ -169,3 +169,42 @@ async def test_a_gift_card_is_extended(shop: RunningShop, new_customer: NewCusto
     await expect(page.get_by_role("status")).to_have_text("Done: Extend")
     await expect(page.locator(f"time[datetime^='{year + 1}-11-30']").first).to_be_visible()
     assert await shop.one("SELECT extract(year FROM expires_on)::int FROM gift_card WHERE id = :id", id=id) == year + 1
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
+async def test_a_line_of_an_order_is_refunded(shop: RunningShop, new_customer: NewCustomer, *, scripts: bool) -> None:
+    """Found by its number, on a page in the order of the work, previewed, changed, and confirmed."""
+    buyer = await new_customer()
+    soap = await shop.demo_product("Trio of garden soaps")
+    cart = await shop.hand_over({"product_id": soap, "quantity": 3})
+    await buyer.come_to_pay(cart, DeliveryKind.CLICK_AND_COLLECT)
+    await buyer.leave_to_pay()
+    await buyer.pay_by(GOOD_CARD)
+    await buyer.arrive("order")
+    order = await shop.order(cart)
+    page = await log_in(await new_customer(scripts=scripts), PARTNER_USER)
+    await page.goto(f"{root_of(shop)}orders/?number={order['number']}")
+    await page.locator("main tbody th a").first.click()
+    await expect(page.locator("main a.main")).to_have_text("Mark ready")
+    await sound(page, "order")
+    await page.get_by_role("link", name="Refund the buyer").click()
+    await sound(page, "what is refunded")
+    await page.get_by_role("button", name="Preview").click()
+    await expect(page.get_by_role("alert")).to_have_text("Choose what is refunded.")
+    await page.get_by_role("checkbox", name="Trio of garden soaps").check()
+    await page.get_by_label("Quantity").fill("2")
+    await page.get_by_role("button", name="Preview").click()
+    await expect(page.get_by_role("heading", level=2).first).to_contain_text("€36.00")
+    await sound(page, "preview of a refund")
+    await page.get_by_role("button", name="Change it").click()
+    await expect(page.get_by_label("Quantity")).to_have_value("2")
+    await page.get_by_label("Quantity").fill("1")
+    await page.get_by_role("button", name="Preview").click()
+    await page.get_by_role("button", name="Refund €18.00").click()
+    await expect(page.get_by_role("status")).to_have_text("Done: Refund the buyer")
+    await expect(page.locator("#payments + ul")).to_contain_text("−€18.00")
+    amounts = "SELECT sum(refunded_amount) FROM payment WHERE order_id = :id"
+    assert await shop.one(amounts, id=order["id"]) == 18
+    await page.get_by_role("link", name="All of this customer").click()
+    await page.locator("main tbody th a").first.click()
+    await sound(page, "customer")

@@ -9,10 +9,9 @@ import pytest
 from starlette.applications import Starlette
 
 from coffret.app import create_app
-from coffret.demo.seed import seed
 from resolvers.core.services import Services
-from store.core.clock import clock
 from store.core.settings import Settings
+from tests.fixtures.demo import lay_demo
 from tests.fixtures.shop import Shop, open_shop
 from tests.servers.production import SERVICE_URL
 
@@ -78,9 +77,9 @@ async def app_shop(application: tuple[Starlette, httpx.AsyncClient]) -> Shop:
 
 
 @pytest.fixture
-async def demo(application: tuple[Starlette, httpx.AsyncClient], app_settings: Settings) -> Services:
+async def demo(application: tuple[Starlette, httpx.AsyncClient], app_settings: Settings, database_url: str) -> Services:
     """The services of an application with demo data."""
     container = application[0].state.container
-    assert await seed(container.services.db, app_settings, clock, container.sandbox)
+    await lay_demo(container.services.db, database_url, app_settings, container.sandbox)
     services: Services = container.services
     return services

@@ -63,6 +63,7 @@ RAISES: Mapping[tuple[str, str], str] = {
     ("resolvers/core/context.py", "LookupError"): "a field that was declared wrong, found when the program starts",
     ("resolvers/core/operation.py", "RuntimeError"): "an operation that was declared wrong",
     ("resolvers/core/operation.py", "TypeError"): "the same, found when the program starts",
+    ("resolvers/core/services.py", "RuntimeError"): "a program that was put together wrong",
     ("resolvers/core/transaction.py", "constraint_error"): "what a constraint of the database means in the catalogue",
     ("resolvers/core/lists/filters.py", "LookupError"): "a list that was declared wrong, found when the program starts",
     ("resolvers/core/lists/filters.py", "TypeError"): "the same",
@@ -71,6 +72,9 @@ RAISES: Mapping[tuple[str, str], str] = {
     ("resolvers/job/worker.py", "verdict"): "what tells the job queue how a run ended",
     ("resolvers/bank_account.py", "RunAgain"): "tells the job queue that something is still waited for",
     ("resolvers/payment/payouts/document_jobs.py", "RunAgain"): "the same: that another document is made",
+    ("resolvers/export/running.py", "RunAgain"): "the same: that other exports are written",
+    ("resolvers/export/running.py", "ExportTakenOver"): "ends the work on an export, and is caught there",
+    ("resolvers/export/running.py", "ExportTooLarge"): "the same",
     ("resolvers/payment/payouts/document_jobs.py", "TakenOver"): "ends the work on a document, and is caught there",
     ("resolvers/core/provider/process.py", "TransientError"): "the provider's own error, which its caller catches",
 }

@@ -29,8 +29,12 @@ async def installation(databases: Databases, tmp_path: pathlib.Path) -> AsyncIte
         yield found
 
 
-@pytest.mark.parametrize("page", ["graphql.md", "rest.md", "webhooks.md"])
-async def test_every_example_is_answered_as_shown(installation: Installation, page: str) -> None:
+async def test_every_example_is_answered_as_shown(installation: Installation) -> None:
+    for page in ("graphql.md", "rest.md", "webhooks.md"):
+        await _is_answered_as_shown(installation, page)
+
+
+async def _is_answered_as_shown(installation: Installation, page: str) -> None:
     found = examples(DOCS / page)
     assert len(found) >= 5
     for example in found:

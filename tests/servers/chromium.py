@@ -65,7 +65,9 @@ async def sound(page: Page, name: str = "", *, desktop: bool = True, colours: bo
     as wide as it was.
 
     Without `desktop` only the phone is asked about accessibility: for a page that was asked at both in other colours. Without
-    `colours` contrast is left out, which takes the most time: for a page of the same parts as another.
+    `colours` contrast is left out, which takes the most time: for a page of the same parts as another. A page that was opened
+    in the dark is in the dark on the desktop too; on the phone contrast is left out then, as the same page opened by day is
+    asked about it there.
     """
     await expect(page.locator("[aria-busy=true]")).to_have_count(
         0, timeout=60_000
@@ -79,7 +81,8 @@ async def sound(page: Page, name: str = "", *, desktop: bool = True, colours: bo
             scheme: Literal["dark", "light"] = "dark" if width == WIDTHS[0] else "light"
             await page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         if desktop or width == WIDTHS[0]:
-            assert await violations(page, colours=colours) == [], f"{name} at {width}: {page.url}"
+            is_known = desktop and not both and width == WIDTHS[0]
+            assert await violations(page, colours=colours and not is_known) == [], f"{name} at {width}: {page.url}"
         assert await wider_than_the_window(page) == [], f"{name} at {width}: {page.url}"
         if PICTURES:
             file = pathlib.Path(PICTURES) / f"{number:03}-{re.sub(r'[^a-z0-9]+', '-', name.lower())}-{width}.png"

@@ -19,9 +19,10 @@ TABLES = f"""
     GROUP BY relname
 """  # noqa: S608 - of names in this file
 INSERT = """
-    SELECT format('INSERT INTO %1$I ({0}) OVERRIDING SYSTEM VALUE SELECT {0} FROM unnest(%2$L::%1$I[]);',
+    SELECT format('INSERT INTO %1$I ({0}) OVERRIDING SYSTEM VALUE SELECT {0} FROM unnest(%2$L::public.%1$I[]);',
         '{1}', array_agg(t ORDER BY ctid)) FROM {1} t HAVING count(*) > 0
 """
+"""Of `public`, as PostgreSQL has a type `box` of its own."""
 SEQUENCES = """
     SELECT string_agg(format('SELECT setval(%L, %s);', format('%I.%I', schemaname, sequencename), last_value), '')
     FROM pg_sequences WHERE last_value IS NOT NULL

@@ -39,6 +39,7 @@ NO_BUYER = frozenset(
         "bank_account",
         "dispute_document",
         "identity_check",
+        "impersonation",
         "invoice",
         "invoice_series",
         "job",

@@ -24,6 +24,7 @@ from sqlalchemy import (
 from sqlalchemy.types import TypeDecorator
 from sqlmodel import col
 
+from resolvers.core.lists.sale_conditions import has_bought, has_code, is_of_customer
 from resolvers.core.scoping import marketplace_condition
 from schema.core.resource import SchemaModel
 from schema.core.text import TextColumn
@@ -198,6 +199,9 @@ TESTS: Mapping[str, Callable[[Any, Any], Condition]] = {
     "identified": _is_identified,
     "payouts_blocked": _has_payouts_blocked,
     "payout": _in_payout,
+    "bought": has_bought,
+    "customer": is_of_customer,
+    "code": has_code,
 }
 
 
@@ -211,7 +215,8 @@ class Where:
     index of a column declared by `store.database.text_search.searched`), `partner` and `marketplace` (whether the
     column leads to the one with this uuid), `wallet` (whether a transfer is from or to the wallet with this uuid), `identified` and `payouts_blocked` (whether
     the column leads to a partner that the payment provider has identified, or whose payouts are blocked), `payout` (whether
-    the payment with this id is in a payout request with one of these statuses).
+    the payment with this id is in a payout request with one of these statuses), `bought`, `customer` and `code` (see
+    `sale_conditions`).
     """
 
     column: str

@@ -21,6 +21,7 @@ from resolvers.core.lists.page_query import LazyRow, PageQuery
 from resolvers.core.scoping import visible_conditions
 from schema.core.errors import InvalidInput
 from schema.core.inputs import RejectedInput
+from schema.core.message_names import TemplatedMessage
 from schema.core.permission import RequiredAccess
 from store.core.codes import normalize
 from store.database.keyset import InvalidCursor, KeysetOrder, Position
@@ -66,7 +67,7 @@ class PageArguments:
         if size is None:
             return DEFAULT_PAGE
         if not 0 < size <= LARGEST_PAGE:
-            raise InvalidInput.at(name, f"Ask for 1 to {LARGEST_PAGE}.", "OUT_OF_RANGE")
+            raise InvalidInput.at(name, TemplatedMessage("Ask for 1 to {most}.", most=LARGEST_PAGE), "OUT_OF_RANGE")
         return size
 
 
@@ -103,6 +104,8 @@ class Listing(Generic[T]):
     permission: RequiredAccess
     description: str
     guarded: GuardedArgument | None = None
+    always: Filter | None = None
+    """What all of its rows have, whatever they are filtered by."""
     table: Any = field(init=False)
     orders: Mapping[str, KeysetOrder] = field(init=False)
     name: str = field(init=False)
@@ -148,6 +151,7 @@ class Listing(Generic[T]):
         tests = [
             *_visible_conditions(context.required_caller, self.table),
             *(filter.where(self.table) if filter else []),
+            *(self.always.where(self.table) if self.always else []),
         ]
         tests += [Condition.equal(column(self.table, name), value) for name, value in (of or {}).items()]
         if guarded is not None and self.guarded is not None:

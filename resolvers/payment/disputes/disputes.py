@@ -19,6 +19,7 @@ from resolvers.payment.scoping import check_owns_money
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.errors import InvalidInput
 from schema.core.inputs import graphql_input_for
+from schema.core.message_names import TemplatedMessage
 from schema.core.permission import Permission
 from schema.payment.dispute import AcceptDispute, ContestDispute, Dispute, DisputeState
 from schema.payment.errors import DisputeNotAnswerable, DisputeWithoutDocument
@@ -107,7 +108,11 @@ async def contest_dispute(call: Call, input: ContestDispute) -> Dispute:
 async def _check_contestable(call: Call, row: DisputeRow, amount: Decimal | None) -> None:
     check_awaits_answer(row, call.services.clock.now())
     if amount is not None and amount > row.dispute_amount:
-        raise InvalidInput.at("amount", f"Only {row.dispute_amount} is disputed.", "OUT_OF_RANGE")
+        raise InvalidInput.at(
+            "amount",
+            TemplatedMessage("Only {amount} is disputed.", amount=row.dispute_amount),
+            "OUT_OF_RANGE",
+        )
     async with call.services.db.sessions() as db:
         documents = await documents_of_dispute(db, row.id)
     if not any(document.status in EXAMINED for document in documents):

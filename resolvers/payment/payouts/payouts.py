@@ -153,10 +153,12 @@ async def validate_payout_request(call: Call, input: ValidatePayoutRequest) -> P
 
     The partner needs a validated identification and an active bank account: else it is refused with `PAYOUT_NOT_READY`,
     which says what is missing. What was taken back since it was created is taken off; if nothing is left, it is cancelled.
+    From the amount that the marketplace sets (`secondValidationFrom` of its `payoutSettings`), it stays `TO_BE_VALIDATED`
+    until a second user validates it; the first one is refused with `SECOND_VALIDATION_REQUIRED` then.
     """
     payout = await _payout.find(call, input.id, lock=True)
     if payout.status is not VALIDATED:
-        await validate_payout(call.services, call.db, payout)
+        await validate_payout(call.services, call.db, payout, call.caller)
     return payout
 
 

@@ -58,5 +58,5 @@ def check_ready(readiness: PartnerReadiness) -> BankAccountRow:
     if readiness.bank_account is None:
         missing.append("The partner has no active bank account: register its IBAN with `registerBankAccount`.")
     if missing or readiness.bank_account is None:
-        raise PayoutNotReady(missing=" ".join(missing))
+        raise PayoutNotReady(missing=missing)
     return readiness.bank_account

@@ -8,18 +8,20 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from resolvers.activation.steps import requires_sandbox
+from resolvers.core.caller import Caller
+from resolvers.core.scoping import require_marketplace
 from resolvers.core.services import Services
 from resolvers.payment.payouts.readiness import check_ready, readiness_of
 from schema.core.errors import OnlyInSandbox
 from schema.event import EventType
-from schema.payment.errors import MarketplacePaymentsNotActive, PayoutNotReady
+from schema.payment.errors import MarketplacePaymentsNotActive, PayoutNotReady, SecondValidationRequired
 from schema.payment.transfer import TransferStatus, TransferType
 from store.job.jobs import JobKind, enqueue_job
 from store.ledger.books import book_of_partner
 from store.ledger.payables import PayableItemRow
 from store.ledger.posting import post
 from store.ledger.wallets import WalletRow, marketplace_wallet, wallet_of_partner
-from store.partner.partners import PartnerRow
+from store.partner.partners import MarketplaceRow, PartnerRow
 from store.payment.transfers import TransferRow
 from store.payout.events import emit_payout_events
 from store.payout.gathering import refresh
@@ -28,14 +30,18 @@ from store.payout.requests import CANCELLED, PAYOUT_STATES, VALIDATED, PayoutReq
 from store.providers.money import MinorAmount
 
 NOTHING = Decimal("0.00")
+SECOND_USER = "One user has validated it. A second one has to."
 TAKEN_BACK = "All that it contained was taken back: there was nothing left to pay out."
 
 
-async def validate_payout(services: Services, db: AsyncSession, payout: PayoutRequestRow) -> None:
-    """Validate a locked payout request: its amount is reserved, and a job sends it.
+async def validate_payout(
+    services: Services, db: AsyncSession, payout: PayoutRequestRow, caller: Caller | None = None
+) -> None:
+    """Validate a locked payout request for a user, or automatically: its amount is reserved, and a job sends it.
 
     Raises InvalidTransition; what `check_ready` raises; OnlyInSandbox; MarketplacePaymentsNotActive if the network's part
-    has no wallet to come from. If all of it was taken back meanwhile, it is cancelled.
+    has no wallet to come from; what `_record_user` raises. If all of it was taken back meanwhile, it is cancelled. The
+    first of two users only leaves a record.
     """
     status = PAYOUT_STATES.require(payout.status, VALIDATED)
     readiness = (await readiness_of(db, [payout.partner_id]))[payout.partner_id]
@@ -49,6 +55,8 @@ async def validate_payout(services: Services, db: AsyncSession, payout: PayoutRe
     if payout.status is CANCELLED:
         payout.detail = TAKEN_BACK
         return
+    if not await _record_user(db, payout, caller, now):
+        return
     payout.network_amount = await _network_part(db, payout, balances)
     payout.recovered_amount = await _recovered(db, payout, balances)
     payout.status, payout.validated_on, payout.check_on = status, now, now
@@ -61,6 +69,28 @@ async def validate_payout(services: Services, db: AsyncSession, payout: PayoutRe
     await post(db, [validated_journal(payout)])
     await enqueue_job(db, JobKind.SEND_PAYOUT, {"id": payout.id}, unique_key=str(payout.id))
     await emit_payout_events(db, EventType.PAYOUT_REQUEST_VALIDATED, [payout])
+
+
+async def _record_user(db: AsyncSession, payout: PayoutRequestRow, caller: Caller | None, now: dt.datetime) -> bool:
+    """Record who validates a locked payout request. True if it is validated by that: by anybody, or by the second of two users
+    if its marketplace wants two. Raises SecondValidationRequired for the first one again and for nobody, and MarketplaceOnly
+    for users of a partner.
+    """
+    marketplaces = select(MarketplaceRow).join(PartnerRow, col(PartnerRow.marketplace_id) == col(MarketplaceRow.id))
+    marketplace = (await db.exec(marketplaces.where(col(PartnerRow.id) == payout.partner_id))).one()
+    user_id = None if caller is None else caller.user_id
+    if not marketplace.requires_second_validation(payout.payout_amount):
+        payout.first_validated_by_id = payout.first_validated_on = None
+        payout.validated_by_id = user_id
+        return True
+    if caller is None or user_id == payout.first_validated_by_id:
+        raise SecondValidationRequired
+    require_marketplace(caller)
+    if payout.first_validated_by_id is None:
+        payout.first_validated_by_id, payout.first_validated_on, payout.detail = user_id, now, SECOND_USER
+        return False
+    payout.validated_by_id = user_id
+    return True
 
 
 async def _wallet_of(db: AsyncSession, payout: PayoutRequestRow, partner: PartnerRow) -> WalletRow:

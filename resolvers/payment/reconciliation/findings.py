@@ -95,7 +95,7 @@ async def explain_reconciliation_finding(call: Call, input: ExplainReconciliatio
         call.db, call.caller, ReconciliationFindingRow, "reconciliation finding", lock=True, id=input.id
     )
     if finding.state is not OPEN:
-        raise InvalidTransition(thing="The finding", old=finding.state.value, new=EXPLAINED.value)
+        raise InvalidTransition(thing="The finding", old=finding.state, new=EXPLAINED)
     finding.state, finding.reason, finding.closed_on = EXPLAINED, input.reason, call.services.clock.now()
     await post(call.db, await explained_journals(call.db, await _journals_in_suspense(call.db, finding)))
     return finding

@@ -24,6 +24,7 @@ from resolvers.payment.refunds.refunds import (
 )
 from resolvers.payment.scoping import check_owns_money
 from schema.core.errors import InvalidInput
+from schema.core.message_names import TemplatedMessage
 from schema.core.permission import Permission
 from schema.payment.errors import GoodsUsed, NothingToRefund, NotRefundable, OrderLineRefunded
 from schema.payment.input import PreviewOrderRefund, RefundOrder, RefundOrderLine
@@ -194,7 +195,11 @@ def _line_refund(line: OrderProductRow, asked: RefundOrderLine, position: int) -
         raise OrderLineRefunded("lines", position, "id")
     quantity = left if asked.quantity is None else asked.quantity
     if quantity > left:
-        raise InvalidInput.at(("lines", position, "quantity"), f"Only {left} are left to refund.", "OUT_OF_RANGE")
+        raise InvalidInput.at(
+            ("lines", position, "quantity"),
+            TemplatedMessage("Only {left} are left to refund.", left=left),
+            "OUT_OF_RANGE",
+        )
     return LineRefund(line, quantity, amount_of(line, quantity))
 
 

@@ -8,8 +8,8 @@ from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 from babel import Locale
-from babel.dates import format_date, format_interval, format_time, get_datetime_format
-from babel.numbers import format_currency, format_decimal, format_percent
+from babel.dates import format_date, format_interval, format_skeleton, format_time, get_datetime_format
+from babel.numbers import format_currency, format_decimal, format_percent, get_decimal_symbol
 
 from schema.core.text import Text
 from schema.validation.countries import COUNTRIES
@@ -30,6 +30,11 @@ class Formats:
         self.colon = colon_in(language)
         """The separator between a label and its value."""
 
+    @property
+    def decimal_mark(self) -> str:
+        """The comma or point before decimals."""
+        return get_decimal_symbol(self.locale)
+
     def translate(self, text: Text) -> str:
         """The translation into this language, or into its fallback."""
         return text.in_language(self.language)
@@ -49,7 +54,7 @@ class Formats:
         """A deduction, with the minus sign that screen readers announce; zero has no sign."""
         return f"\N{MINUS SIGN}{self.money(amount, currency)}" if amount else self.money(amount, currency)
 
-    def number(self, count: int) -> str:
+    def number(self, count: int | Decimal) -> str:
         """`48 213`"""
         return format_decimal(count, locale=self.locale)
 
@@ -73,6 +78,14 @@ class Formats:
         """`23 août 2026, 14:35`, in a time zone by its IANA name."""
         pattern = str(get_datetime_format("medium", self.locale))
         return pattern.format(self.time(moment, time_zone), self.date(moment, time_zone))
+
+    def short_moment(self, moment: dt.datetime, time_zone: str, this_year: int) -> str:
+        """`23 août, 14:35`, in a time zone by its IANA name; of another year the day with its year."""
+        local = moment.astimezone(ZoneInfo(time_zone))
+        if local.year != this_year:
+            return self.days(local.date())
+        day = format_skeleton("MMMd", local, locale=self.locale)
+        return f"{day}, {format_time(local, 'short', locale=self.locale)}"
 
     def days(self, first: dt.date, last: dt.date | None = None) -> str:
         """The first and last day of a stay as a range; a single date if they are equal."""

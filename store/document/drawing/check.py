@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
+from schema.core.message_names import TemplatedMessage
 from store.media.images import InvalidPicture
 
 MAX_BYTES = 1_000_000
@@ -40,7 +41,9 @@ def check_drawing(content: bytes) -> DrawingSize:
     Scripts and animations stay in it: who draws it executes nothing.
     """
     if len(content) > MAX_BYTES:
-        raise InvalidPicture(f"This SVG is too large: at most {MAX_BYTES // 1000:,} kB.")
+        raise InvalidPicture(
+            TemplatedMessage("This SVG is too large: at most {most} kB.", most=f"{MAX_BYTES // 1000:,}")
+        )
     reader = _SvgReader()
     parser = expat.ParserCreate("utf-8", namespace_separator=" ")
     parser.XmlDeclHandler = reader.check_encoding
@@ -53,14 +56,18 @@ def check_drawing(content: bytes) -> DrawingSize:
     except InvalidPicture:
         raise
     except (expat.ExpatError, ValueError, LookupError) as error:
-        raise InvalidPicture(f"This SVG is damaged: {str(error)[:200]}.") from error
+        raise InvalidPicture(TemplatedMessage("This SVG is damaged: {error}.", error=str(error)[:200])) from error
     if reader.size is None:
         raise InvalidPicture("This SVG has no size: give it a `viewBox`, or a width and a height.")
     width, height = reader.size.width, reader.size.height
     if not SHORTEST <= min(width, height) <= max(width, height) <= LONGEST:
         raise InvalidPicture("This SVG is too large or too small: give it a width and a height of some hundred pixels.")
     if max(width, height) > MAX_RATIO * min(width, height):
-        raise InvalidPicture(f"This SVG is too narrow: a side may be at most {MAX_RATIO} times as long as the other.")
+        raise InvalidPicture(
+            TemplatedMessage(
+                "This SVG is too narrow: a side may be at most {most} times as long as the other.", most=MAX_RATIO
+            )
+        )
     return reader.size
 
 

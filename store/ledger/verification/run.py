@@ -9,9 +9,10 @@ import time
 from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-from sqlalchemy import text
+from sqlalchemy import TextClause, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlmodel import col, select
@@ -170,7 +171,7 @@ async def _check_batch(
     connection: AsyncConnection, rules: Sequence[Rule], values: Mapping[str, Any]
 ) -> dict[Rule, RuleResult]:
     begun = time.monotonic()
-    rows = (await connection.execute(text(_statement(rules)), values)).all()
+    rows = (await connection.execute(_statement(tuple(rules)), values)).all()
     milliseconds = round((time.monotonic() - begun) * 1000 / len(rules))
     found: dict[Rule, RuleResult] = {}
     for place, rule in enumerate(rules):
@@ -180,7 +181,8 @@ async def _check_batch(
     return found
 
 
-def _statement(rules: Sequence[Rule]) -> str:
+@cache
+def _statement(rules: tuple[Rule, ...]) -> TextClause:
     """SQL that finds what breaks rules that share a reading, or one rule."""
     reading = rules[0].reads
     shared = f"WITH {reading.name} AS MATERIALIZED ({reading.select})" if reading else ""
@@ -188,7 +190,7 @@ def _statement(rules: Sequence[Rule]) -> str:
         f"(SELECT {place} AS place, offender, count(*) OVER () AS offenders FROM ({rule.offenders}) o LIMIT {SAMPLE})"  # noqa: S608 - of SQL in this package
         for place, rule in enumerate(rules)
     )
-    return f"{shared} {' UNION ALL '.join(parts)}"
+    return text(f"{shared} {' UNION ALL '.join(parts)}")
 
 
 def _plan() -> dict[str, Any]:

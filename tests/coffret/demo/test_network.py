@@ -1,6 +1,5 @@
 """The network of the demo data: in every status, with its money right, and with codes and a shop that work."""
 
-import pathlib
 import re
 from collections.abc import Iterator
 from decimal import Decimal
@@ -28,19 +27,6 @@ from tests.fixtures.ledger import broken_rules
 
 CONTENT = load_network()
 FIRST = ("Maison Valserène", "Table Cardamine")
-
-
-@pytest.fixture
-def settings(tmp_path: pathlib.Path) -> Settings:
-    return Settings(funnel_scheme="http", port=8123, data_dir=tmp_path)
-
-
-@pytest.fixture
-async def demo_data(database: Database, sandbox: Starlette, settings: Settings) -> DemoData:
-    """The demo data, laid into an empty database."""
-    data = await seed(database, settings, clock, sandbox)
-    assert data is not None
-    return data
 
 
 async def names(database: Database, statement: str) -> set[str]:

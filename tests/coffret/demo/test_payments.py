@@ -47,10 +47,17 @@ async def values(services: Services, statement: str) -> list[Any]:
     return [row[0] for row in await services.db.rows(text(statement))]
 
 
-async def test_every_state_is_there_and_the_books_agree_with_the_provider(
+async def test_it_is_made_once_whole_and_goes_on(
     application: tuple[Starlette, httpx.AsyncClient], services: Services
 ) -> None:
-    await load(application)
+    await it_is_made_once(application, services)
+    await every_state_is_there_and_the_books_agree_with_the_provider(application, services)
+    await the_next_reconciliation_resolves_what_is_open(application, services)
+
+
+async def every_state_is_there_and_the_books_agree_with_the_provider(
+    application: tuple[Starlette, httpx.AsyncClient], services: Services
+) -> None:
     assert clock.ahead == dt.timedelta()
     assert {*await values(services, "SELECT status FROM payment")} == {*PaymentStatus}
     assert {*await values(services, "SELECT refund_status FROM payment")} == {*PaymentRefundStatus}
@@ -105,7 +112,7 @@ async def nothing_is_out_of_time(services: Services) -> None:
     assert await values(services, f"{ended} AND status IN ('expired', 'pending')") == [0]
 
 
-async def test_it_is_made_once(application: tuple[Starlette, httpx.AsyncClient], services: Services) -> None:
+async def it_is_made_once(application: tuple[Starlette, httpx.AsyncClient], services: Services) -> None:
     await asyncio.gather(load(application), load(application))
     assert await values(services, "SELECT count(*) FROM payment_request") == [len(CONTENT.requests) + 1], "and a refill"
     paid_requests = sum(request.end is DemoRequestEnd.PAID for request in CONTENT.requests)
@@ -136,10 +143,9 @@ def test_a_mistake_names_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         load_payments(folder.name)
 
 
-async def test_the_next_reconciliation_resolves_what_is_open(
+async def the_next_reconciliation_resolves_what_is_open(
     application: tuple[Starlette, httpx.AsyncClient], services: Services
 ) -> None:
-    await load(application)
     clock.advance(dt.timedelta(days=1))
     id = await begin_reconciliation(services)
     for _ in range(20):

@@ -83,8 +83,8 @@ async def test_an_empty_database_is_filled_with_both_shops(database: Database, s
         assert {row[0] for row in kinds} == {"digital", "click_and_collect", "home_delivery"}
 
 
-async def test_every_row_says_what_its_content_says(database: Database, sandbox: Starlette) -> None:
-    await laid(database, sandbox)
+@pytest.mark.usefixtures("demo_data")
+async def test_every_row_says_what_its_content_says(database: Database) -> None:
     async with database.sessions() as db:
         rows = (await db.exec(select(ProductRow).order_by(col(ProductRow.partner_id), col(ProductRow.ranking)))).all()
         pictures = {row.name: row.content for row in (await db.exec(select(PictureRow))).all()}
@@ -105,10 +105,8 @@ async def test_every_row_says_what_its_content_says(database: Database, sandbox:
         assert pictures[partner.logo_url.removeprefix("/media/")] == shop.logo.content
 
 
-async def test_users_log_in_with_the_password_and_see_what_their_role_sees(
-    database: Database, sandbox: Starlette
-) -> None:
-    await laid(database, sandbox)
+@pytest.mark.usefixtures("demo_data")
+async def test_users_log_in_with_the_password_and_see_what_their_role_sees(database: Database) -> None:
     async with database.sessions() as db:
         users = {user.username: user for user in (await db.exec(select(UserRow))).all()}
         marketplace = (await db.exec(select(MarketplaceRow))).one()
@@ -125,8 +123,7 @@ async def test_users_log_in_with_the_password_and_see_what_their_role_sees(
     ]
 
 
-async def test_gift_cards_have_codes_of_ours_and_balanced_entries(database: Database, sandbox: Starlette) -> None:
-    found = await laid(database, sandbox)
+async def test_gift_cards_have_codes_of_ours_and_balanced_entries(database: Database, demo_data: DemoData) -> None:
     codes = [row[0] for row in await database.rows(text("SELECT code FROM gift_card WHERE network_id IS NULL"))]
     assert len(set(codes)) == sum(len(shop.gift_cards) for shop in CONTENT.partners)
     assert all(looks_valid(code) for code in codes)
@@ -135,13 +132,12 @@ async def test_gift_cards_have_codes_of_ours_and_balanced_entries(database: Data
     assert (await database.rows(text(unequal)))[0][0] == 0
     assert await count(database, "gift_card", "status = 'paid' AND expires_on < now()") == 0
     assert await count(database, "gift_card", "created_on >= expires_on") == 0
-    shown = f"code = '{found.gift_card}' AND partner_id = 1 AND status = 'paid' AND remaining_amount > 0"
+    shown = f"code = '{demo_data.gift_card}' AND partner_id = 1 AND status = 'paid' AND remaining_amount > 0"
     assert await count(database, "gift_card", shown) == 1
 
 
-async def test_the_cart_that_is_shown_can_be_ordered_whole(database: Database, sandbox: Starlette) -> None:
-    found = await laid(database, sandbox)
-    items = found.cart["items"]
+async def test_the_cart_that_is_shown_can_be_ordered_whole(database: Database, demo_data: DemoData) -> None:
+    items = demo_data.cart["items"]
     choices = [
         ProductChoice(
             item["product_id"],
@@ -157,11 +153,11 @@ async def test_the_cart_that_is_shown_can_be_ordered_whole(database: Database, s
     assert any(choice.variant_id for choice in choices)
     assert any(choice.attribute_values for choice in choices)
     assert any(not choice.variant_id and not choice.attribute_values for choice in choices)
-    assert found.cart["return_url"] == "http://demo.localhost:8123/"
+    assert demo_data.cart["return_url"] == "http://demo.localhost:8123/"
 
 
+@pytest.mark.usefixtures("demo_data")
 async def test_the_provider_knows_the_partners(database: Database, sandbox: Starlette) -> None:
-    await laid(database, sandbox)
     transport = httpx.ASGITransport(sandbox)
     async with httpx.AsyncClient(transport=transport, base_url="http://sandbox") as client:
         token = (
@@ -181,8 +177,8 @@ async def test_a_second_start_changes_nothing(database: Database, sandbox: Starl
     assert await counts(database) == before
 
 
+@pytest.mark.usefixtures("demo_data")
 async def test_a_start_with_another_port_moves_the_shops(database: Database, sandbox: Starlette) -> None:
-    await laid(database, sandbox)
     found = await laid(database, sandbox, development(port=9001))
     assert found.site_domains == ("demo.localhost:9001", "demo2.localhost:9001")
     assert found.network_domain == "network.localhost:9001"
@@ -193,8 +189,8 @@ async def test_a_start_with_another_port_moves_the_shops(database: Database, san
     assert all(domain.endswith(".localhost:9001") and website == f"http://{domain}/" for domain, website in rows)
 
 
+@pytest.mark.usefixtures("demo_data")
 async def test_a_site_domain_that_somebody_changed_stays(database: Database, sandbox: Starlette) -> None:
-    await laid(database, sandbox)
     async with database.sessions() as db, db.begin():
         mine = await db.get_one(PartnerRow, 1)
         mine.site_domain, mine.website = "shop.test:8123", "https://shop.test/"
@@ -203,10 +199,10 @@ async def test_a_site_domain_that_somebody_changed_stays(database: Database, san
     assert (await database.rows(text("SELECT website FROM partner WHERE id = 1")))[0][0] == "https://shop.test/"
 
 
+@pytest.mark.usefixtures("demo_data")
 async def test_a_provider_that_forgot_is_told_again(
     database: Database, sandbox: Starlette, tmp_path: pathlib.Path
 ) -> None:
-    await laid(database, sandbox)
     emptied = sandbox_app(
         SandboxSettings(public_url="http://provider.test/_provider", clock=clock, path=tmp_path / "s.sqlite")
     )
@@ -271,8 +267,8 @@ async def test_what_fails_at_the_end_leaves_nothing(database: Database, sandbox:
     await laid(database, sandbox)
 
 
+@pytest.mark.usefixtures("demo_data")
 async def test_when_all_is_sold_and_spent_the_start_still_works(database: Database, sandbox: Starlette) -> None:
-    await laid(database, sandbox)
     async with database.engine.begin() as connection:
         await connection.execute(text("UPDATE product SET stock = 0"))
         await connection.execute(text("UPDATE product_variant SET stock = 0"))
@@ -284,8 +280,8 @@ async def test_when_all_is_sold_and_spent_the_start_still_works(database: Databa
     assert found.cart["items"] == []
 
 
-async def test_the_same_picture_of_two_partners_is_kept_once(database: Database, sandbox: Starlette) -> None:
-    await laid(database, sandbox)
+@pytest.mark.usefixtures("demo_data")
+async def test_the_same_picture_of_two_partners_is_kept_once(database: Database) -> None:
     before = await count(database, "picture")
     async with database.sessions() as db, db.begin():
         urls = {await store_picture(db, partner_id, b"<svg/>", "svg") for partner_id in (1, 2, 1)}

@@ -72,6 +72,13 @@ async def test_it_leads_to_experiences_gift_cards_and_the_network(visitor: httpx
         assert parsed(answer.text).one("p", class_="foot-name").text == "Maison Valserène"
 
 
+async def test_its_banner_leads_to_the_back_office(visitor: httpx.AsyncClient) -> None:
+    url = (await open_page(visitor)).one("p", class_="demo").one("a").attributes["href"]
+    answer = await visitor.get(url, follow_redirects=True)
+    assert (answer.status_code, answer.url.path) == (200, "/admin/log-in/")
+    assert answer.url.host != visitor.base_url.host, "it is the service's own host"
+
+
 async def test_it_speaks_the_visitors_language_or_english(visitor: httpx.AsyncClient) -> None:
     french = await open_page(visitor, language="fr-CH, en;q=0.5")
     assert french.one("html").attributes["lang"] == "fr"

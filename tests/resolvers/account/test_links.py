@@ -24,7 +24,7 @@ from store.account.second_factor import lock_user
 from store.core.clock import clock
 from store.core.signed_links import sign_link
 from store.mail.rows import MailRow
-from tests.changes import Transport
+from tests.changes import Direct, Transport
 from tests.fixtures.tenants import PASSWORD, Tenants, kept_of
 from tests.resolvers.account.second_factors import with_second_factor
 
@@ -302,6 +302,34 @@ async def test_an_invitation_is_sent_again(tenants: Tenants, ask: Transport) -> 
     assert (await ask.change("market a", links.resend_invitation, id=id)).wrong == {("", "INVITATION_OVER")}
     await tenants.execute("UPDATE app_user SET password_hash = '', email = '' WHERE id = :id", id=id)
     assert (await ask.change("market a", links.resend_invitation, id=id)).wrong == {("id", "INVALID")}
+
+
+async def test_nobody_is_invited_without_end(tenants: Tenants) -> None:
+    ask, uuid = Direct(tenants), str(tenants.partners["a1"].uuid)
+    assert (await ask.change("market a", links.invite_user, **INVITED, partner_uuid=uuid)).done
+    id = (await tenants.newest("app_user"))["id"]
+    for who in ("market a", "master", "market a", "master"):
+        assert (await ask.change(who, links.resend_invitation, id=id)).done
+    mails = await tenants.one("SELECT count(*) FROM mail")
+    refused = {("", "TOO_MANY_REQUESTS")}
+    for who in ("market a", "master"):
+        assert (await ask.change(who, links.resend_invitation, id=id)).wrong == refused
+    again = {**INVITED, "username": "bob", "email": "ADA@users.example", "partner_uuid": uuid}
+    assert (await ask.change("market a", links.invite_user, **again)).wrong == refused, "it is the address that counts"
+    assert await tenants.one("SELECT count(*) FROM mail") == mails
+    assert await tenants.one("SELECT count(*) FROM app_user WHERE username = 'bob'") == 0
+    clock.advance(dt.timedelta(hours=1))
+    assert (await ask.change("market a", links.resend_invitation, id=id)).done
+
+
+async def test_a_user_does_not_invite_without_end(tenants: Tenants, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tenants.services.limits.invitations, "_amount", 2)
+    ask, uuid = Direct(tenants), str(tenants.partners["a1"].uuid)
+    for number in range(3):
+        given = {**INVITED, "username": f"user{number}@users.example", "partner_uuid": uuid}
+        assert (await ask.change("market a", links.invite_user, **given)).done is (number < 2)
+    other = {**INVITED, "username": "other@users.example", "partner_uuid": uuid}
+    assert (await ask.change("master", links.invite_user, **other)).done
 
 
 @pytest.mark.parametrize(

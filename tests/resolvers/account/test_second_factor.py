@@ -80,6 +80,26 @@ async def test_setting_up_again_replaces_what_was_not_confirmed(tenants: Tenants
     assert (await _confirm(tenants, app.code(1))).wrong == {("", "SECOND_FACTOR_ACTIVE")}
 
 
+async def test_wrong_proofs_of_a_user_are_audited(tenants: Tenants) -> None:
+    app = await with_second_factor(tenants)
+    wrong = app.wrong_code()
+    ask = Direct(tenants)
+    assert not (await ask.change("a1", second_factor.disable_second_factor, password="a guess", otp=app.code())).done
+    assert not (await ask.change("a1", second_factor.disable_second_factor, password=PASSWORD, otp=wrong)).done
+    assert not (await ask.change("a1", second_factor.renew_recovery_codes, otp=wrong)).done
+    given = {"current_password": "a guess", "new_password": "another horse battery"}
+    assert not (await ask.change("a1", users.change_password, **given)).done
+    assert not (await ask.change("a1", users.change_password, **given | {"new_password": "short"})).done
+    await tenants.services.audit_buffer.flush()
+    entries = await tenants.rows(
+        "SELECT operation, refused, user_id, input::text FROM audit_entry WHERE refused IS NOT NULL ORDER BY id"
+    )
+    user = tenants.users["a1"].id
+    refused = ["disable_second_factor"] * 2 + ["renew_recovery_codes", "change_password"]
+    assert [tuple(row[:3]) for row in entries] == [(name, "INVALID_INPUT", user) for name in refused]
+    assert not any(secret in row[3] for row in entries for secret in ("a guess", wrong, PASSWORD, "battery"))
+
+
 async def test_a_new_password_forgets_a_secret_that_was_not_confirmed(tenants: Tenants) -> None:
     """Whoever knew the former password may have begun it."""
     await tenants.with_password("a1", PASSWORD)

@@ -314,3 +314,29 @@ async def test_a_code_that_is_lost_to_somebody_else_is_told_at_its_row(tenants: 
     assert told_last == {(("vouchers", 1, "code"), "ALREADY_TAKEN")}
     assert await tenants.one("SELECT count(*) FROM voucher") == 1
     assert await once(more, *listed[:4], listed[5]) == set()
+
+
+async def test_a_dry_run_tells_every_line_and_changes_nothing(tenants: Tenants) -> None:
+    sold, theirs = await sell(tenants, "a1"), await tenants.add(voucher_of(await sell(tenants, "a2")))
+    before = await tenants.snapshot()
+    good = [imported(sold, f"CODE {number}") for number in range(3)]
+    wrong = [*good, imported(sold, "CODE-1"), imported(sold, "a/b"), imported(sold, "LESS", total_price="-1")]
+    cases: list[tuple[list[dict[str, Any]], set[tuple[str, str]]]] = [
+        (good, set()),
+        (
+            wrong,
+            {
+                ("vouchers.1.code", "ALREADY_TAKEN"),
+                ("vouchers.3.code", "ALREADY_TAKEN"),
+                ("vouchers.4.code", "INVALID"),
+                ("vouchers.5.totalPrice", "OUT_OF_RANGE"),
+            },
+        ),
+        ([*good, imported(sold, theirs.code)], {("vouchers", "ALREADY_TAKEN")}),
+    ]
+    for vouchers, expected in cases:
+        answer = await tenants.graphql("a1", MANY, input={**_graphql_input(*vouchers), "dryRun": True})
+        payload = answer["data"]["importVouchers"]
+        assert {(".".join(error["field"]), error["code"]) for error in payload["userErrors"]} == expected
+        assert not payload["vouchers"]
+    assert await tenants.snapshot() == before

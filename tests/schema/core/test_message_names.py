@@ -7,7 +7,7 @@ from pydantic import TypeAdapter, ValidationError
 from schema.core.errors import InvalidTransition
 from schema.core.message_names import FieldName, TemplatedMessage
 from schema.core.messages import problems_of
-from schema.graph.errors import render_message
+from schema.graph.errors import ENGLISH
 from schema.partner.input import CreatePartnerStatus
 
 
@@ -24,18 +24,18 @@ def test_rest_and_graphql_have_names_of_their_own() -> None:
         "Send {choices}, or {key}: {least} at least.", choices=list(Colour), key=FieldName("dark_colour"), least=3
     )
     assert told == "Send r, db or g, or dark_colour: 3 at least."
-    assert render_message(told) == "Send RED, DARK_BLUE or GREEN, or darkColour: 3 at least."
-    assert render_message("Send r.") == "Send r."
+    assert ENGLISH.word(told) == "Send RED, DARK_BLUE or GREEN, or darkColour: 3 at least."
+    assert ENGLISH.word("Send r.") == "Send r."
 
 
 def test_one_choice_needs_no_or() -> None:
-    assert render_message(TemplatedMessage("Send {choices}.", choices=(Colour.RED,))) == "Send RED."
+    assert ENGLISH.word(TemplatedMessage("Send {choices}.", choices=(Colour.RED,))) == "Send RED."
 
 
 def test_errors_of_the_catalogue_name_members() -> None:
     error = InvalidTransition(thing="A thing", old=Colour.RED, new=Colour.GREEN)
     assert str(error) == "A thing cannot go from r to g."
-    assert render_message(error.problems[0].message) == "A thing cannot go from RED to GREEN."
+    assert ENGLISH.word(error.problems[0].message) == "A thing cannot go from RED to GREEN."
 
 
 def test_checks_of_inputs_name_members() -> None:
@@ -44,4 +44,4 @@ def test_checks_of_inputs_name_members() -> None:
     except ValidationError as error:
         (problem,) = problems_of(error)
     assert problem.message.endswith("Send a, i or t.")
-    assert render_message(problem.message).endswith("Send ACTIVE, INACTIVE or TEST.")
+    assert ENGLISH.word(problem.message).endswith("Send ACTIVE, INACTIVE or TEST.")

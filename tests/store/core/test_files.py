@@ -43,6 +43,19 @@ async def test_files_are_kept_replaced_listed_and_let_go(files: FileStore) -> No
     assert await files.get("documents/c.pdf") == b"%PDF"
 
 
+async def test_a_file_of_the_disk_is_stored_and_read_in_pieces(files: FileStore, tmp_path: pathlib.Path) -> None:
+    content = bytes(range(256)) * 50_000
+    source = tmp_path / "source"
+    source.write_bytes(content)
+    assert await files.open("exports/a.csv") is None
+    await files.put("exports/a.csv", b"before", "text/csv")
+    await files.put_file("exports/a.csv", source, "text/csv")
+    file = await files.open("exports/a.csv")
+    assert file is not None
+    assert file.size == len(content)
+    assert b"".join([chunk async for chunk in file.chunks]) == content == await files.get("exports/a.csv")
+
+
 @pytest.mark.parametrize(
     "key",
     ["", "/etc/passwd", "..", "a/../b", "a/..", "./a", "a//b", "a/", ".hidden", "a/.b", "a\\b", "a b", "a\n", "é", "%2e%2e/a",

@@ -1,6 +1,7 @@
 """The file store over S3: the same as in a folder, signed, below its prefix; and what is told when it is away."""
 
 import asyncio
+import pathlib
 
 import httpx
 import pytest
@@ -25,7 +26,7 @@ def settings_of(s3: S3Server, **others: str) -> Settings:
     return Settings.model_validate({**given, **others})
 
 
-async def test_files_are_kept_in_a_bucket(s3: S3Server) -> None:
+async def test_files_are_kept_in_a_bucket(s3: S3Server, tmp_path: pathlib.Path) -> None:
     files, other = (open_store(settings_of(s3, files_url=f"s3://{BUCKET}/coffret/{name}")) for name in ("one", "other"))
     assert await files.get("media/a/full.webp") is None
     picture = bytes(range(256)) * 30_000
@@ -33,6 +34,12 @@ async def test_files_are_kept_in_a_bucket(s3: S3Server) -> None:
     await files.put("media/a/full.webp", picture, "image/webp")
     assert await files.get("media/a/full.webp") == picture
     assert await other.get("media/a/full.webp") is None  # another prefix is another store
+    source = tmp_path / "source"
+    source.write_bytes(picture)
+    await files.put_file("exports/a.csv", source, "text/csv")
+    stored = await files.open("exports/a.csv")
+    assert stored is not None
+    assert b"".join([chunk async for chunk in stored.chunks]) == picture
     await asyncio.gather(*(files.put(f"media/many/{n}.webp", bytes([n % 256]), "image/webp") for n in range(60)))
     kept = {file.key: file.size async for file in files.list_files("media/many")}
     assert kept == {f"media/many/{n}.webp": 1 for n in range(60)}

@@ -48,7 +48,8 @@ async def answer(page: Page, stage: str) -> None:
 
 @pytest.mark.parametrize(("scheme", "language"), [("light", "en"), ("dark", "de")])
 async def test_every_step_is_sound(browsed: BrowsedSandbox, scheme: str, language: str) -> None:
-    context = await browsed.browser.new_context(color_scheme="dark" if scheme == "dark" else "light", locale=language)
+    day = scheme == "light"  # which looks at a phone in the dark as well
+    context = await browsed.browser.new_context(color_scheme="light" if day else "dark", locale=language)
     page = await context.new_page()
     problems: list[str] = []
     page.on("console", lambda message: problems.append(message.text) if "Content Security" in message.text else None)
@@ -56,11 +57,11 @@ async def test_every_step_is_sound(browsed: BrowsedSandbox, scheme: str, languag
     await page.goto(browsed.page_of(made))
     for name, _ in STEPS:
         await page.locator(f'[name="stage"][value="{name}"]').wait_for(state="attached")
-        await sound(page, f"sca {name} {scheme}", desktop=scheme == "light")
+        await sound(page, f"sca {name} {scheme}", desktop=day, colours=day)
         if name != "passkey":
             await page.click("#form button.main")
             await page.locator(".problems").wait_for()
-            await sound(page, f"sca {name} refused {scheme}", desktop=scheme == "light")
+            await sound(page, f"sca {name} refused {scheme}", desktop=day, colours=day)
             assert await page.evaluate("document.activeElement.className") == "problems"
             await page.click(".aids a.plain")
             await page.wait_for_url("**fill=1*")
@@ -70,12 +71,12 @@ async def test_every_step_is_sound(browsed: BrowsedSandbox, scheme: str, languag
     await page.wait_for_url(f"**{BACK}")
     assert await browsed.status(made) == "ACTIVE"
     await page.goto(browsed.page_of(made))
-    await sound(page, f"sca used {scheme}", desktop=scheme == "light")
+    await sound(page, f"sca used {scheme}", desktop=day, colours=day)
     await page.click("a.main")
     await page.wait_for_url(f"**{BACK}")
     for address in (made["PendingUserAction"]["RedirectUrl"], f"{browsed.origin}/_provider/sca?token=none"):
         await page.goto(address)
-        await sound(page, f"sca no way back {scheme}", desktop=scheme == "light")
+        await sound(page, f"sca no way back {scheme}", desktop=day, colours=day)
     assert problems == []
     await context.close()
 

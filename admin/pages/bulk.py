@@ -1,0 +1,191 @@
+"""Bulk actions: the form of what is common to the chosen objects of a list, a preview of what will change, the result."""
+
+import re
+import secrets
+from collections.abc import Mapping, Sequence
+
+from starlette.datastructures import QueryParams
+from starlette.responses import Response
+
+from admin.core.paths import ROOT
+from admin.core.request import AdminRequest
+from admin.forms.choices import choices_of
+from admin.forms.form_fields import FormBuilder
+from admin.forms.typed import YES, Typed
+from admin.pages.bulk_actions import BulkAction, bulk_actions
+from admin.pages.bulk_objects import BulkObjects, ObjectOutcome, read_objects
+from admin.pages.form_keys import form_key_of
+from admin.pages.resolving import resource_of
+from funnel.core.messages import N_
+from schema.core.errors import NotFound
+
+MOST = 100
+"""Objects that can be changed at once."""
+KEYS, STEP, CONSENT = "_keys", "_step", "_consent"
+"""Fields of the form itself: the chosen objects, what the button does, the explicit confirmation."""
+CONFIRM = "confirm"
+KEY = re.compile(r"[\w-]{1,40}", re.ASCII)
+NOTHING_CHOSEN = N_("Choose at least one row of the list.")
+NO_ACTION = N_("Choose what to do with them.")
+NOTHING_SET = N_("Fill this in.")
+
+
+async def show(request: AdminRequest) -> Response:
+    """Show the form for the objects that were chosen in a list; without fields the preview at once."""
+    resource, query = resource_of(request), request.http_request.query_params
+    request.context.require(resource.access)
+    if not query.get("action"):
+        return _problem(request, NO_ACTION)
+    bulk = _find(request, query["action"])
+    keys = _chosen(query)
+    if (problem := _wrong_number(request, keys)) is not None:
+        return problem
+    objects = await read_objects(request, bulk, keys)
+    if not bulk.shown:
+        return _preview(request, objects, await objects.preview({}), {})
+    return await _form(request, objects, {}, {}, has_defaults=True)
+
+
+async def submit(request: AdminRequest) -> Response:
+    """Show what will change, or change it. A form that is refused for all objects is shown again."""
+    bulk, form = _find(request, request.http_request.path_params["action"]), request.form
+    keys = list(dict.fromkeys(form.get(KEYS, "").split()))
+    if (problem := _wrong_number(request, keys)) is not None:
+        return problem
+    objects = await read_objects(request, bulk, keys)
+    values = {name: value for name, value in form.items() if name.partition(".")[0] in bulk.shown}
+    typed = Typed(values, request.reader.time_zone)
+    variables = typed.read(bulk.input, dict.fromkeys(bulk.hidden))
+    variables = {name: value for name, value in variables.items() if name not in bulk.hidden}
+    problems = dict(reversed(typed.problems))
+    if bulk.action.is_update and not variables and not problems:
+        problems = {bulk.shown[0]: NOTHING_SET}
+    if problems:
+        return await _form(request, objects, values, problems)
+    if form.get(STEP) != CONFIRM:
+        outcomes = await objects.preview(variables)
+        refused = {name for each in outcomes for name in each.by_field} & set(bulk.shown)
+        if refused and all(each.problem for each in outcomes):
+            first = next(each.by_field for each in outcomes if each.by_field)
+            return await _form(request, objects, values, first)
+        return _preview(request, objects, outcomes, values)
+    if bulk.needs_consent and form.get(CONSENT) != YES:
+        return _preview(request, objects, await objects.preview(variables), values, needs_tick=True)
+    return _result(request, objects, await objects.change(variables, form_key_of(form)))
+
+
+async def lead_back(request: AdminRequest) -> Response:
+    """Lead to the list: the pages of a bulk action are answers to forms."""
+    return request.redirect(f"{ROOT}{resource_of(request).slug}/")
+
+
+def _find(request: AdminRequest, slug: str) -> BulkAction:
+    """The bulk action that an address names. Raises NotFound, and Forbidden without the permission."""
+    resource = resource_of(request)
+    found = next((it for it in bulk_actions(resource) if it.action.slug == slug), None)
+    if found is None:
+        raise NotFound(thing="page")
+    request.context.require(resource.access)
+    request.context.require(found.action.access)
+    return found
+
+
+def _chosen(query: QueryParams) -> list[str]:
+    """The keys of the chosen rows: those that are ticked, or all of the page."""
+    page = query.get("page", "").split() if query.get("all") == YES else []
+    return list(dict.fromkeys((*query.getlist("id"), *page)))
+
+
+def _wrong_number(request: AdminRequest, keys: Sequence[str]) -> Response | None:
+    """The page that says that too few or too many objects were chosen; None if neither. Raises NotFound for no key."""
+    if not keys:
+        return _problem(request, NOTHING_CHOSEN)
+    if len(keys) > MOST:
+        return _problem(request, N_("At most 100 can be changed at once."))
+    if not all(KEY.fullmatch(key) for key in keys):
+        raise NotFound(thing="page")
+    return None
+
+
+def _problem(request: AdminRequest, problem: str) -> Response:
+    resource = resource_of(request)
+    return request.render(
+        "bulk.html",
+        400,
+        here=resource.slug,
+        resource=resource,
+        label=resource.label,
+        back=f"{ROOT}{resource.slug}/",
+        mode="problem",
+        problems=[problem],
+    )
+
+
+async def _form(
+    request: AdminRequest,
+    objects: BulkObjects,
+    values: Mapping[str, str],
+    problems: Mapping[str, str],
+    *,
+    has_defaults: bool = False,
+) -> Response:
+    bulk = objects.bulk
+    choices = await choices_of(request, bulk.input, bulk.hidden)
+    fields = FormBuilder(values, problems, choices, has_defaults).build(bulk.input, bulk.hidden)
+    names = {each.name for each in fields}
+    return _render(
+        request,
+        objects,
+        "form",
+        400 if problems else 200,
+        fields=fields,
+        outcomes=objects.names(),
+        problems=[text for name, text in problems.items() if name.partition(".")[0] not in names],
+    )
+
+
+def _preview(
+    request: AdminRequest,
+    objects: BulkObjects,
+    outcomes: Sequence[ObjectOutcome],
+    values: Mapping[str, str],
+    *,
+    needs_tick: bool = False,
+) -> Response:
+    possible = [each for each in outcomes if not each.problem]
+    return _render(
+        request,
+        objects,
+        "preview",
+        400 if needs_tick else 200,
+        outcomes=outcomes,
+        possible=possible,
+        values=values,
+        key=secrets.token_urlsafe(16),
+        problems=[N_("Confirm it with the box above the button.")] if needs_tick else [],
+    )
+
+
+def _result(request: AdminRequest, objects: BulkObjects, outcomes: Sequence[ObjectOutcome]) -> Response:
+    done = [each for each in outcomes if not each.problem]
+    return _render(request, objects, "result", 200, outcomes=outcomes, possible=done)
+
+
+def _render(request: AdminRequest, objects: BulkObjects, mode: str, status: int, **values: object) -> Response:
+    bulk = objects.bulk
+    return request.render(
+        "bulk.html",
+        status,
+        **{
+            "here": bulk.resource.slug,
+            "resource": bulk.resource,
+            "bulk": bulk,
+            "label": bulk.label,
+            "back": f"{ROOT}{bulk.resource.slug}/",
+            "url": f"{ROOT}{bulk.resource.slug}/bulk/{bulk.action.slug}/",
+            "keys": " ".join(objects.by_key),
+            "mode": mode,
+            "problems": [],
+        }
+        | values,
+    )

@@ -1,0 +1,153 @@
+"""The objects of a bulk action: reading them, telling what would change, changing them one by one."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from admin.core.request import AdminRequest
+from admin.core.titles import title_of, url_of
+from admin.core.values import Cell, value_at
+from admin.graph.execution import GraphAnswer
+from admin.graph.labels import label_of
+from admin.graph.schema_types import field_at, result_of
+from admin.graph.selections import values_selection
+from admin.pages.bulk_actions import BulkAction
+from admin.pages.lists import column_label
+from admin.pages.resolving import key_type, key_value
+from funnel.core.messages import N_
+
+UNKNOWN = N_("It does not exist, or you may not see it.")
+OUT_OF_STATE = N_("Its present state does not allow this.")
+FAILED = N_("Something went wrong")
+
+
+@dataclass(frozen=True, slots=True)
+class ValueChange:
+    """A value of an object before and after."""
+
+    label: str
+    before: Cell
+    after: Cell
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectOutcome:
+    """What would become of an object, or what has become of it."""
+
+    key: str
+    title: str
+    url: str = ""
+    changes: Sequence[ValueChange] = ()
+    problem: str = ""
+    """Why nothing changes; empty if it does."""
+    by_field: Mapping[str, str] = field(default_factory=dict)
+    """What is wrong with the fields of the form."""
+
+
+@dataclass(frozen=True)
+class BulkObjects:
+    """The chosen objects as the user sees them; None for one that the user does not see."""
+
+    request: AdminRequest
+    bulk: BulkAction
+    by_key: Mapping[str, Mapping[str, Any] | None]
+
+    def names(self) -> Sequence[ObjectOutcome]:
+        """The objects without what becomes of them."""
+        return [self._outcome(key, values) for key, values in self.by_key.items()]
+
+    async def preview(self, variables: Mapping[str, Any]) -> Sequence[ObjectOutcome]:
+        """What a change would do to each object. Changes nothing."""
+        return [await self._try(key, values, variables) for key, values in self.by_key.items()]
+
+    async def change(self, variables: Mapping[str, Any], form_key: str) -> Sequence[ObjectOutcome]:
+        """Change each object by its own operation, once for the key of a form, however often that is sent."""
+        return [await self._change(key, values, variables, form_key) for key, values in self.by_key.items()]
+
+    async def _try(self, key: str, values: Mapping[str, Any] | None, variables: Mapping[str, Any]) -> ObjectOutcome:
+        if values is None:
+            return self._outcome(key, None)
+        if not self.bulk.action.is_possible(values):
+            return self._outcome(key, values, problem=OUT_OF_STATE)
+        if not self.bulk.can_be_tried:
+            return self._outcome(key, values)
+        return self._read_answer(
+            key, values, await self.request.try_out(self._document(), self._input(values, variables))
+        )
+
+    async def _change(
+        self, key: str, values: Mapping[str, Any] | None, variables: Mapping[str, Any], form_key: str
+    ) -> ObjectOutcome:
+        if values is None:
+            return self._outcome(key, None)
+        given = self._input(values, variables)
+        return self._read_answer(key, values, await self.request.run(self._document(), given, key=f"{form_key}-{key}"))
+
+    def _input(self, values: Mapping[str, Any], variables: Mapping[str, Any]) -> dict[str, Any]:
+        bound = {name: value_at(values, path) for name, path in self.bulk.action.bound.items()}
+        return {"input": {**variables, **bound}}
+
+    def _document(self) -> str:
+        mutation, result = self.bulk.action.mutation, result_of(self.bulk.action.mutation)
+        assert result is not None
+        selected = values_selection(self.bulk.resource.type, (self.bulk.resource.key, *self.bulk.paths))
+        return (
+            f"mutation($input: {self.bulk.input.name}!) {{ {mutation}(input: $input) "
+            f"{{ {result[0]} {{ {selected} }} userErrors {{ field code message }} }} }}"
+        )
+
+    def _read_answer(self, key: str, values: Mapping[str, Any], answer: GraphAnswer) -> ObjectOutcome:
+        """What the answer of the mutation says about an object."""
+        payload = answer.data.get(self.bulk.action.mutation) or {}
+        wrong = [*payload.get("userErrors", ()), *(each for error in answer.errors for each in error.problems)]
+        if wrong:
+            by_field = {".".join(each["field"]): each["message"] for each in reversed(wrong)}
+            return self._outcome(key, values, " ".join(dict.fromkeys(each["message"] for each in wrong)), by_field)
+        if answer.errors:
+            error = answer.errors[0]
+            return self._outcome(key, values, FAILED if error.code == "INTERNAL_ERROR" else error.message)
+        result = result_of(self.bulk.action.mutation)
+        assert result is not None
+        changes = list(self._compare(values, payload[result[0]]))
+        return ObjectOutcome(key, self._title(values), url_of(self.bulk.resource, values), changes)
+
+    def _compare(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[ValueChange]:
+        reader = self.request.reader
+        for path in self.bulk.paths:
+            old, new = value_at(before, path), value_at(after, path)
+            if old != new:
+                name, of = path.rsplit(".", 1)[-1], field_at(self.bulk.resource.type, path)
+                yield ValueChange(column_label(path), reader.cell(name, of, old), reader.cell(name, of, new))
+
+    def _outcome(
+        self,
+        key: str,
+        values: Mapping[str, Any] | None,
+        problem: str = "",
+        by_field: Mapping[str, str] | None = None,
+    ) -> ObjectOutcome:
+        if values is None:
+            thing = self.request.translate(label_of(self.bulk.resource.type.name))
+            return ObjectOutcome(key, f"{thing} {key}", problem=UNKNOWN)
+        title, url = self._title(values), url_of(self.bulk.resource, values)
+        return ObjectOutcome(key, title, url, problem=problem, by_field=by_field or {})
+
+    def _title(self, values: Mapping[str, Any]) -> str:
+        return title_of(self.bulk.resource, values, self.request.reader)
+
+
+async def read_objects(request: AdminRequest, bulk: BulkAction, keys: Sequence[str]) -> BulkObjects:
+    """The objects with these keys, with one document. Raises NotFound for a text that cannot be a key."""
+    resource = bulk.resource
+    paths = (resource.key, *resource.title, *bulk.action.bound.values(), *bulk.action.when, *bulk.paths)
+    selected = values_selection(resource.type, dict.fromkeys(paths))
+    kind = key_type(resource)
+    declared = ", ".join(f"$k{number}: {kind}" for number in range(len(keys)))
+    parts = " ".join(
+        f"o{number}: {resource.finds}({resource.key}: $k{number}) {{ {selected} }}" for number in range(len(keys))
+    )
+    answer = await request.run(
+        f"query({declared}) {{ {parts} }}", {f"k{number}": key_value(resource, key) for number, key in enumerate(keys)}
+    )
+    answer.check()
+    return BulkObjects(request, bulk, {key: answer.data.get(f"o{number}") for number, key in enumerate(keys)})

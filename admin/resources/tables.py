@@ -1,0 +1,13 @@
+"""The columns of tables within pages, where not all that their objects have is worth a column."""
+
+from collections.abc import Mapping, Sequence
+
+TABLE_COLUMNS: Mapping[str, Sequence[str]] = {
+    "Fee": ("effectiveOn", "kind", "invoiceNumber", "vatRate", "vat", "amount"),
+    "GiftCardMovement": ("createdOn", "kind", "reference", "partner", "change"),
+    "PaymentTransaction": ("createdOn", "type", "status", "method", "resultMessage", "amount", "commission", "net"),
+    "PayoutLine": (
+        "payableOn", "kind", "details", "customer", "codeEnd", "reason", "payment", "gross", "fees", "amount", "movedTo",
+    ),
+}  # fmt: skip
+"""The names of fields by type, in the order of the columns. Types that are not named have all that they have."""

@@ -1,0 +1,1 @@
+"""Reports: sales of a period, and what is owed for gift cards."""

@@ -1,0 +1,1 @@
+"""Reports: figures of what was sold, and of what is still owed."""

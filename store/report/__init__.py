@@ -1,0 +1,1 @@
+"""Reports: sums over many rows, which the database adds up."""

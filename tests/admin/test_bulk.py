@@ -1,0 +1,272 @@
+"""Bulk actions: what is offered, what a preview tells and that it changes nothing, what becomes of each object."""
+
+import datetime as dt
+from urllib.parse import urlencode
+from uuid import uuid4
+
+import pytest
+
+from admin.forms.kinds import Kind, fields_of
+from admin.graph.execution import run
+from admin.pages import bulk_actions as declared
+from admin.pages.bulk_actions import bulk_actions
+from admin.pages.bulk_objects import OUT_OF_STATE, UNKNOWN
+from admin.resources.registry import resources
+from schema.core.permission import Permission
+from schema.gift_card.gift_card import GiftCardStatus as S
+from store.core.clock import clock
+from tests.admin.office import ROOT, Office, change_form, errors, notices, send
+from tests.fixtures.gift_card import card_events, gift_card
+from tests.fixtures.voucher import sell, voucher_of
+from tests.funnel.checkout.customer import Customer
+
+CARDS = f"{ROOT}gift-cards/"
+COUPONS = f"{ROOT}coupons/"
+
+
+def bulk_url(url: str, action: str, *keys: object) -> str:
+    """The address to which a list leads with its chosen rows."""
+    return f"{url}bulk/?{urlencode([('action', action), *(('id', key) for key in keys)])}"
+
+
+def rows_of(staff: Customer) -> dict[str, str]:
+    """What the table of a page says of each object, by its address; of one that is not seen by its name."""
+    found = {}
+    for row in staff.page.one("main").all("tr")[1:]:
+        links = row.one("th").all("a")
+        found[links[0].attributes["href"] if links else row.one("th").text] = row.one("td").text
+    return found
+
+
+def later(days: int) -> str:
+    """A time as it is typed, so many days from now."""
+    return (clock.now() + dt.timedelta(days=days)).strftime("%Y-%m-%dT%H:%M")
+
+
+async def test_cards_of_mixed_states_are_extended(office: Office) -> None:
+    tenants = office.tenants
+    paid, gone = await gift_card(tenants), await gift_card(tenants, status=S.CANCELLED)
+    over = await gift_card(tenants, status=S.EXPIRED, expires_on=clock.now() - dt.timedelta(days=1))
+    far = await gift_card(tenants, expires_on=clock.now() + dt.timedelta(days=3000))
+    before = await tenants.snapshot()
+    staff = await office.open("a1", bulk_url(CARDS, "extend-gift-card", paid.id, gone.id, over.id, far.id))
+    assert (staff.response.status_code, staff.h1) == (200, "Extend")
+    await send(staff, expiresOn=later(900))
+    assert staff.response.status_code == 200
+    outcomes = rows_of(staff)
+    assert "Expires on:" in outcomes[f"{CARDS}{paid.id}/"]
+    assert "Status: Expired → becomes Paid" in outcomes[f"{CARDS}{over.id}/"]
+    assert outcomes[f"{CARDS}{gone.id}/"].startswith("Left out")
+    assert outcomes[f"{CARDS}{far.id}/"] == "Left out Choose a time after the one it is valid until."
+    assert "2 will be changed. 2 are left out." in staff.page.one("main").text
+    assert await tenants.snapshot() == before, "a preview changes nothing"
+    fields = {each.attributes["name"]: each.attributes["value"] for each in change_form(staff).all("input")}
+    assert fields["_keys"] == f"{paid.id} {over.id}"
+    url = change_form(staff).attributes["action"]
+    for _ in range(2):
+        await staff.post(url, fields)
+        assert notices(staff) == ["2 are done."]
+        assert (await tenants.row("gift_card", over.id))["status"] == "paid"
+        for card in (paid, over):
+            assert [kind for kind, _ in await card_events(tenants, card.id)] == ["gift_card.extended"]
+    written = "SELECT count(*) FROM audit_entry WHERE operation = 'extend_gift_card' AND refused IS NULL"
+    assert await tenants.one(written) == 2
+    assert (await tenants.row("gift_card", gone.id))["status"] == "cncld"
+
+
+async def test_what_is_wrong_for_all_is_told_at_its_field(office: Office) -> None:
+    card = await gift_card(office.tenants)
+    before = await office.tenants.snapshot()
+    staff = await office.open("a1", bulk_url(CARDS, "extend-gift-card", card.id))
+    await send(staff, expiresOn="")
+    assert (staff.response.status_code, errors(staff)) == (400, {"expiresOn": "Fill this in."})
+    await send(staff, expiresOn=later(-9))
+    assert (staff.response.status_code, errors(staff)) == (400, {"expiresOn": "Choose a time to come."})
+    assert await office.tenants.snapshot() == before
+
+
+async def test_what_takes_something_away_is_confirmed(office: Office) -> None:
+    tenants = office.tenants
+    first, second = await gift_card(tenants), await gift_card(tenants)
+    staff = await office.open("a1", bulk_url(CARDS, "cancel-gift-card", first.id, second.id))
+    assert all("Status: Paid → becomes Cancelled" in each for each in rows_of(staff).values())
+    assert "required" in staff.page.one("input", name="_consent").attributes
+    before = await tenants.snapshot()
+    await send(staff)
+    assert staff.response.status_code == 400
+    assert notices(staff) == ["Confirm it with the box above the button."]
+    assert await tenants.snapshot() == before
+    await tenants.execute("UPDATE gift_card SET status = 'exprd' WHERE id = :id", id=second.id)
+    await send(staff, _consent="1")
+    assert [(await tenants.row("gift_card", it.id))["status"] for it in (first, second)] == ["cncld", "cncld"]
+
+
+async def test_what_changed_since_the_preview_is_refused_alone(office: Office) -> None:
+    tenants = office.tenants
+    first, second = await gift_card(tenants, status=S.DRAFT), await gift_card(tenants, status=S.DRAFT)
+    staff = await office.open("a1", bulk_url(CARDS, "activate-gift-card", first.id, second.id))
+    await tenants.execute("UPDATE gift_card SET status = 'cncld' WHERE id = :id", id=second.id)
+    await send(staff)
+    assert notices(staff) == ["1 is done.", "1 was refused."]
+    assert rows_of(staff)[f"{CARDS}{second.id}/"].startswith("Refused")
+    assert (await tenants.row("gift_card", first.id))["status"] == "paid"
+    assert (await tenants.row("gift_card", second.id))["status"] == "cncld"
+
+
+async def test_a_state_that_is_known_is_not_tried(office: Office) -> None:
+    order = office.tenants.owned["a1"].order
+    before = await office.tenants.snapshot()
+    staff = await office.open("a1", bulk_url(f"{ROOT}orders/", "mark-order-delivered", order))
+    assert rows_of(staff) == {f"{ROOT}orders/{order}/": f"Left out {OUT_OF_STATE}"}
+    assert change_form(staff).all("button") == []
+    assert await office.tenants.snapshot() == before
+
+
+@pytest.mark.parametrize("who", ["b1", "a2"])
+async def test_an_object_of_others_is_not_seen_nor_changed(office: Office, who: str) -> None:
+    tenants = office.tenants
+    own, theirs = await gift_card(tenants, who), await gift_card(tenants)
+    staff = await office.open(who, bulk_url(CARDS, "cancel-gift-card", own.id, theirs.id))
+    assert rows_of(staff)[f"Gift card {theirs.id}"] == f"Left out {UNKNOWN}"
+    before = await tenants.row("gift_card", theirs.id)
+    await send(staff, _keys=f"{theirs.id} {own.id}", _consent="1")
+    assert notices(staff) == ["1 is done.", "1 was refused."]
+    assert rows_of(staff)[f"Gift card {theirs.id}"] == f"Refused {UNKNOWN}"
+    assert await tenants.row("gift_card", theirs.id) == before
+    assert (await tenants.row("gift_card", own.id))["status"] == "cncld"
+
+
+async def test_vouchers_are_found_by_what_their_change_needs(office: Office) -> None:
+    sold = await sell(office.tenants, "a1")
+    voucher = await office.tenants.add(voucher_of(sold, expires_on=clock.now() + dt.timedelta(days=9)))
+    staff = await office.open("a1", bulk_url(f"{ROOT}vouchers/", "extend-voucher", voucher.id))
+    assert voucher.code not in staff.page.one("main").text, "codes are masked"
+    await send(staff, expiresOn=later(90))
+    await send(staff)
+    assert notices(staff) == ["1 is done."]
+    row = await office.tenants.row("voucher", voucher.id)
+    assert dt.datetime.fromisoformat(row["expires_on"]) > clock.now() + dt.timedelta(days=80)
+
+
+async def test_many_are_switched_off(office: Office) -> None:
+    coupon = office.tenants.owned["a1"].coupon
+    staff = await office.open("a1", bulk_url(COUPONS, "update-coupon", coupon))
+    assert [each.attributes["name"] for each in change_form(staff).all("select")] == ["isActive"]
+    before = await office.tenants.row("coupon", coupon)
+    await send(staff)
+    assert (staff.response.status_code, errors(staff)) == (400, {"isActive": "Fill this in."})
+    await send(staff, isActive="0", maxUsages="1")
+    assert "Active: Yes → becomes No" in rows_of(staff)[f"{COUPONS}{coupon}/"]
+    await send(staff, maxUsages="1")
+    changed = await office.tenants.row("coupon", coupon)
+    assert changed["is_active"] is False
+    assert changed["max_usages"] == before["max_usages"], "the form has no such field"
+
+
+async def test_at_most_a_hundred_and_at_least_one(office: Office) -> None:
+    before = await office.tenants.snapshot()
+    for keys, words in ((range(1, 102), "At most 100"), ((), "Choose at least one row")):
+        staff = await office.open("a1", bulk_url(CARDS, "cancel-gift-card", *keys))
+        assert staff.response.status_code == 400
+        assert notices(staff)[0].startswith(words)
+        csrf = await office.csrf("a1")
+        sent = {"csrf": csrf, "_keys": " ".join(map(str, keys)), "_key": "x" * 20, "_step": "confirm", "_consent": "1"}
+        await staff.post(f"{CARDS}bulk/cancel-gift-card/", sent)
+        assert (staff.response.status_code, notices(staff)[0].startswith(words)) == (400, True)
+    hundred = await office.open("a1", bulk_url(CARDS, "cancel-gift-card", *range(10**6, 10**6 + 100)))
+    assert (hundred.response.status_code, len(rows_of(hundred))) == (200, 100)
+    assert (await office.open("a1", f"{CARDS}bulk/?id=1")).response.status_code == 400
+    assert await office.tenants.snapshot() == before
+
+
+@pytest.mark.parametrize("key", ["x", "99999999999", "1/2", "٣"])
+async def test_what_is_no_key_is_not_found(office: Office, key: str) -> None:
+    assert (await office.open("a1", bulk_url(CARDS, "cancel-gift-card", key))).response.status_code == 404
+
+
+async def test_only_who_may_change_one_may_change_many(office: Office) -> None:
+    tenants = office.tenants
+    card, of = await gift_card(tenants), {"partner_id": tenants.partners["a1"].id}
+    await tenants.user("reader", "partner", [Permission.VIEW_GIFT_CARD], **of)
+    staff = await office.open("reader", CARDS)
+    assert staff.page.all("form", id="bulk") == []
+    assert staff.page.all("td", class_="pick") == []
+    url, csrf = bulk_url(CARDS, "cancel-gift-card", card.id), await office.csrf("reader")
+    before = await tenants.snapshot()
+    assert (await office.open("reader", url)).response.status_code == 403
+    sent = {"csrf": csrf, "_keys": str(card.id), "_key": "x" * 20, "_step": "confirm", "_consent": "1"}
+    staff = await office.browser("reader").post(f"{CARDS}bulk/cancel-gift-card/", sent)
+    assert staff.response.status_code == 403
+    for slug in ("spend-gift-card", "issue-gift-card", "nothing"):
+        assert (await office.open("a1", bulk_url(CARDS, slug, card.id))).response.status_code == 404
+    assert await tenants.snapshot() == before
+
+
+async def test_rows_are_chosen_in_the_list(office: Office) -> None:
+    cards = [await gift_card(office.tenants) for _ in range(3)]
+    staff = await office.open("a1", CARDS)
+    boxes = [cell.one("input") for cell in staff.page.all("td", class_="pick")]
+    assert {box.attributes["form"] for box in boxes} == {"bulk"}
+    keys = [box.attributes["value"] for box in boxes]
+    assert set(keys) >= {str(card.id) for card in cards}
+    form = staff.page.one("form", id="bulk")
+    assert form.one("input", name="page").attributes["value"].split() == keys
+    offered = [each.attributes["value"] for each in form.all("option")]
+    assert offered == ["", "activate-gift-card", "extend-gift-card", "cancel-gift-card"]
+    every = {"action": "cancel-gift-card", "all": "1", "page": " ".join(keys)}
+    await office.open("a1", f"{CARDS}bulk/?{urlencode(every)}")
+    assert len(rows_of(staff)) == len(keys)
+    assert (await office.open("a1", f"{CARDS}bulk/cancel-gift-card/")).path == CARDS, "a reload leads to the list"
+
+
+async def test_a_form_without_its_key_is_refused(office: Office) -> None:
+    card = await gift_card(office.tenants)
+    staff = await office.open("a1", bulk_url(CARDS, "cancel-gift-card", card.id))
+    before = await office.tenants.snapshot()
+    for key in ("", "short", "x" * 65, "a b c d e f g h i j"):
+        await office.open("a1", bulk_url(CARDS, "cancel-gift-card", card.id))
+        await send(staff, _consent="1", _key=key)
+        assert staff.response.status_code == 400
+    assert await office.tenants.snapshot() == before
+
+
+def test_what_is_offered_for_many_follows_from_the_declarations() -> None:
+    every = {each.action.mutation: each for of in resources().values() for each in bulk_actions(of)}
+    assert every.keys() >= {
+        "markOrderReady",
+        "markOrderCollected",
+        "markOrderSent",
+        "extendVoucher",
+        "extendGiftCard",
+        "cancelGiftCard",
+        "archiveMedia",
+        "retryJob",
+        "resendMail",
+        "acceptOffer",
+        "approveRefundRequest",
+        "updateCoupon",
+    }
+    assert not every.keys() & {"spendGiftCard", "refundOrder", "importVoucher", "updateVoucher", "changeSiteDomain"}
+    for each in every.values():
+        fields = {it.name: it for it in fields_of(each.input)}
+        assert all(not fields[name].is_required or name in each.action.bound for name in each.hidden), each.label
+        assert not {fields[name].kind for name in each.shown} & {Kind.FILE, Kind.ROWS}, each.label
+    assert list(every["markOrderSent"].shown) == ["carrier"]
+
+
+def test_what_is_done_one_by_one_would_be_offered_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(declared, "ONE_BY_ONE", frozenset())
+    every = {each.action.mutation for of in resources().values() for each in bulk_actions(of)}
+    monkeypatch.undo()
+    left = {each.action.mutation for of in resources().values() for each in bulk_actions(of)}
+    assert every - left == declared.ONE_BY_ONE
+    assert {
+        each.action.mutation for of in resources().values() for each in bulk_actions(of) if not each.can_be_tried
+    } == {"acceptDispute"}
+
+
+async def test_what_cannot_be_rolled_back_is_not_tried(office: Office) -> None:
+    document = "mutation($input: AcceptDisputeInput!) { acceptDispute(input: $input) { userErrors { code } } }"
+    context = await office.tenants.context("master")
+    answer = await run(context, document, {"input": {"id": str(uuid4())}}, dry_run=True)
+    assert [error.code for error in answer.errors] == ["INTERNAL_ERROR"]
