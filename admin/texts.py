@@ -11,6 +11,7 @@ from admin.graph.labels import label_of, value_label
 from admin.graph.message_texts import api_texts
 from admin.graph.schema_types import MONEY, TEXT, input_of, list_filter_of, list_order_of, queries, result_of
 from admin.graph.selections import node_of
+from admin.graph.words import CODES
 from admin.pages.bulk_actions import bulk_actions
 from admin.resources.imports import CSV_IMPORTS
 from admin.resources.registry import SECTIONS, resources
@@ -49,7 +50,7 @@ def schema_texts() -> set[str]:
             result = result_of(action.mutation)
             if result is not None:
                 types.add(result[1])
-    return found | types.texts | api_texts()
+    return found | types.texts | set(CODES.values()) | api_texts()
 
 
 def all_actions(resource: Resource) -> tuple[Action, ...]:

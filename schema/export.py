@@ -38,7 +38,7 @@ class ExportState(DescribedEnum):
     """The state of an export."""
 
     QUEUED = "queued", "It waits for a worker."
-    RUNNING = "running", "A worker writes it; `rowsDone` tells how far it is."
+    RUNNING = "running", "A worker writes it; `rowsDone` of `rowsExpected` tells how far it is."
     COMPLETED = "completed", "Its file can be downloaded until `expiresOn`."
     FAILED = "failed", "It could not be written; `error` says why."
     CANCELLED = "cancelled", "It was cancelled, and has no file."
@@ -81,6 +81,10 @@ class Export(SchemaModel):
         default=False, description="Whether it has whole codes of vouchers and gift cards; otherwise only their ends."
     )
     rows_done: int = Field(default=0, description="Number of rows that are written by now.")
+    rows_expected: int | None = Field(
+        default=None,
+        description="Number of rows that the list had when a worker last began with it; null before. The file may have others.",
+    )
     created_on: dt.datetime = datetime_column("When it was asked for.")
     started_on: dt.datetime | None = datetime_column(
         "When a worker last began with it; null while it waits.", default=None, nullable=True

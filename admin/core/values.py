@@ -188,7 +188,13 @@ class Reader:
             return Cell("text", NAMES.get(value, value))
         if COUNTRY.search(name):
             return Cell("text", self.formats.country(value))
-        return Cell("text", self.translate(CODES[value]) if name in CODED and value in CODES else value)
+        return Cell("text", self._word(value) if name in CODED else value)
+
+    def _word(self, value: str) -> str:
+        """A word of programs, of the service or of others: "Spa" for `spa`."""
+        if value in CODES:
+            return self.translate(CODES[value])
+        return value.capitalize() if value.isalpha() and value.islower() else value
 
     def day(self, text: str) -> str:
         """A day in the reader's language: `24 Dec 2026` of `2026-12-24`; what is no day stays as it is."""

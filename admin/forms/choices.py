@@ -140,10 +140,10 @@ def _picker(request: AdminRequest, of: InputField, page: Mapping[str, Any], sear
 
 
 async def _load_chosen(
-    request: AdminRequest, references: Mapping[str, InputField], form: Mapping[str, str], found: Mapping[str, Picker]
+    request: AdminRequest, references: Mapping[str, InputField], form: Mapping[str, str], pickers: Mapping[str, Picker]
 ) -> Mapping[str, Sequence[tuple[str, str, str]]]:
     """What is chosen and not among the first choices: value, name and picture."""
-    absent = {name: _chosen(form, references[name]) - picker.values for name, picker in found.items()}
+    absent = {name: _chosen(form, references[name]) - picker.values for name, picker in pickers.items()}
     asked: dict[str, tuple[str, str]] = {}
     parts, choices = [], dict[str, list[tuple[str, str, str]]]()
     for name, values in absent.items():

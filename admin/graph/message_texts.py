@@ -102,11 +102,11 @@ class _Module:
     def message_calls(self) -> Iterator[MessageCall]:
         for scope, call in _calls(self.tree, self.tree):
             position = MESSAGE_AT.get(_name(call))
-            if position is None or (given := _argument(call, position, "message")) is None:
+            if position is None or (message := _argument(call, position, "message")) is None:
                 continue
-            if isinstance(given, ast.Constant) and given.value == CONTEXT_OF_VALIDATION:
+            if isinstance(message, ast.Constant) and message.value == CONTEXT_OF_VALIDATION:
                 continue
-            yield MessageCall(self.path, ast.unparse(given), list(self._texts(given, scope)))
+            yield MessageCall(self.path, ast.unparse(message), list(self._texts(message, scope)))
 
     def nouns(self) -> Iterator[str]:
         for _, call in _calls(self.tree, self.tree):
@@ -125,18 +125,18 @@ class _Module:
                 if isinstance(each, ast.Assign):
                     yield from _assigned(each.targets[0], each.value)
 
-    def _texts(self, given: ast.expr, scope: ast.AST) -> Iterator[str]:
-        if isinstance(given, ast.Constant) and isinstance(given.value, str):
-            yield given.value
-        elif isinstance(given, ast.IfExp):
-            yield from self._texts(given.body, scope)
-            yield from self._texts(given.orelse, scope)
-        elif isinstance(given, ast.Call) and _name(given) == "TemplatedMessage":
-            yield from self._texts(given.args[0], scope)
-        elif isinstance(given, ast.Name):
+    def _texts(self, message: ast.expr, scope: ast.AST) -> Iterator[str]:
+        if isinstance(message, ast.Constant) and isinstance(message.value, str):
+            yield message.value
+        elif isinstance(message, ast.IfExp):
+            yield from self._texts(message.body, scope)
+            yield from self._texts(message.orelse, scope)
+        elif isinstance(message, ast.Call) and _name(message) == "TemplatedMessage":
+            yield from self._texts(message.args[0], scope)
+        elif isinstance(message, ast.Name):
             body = getattr(scope, "body", [])
-            own = [text for name, texts in self.constants(body) if name == given.id for text in texts]
-            yield from own or self.shared.get(given.id, ())
+            own = [text for name, texts in self.constants(body) if name == message.id for text in texts]
+            yield from own or self.shared.get(message.id, ())
 
 
 def _calls(node: ast.AST, scope: ast.AST) -> Iterator[tuple[ast.AST, ast.Call]]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from graphql import GraphQLObjectType, get_named_type
 
+from schema.export import SPENDABLE_CODES
 from schema.graph import paths
 
 MOST_NODES = 100
@@ -12,13 +13,9 @@ DEEPEST = 3
 """Levels of embedded objects on the page of an object."""
 needs_arguments, leaf_selection = paths.needs_arguments, paths.leaf_selection
 value_selection, values_selection = paths.value_selection, paths.values_selection
-SECRETS: Mapping[str, frozenset[str]] = {
-    "GiftCard": frozenset({"code", "documentUrl", "appleWalletUrl", "googleWalletUrl"}),
-    "NetworkGiftCard": frozenset({"code", "documentUrl", "holderUrl", "appleWalletUrl", "googleWalletUrl"}),
-    "NetworkVoucher": frozenset({"code", "documentUrl", "holderUrl", "appleWalletUrl", "googleWalletUrl"}),
-    "Order": frozenset({"pageUrl"}),
-    "Voucher": frozenset({"code", "documentUrl", "appleWalletUrl", "googleWalletUrl"}),
-}
+FOR_THE_POST = frozenset({"coverLetterUrl", "packingSlipUrl"})
+"""Documents that staff print to send something."""
+SECRETS: Mapping[str, frozenset[str]] = {name: code.fields - FOR_THE_POST for name, code in SPENDABLE_CODES.items()}
 """Codes, and what they are printed on: no page selects them, as they are shown by `reveal…` only, which is audited."""
 TitlesOf = Callable[[str], Sequence[str]]
 """The fields that name an object of a type; none if it has no page of its own."""

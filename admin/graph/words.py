@@ -20,8 +20,8 @@ PHRASES = {
 }  # fmt: skip
 """Words within a name, and what people say for them."""
 NAMED = {
-    "maskedCode": "Code",
-    "adultsPrice": "Price of an adult", "auditEntries": "Audit log", "AuditEntry": "Entry of the audit log",
+    "includeCodes": "Whole codes", "maskedCode": "Code", "rowsDone": "Rows", "rowsExpected": "Rows of the list",
+    "adultsPrice": "Price of an adult", "auditEntries": "Audit log", "AuditEntry": "Entry",
     "babyPrice": "Price of a baby", "boughtRentPrice": "Price paid for the stay", "cardPart": "Paid by card",
     "cardTotal": "Paid by card", "childrenPrice": "Price of a child", "codeEnd": "Code", "contestUntil": "Answer by",
     "createdOn": "Created", "effectiveOn": "Day", "expiresOn": "Valid until", "extraPart": "Paid by gift card",
@@ -47,7 +47,7 @@ NAMED = {
 """Labels of fields, lists and types whose names would spoil them."""
 VALUES = {
     "AMERICAN_EXPRESS": "American Express", "APPLE_PAY": "Apple Pay", "BIMONTHLY": "Twice a month", "CAPTURE": "Spent",
-    "COMMAND_LINE": "Command", "CREDIT_CARD": "Bank card", "ENDING": "Ends first", "ENDING_DESCENDING": "Ends last",
+    "COMMAND_LINE": "Command", "CSV": "CSV", "XLSX": "XLSX", "CREDIT_CARD": "Bank card", "ENDING": "Ends first", "ENDING_DESCENDING": "Ends last",
     "EXPEDITION": "By post", "FATHERS_DAY": "Father’s Day", "GIFTEE": "Recipient", "GIFTEE_EMAIL": "E-mail to the recipient",
     "GIFTER": "Giver", "GOOGLE_PAY": "Google Pay", "HOLD": "Reserved", "IDEAL": "iDEAL", "ISSUE": "Issued", "MASTER": "Platform",
     "MONTH": "Every month", "MOTHERS_DAY": "Mother’s Day", "OK": "Succeeded", "ON_SITE": "On site", "PAYIN": "Payment",
@@ -57,7 +57,7 @@ VALUES = {
 }  # fmt: skip
 """Values of enums whose words do not follow from their names."""
 CODES: Mapping[str, str] = {
-    "bank_account": "Bank account", "credit_card": "Bank card", "dispute": "Dispute", "gift_card": "Gift card",
+    "bank_account": "Bank account", "credit_card": "Bank card", "discount": "Discount", "dispute": "Dispute", "gift_card": "Gift card",
     "gift_card,credit_card": "Gift card and bank card", "gift_cards": "Gift cards", "invoice": "Invoice",
     "ledger_journal": "Correction", "mixed": "Mixed", "network": "Network", "network_gift_card": "Network gift card",
     "network_gift_card_usage": "Use of a network gift card", "network_voucher": "Network voucher",
@@ -66,7 +66,7 @@ CODES: Mapping[str, str] = {
     "voucher": "Voucher", "vouchers": "Vouchers",
 }  # fmt: skip
 """Words that the service itself writes into texts of `CODED`; what others write there is shown as it is."""
-CODED = frozenset({"details", "origin", "paymentType", "product", "sourceKind"})
+CODED = frozenset({"details", "origin", "paymentType", "product", "sourceKind", "type"})
 """Names of texts with such words."""
 ACTIONS = {
     "addVoucherRental": "Record a booking", "archiveMedia": "Archive", "captureGiftCard": "Spend the reserved amount",

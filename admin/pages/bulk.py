@@ -64,10 +64,8 @@ async def submit(request: AdminRequest) -> Response:
         return await _form(request, objects, values, problems)
     if form.get(STEP) != CONFIRM:
         outcomes = await objects.preview(variables)
-        refused = {name for each in outcomes for name in each.by_field} & set(bulk.shown)
-        if refused and all(each.problem for each in outcomes):
-            first = next(each.by_field for each in outcomes if each.by_field)
-            return await _form(request, objects, values, first)
+        if all(set(bulk.shown) & each.by_field.keys() for each in outcomes):
+            return await _form(request, objects, values, outcomes[0].by_field)
         return _preview(request, objects, outcomes, values)
     if bulk.needs_consent and form.get(CONSENT) != YES:
         return _preview(request, objects, await objects.preview(variables), values, needs_tick=True)

@@ -56,6 +56,7 @@ async def show(request: AdminRequest) -> Response:
     parts = [
         (part, _rows(request, resource, url, part)) for part in parts_of(resource.type, values, request.reader, url)
     ]
+    changes = resource.changes_by_itself(values)
     response = request.render(
         "detail.html",
         here=resource.slug,
@@ -70,11 +71,12 @@ async def show(request: AdminRequest) -> Response:
         shown_buttons=SHOWN_BUTTONS,
         buttons=action_buttons(request, resource, resource.actions, url, values),
         reports=[*_preview_links(resource, values), *report_links(request, resource.reports, url)],
+        progress=[values[name] or 0 for name in resource.progress] if changes else [],
         file_url=f"{url}file/" if resource.file and values[resource.file] else "",
         notice=notice_of(request, resource),
         partner_state=await partner_state(request, resource, values),
     )
-    if resource.changes_by_itself(values):
+    if changes:
         response.headers["Refresh"] = str(REFRESH)
     return response
 

@@ -13,7 +13,6 @@ from admin.graph.execution import GraphAnswer
 from admin.graph.labels import label_of, translated_label
 from admin.graph.schema_types import MONEY, field_at, is_many, list_order_of
 from admin.pages.actions import KEY
-from admin.pages.details import DONE
 from admin.pages.filters import read_filter
 from admin.pages.resolving import INT, resource_of
 from admin.resources.administration import EXPORTS
@@ -61,7 +60,7 @@ async def submit(request: AdminRequest) -> Response:
     payload = answer.data.get("createExport") or {}
     if problems := _problems(answer, payload):
         return _form(request, resource, 400, problems)
-    return request.redirect(f"{ROOT}{EXPORTS.slug}/{payload['export']['id']}/?{DONE}=create-export")
+    return request.redirect(f"{ROOT}{EXPORTS.slug}/{payload['export']['id']}/")
 
 
 async def download(request: AdminRequest) -> Response:
@@ -115,7 +114,7 @@ def _form(request: AdminRequest, resource: Resource, status: int = 200, problems
         here=resource.slug,
         resource=resource,
         is_filtered=read_filter(resource, asked, request).is_set,
-        query=list_query,
+        list_query=list_query,
         formats=FORMATS,
         chosen_format=request.form.get("format", FORMATS[0]),
         columns=_choices(request, resource),

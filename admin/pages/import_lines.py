@@ -14,7 +14,7 @@ from admin.resources.imports import CsvImport
 
 
 @dataclass(frozen=True, slots=True)
-class LineProblem:
+class ImportProblem:
     """What is wrong with a line: the label of the column, and why."""
 
     label: str
@@ -28,7 +28,7 @@ class ImportLine:
     number: int
     cells: Mapping[str, str]
     input: Mapping[str, Any]
-    problems: list[LineProblem] = field(default_factory=list)
+    problems: list[ImportProblem] = field(default_factory=list)
 
 
 @dataclass
@@ -51,9 +51,10 @@ class ImportReport:
         """Whether nothing is wrong."""
         return not (self.wrong or self.problems or self.by_field)
 
-    def sum_of(self, name: str) -> Decimal:
-        """The sum of the amounts in a column."""
-        return sum((Decimal(line.input[name]) for line in self.lines if line.input.get(name)), Decimal(0))
+    def sum_of(self, names: Sequence[str]) -> Decimal:
+        """The sum of the amounts in a column, or where it is empty in the next."""
+        amounts = (next((line.input[name] for name in names if line.input.get(name)), 0) for line in self.lines)
+        return sum(map(Decimal, amounts), Decimal("0.00"))
 
 
 def read_lines(request: AdminRequest, of: CsvImport, table: CsvTable, fields: Mapping[int, str]) -> ImportReport:
@@ -68,7 +69,7 @@ def read_lines(request: AdminRequest, of: CsvImport, table: CsvTable, fields: Ma
         read = ImportLine(
             line.number, {name: line.cells[at] for at, name in fields.items() if at < len(line.cells)}, values
         )
-        read.problems += [LineProblem(_label(columns, name), text) for name, text in problems.items()]
+        read.problems += [ImportProblem(_label(columns, name), text) for name, text in problems.items()]
         lines.append(read)
     return ImportReport(lines)
 
@@ -93,7 +94,7 @@ async def run_import(
         first, *rest = each["field"] or [""]
         if first == of.items and rest:
             line, name = sent[int(rest[0])], ".".join(rest[1:])
-            line.problems.append(LineProblem(_label(columns, name), each["message"]))
+            line.problems.append(ImportProblem(_label(columns, name), each["message"]))
         elif first == of.items or not first:
             report.problems.append(each["message"])
         else:

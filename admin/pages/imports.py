@@ -18,6 +18,7 @@ from admin.forms.csv_table import MOST_BYTES, CsvTable, UnreadableTable, read_ta
 from admin.forms.form_fields import FormBuilder
 from admin.forms.kinds import fields_of
 from admin.forms.typed import OMITTED, Typed
+from admin.graph.labels import label_of
 from admin.pages.form_keys import form_key_of
 from admin.pages.import_lines import ImportLine, ImportReport, read_lines, run_import
 from admin.resources.imports import CSV_IMPORTS, CsvImport
@@ -127,7 +128,7 @@ def _columns(
     return fields, problems
 
 
-def _hidden(of: CsvImport, request: AdminRequest) -> frozenset[str]:
+def _hidden_fields(of: CsvImport, request: AdminRequest) -> frozenset[str]:
     """The fields of the input that the form does not have: all but the partner, for users of several."""
     left = frozenset() if request.is_partner else frozenset({"partnerUuid"})
     return frozenset(of.input.fields) - left
@@ -136,7 +137,7 @@ def _hidden(of: CsvImport, request: AdminRequest) -> frozenset[str]:
 def _common(request: AdminRequest, of: CsvImport) -> tuple[dict[str, Any], dict[str, str]]:
     """The values of the form beside the file, and what is wrong with them."""
     typed = Typed(request.form, request.reader.time_zone)
-    hidden = _hidden(of, request)
+    hidden = _hidden_fields(of, request)
     values = {
         each.name: value
         for each in fields_of(of.input)
@@ -146,7 +147,7 @@ def _common(request: AdminRequest, of: CsvImport) -> tuple[dict[str, Any], dict[
 
 
 async def _start(request: AdminRequest, of: CsvImport, problems: Mapping[str, str] | None = None) -> Response:
-    wrong, hidden = problems or {}, _hidden(of, request)
+    wrong, hidden = problems or {}, _hidden_fields(of, request)
     choices = await choices_of(request, of.input, hidden)
     return _render(
         request,
@@ -162,7 +163,7 @@ async def _start(request: AdminRequest, of: CsvImport, problems: Mapping[str, st
 
 
 async def _fields(request: AdminRequest, of: CsvImport, wrong: Mapping[str, str]) -> Sequence[Any]:
-    hidden = _hidden(of, request)
+    hidden = _hidden_fields(of, request)
     choices = await choices_of(request, of.input, hidden)
     return FormBuilder(request.form, wrong, choices).build(of.input, hidden)
 
@@ -207,7 +208,7 @@ async def _report(
         lines=lines,
         fields=await _fields(request, of, report.by_field) if report.by_field else (),
         problems=report.problems,
-        sums=[(column.label, report.sum_of(column.name)) for column in columns_of(of.item) if column.name in of.sums],
+        sums=[(label_of(names[0]), report.sum_of(names)) for names in of.sums],
         content=base64.b64encode(content).decode(),
         chosen=fields,
         key=secrets.token_urlsafe(16),

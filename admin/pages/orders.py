@@ -41,10 +41,12 @@ class OrderMoment:
     what: Cell
     who: str
     words: Sequence[str]
+    again_url: str
+    """Where a message is sent again; empty if it is none, or waits to be sent."""
 
 
 @dataclass(frozen=True, slots=True)
-class OrderRefund:
+class RefundOfPayment:
     """A refund: what goes back, and to where."""
 
     link: Cell
@@ -64,7 +66,7 @@ class OrderPayment:
     state: Cell
     by_source: Sequence[tuple[str, str]]
     """Kinds of sources with their amounts."""
-    refunds: Sequence[OrderRefund]
+    refunds: Sequence[RefundOfPayment]
     receipt_url: str
 
 
@@ -86,7 +88,7 @@ async def show(request: AdminRequest) -> Response:
     values = await read_object(request, resource, f"{whole} {sold_selection()} {payments_selection()}")
     url = url_of(resource, values)
     step, actions = _actions(request, resource, url, values)
-    facts = list(facts_of(resource.type, values, request.reader))
+    facts = [fact for fact in facts_of(resource.type, values, request.reader) if fact.name not in ELSEWHERE]
     kept = values | dict.fromkeys(resource.type.fields.keys() - OTHER_PARTS)
     return request.render(
         "order.html",
@@ -102,17 +104,20 @@ async def show(request: AdminRequest) -> Response:
         lines=[sold_line(request, line) for line in values["products"]],
         totals=_totals(request, values),
         tracking=_tracking(request, values),
-        customer_url=f"{ROOT}customers/?{urlencode({'email': values['buyer']['email']})}"
-        if values["buyer"]["email"]
-        else "",
+        customer_url=_customer_url(values["buyer"]["email"]),
         delivery_name=in_language(values["delivery"]["name"], request.language),
         story=[_moment(request, entry) for entry in values["timeline"] or ()],
         payments=[_payment(request, payment) for payment in values["payments"]],
-        facts=[fact for fact in facts if fact.name not in ELSEWHERE and not is_technical(fact.name)],
+        facts=[fact for fact in facts if not is_technical(fact.name)],
         technical=[fact for fact in facts if is_technical(fact.name)],
         parts=list(parts_of(resource.type, kept, request.reader, url)),
         notice=notice_of(request, resource),
     )
+
+
+def _customer_url(email: str) -> str:
+    """The customers with the address of a buyer; empty if there is none."""
+    return f"{ROOT}customers/?{urlencode({'email': email})}" if email else ""
 
 
 def _actions(
@@ -168,9 +173,9 @@ def _payment(request: AdminRequest, payment: Mapping[str, Any]) -> OrderPayment:
     )
 
 
-def _refund(request: AdminRequest, refund: Mapping[str, Any]) -> OrderRefund:
+def _refund(request: AdminRequest, refund: Mapping[str, Any]) -> RefundOfPayment:
     resource = resources()["refunds"]
-    return OrderRefund(
+    return RefundOfPayment(
         link=_link(request, resource, refund),
         amount=money_text(request, refund["amount"]),
         state=state_cell(request, refund["state"]),
@@ -190,7 +195,15 @@ def _moment(request: AdminRequest, entry: Mapping[str, Any]) -> OrderMoment:
         what=state_cell(request, entry["kind"]),
         who=entry["username"] or (request.translate(value_label(actor)) if actor else ""),
         words=words,
+        again_url=_again_url(request, entry),
     )
+
+
+def _again_url(request: AdminRequest, entry: Mapping[str, Any]) -> str:
+    mails = resources()["mails"]
+    again = next(action for action in mails.actions if action.mutation == "resendMail")
+    is_over = entry["mailId"] is not None and entry["kind"] != "MAIL_QUEUED"
+    return f"{ROOT}{mails.slug}/{entry['mailId']}/{again.slug}/" if is_over and request.may(again.access) else ""
 
 
 def _link(request: AdminRequest, resource: Resource, values: Mapping[str, Any]) -> Cell:

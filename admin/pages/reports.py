@@ -16,7 +16,7 @@ from admin.forms.typed import INVALID, OMITTED, Typed
 from admin.graph.execution import GraphAnswer, raise_for
 from admin.graph.schema_types import is_many, queries
 from admin.graph.selections import value_selection, whole_selection
-from admin.pages.facts import Part, facts_of, parts_of, table_of_objects
+from admin.pages.facts import Part, facts_of, is_technical, parts_of, table_of_objects
 from admin.pages.resolving import read_object, resource_of
 from admin.resources.resource import Report, Resource
 from schema.core.errors import NotFound
@@ -33,7 +33,9 @@ async def show(request: AdminRequest) -> Response:
     fixed = {name: value_at(values, path) for name, path in report.bound.items()}
     asked = request.http_request.query_params
     typed = Typed(dict(asked), request.reader.time_zone)
-    fields = [each for each in argument_fields(report.query) if each.name not in {*fixed, *_tenant_arguments(request)}]
+    fields = [
+        each for each in argument_fields(report.query) if each.name not in {*fixed, *_tenant_arguments(request, fixed)}
+    ]
     variables = fixed | {each.name: value for each in fields if (value := typed.read_one(each)) is not OMITTED}
     is_complete = not typed.problems
     answer = await _run(request, report, variables) if is_complete else GraphAnswer({})
@@ -69,9 +71,9 @@ async def _object(request: AdminRequest, resource: Resource, report: Report) -> 
     return await read_object(request, resource, " ".join(value_selection(resource.type, path) for path in paths))
 
 
-def _tenant_arguments(request: AdminRequest) -> frozenset[str]:
+def _tenant_arguments(request: AdminRequest, fixed: Mapping[str, Any]) -> frozenset[str]:
     """The arguments that have only one possible value."""
-    return TENANTS if request.is_partner else frozenset()
+    return TENANTS if request.is_partner or TENANTS & fixed.keys() else frozenset()
 
 
 async def _run(request: AdminRequest, report: Report, variables: Mapping[str, Any]) -> GraphAnswer:
@@ -107,4 +109,4 @@ def _result(request: AdminRequest, report: Report, answer: GraphAnswer) -> dict[
         table = table_of_objects(kind, value, request.reader)
         return result | {"parts": [Part("", report.named, table=table)]}
     facts, parts = facts_of(kind, value, request.reader), parts_of(kind, value, request.reader, is_report=True)
-    return result | {"facts": list(facts), "parts": list(parts)}
+    return result | {"facts": [fact for fact in facts if not is_technical(fact.name)], "parts": list(parts)}

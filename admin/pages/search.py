@@ -21,7 +21,7 @@ MOST = 5
 """Results of a list."""
 SHORTEST, LONGEST = 2, 100
 LARGEST = 2**31
-MOST_FACTS = 4
+MOST_FACTS = 5
 """Values below a name."""
 RECENT = "orders", "vouchers", "gift-cards", "payments", "partners"
 """The lists whose newest objects are shown without words."""
@@ -82,7 +82,7 @@ async def show(request: AdminRequest) -> Response:
         each
         for resource in resources().values()
         if request.may(resource.access)
-        for each in (_tries(resource, words) if is_long_enough else _newest(resource, words))
+        for each in (_tries(resource, words) if is_long_enough else _newest(request, resource, words))
     ]
     groups = await _search(request, tries) if tries else []
     return request.render("search.html", query=words, groups=groups, shortest=SHORTEST, is_recent=not words)
@@ -122,9 +122,9 @@ def _result(request: AdminRequest, resource: Resource, row: Mapping[str, Any]) -
     return SearchResult(title_of(resource, row, request.reader, named), url_of(resource, row), facts[:MOST_FACTS])
 
 
-def _newest(resource: Resource, words: str) -> Iterator[SearchTry]:
+def _newest(request: AdminRequest, resource: Resource, words: str) -> Iterator[SearchTry]:
     """The list itself, if it is one of those that are shown without words."""
-    if not words and resource.slug in RECENT:
+    if not words and resource.slug in RECENT and not (request.is_partner and resource.type.name == "Partner"):
         yield SearchTry(resource)
 
 

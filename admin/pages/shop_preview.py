@@ -23,15 +23,18 @@ from admin.graph.labels import label_of
 from admin.graph.selections import value_selection
 from admin.pages.resolving import read_object, resource_of
 from admin.resources.resource import Resource
-from funnel.checkout.storefronts import BASKET
+from funnel.checkout import network_page
+from funnel.checkout.storefronts import BASKET, NETWORK, Storefront
 from funnel.core.brand_sheets import look_path
+from funnel.core.messages import N_
 from funnel.core.pages import HEADERS, PageTemplates
 from funnel.shop import catalogue_page, experience
 from funnel.shop.handler import ShopPageRequest
 from resolvers.catalogue.experience_page import get_experience_page
 from resolvers.core.caller import Caller, Transport
 from resolvers.core.context import Context
-from resolvers.partner.sites import Shop, shop_of
+from resolvers.core.services import Services
+from resolvers.partner.sites import Shop, network_shop_of, shop_of
 from schema.core.errors import NotFound
 from schema.core.text import Text
 from schema.theme import BrandTheme, CornerRadius, HeadingFont, StartPage
@@ -86,15 +89,28 @@ def _templates(*, reload: bool) -> PreviewTemplates:
 
 @dataclass(frozen=True, slots=True)
 class ShopPage:
-    """A page of a shop: where the partner of an object is, what else is read of the object, and how it is rendered."""
+    """A page of a shop: what is read of the object, whose shop it is, and how the page is rendered."""
 
-    partner: str
     selection: str
+    find_shop: Callable[[Services, Mapping[str, Any]], Awaitable[Shop | None]]
     render: Callable[[PreviewRequest, Mapping[str, Any]], Awaitable[Response]]
     url: str = ""
     """The field with the address of the page; empty if there is none."""
     on_sale: str = ""
     """The field that tells whether customers see it."""
+    storefront: Storefront = BASKET
+
+
+async def _shop_of_itself(services: Services, values: Mapping[str, Any]) -> Shop | None:
+    return await shop_of(services.db, UUID(values["uuid"]))
+
+
+async def _shop_of_partner(services: Services, values: Mapping[str, Any]) -> Shop | None:
+    return await shop_of(services.db, UUID(values["partner"]["uuid"]))
+
+
+async def _shop_of_network(services: Services, values: Mapping[str, Any]) -> Shop | None:
+    return await network_shop_of(services.db, UUID(values["marketplace"]["uuid"]))
 
 
 async def _start_page(request: PreviewRequest, _values: Mapping[str, Any]) -> Response:
@@ -105,11 +121,16 @@ async def _experience(request: PreviewRequest, values: Mapping[str, Any]) -> Res
     return await experience.render(request, await get_experience_page(request.context, values["slug"]))
 
 
+async def _box(request: PreviewRequest, values: Mapping[str, Any]) -> Response:
+    return await network_page.preview(request, values["id"])
+
+
 PAGES: Mapping[str, ShopPage] = {
-    "Partner": ShopPage("uuid", "uuid language", _start_page),
+    "Partner": ShopPage("uuid language", _shop_of_itself, _start_page),
     "VoucherPrototype": ShopPage(
-        "partner.uuid", "slug isActive url partner { uuid language }", _experience, "url", "isActive"
+        "slug isActive url partner { uuid language }", _shop_of_partner, _experience, "url", "isActive"
     ),
+    "Box": ShopPage("id isActive marketplace { uuid }", _shop_of_network, _box, on_sale="isActive", storefront=NETWORK),
 }
 """By the type of the object."""
 
@@ -166,15 +187,11 @@ def _selection(resource: Resource, page: ShopPage) -> str:
 async def _render(request: AdminRequest, typed: Mapping[str, str]) -> Response:
     resource, page = _page_of(request)
     values = await read_object(request, resource, _selection(resource, page))
-    partner = values if page.partner == "uuid" else values["partner"]
-    shop = await shop_of(request.services.db, UUID(partner["uuid"]))
+    shop = await page.find_shop(request.services, values)
     if shop is None:
-        raise NotFound(thing="shop")
-    problems = problems_of_look(typed)
-    if problems:
-        response = request.render("preview_problems.html", 400, problems=problems, menu=())
-        response.headers["Content-Security-Policy"] = IN_FRAMES
-        return response
+        return _without_preview(request, {label_of("marketplace"): N_("The network has no shop of its own.")}, 404)
+    if problems := problems_of_look(typed):
+        return _without_preview(request, problems, 400)
     shop = with_look(shop, typed)
     shown = PreviewRequest(
         request.http_request,
@@ -185,9 +202,16 @@ async def _render(request: AdminRequest, typed: Mapping[str, str]) -> Response:
         _language(request, values, typed),
         shop.brand,
         shop=shop,
-        storefront=BASKET,
+        storefront=page.storefront,
     )
     return await page.render(shown, values)
+
+
+def _without_preview(request: AdminRequest, problems: Mapping[str, str], status: int) -> Response:
+    """What is told in the place of a page that cannot be shown."""
+    response = request.render("preview_problems.html", status, problems=problems, menu=())
+    response.headers["Content-Security-Policy"] = IN_FRAMES
+    return response
 
 
 def _language(request: AdminRequest, values: Mapping[str, Any], typed: Mapping[str, str]) -> str:

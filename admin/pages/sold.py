@@ -74,7 +74,7 @@ def sold_selection() -> str:
 def sold_line(request: AdminRequest, line: Mapping[str, Any]) -> SoldLine:
     """A line in the reader's language."""
     variant = line["variant"] or {}
-    issued, state, giftee = _issued(request, line)
+    issued, state, giftee = _good_of(request, line)
     paid, refunded = (Decimal(line[name]["amount"]) for name in ("total", "refunded"))
     return SoldLine(
         id=line["id"],
@@ -94,7 +94,7 @@ def sold_line(request: AdminRequest, line: Mapping[str, Any]) -> SoldLine:
     )
 
 
-def _issued(request: AdminRequest, line: Mapping[str, Any]) -> tuple[Cell, Cell, str]:
+def _good_of(request: AdminRequest, line: Mapping[str, Any]) -> tuple[Cell, Cell, str]:
     """What was issued for a line, its state and its giftee; nothing for goods, and for who may not see it."""
     for name in GOODS:
         if (found := line.get(name)) is not None:

@@ -64,7 +64,7 @@ USERS = Resource(
 )
 MAILS = Resource(
     query="mails",
-    columns=("createdOn", "kind", "recipient", "state", "sentOn"),
+    columns=("kind", "recipient", "state", "sentOn"),
     title=("subject",),
     search=("recipient",),
 )
@@ -75,6 +75,7 @@ EXPORTS = Resource(
     elsewhere=frozenset({"createExport"}),
     when={"cancelExport": states(state="QUEUED RUNNING")},
     waits=states(state="QUEUED RUNNING"),
+    progress=("rowsDone", "rowsExpected"),
     file="url",
 )
 WEBHOOK_ENDPOINTS = Resource(
@@ -95,13 +96,11 @@ WEBHOOK_DELIVERIES = Resource(
     columns=("createdOn", "endpoint.url", "state", "tries", "lastStatus"),
     title=("event.type", "createdOn"),
 )
-EVENTS = Resource(
-    query="events", columns=("occurredOn", "subject", "partner.commercialName"), title=("type", "occurredOn")
-)
+EVENTS = Resource(query="events", columns=("occurredOn", "partner.commercialName"), title=("type", "occurredOn"))
 JOBS = Resource(query="jobs", columns=("state", "attempts", "createdOn", "lastError"), title=("kind", "id"))
 AUDIT_ENTRIES = Resource(
     query="auditEntries",
     find="auditEntry",
-    columns=("occurredOn", "refused", "actor", "username", "subjectType", "subjectId", "address"),
+    columns=("occurredOn", "refused", "actor", "username", "subjectType"),
     title=("operation", "occurredOn"),
 )

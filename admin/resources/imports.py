@@ -23,8 +23,8 @@ class CsvImport:
     """The field of its input with the list."""
     most: int
     """The number of objects that it takes at once."""
-    sums: tuple[str, ...]
-    """Columns with amounts that are added up."""
+    sums: tuple[tuple[str, ...], ...]
+    """Columns with amounts that are added up, each with those that take its place where it is empty."""
     example: Mapping[str, str]
     """The line of the template below its header."""
 
@@ -54,7 +54,7 @@ CSV_IMPORTS: Mapping[str, CsvImport] = {
             "importGiftCards",
             "giftCards",
             gift_card_input.MOST_IMPORTED,
-            ("value", "remainingValue"),
+            (("value",), ("remainingValue", "value")),
             {
                 "code": "OLD-0001",
                 "value": "100.00",
@@ -72,7 +72,7 @@ CSV_IMPORTS: Mapping[str, CsvImport] = {
             "importVouchers",
             "vouchers",
             voucher_input.MOST_IMPORTED,
-            ("totalPrice",),
+            (("totalPrice",),),
             {
                 "code": "OLD-0001",
                 "voucherPrototypeId": "1",

@@ -155,6 +155,8 @@ class Resource:
     """Whether others lead users of a partner to objects that only the marketplace may look up."""
     waits: States = field(default_factory=dict)
     """In which states an object changes by itself, so that its page is loaded again; empty for never."""
+    progress: tuple[str, ...] = ()
+    """The fields that say how much of it is done, and of how much; none if it takes no time."""
     file: str = ""
     """The field with the address of the file that an object is; empty if it is none. The page has a button for it."""
     picture: str = ""

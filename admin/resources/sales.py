@@ -108,7 +108,7 @@ REFUNDS = Resource(
 )
 DISPUTES = Resource(
     query="disputes",
-    columns=("createdOn", "state", "kind", "contestUntil", "amount", "held", "partner.commercialName"),
+    columns=("createdOn", "state", "kind", "contestUntil", "amount", "partner.commercialName"),
     title=("payment.customer.firstName", "payment.customer.lastName", "createdOn"),
     more=(Action("pushDisputeDocument", {"disputeId": "id"}, named="Add a document"),),
 )

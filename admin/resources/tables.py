@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 TABLE_COLUMNS: Mapping[str, Sequence[str]] = {
     "Fee": ("effectiveOn", "kind", "invoiceNumber", "vatRate", "vat", "amount"),
     "GiftCardMovement": ("createdOn", "kind", "reference", "partner", "change"),
+    "LedgerEntry": ("role", "owner", "debit", "credit", "balanceAfter"),
     "PaymentTransaction": ("createdOn", "type", "status", "method", "resultMessage", "amount", "commission", "net"),
     "PayoutLine": (
-        "payableOn", "kind", "details", "customer", "codeEnd", "reason", "payment", "gross", "fees", "amount", "movedTo",
+        "payableOn", "kind", "details", "customer", "codeEnd", "gross", "fees", "amount", "reason", "payment", "movedTo",
     ),
 }  # fmt: skip
 """The names of fields by type, in the order of the columns. Types that are not named have all that they have."""

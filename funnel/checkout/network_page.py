@@ -4,10 +4,21 @@ from starlette.responses import Response
 
 from funnel.checkout.current_basket import current_basket
 from funnel.checkout.request import CheckoutRequest
-from resolvers.checkout.network_shop import open_network_shop
+from resolvers.checkout.network_shop import open_network_shop, preview_box
+from schema.checkout.network_offer import NetworkWindow
+from schema.checkout.view import Checkout
 
 
 async def show(request: CheckoutRequest) -> Response:
     """Show what the shop sells of its network, and a link to this browser's basket."""
     window = await open_network_shop(request.context)
-    return request.render("network.html", window=window, basket=await current_basket(request))
+    return _render(request, window, await current_basket(request))
+
+
+async def preview(request: CheckoutRequest, box_id: int) -> Response:
+    """Show a box to staff, on sale or not."""
+    return _render(request, await preview_box(request.context, box_id), None)
+
+
+def _render(request: CheckoutRequest, window: NetworkWindow, basket: Checkout | None) -> Response:
+    return request.render("network.html", window=window, basket=basket)

@@ -10,7 +10,6 @@ from resolvers.account.verification import (
     WRONG_PASSWORD,
     use_own_second_factor,
     verify_own_password,
-    wrong_proof,
 )
 from resolvers.core.computed_fields import computes
 from resolvers.core.context import Context
@@ -74,7 +73,7 @@ async def confirm_second_factor(call: Call, input: ConfirmSecondFactor) -> Recov
     async with call.services.db.sessions() as db, db.begin():
         user = await _locked_without(db, call)
         if not await confirm_totp(db, call.services.settings, user, input.otp, call.services.clock.now()):
-            raise wrong_proof("otp", WRONG_OTP)
+            raise InvalidInput.of_proof("otp", WRONG_OTP)
         codes = await replace_recovery_codes(db, user)
     call.add_audit_subject(user)
     return RecoveryCodes(codes=list(codes))

@@ -10,13 +10,6 @@ WRONG_PASSWORD = "This is not the password that you log in with."  # noqa: S105 
 WRONG_OTP = "This code is not right, or was used already. Wait for the next one, and check the clock of your device."
 
 
-def wrong_proof(field: str, message: str) -> InvalidInput:
-    """The error of a wrong password, or of a wrong code of one's own second factor. The audit log tells of it."""
-    error = InvalidInput.at(field, message)
-    error.audited = True
-    return error
-
-
 async def verify_own_password(call: Call, password: str, field: str) -> UserRow:
     """The caller's row, as it was when the password was found right. Raises InvalidInput at the field.
 
@@ -27,7 +20,7 @@ async def verify_own_password(call: Call, password: str, field: str) -> UserRow:
     async with call.services.limits.log_ins.attempt(row.username, call.context.address) as attempt:
         attempt.succeeded = await verify_password(row.password_hash, password)
     if not attempt.succeeded:
-        raise wrong_proof(field, WRONG_PASSWORD)
+        raise InvalidInput.of_proof(field, WRONG_PASSWORD)
     return row
 
 
@@ -50,4 +43,4 @@ async def use_own_second_factor(call: Call, otp: str) -> None:
     try:
         await use_second_factor(call, row, otp)
     except WrongCredentials:
-        raise wrong_proof("otp", WRONG_OTP) from None
+        raise InvalidInput.of_proof("otp", WRONG_OTP) from None

@@ -9,7 +9,7 @@ from schema.checkout.network_offer import NetworkWindow, OfferedBox
 from schema.core.errors import NotFound
 from schema.core.permission import AccessRule
 from schema.validation.numbers import LARGEST_ID
-from store.checkout.network_offers import NetworkShop, load_boxes, load_network_cards, load_network_shop
+from store.checkout.network_offers import NetworkShop, load_box, load_boxes, load_network_cards, load_network_shop
 
 
 @operation(AccessRule.CUSTOMER, transaction=False)
@@ -34,6 +34,19 @@ async def open_box(call: Call, box_id: int) -> OfferedBox:
     if box is None:
         raise NotFound(thing="box")
     return box
+
+
+@operation(AccessRule.CUSTOMER, transaction=False)
+async def preview_box(call: Call, box_id: int) -> NetworkWindow:
+    """The window of the shop with this box only, on sale or not. Raises NotFound for an unknown box, and for customers."""
+    if not call.caller.is_preview:
+        raise NotFound(thing="box")
+    async with call.services.db.read_sessions() as db:
+        shop = await load_network_shop(db, partner_of(call))
+        box = await load_box(db, shop, box_id)
+    if box is None:
+        raise NotFound(thing="box")
+    return NetworkWindow(currency=shop.currency, cards=None, boxes=(box,))
 
 
 async def _network_shop(call: Call, db: AsyncSession) -> NetworkShop:

@@ -87,5 +87,8 @@ class ListReader(Protocol[S_contra]):
     def columns(self, list: str) -> Sequence[ListColumn]:
         """All columns that the rows of a list have themselves, in the order of the schema."""
 
+    async def count(self, services: S_contra, caller: Caller, list: str, filter: Mapping[str, Any]) -> int:
+        """Number of rows of a list. Raises as `read` does."""
+
     async def read(self, services: S_contra, caller: Caller, page: ListPageRequest) -> ListPage:
         """A page of a list. Raises InvalidInput for the filter, at paths below `filter`, and what the list raises."""

@@ -10,7 +10,7 @@ import datetime as dt
 import pathlib
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 from zoneinfo import ZoneInfo
@@ -146,17 +146,20 @@ class ExportWriter:
     services: Services
     export: ExportRow
     rows_done: int = 0
-    next_sign: dt.datetime | None = None
+    rows_expected: int = 0
+    next_sign: dt.datetime = field(init=False)
 
     async def write(self) -> None:
         """Write its file and store it. Raises ExportTakenOver, SheetFull, and what the list raises."""
         with tempfile.TemporaryDirectory(prefix="coffret-export-") as folder:
             path = pathlib.Path(folder, f"export.{self.export.format.value}")
             await self._fill(path)
+            if (size := await asyncio.to_thread(_size_of, path.parent)) > LARGEST_FILE:
+                raise ExportTooLarge
             await self._caller()  # a user who was deactivated meanwhile gets nothing
             await self.sign()
             await self.services.files.put_file(self.export.file_key, path, CONTENT_TYPES[self.export.format])
-            await self._complete(await asyncio.to_thread(_size_of, path.parent))
+            await self._complete(size)
 
     async def _fill(self, path: pathlib.Path) -> None:
         titles = [column["title"] for column in self.export.columns]
@@ -170,6 +173,10 @@ class ExportWriter:
         caller = await self._caller()
         columns = self._columns(caller)
         cells = CellWriter(ZoneInfo(caller.time_zone), self.export.language, self.export.include_codes)
+        self.rows_expected = await self.services.lists.count(
+            self.services, caller, self.export.list, self.export.filter
+        )
+        await self.sign()
         cursor: str | None = None
         while True:
             page = await self.services.lists.read(self.services, caller, self._request(columns, cursor))
@@ -179,7 +186,7 @@ class ExportWriter:
             cursor = page.cursor
             if cursor is None:
                 return
-            if self.next_sign is None or self.services.clock.now() >= self.next_sign:
+            if self.services.clock.now() >= self.next_sign:
                 await self.sign()
                 caller = await self._caller()
                 if await asyncio.to_thread(_size_of, path.parent) > LARGEST_FILE:
@@ -233,7 +240,7 @@ class ExportWriter:
         """Store how far it is, and hold it for longer. Raises ExportTakenOver."""
         now = self.services.clock.now()
         async with self.services.db.sessions() as db, db.begin():
-            if not await record_progress(db, self.export, self.rows_done, now):
+            if not await record_progress(db, self.export, now, self.rows_done, self.rows_expected):
                 raise ExportTakenOver
         self.next_sign = now + SIGN_INTERVAL
 

@@ -81,7 +81,7 @@ class TimelineReader:
             return {}
         return {"actor": entry.actor, "username": entry.username if self.sees_users else ""}
 
-    async def audited(self, subject: str, ids: Iterable[object]) -> Sequence[AuditEntry]:
+    async def audit_entries(self, subject: str, ids: Iterable[object]) -> Sequence[AuditEntry]:
         """What was done to objects of a type, oldest first."""
         row = AuditEntryRow
         about = col(row.subject_type) == subject, is_any_of(col(row.subject_id), [str(id) for id in ids])
@@ -91,7 +91,7 @@ class TimelineReader:
     async def add_fulfilment(self) -> None:
         """What was done with the orders themselves."""
         audited = defaultdict[int, list[AuditEntry]](list)
-        for entry in await self.audited("Order", self.orders):
+        for entry in await self.audit_entries("Order", self.orders):
             if entry.operation in STAFF_MOVES and entry.changes:
                 audited[int(entry.subject_id)].append(entry)
         for id, order in self.orders.items():
@@ -114,7 +114,9 @@ class TimelineReader:
             self.add(order_id or 0, row.executed_on or row.created_on, OrderTimelineKind.PAID, amount=money)
         query = select(payment.order_id, refund).join(refund, col(refund.payment_id) == payment.id)
         refunds = (await self.db.exec(query.where(of_order))).all()
-        audited = {entry.subject_id: entry for entry in await self.audited("Refund", [row.id for _, row in refunds])}
+        audited = {
+            entry.subject_id: entry for entry in await self.audit_entries("Refund", [row.id for _, row in refunds])
+        }
         for order_id, made in refunds:
             more = {"amount": Money(amount=made.refund_amount, currency=made.currency), "text": made.reason}
             who = self.who(audited.get(str(made.id)))
@@ -124,7 +126,9 @@ class TimelineReader:
         """What buyers have asked for, and the answers."""
         row = RefundRequestRow
         requests = (await self.db.exec(select(row).where(is_any_of(col(row.order_id), list(self.orders))))).all()
-        audited = {entry.subject_id: entry for entry in await self.audited("RefundRequest", [it.id for it in requests])}
+        audited = {
+            entry.subject_id: entry for entry in await self.audit_entries("RefundRequest", [it.id for it in requests])
+        }
         for each in requests:
             self.add(each.order_id, each.requested_on, OrderTimelineKind.REFUND_REQUESTED, text=each.reason)
             if each.answered_on is not None:
@@ -142,7 +146,7 @@ class TimelineReader:
         query = select(row, number).where(or_(is_about, is_any_of(col(row.once), list(bringing))))
         for mail, told in (await self.db.exec(query)).all():
             order_id = bringing.get(mail.once or "") or numbers[mail.partner_id or 0, told]
-            more = {"mail_kind": mail.kind, "recipient": mail.recipient, "text": mail.last_error}
+            more = {"mail_id": mail.id, "mail_kind": mail.kind, "recipient": mail.recipient, "text": mail.last_error}
             self.add(order_id, mail.sent_on or mail.created_on, MAIL_STATES[mail.state], **more)
 
     async def _keys_of_gift_mails(self) -> Sequence[tuple[str, int]]:

@@ -51,8 +51,14 @@ async def shop_of(db: Database, partner_uuid: UUID) -> Shop | None:
     return await _find_shop(db, Condition.equal(column(PartnerRow, "uuid"), partner_uuid))
 
 
-async def _find_shop(db: Database, condition: Condition) -> Shop | None:
-    rows = await db.statements.rows("shop", _shop_statement, {"now": clock.now()}, [condition])
+async def network_shop_of(db: Database, marketplace_uuid: UUID) -> Shop | None:
+    """The shop of a network itself; None if it has none."""
+    of_network = Condition.equal(column(MarketplaceRow, "uuid"), marketplace_uuid)
+    return await _find_shop(db, of_network, Condition.equal(column(PartnerRow, "is_network_shop"), value=True))
+
+
+async def _find_shop(db: Database, *conditions: Condition) -> Shop | None:
+    rows = await db.statements.rows("shop", _shop_statement, {"now": clock.now()}, conditions)
     if not rows:
         return None
     (
@@ -84,7 +90,7 @@ async def _find_shop(db: Database, condition: Condition) -> Shop | None:
     return Shop(partner_id, marketplace_id, host, brand, country, time_zone, *sold, is_network_shop, start_page)
 
 
-def _shop_statement(of_one: ColumnElement[bool]) -> Statement:
+def _shop_statement(*conditions: ColumnElement[bool]) -> Statement:
     """The columns of a shop in the order in which `shop_at` reads them."""
     columns: tuple[Any, ...] = (
         *(PartnerRow.id, PartnerRow.marketplace_id, PartnerRow.site_domain, PartnerRow.hq_country_code),
@@ -95,7 +101,11 @@ def _shop_statement(of_one: ColumnElement[bool]) -> Statement:
         *(PartnerRow.heading_font, PartnerRow.corner_radius, PartnerRow.page_tint),
         *(PartnerRow.hero_picture_url, PartnerRow.headline),
     )
-    return select(*columns).join(MarketplaceRow, col(MarketplaceRow.id) == col(PartnerRow.marketplace_id)).where(of_one)
+    return (
+        select(*columns)
+        .join(MarketplaceRow, col(MarketplaceRow.id) == col(PartnerRow.marketplace_id))
+        .where(*conditions)
+    )
 
 
 def _sells_experiences() -> ColumnElement[bool]:

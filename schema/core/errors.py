@@ -78,6 +78,13 @@ class InvalidInput(AppError):
         """A single problem at one path."""
         return cls(Problem((path,) if isinstance(path, str) else path, code, message))
 
+    @classmethod
+    def of_proof(cls, field: str, message: str) -> "InvalidInput":
+        """A wrong password, or a wrong code of one's own second factor: the audit log tells of it."""
+        error = cls.at(field, message)
+        error.audited = True
+        return error
+
     @property
     def problems(self) -> Sequence[Problem]:
         return self._problems

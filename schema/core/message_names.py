@@ -5,9 +5,7 @@ language.
 import enum
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, LiteralString, Self, TypeAlias
-
-from pydantic_core import PydanticCustomError
+from typing import Any, Self, TypeAlias
 
 PublishedName: TypeAlias = "FieldName | enum.Enum"
 TRANSLATED_DETAILS = frozenset({"missing", "thing", "what"})
@@ -63,12 +61,6 @@ class TemplatedMessage(str):  # noqa: SLOT000 - it carries what it is made of
     def render(self, name: Callable[[PublishedName], str], translate: Callable[[str], str] = _unchanged) -> str:
         """The message with the names of another transport, and in another language."""
         return _fill_template(translate(self.template), self.details, name, translate)
-
-
-def templated_error(kind: LiteralString, template: str, **details: object) -> PydanticCustomError:
-    """A validation error of a type of our own, whose message has values in it."""
-    message = TemplatedMessage(template, **details)
-    return PydanticCustomError(kind, "{words}", {WORDS: message})
 
 
 def _fill_template(

@@ -8,6 +8,7 @@ from pydantic_core import ErrorDetails
 
 from schema.core.errors import Problem
 from schema.core.message_names import WORDS, TemplatedMessage
+from schema.validation.templated_errors import TEMPLATE
 
 REQUIRED = "This field is required."
 
@@ -74,6 +75,8 @@ def message_of(error: ErrorDetails) -> str:
     context: Mapping[str, Any] = error.get("ctx", {})
     if isinstance(words := context.get(WORDS), TemplatedMessage):
         return words
+    if (template := context.get(TEMPLATE)) is not None:
+        return TemplatedMessage(template, **{name: value for name, value in context.items() if name != TEMPLATE})
     if known is None:
         return error["msg"].removeprefix("Value error, ")
     return TemplatedMessage(known, **context) if context else known

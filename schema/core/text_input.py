@@ -8,12 +8,12 @@ import strawberry
 from pydantic import AfterValidator, TypeAdapter, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from schema.core.message_names import templated_error
 from schema.core.text import TextInput
 from schema.validation.characters import clean_line
 from schema.validation.contact import WebAddress
 from schema.validation.html import clean_html
 from schema.validation.languages import LANGUAGES
+from schema.validation.templated_errors import templated_error
 
 _WEB_ADDRESS = TypeAdapter(WebAddress)
 _WHOLE_ADDRESS = re.compile(r"https?://[^/\s][^\s\\]*", re.IGNORECASE)

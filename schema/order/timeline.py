@@ -45,6 +45,9 @@ class OrderTimelineEntry(BaseModel):
         description="The name of the user who did it; empty if it was no user, and without `permissions.view_audit`.",
     )
     amount: Money | None = PydanticField(default=None, description="The money that moved; null if none did.")
+    mail_id: int | None = PydanticField(
+        default=None, description="The id of a message, for `resendMail`; null if it was none."
+    )
     mail_kind: MailKind | None = PydanticField(default=None, description="The kind of message; null if it was none.")
     recipient: str = PydanticField(default="", description="Whom a message went to; empty if it was none.")
     text: str = PydanticField(

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from schema.core.message_names import templated_error
+from schema.validation.templated_errors import templated_error
 
 LANGUAGES = ("en", "fr", "es", "it", "de", "nl", "ca", "pt")
 

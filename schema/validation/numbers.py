@@ -18,7 +18,7 @@ from pydantic_core.core_schema import (
     union_schema,
 )
 
-from schema.core.message_names import templated_error
+from schema.validation.templated_errors import templated_error
 
 LARGEST_ID = 2**31 - 1
 """Row ids are PostgreSQL integers; GraphQL's Int has the same limit."""

@@ -131,6 +131,24 @@ async def load_boxes(
     return {row.id: _offered_box(row, partners, pictures[row.id]) for row, partners in rows}
 
 
+async def load_box(db: AsyncSession, shop: NetworkShop, box_id: int) -> OfferedBox | None:
+    """A box of the network, on sale or not; None if there is none."""
+    table = BoxRow
+    box = (
+        await db.exec(select(table).where(col(table.id) == box_id, col(table.marketplace_id) == shop.marketplace_id))
+    ).one_or_none()
+    if box is None:
+        return None
+    accepting = (
+        select(func.count(distinct(col(OfferRow.partner_id))))
+        .join(BoxRow, col(BoxRow.id) == col(OfferRow.box_id))
+        .join(PartnerRow, col(PartnerRow.id) == col(OfferRow.partner_id))
+        .where(col(OfferRow.box_id) == box_id, is_accepted(), is_admitted())
+    )
+    pictures = await _pictures(db, [box_id])
+    return _offered_box(box, (await db.exec(accepting)).one(), pictures[box_id])
+
+
 def _offered_box(row: BoxRow, partners: int, pictures: Sequence[ResponsivePicture]) -> OfferedBox:
     return OfferedBox(
         id=row.id,

@@ -81,11 +81,11 @@ async def lock_export(db: AsyncSession, id: int) -> ExportRow | None:
     return (await db.exec(query.with_for_update().execution_options(populate_existing=True))).one_or_none()
 
 
-async def record_progress(db: AsyncSession, export: ExportRow, rows: int, now: dt.datetime) -> bool:
-    """Store how many rows are written, and hold the export for longer; False if it was cancelled or taken over."""
+async def record_progress(db: AsyncSession, export: ExportRow, now: dt.datetime, rows: int, expected: int) -> bool:
+    """Store how many rows of how many are written, and hold the export for longer; False if it was cancelled or taken over."""
     table = ExportRow
     held = col(table.id) == export.id, col(table.runner) == export.runner
-    sign = update(table).where(*held).values(rows_done=rows, check_on=now + HOLD)
+    sign = update(table).where(*held).values(rows_done=rows, rows_expected=expected, check_on=now + HOLD)
     return bool((await db.exec(sign)).rowcount)
 
 

@@ -28,10 +28,8 @@ OF_NETWORKS = """
 """
 LIABILITIES = """
     WITH card AS (
-        SELECT currency, issuer, value_amount AS value, remaining_amount AS left_of_it,
-            remaining_amount - unowed_amount AS owed, expires_on IS NOT NULL AS ends,
-            status = 'exprd' OR coalesce(expires_on <= :now, false) AS has_ended,
-            coalesce(expires_on BETWEEN CAST(:now AS timestamptz) - interval '36 months' AND :now, false) AS is_history,
+        SELECT currency, issuer, value_amount AS value, remaining_amount AS unspent, remaining_amount - unowed_amount AS owed,
+            expires_on > :now AS ends, expires_on BETWEEN CAST(:now AS timestamptz) - interval '36 months' AND :now AS ended,
             CASE WHEN status = 'exprd' OR expires_on <= :now THEN 'expired'
                 WHEN created_on > CAST(:now AS timestamptz) - interval '3 months' THEN 'up_to_3_months'
                 WHEN created_on > CAST(:now AS timestamptz) - interval '6 months' THEN 'up_to_6_months'
@@ -39,20 +37,21 @@ LIABILITIES = """
                 ELSE 'over_12_months' END AS age
         FROM ({cards}) found WHERE status NOT IN ('draft', 'cncld')
     ),
-    history AS (
-        SELECT currency, issuer, count(*) AS cards, sum(value) AS value, sum(left_of_it) AS unspent
-        FROM card WHERE is_history GROUP BY currency, issuer
-    ),
     aged AS (
         SELECT currency, issuer, age, count(*) FILTER (WHERE owed > 0) AS cards, sum(owed) AS outstanding,
-            coalesce(sum(value) FILTER (WHERE ends AND NOT has_ended), 0) AS value,
-            coalesce(sum(owed) FILTER (WHERE ends AND NOT has_ended), 0) AS at_most
+            coalesce(sum(value) FILTER (WHERE ends), 0.00) AS value, coalesce(sum(owed) FILTER (WHERE ends), 0.00) AS at_most,
+            count(*) FILTER (WHERE ended) AS ended_cards, coalesce(sum(value) FILTER (WHERE ended), 0.00) AS ended_value,
+            coalesce(sum(unspent) FILTER (WHERE ended), 0.00) AS ended_unspent
         FROM card GROUP BY currency, issuer, age
+    ),
+    history AS (
+        SELECT currency, issuer, sum(ended_cards) AS cards, sum(ended_value) AS value, sum(ended_unspent) AS unspent
+        FROM aged GROUP BY currency, issuer
     )
     SELECT a.currency, a.age, sum(a.cards)::int AS cards, sum(a.outstanding) AS outstanding,
-        round(sum(least(a.at_most, a.value * h.unspent / h.value))
-            FILTER (WHERE a.age <> 'expired' AND h.value > 0), 2) AS expected
-    FROM aged a LEFT JOIN history h ON (h.currency, h.issuer) = (a.currency, a.issuer) AND h.cards >= :least_history
+        round(sum(least(a.at_most, a.value * h.unspent / nullif(h.value, 0)))
+            FILTER (WHERE a.age <> 'expired' AND h.value > 0 AND h.cards >= :least_history), 2) AS expected
+    FROM aged a JOIN history h ON (h.currency, h.issuer) = (a.currency, a.issuer)
     GROUP BY a.currency, a.age
     UNION ALL
     SELECT currency, 'history', sum(cards)::int, sum(value), sum(unspent) FROM history GROUP BY currency

@@ -82,6 +82,13 @@ async def test_what_is_wrong_for_all_is_told_at_its_field(office: Office) -> Non
     assert (staff.response.status_code, errors(staff)) == (400, {"expiresOn": "Fill this in."})
     await send(staff, expiresOn=later(-9))
     assert (staff.response.status_code, errors(staff)) == (400, {"expiresOn": "Choose a time to come."})
+    gone = await gift_card(office.tenants, expires_on=None)
+    before = await office.tenants.snapshot()
+    await office.open("a1", bulk_url(CARDS, "extend-gift-card", card.id, gone.id))
+    await send(staff, expiresOn=later(30))
+    reasons = rows_of(staff)
+    assert reasons[f"{CARDS}{card.id}/"] == "Left out Choose a time after the one it is valid until."
+    assert reasons[f"{CARDS}{gone.id}/"] != reasons[f"{CARDS}{card.id}/"], "each has its own reason"
     assert await office.tenants.snapshot() == before
 
 

@@ -70,20 +70,20 @@ class SelectedFields(Visitor):
     def __init__(self, info: TypeInfo) -> None:
         super().__init__()
         self.info = info
-        self.found: set[tuple[str, str]] = set()
+        self.fields: set[tuple[str, str]] = set()
 
     def enter_field(self, node: FieldNode, *_: object) -> None:
         around = self.info.get_parent_type()
         assert around is not None
-        self.found.add((around.name, node.name.value))
+        self.fields.add((around.name, node.name.value))
 
 
 def selected_fields(kind: GraphQLObjectType, selection: str) -> set[tuple[str, str]]:
     """The fields that a selection of a type has, at any depth."""
     info = TypeInfo(server().schema)
-    fields = SelectedFields(info)
-    visit(parse(f"fragment F on {kind.name} {{ {selection} }}"), TypeInfoVisitor(info, fields))
-    return fields.found
+    selected = SelectedFields(info)
+    visit(parse(f"fragment F on {kind.name} {{ {selection} }}"), TypeInfoVisitor(info, selected))
+    return selected.fields
 
 
 @EVERY_RESOURCE

@@ -53,7 +53,8 @@ async def test_a_list_is_exported_with_its_filter_its_order_and_its_columns(offi
     assert boxes[f"{COLUMN}code"]
     assert not boxes[f"{COLUMN}id"]
     await fill_in(staff, column__id="1")
-    assert staff.path.endswith("?done=create-export")
+    id = (await office.tenants.newest("export"))["id"]
+    assert staff.path == f"{ROOT}exports/{id}/"
     assert staff.response.headers["refresh"] == "3"
     assert "Queued" in staff.page.one("h1").text
     row = await office.tenants.newest("export")
@@ -144,7 +145,7 @@ async def test_a_form_that_is_sent_twice_makes_one_export(office: Office) -> Non
 async def test_an_export_can_be_cancelled_and_is_seen_by_its_user_only(office: Office) -> None:
     staff = await office.open("a1", FORM)
     await fill_in(staff)
-    page = staff.path.partition("?")[0]
+    page = staff.path
     assert (await office.open("a2", page)).response.status_code == 404
     assert (await office.open("a2", f"{page}file/")).response.status_code == 404
     assert (await office.open("a1", f"{page}file/")).response.status_code == 404
@@ -154,6 +155,17 @@ async def test_an_export_can_be_cancelled_and_is_seen_by_its_user_only(office: O
     await fill_in(staff)
     assert (await office.tenants.newest("export"))["state"] == "cancelled"
     assert "refresh" not in staff.response.headers
+
+
+async def test_the_page_of_an_export_tells_how_far_it_is(office: Office) -> None:
+    staff = await office.open("a1", FORM)
+    await fill_in(staff)
+    assert "It waits for its turn." in staff.page.one("main").text
+    await office.tenants.execute("UPDATE export SET state = 'running', rows_done = 40, rows_expected = 100")
+    await staff.open(staff.path)
+    bar = staff.page.one("progress").attributes
+    assert (bar["value"], bar["max"]) == ("40", "100")
+    assert "Progress: 40 / 100" in staff.page.one("main").text
 
 
 async def test_a_filter_is_saved_opened_and_deleted(office: Office) -> None:

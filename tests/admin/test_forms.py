@@ -275,7 +275,7 @@ async def test_a_picture_is_uploaded_and_shown_with_a_prototype(office: Office) 
     await upload(staff, picture(), name="Hill")
     await office.open("a1", NEW_MEDIA)
     await upload(staff, picture(), name="Lake")
-    assert notices(staff) == ["Done: New media"]
+    assert notices(staff) == ["Done: Add a picture"]
     media = await office.tenants.newest("media")
     assert (media["name"], media["width"], media["height"]) == ("Lake", 640, 480)
     master = await office.open("master", f"{ROOT}universes/new/create-universe/")
@@ -285,7 +285,7 @@ async def test_a_picture_is_uploaded_and_shown_with_a_prototype(office: Office) 
     texts = {f"{name}__en": "Two nights" for name in ("name", "description", "longDescription")}
     chosen = {f"imageIds.{media['id']}": "1"}
     await send(staff, **texts, type="STAY", stayPrice="199,00", universeId=str(universe["id"]), nbNights="2", **chosen)
-    assert notices(staff) == ["Done: New voucher prototype"], errors(staff)
+    assert notices(staff) == ["Done: New experience"], errors(staff)
     made = await office.tenants.newest("voucher_prototype")
     assert made["stay_price_amount"] == 199
     assert await pictures(office, made["id"]) == [media["id"]]

@@ -54,7 +54,7 @@ async def test_a_file_is_checked_then_imported_once(office: Office) -> None:
     assert staff.response.status_code == 200
     assert notices(staff) == ["Nothing is wrong with the file. Nothing has been imported yet."]
     facts = [each.text for each in staff.page.one("dl", class_="facts").all("dd")]
-    assert facts == ["2", "0", "1334.50", "60.00"]
+    assert facts == ["2", "0", "1334.50", "1294.50"]
     assert await tenants.snapshot() == before, "it was only checked"
     fields = form_fields(staff) | {"_step": "import"}
     for _ in range(2):
@@ -238,8 +238,7 @@ async def test_the_template_is_a_file_of_its_import(office: Office, slug: str) -
     assert set(match_header(table.header, columns, str).values()) == {column.name for column in columns}
     assert of.example.keys() <= {column.name for column in columns}
     assert {column.name for column in columns if column.is_required} <= of.example.keys()
-    assert set(of.sums) <= {column.name for column in columns}
-    assert of.most == len(of.item.fields) or of.most > 100
+    assert {name for names in of.sums for name in names} <= {column.name for column in columns}
 
 
 @pytest.mark.parametrize(

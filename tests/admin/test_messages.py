@@ -24,8 +24,9 @@ WITHOUT_TEMPLATE: Mapping[tuple[str, str], str] = {
     ("schema/core/errors.py", "self.message"): ON_ITS_WAY,
     ("schema/core/errors.py", "message"): ON_ITS_WAY,
     ("schema/core/input_errors.py", "problem.message"): ON_ITS_WAY,
-    ("schema/core/message_names.py", "template"): ON_ITS_WAY,
     ("schema/core/messages.py", "known"): "Those of pydantic: read from MESSAGES.",
+    ("schema/core/messages.py", "template"): "Those of validation: read where they are raised.",
+    ("schema/validation/templated_errors.py", "template"): "Those of validation: read where they are raised.",
     ("schema/core/messages.py", "message_of(found)"): "Those of pydantic: read from MESSAGES.",
     ("schema/core/text_input.py", "told['msg']"): "That of an address in one language, read at the address.",
     ("schema/partner/input.py", "self.message"): "Read where statuses are limited.",
@@ -119,7 +120,7 @@ def test_values_are_filled_in_after_the_translation() -> None:
 def test_names_of_fields_and_values_are_labels() -> None:
     word = wording(NullTranslations()).word
     assert word("A voucher is issued as `PAID` or as `DRAFT`.") == "A voucher is issued as “Paid” or as “Draft”."
-    assert word("Send a day that is not before `createdOn`.") == "Enter a day that is not before “Created on”."
+    assert word("Send a day that is not before `createdOn`.") == "Enter a day that is not before “Created”."
 
 
 async def test_a_refused_form_is_in_the_language_of_the_page(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:

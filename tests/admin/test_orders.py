@@ -105,6 +105,11 @@ async def test_the_next_step_is_the_first_button(shop: Shop, shop_office: Office
     text = staff.page.one("main").text
     assert text.index("Candle") < text.index("Delivery") < text.index("Buyer") < text.index("Payments and refunds")
     assert "2 × €20.00" in text
+    await shop.execute("UPDATE mail SET state = 'sent' WHERE kind = 'order_confirmation'")
+    mail = await shop.one("SELECT id FROM mail WHERE kind = 'order_confirmation'")
+    staff = await shop_office.open("staff", await order_url(shop))
+    again = [link.attributes["href"] for link in staff.page.one("main").all("a") if link.text.startswith("Send again")]
+    assert again == [f"{ROOT}mails/{mail}/resend-mail/"]
     await shop.execute("UPDATE shop_order SET fulfilment_state = 'sent'")
     staff = await shop_office.open("staff", await order_url(shop))
     assert [link.text for link in staff.page.one("main").all("a", class_="main")] == ["Mark delivered"]

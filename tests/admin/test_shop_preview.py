@@ -2,9 +2,14 @@
 
 import pytest
 
+from resolvers.checkout.network_shop import preview_box
+from resolvers.core.caller import Caller
+from resolvers.core.context import Context
+from schema.core.errors import NotFound
 from schema.partner.partner import PartnerStatus
 from store.core.brand_colours import UNREADABLE_TINT
 from tests.admin.office import ROOT, Office, notices, send, typed
+from tests.fixtures.box import new_box
 from tests.fixtures.voucher import sell
 
 
@@ -144,3 +149,23 @@ async def test_previews_are_of_ones_own_shop_only(office: Office) -> None:
     assert staff.response.status_code == 403, "without the token of a form"
     card = office.tenants.owned["a1"].gift_card
     assert (await office.open("a1", f"{ROOT}gift-cards/{card}/shop-page/")).response.status_code == 404
+
+
+async def test_a_box_is_seen_in_the_shop_of_its_network(office: Office) -> None:
+    box = await new_box(office.tenants)
+    await office.tenants.execute("UPDATE box SET is_active = false WHERE id = :id", id=box.id)
+    page = f"{ROOT}boxes/{box.id}/"
+    staff = await office.open("market a", f"{page}shop-page/?_lang=en")
+    assert staff.response.status_code == 404
+    assert staff.page.one(role="alert").text == "Marketplace: The network has no shop of its own."
+    own = office.tenants.partners["a1"].id
+    await office.tenants.execute("UPDATE partner SET is_network_shop = true WHERE id = :id", id=own)
+    await office.open("market a", f"{page}shop-preview/")
+    assert "Not on sale" in staff.page.one("main").text
+    await office.open("market a", staff.page.one("iframe").attributes["src"])
+    assert staff.response.status_code == 200
+    assert [card.one("h3").text for card in staff.page.all("li", class_="card")] == [box.name.en]
+    assert (await office.open("market b", f"{page}shop-page/")).response.status_code == 404
+    customer = Context(office.tenants.services, Caller.customer(own, office.tenants.marketplaces["a"].id))
+    with pytest.raises(NotFound):
+        await preview_box(customer, box.id)

@@ -4,7 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from strawberry.utils.str_converters import to_camel_case
 
+from resolvers import code_reveal
+from resolvers.core.operation import Operation
 from schema.core.permission import Permission
 from store.core.codes import document_token
 from store.gift_card.gift_cards import GiftCardRow
@@ -21,11 +24,16 @@ CODE = "revealedCode { code documentUrl holderUrl }"
 class Look:
     """What is asked for, about what, by whom, and who may not."""
 
-    mutation: str
+    operation: Operation[Any, Any]
     row: Any
     type: str
     who: str
     elsewhere: str
+
+    @property
+    def mutation(self) -> str:
+        """The name of the mutation."""
+        return to_camel_case(self.operation.name)
 
     async def ask(self, tenants: Tenants, who: str | None, id: int | None = None) -> Any:
         """The answer to somebody."""
@@ -38,17 +46,17 @@ async def look_of(tenants: Tenants, thing: str) -> Look:
     """A look at the code of a thing of the first partner or of its network."""
     if thing == "voucher":
         row = await tenants.add(voucher_of(await sell(tenants, "a1"), document_token=document_token()))
-        return Look("revealVoucherCode", row, "Voucher", "a1", "a2")
+        return Look(code_reveal.reveal_voucher_code, row, "Voucher", "a1", "a2")
     if thing == "gift card":
         await tenants.execute("UPDATE gift_card SET status = 'paid'")
         async with tenants.services.db.sessions() as db:
             row = await db.get_one(GiftCardRow, tenants.owned["a1"].gift_card)
-        return Look("revealGiftCardCode", row, "GiftCard", "a1", "a2")
+        return Look(code_reveal.reveal_gift_card_code, row, "GiftCard", "a1", "a2")
     if thing == "network gift card":
         row = await network_card(tenants)
-        return Look("revealNetworkGiftCardCode", row, "NetworkGiftCard", "market a", "market b")
+        return Look(code_reveal.reveal_network_gift_card_code, row, "NetworkGiftCard", "market a", "market b")
     voucher = await network_voucher(tenants, await new_box(tenants))
-    return Look("revealNetworkVoucherCode", voucher, "NetworkVoucher", "market a", "market b")
+    return Look(code_reveal.reveal_network_voucher_code, voucher, "NetworkVoucher", "market a", "market b")
 
 
 THINGS = ("voucher", "gift card", "network gift card", "network voucher")

@@ -100,6 +100,7 @@ STAYS: Mapping[str, str] = {
     "voucher.prototype_name": "The name of what was sold.",
     "voucher.self_gifted": "A yes or no.",
     "shop_order.buyer_text": "Follows the columns that it is generated from.",
+    "shop_order.buyer_normal_email": "Follows the column that it is generated from.",
     "voucher.gifter_text": "Follows the columns that it is generated from.",
     "voucher.giftee_text": "Follows the columns that it is generated from.",
     "webhook_endpoint.disabled_reason": "A word of ours.",

@@ -28,6 +28,7 @@ def upgrade() -> None:
         sa.Column('language', sa.String(2), nullable=False),
         sa.Column('include_codes', sa.Boolean(), nullable=False),
         sa.Column('rows_done', sa.Integer(), nullable=False),
+        sa.Column('rows_expected', sa.Integer(), nullable=True),
         sa.Column('size', sa.Integer(), nullable=True),
         sa.Column('error', sa.String(500), nullable=False),
         sa.Column('runner', sa.Uuid(), nullable=True),

@@ -18,7 +18,7 @@ CREATE = """
 """
 READ = """
     query($id: Int!) {
-        export(id: $id) { id state rowsDone size error url orderBy filter includeCodes expiresOn endedOn userId
+        export(id: $id) { id state rowsDone rowsExpected size error url orderBy filter includeCodes expiresOn endedOn userId
             partner { id } marketplace { id } }
     }
 """

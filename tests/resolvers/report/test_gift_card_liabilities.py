@@ -57,7 +57,7 @@ async def ended(tenants: Tenants, count: int, unspent: str, partner: str = "a1",
         await issued(tenants, days + 365, unspent, partner, expires_on=ago(days), status=GiftCardStatus.EXPIRED)
 
 
-def by_age(found: CurrencyLiability) -> dict[GiftCardAge, tuple[int, str, str | None]]:
+def by_age(liability: CurrencyLiability) -> dict[GiftCardAge, tuple[int, str, str | None]]:
     """Count, what is left and the expected breakage of each age with cards."""
     figures = {
         each.age: (
@@ -65,7 +65,7 @@ def by_age(found: CurrencyLiability) -> dict[GiftCardAge, tuple[int, str, str | 
             str(each.outstanding.amount),
             None if each.expected_breakage is None else str(each.expected_breakage.amount),
         )
-        for each in found.ages
+        for each in liability.ages
     }
     assert list(figures) == list(GiftCardAge)
     return {age: each for age, each in figures.items() if each[0]}

@@ -51,15 +51,15 @@ def numbers(figures: SalesFigures) -> tuple[int, str, str, str, str]:
     return (figures.count, *(str(each.amount) for each in money))  # type: ignore[return-value]
 
 
-def the_one(found: SalesReport) -> CurrencySales:
+def the_one(sales: SalesReport) -> CurrencySales:
     """The only currency of a report."""
-    (currency,) = found.currencies
+    (currency,) = sales.currencies
     return currency
 
 
-def products(found: CurrencySales) -> list[tuple[SoldKind, int | None, int, str]]:
+def products(sales: CurrencySales) -> list[tuple[SoldKind, int | None, int, str]]:
     """Kind, id, quantity and amount of what was sold."""
-    return [(each.kind, each.id, each.quantity, str(each.gross.amount)) for each in found.products]
+    return [(each.kind, each.id, each.quantity, str(each.gross.amount)) for each in sales.products]
 
 
 # ---- the figures
