@@ -20,9 +20,23 @@ class Hand:
         """What it has cost so far."""
         return Effort(self.clicks, len(self.texts), sum(map(len, self.texts)))
 
-    async def menu(self, name: str) -> None:
-        """Follow a link of the menu, which is open at a desktop."""
-        await self.click(self.page.locator("#menu").get_by_role("link", name=name, exact=True))
+    async def menu(self, name: str, section: str = "") -> None:
+        """Follow a link of the menu, which is open at a desktop; a section that is closed is opened first."""
+        menu = self.page.locator("#menu")
+        if section:
+            await self.click(menu.locator("summary", has_text=section))
+        await self.click(menu.get_by_role("link", name=name, exact=True))
+
+    async def search(self, words: str) -> None:
+        """Search everything: type into the box at the top and press Enter, which is one more key."""
+        box = self.page.locator("#q")
+        await self.type(box, words)
+        await box.press("Enter")
+        self.texts[-1] += "\n"
+
+    async def row(self, name: str) -> None:
+        """Follow the link of a row of a list."""
+        await self.click(self.page.locator("main tbody").get_by_role("link", name=name).first)
 
     async def link(self, name: str) -> None:
         """Follow the first link of that name."""
@@ -55,3 +69,7 @@ class Hand:
     async def reads(self, text: str) -> None:
         """Wait until something can be read."""
         await expect(self.page.locator("main").get_by_text(text).first).to_be_visible()
+
+    async def is_done(self, label: str) -> None:
+        """Wait until the page says that a change was made."""
+        await expect(self.page.get_by_role("status")).to_have_text(f"Done: {label}")

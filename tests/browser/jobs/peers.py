@@ -6,9 +6,14 @@ from tests.browser.jobs.effort import Effort
 
 PRETIX_GIFT_CARDS = "https://docs.pretix.eu/guides/gift-cards/"
 PRETIX_VOUCHERS = "https://docs.pretix.eu/guides/vouchers/"
-SALEOR_ORDERS = "https://github.com/saleor/saleor-docs/blob/10c99f7fca49644e68f0fe88c52c1cb35cc190a2/docs/dashboard/orders.md"
+SALEOR_ORDERS = (
+    "https://github.com/saleor/saleor-docs/blob/10c99f7fca49644e68f0fe88c52c1cb35cc190a2/docs/dashboard/orders.md"
+)
 SALEOR_PRODUCTS = "https://github.com/saleor/saleor-docs/blob/0ffe50616052f5ca42311a8440266abd295cfaad/docs/dashboard/catalog/products.md"
 SALEOR_GIFT_CARDS = "https://github.com/saleor/saleor-docs/blob/0296fd58c633028737bb845e2a6973b3e5eb9dba/docs/dashboard/catalog/gift-cards.md"
+SALEOR_TRANSLATIONS = (
+    "https://github.com/saleor/saleor-docs/blob/db9a97db8a35e911ccac0cea3820e307606a4679/docs/dashboard/translations.md"
+)
 
 
 @dataclass(frozen=True)
@@ -27,25 +32,25 @@ class Peer:
 
 
 def saleor(source: str, *clicks: str, texts: tuple[str, ...] = ()) -> Peer:
-    """A job in Saleor's dashboard."""
+    """A job in Saleor's dashboard; its lists are one click away from the first page."""
     return Peer("Saleor", source, clicks, texts)
 
 
 def pretix(source: str, *clicks: str, texts: tuple[str, ...] = ()) -> Peer:
-    """A job in pretix; its pages of an event are two clicks away from the first one."""
+    """A job in pretix; the pages of an event or an organizer are one click away from the first one."""
     return Peer("pretix", source, clicks, texts)
 
 
 PEERS = {
-    "find-an-order": saleor(SALEOR_ORDERS, "Orders", "the order", texts=("ada@example.com",)),
+    "find-an-order": saleor(SALEOR_ORDERS, "Orders", "the order", texts=("Brancaleoni",)),
     "hand-an-order-over": saleor(SALEOR_ORDERS, "Orders", "the order", "Fulfill", "Confirm"),
     "refund-a-line": pretix(
         PRETIX_GIFT_CARDS + "#using-gift-cards-for-manual-refunds",
-        *("the event", "Orders", "the order", "Create a refund", "what happens to the order", "Continue"),
-        "Perform refund",
+        *("the event", "Orders", "the order", "Create a refund", "how much is refunded", "what happens to the order"),
+        *("Continue", "Perform refund"),
         texts=("12.00",),
     ),
-    "correct-a-buyer": saleor(SALEOR_ORDERS, "Orders", "the order", "Edit", "Save", texts=("ada.martin@example.com",)),
+    "correct-an-address": saleor(SALEOR_ORDERS, "Orders", "the order", "Edit", "Save", texts=("17 rue des Lilas",)),
     "issue-a-gift-card": pretix(
         PRETIX_GIFT_CARDS + "#manually-issuing-gift-cards",
         *("the organizer", "Gift cards", "Manually issue a gift card", "Save"),
@@ -62,22 +67,22 @@ PEERS = {
         *("the column of the codes", "the code", "the column of the value", "the value", "Perform import"),
     ),
     "cancel-many-gift-cards": saleor(
-        SALEOR_GIFT_CARDS, "Gift cards", "the first card", "the second card", "the third card", "Deactivate", "Confirm"
+        SALEOR_GIFT_CARDS, "Gift cards", "the first card", "the second card", "the third card", "Deactivate"
     ),
-    "export-gift-cards": saleor(
-        SALEOR_GIFT_CARDS, "Gift cards", "More", "Export card codes", "the kind of file", "Export"
-    ),
+    "export-gift-cards": saleor(SALEOR_GIFT_CARDS, "Gift cards", "More", "Export card codes", "Export"),
     "create-a-coupon": pretix(
-        PRETIX_VOUCHERS + "#creating-a-single-voucher",
-        *("the event", "Vouchers", "Create a new voucher", "Price effect", "Reduce by percent", "Save"),
-        texts=("SUMMER", "10"),
+        PRETIX_VOUCHERS + "#offering-a-limited-discount",
+        *("the event", "Vouchers", "Create a new voucher", "Price effect", "Reduce product price by (%)"),
+        *("Show hidden products that match this voucher", "Save"),
+        texts=("SUMMER", "10", "999999"),
     ),
-    "change-a-price": saleor(SALEOR_PRODUCTS, "Catalog", "Products", "the product", "Save", texts=("24.50",)),
-    "add-a-picture": saleor(
-        SALEOR_PRODUCTS, "Catalog", "Products", "the product", "Upload image", "the file", "Open"
-    ),
-    "add-stock": saleor(
-        SALEOR_PRODUCTS, "Catalog", "Products", "the product", "the variant", "Save", texts=("25",)
+    "change-a-price": saleor(SALEOR_PRODUCTS, "Products", "the product", "Save", texts=("24.50",)),
+    "add-a-picture": saleor(SALEOR_PRODUCTS, "Products", "the product", "Upload image", "the file", "Open"),
+    "add-stock": saleor(SALEOR_PRODUCTS, "Products", "the product", "the variant", "Save", texts=("25",)),
+    "translate-an-experience": saleor(
+        SALEOR_TRANSLATIONS,
+        *("Translations", "the language", "Products", "the product", "Edit", "Save"),
+        texts=("Drei Tage im Schnee",),
     ),
     "invite-a-colleague": pretix(
         "https://docs.pretix.eu/guides/teams/#inviting-someone-to-your-team",
@@ -90,5 +95,4 @@ PEERS = {
         texts=("Phone", "123456"),
     ),
 }
-"""By job. Neither documents how to answer a request for a refund, send a payment link, accept an offer, validate a
-payout, or look at the back office as a partner."""
+"""By job. For the others, no way was found in the documentation of either."""

@@ -8,7 +8,7 @@ from PIL import Image
 from playwright.async_api import Page
 
 FOLDER = Path(__file__).parents[3] / "docs" / "pictures"
-COLOURS = 96
+COLOURS = 64
 """Pages have few colours, so that a picture with a palette is a third of the size."""
 
 
