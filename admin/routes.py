@@ -20,14 +20,14 @@ from admin.core.paths import (
 )
 from admin.core.request import AdminRequest
 from admin.core.templates import STATIC_PREFIX, AdminTemplates
+from admin.home import page as home
+from admin.imports import page as imports
 from admin.pages import (
     actions,
     bulk,
     customers,
     details,
     exports,
-    home,
-    imports,
     lists,
     orders,
     refunds,

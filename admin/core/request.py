@@ -134,6 +134,10 @@ class AdminRequest(PageRequest):
             return False
         return True
 
+    def may_change(self, access: RequiredAccess) -> bool:
+        """Whether the user may run a change that requires this, which nobody may who looks as a partner."""
+        return self.view is None and self.may(access)
+
     async def run(
         self, document: str, variables: Mapping[str, Any] | None = None, *, key: str | None = None
     ) -> GraphAnswer:

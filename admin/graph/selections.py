@@ -15,7 +15,9 @@ needs_arguments, leaf_selection = paths.needs_arguments, paths.leaf_selection
 value_selection, values_selection = paths.value_selection, paths.values_selection
 FOR_THE_POST = frozenset({"coverLetterUrl", "packingSlipUrl"})
 """Documents that staff print to send something."""
-SECRETS: Mapping[str, frozenset[str]] = {name: code.fields - FOR_THE_POST for name, code in SPENDABLE_CODES.items()}
+SECRETS: Mapping[str, frozenset[str]] = {
+    name: fields for name, code in SPENDABLE_CODES.items() if (fields := code.fields - FOR_THE_POST)
+}
 """Codes, and what they are printed on: no page selects them, as they are shown by `reveal…` only, which is audited."""
 TitlesOf = Callable[[str], Sequence[str]]
 """The fields that name an object of a type; none if it has no page of its own."""

@@ -1,6 +1,5 @@
 """The form of a change, and sending it."""
 
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +13,7 @@ from admin.core.request import AdminRequest
 from admin.core.titles import title_of, titles_of, url_of
 from admin.forms.choices import Lists, pickers_of
 from admin.forms.form_fields import FormBuilder
+from admin.forms.form_keys import KEY, form_key_of, new_form_key
 from admin.forms.language_switch import BESIDE, language_switch
 from admin.forms.layout import sections_of
 from admin.forms.typed import INVALID, Typed, without_removed_rows
@@ -34,12 +34,11 @@ from admin.pages.form_steps import (
 from admin.pages.shop_preview import FRAME_SLUG, WITH_FRAMES
 from admin.pages.shop_preview import LANGUAGE as PREVIEW_LANGUAGE
 from admin.resources.registry import resources_by_type
-from resolvers.core.idempotency import KEY_PATTERN
 from schema.core.errors import MalformedBody
 from schema.graph.errors import BAD_USER_INPUT
 
-BEFORE, KEY = "_before", "_key"
-"""Fields of the form itself: the values that it began with, its idempotency key."""
+BEFORE = "_before"
+"""The field of the form with the values that it began with."""
 LOOK_PART = "look"
 """The form beside which the shop is shown with what is typed."""
 OPEN = frozenset({"OUTCOME_UNKNOWN", "IDEMPOTENCY_IN_PROGRESS"})
@@ -74,7 +73,7 @@ async def submit(request: AdminRequest) -> Response:
     """Make a change: lead to what has changed, or show what came of it. A refused form is shown again."""
     change = await find_change(request)
     form = without_removed_rows(request.form)
-    problems = await upload_pictures(request, change, form, key_of(form))
+    problems = await upload_pictures(request, change, form, form_key_of(form))
     if problems or is_only_a_step(form):
         refusal = FormRefusal(problems)
         return await _form(request, change, form, refusal, status=400 if problems else 200, before=_before(form))
@@ -84,7 +83,7 @@ async def submit(request: AdminRequest) -> Response:
     if typed.problems:
         refusal = FormRefusal(dict(reversed(typed.problems)))
         return await _form(request, change, form, refusal, status=400, before=_before(form))
-    answer = await request.run(_document(change), {"input": variables}, key=key_of(form))
+    answer = await request.run(_document(change), {"input": variables}, key=form_key_of(form))
     payload = answer.data.get(change.action.mutation) or {}
     if (refused := refusal_of(answer, payload)) is not None:
         return await _form(request, change, form, refused, status=400, before=_before(form))
@@ -99,14 +98,6 @@ def _before(form: Mapping[str, str]) -> dict[str, str]:
     if not isinstance(values, dict):
         raise MalformedBody(reason="it was changed on its way")
     return {str(name): str(value) for name, value in values.items()}
-
-
-def key_of(form: Mapping[str, str]) -> str | None:
-    """The idempotency key of a form. Raises MalformedBody for one that is none."""
-    key = form.get(KEY) or None
-    if key is not None and not KEY_PATTERN.fullmatch(key):
-        raise MalformedBody(reason="it was changed on its way")
-    return key
 
 
 async def _form(
@@ -142,7 +133,7 @@ async def _form(
         preview_url=preview_url,
         preview_language=form.get(PREVIEW_LANGUAGE) or main,
         before=orjson.dumps(dict(before if before is not None else form)).decode(),
-        key=form.get(KEY) if refusal.is_open else secrets.token_urlsafe(16),
+        key=form.get(KEY) if refusal.is_open else new_form_key(),
         problems=[*refusal.others, *(text for name, text in refusal.by_field.items() if name not in names)],
     )
     if preview_url:

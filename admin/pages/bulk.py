@@ -1,7 +1,6 @@
 """Bulk actions: the form of what is common to the chosen objects of a list, a preview of what will change, the result."""
 
 import re
-import secrets
 from collections.abc import Mapping, Sequence
 
 from starlette.datastructures import QueryParams
@@ -11,10 +10,10 @@ from admin.core.paths import ROOT
 from admin.core.request import AdminRequest
 from admin.forms.choices import choices_of
 from admin.forms.form_fields import FormBuilder
+from admin.forms.form_keys import new_form_key, required_form_key_of
 from admin.forms.typed import YES, Typed
 from admin.pages.bulk_actions import BulkAction, bulk_actions
 from admin.pages.bulk_objects import BulkObjects, ObjectOutcome, read_objects
-from admin.pages.form_keys import form_key_of
 from admin.pages.resolving import resource_of
 from funnel.core.messages import N_
 from schema.core.errors import NotFound
@@ -69,7 +68,7 @@ async def submit(request: AdminRequest) -> Response:
         return _preview(request, objects, outcomes, values)
     if bulk.needs_consent and form.get(CONSENT) != YES:
         return _preview(request, objects, await objects.preview(variables), values, needs_tick=True)
-    return _result(request, objects, await objects.change(variables, form_key_of(form)))
+    return _result(request, objects, await objects.change(variables, required_form_key_of(form)))
 
 
 async def lead_back(request: AdminRequest) -> Response:
@@ -159,7 +158,7 @@ def _preview(
         outcomes=outcomes,
         possible=possible,
         values=values,
-        key=secrets.token_urlsafe(16),
+        key=new_form_key(),
         problems=[N_("Confirm it with the box above the button.")] if needs_tick else [],
     )
 

@@ -98,7 +98,7 @@ def bulk_actions(resource: Resource) -> Sequence[BulkAction]:
 
 def allowed_bulk_actions(request: AdminRequest, resource: Resource) -> Sequence[BulkAction]:
     """Those that the user may make."""
-    return [each for each in bulk_actions(resource) if request.may(each.action.access)]
+    return [each for each in bulk_actions(resource) if request.may_change(each.action.access)]
 
 
 def _is_for_many(each: BulkAction) -> bool:

@@ -94,7 +94,7 @@ def action_buttons(
     return [
         ActionButton(resource.action_name(action), f"{url}{action.slug}/", action.is_dangerous)
         for action in actions
-        if request.may(action.access) and action.is_possible(values)
+        if request.may_change(action.access) and action.is_possible(values)
     ]
 
 

@@ -1,6 +1,5 @@
 """Exports: the form above each list, and the file of one that is written."""
 
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,23 +8,24 @@ from starlette.responses import Response
 
 from admin.core.paths import ROOT
 from admin.core.request import AdminRequest
+from admin.forms.form_keys import form_key_of, new_form_key
 from admin.graph.execution import GraphAnswer
 from admin.graph.labels import label_of, translated_label
 from admin.graph.schema_types import MONEY, field_at, is_many, list_order_of
-from admin.pages.actions import KEY
 from admin.pages.filters import read_filter
 from admin.pages.resolving import INT, resource_of
 from admin.resources.administration import EXPORTS
 from admin.resources.resource import Resource
 from funnel.core.messages import N_
-from resolvers.core.idempotency import KEY_PATTERN
 from resolvers.core.list_reader import ListColumn
-from schema.core.errors import MalformedBody, NotFound
+from schema.core.errors import NotFound
 from schema.core.permission import Permission
 
 FORMATS = ("CSV", "XLSX")
 COLUMN = "column."
 """Begins the names of the boxes of columns."""
+WHOLE = {"maskedCode": "code"}
+"""What lists show the end of: exports shorten it themselves, unless the whole is asked for."""
 FILTER_IS_WRONG = N_("The filter of the list is not valid. Correct it there first.")
 CREATE = """
     mutation($input: CreateExportInput!) { createExport(input: $input) { export { id } userErrors { field code message } } }
@@ -56,7 +56,7 @@ async def submit(request: AdminRequest) -> Response:
     if filter.problems:
         return _form(request, resource, 400, [request.translate(FILTER_IS_WRONG)])
     form = request.form
-    answer = await request.run(CREATE, {"input": _input(request, resource, filter.variables)}, key=_key(form))
+    answer = await request.run(CREATE, {"input": _input(request, resource, filter.variables)}, key=form_key_of(form))
     payload = answer.data.get("createExport") or {}
     if problems := _problems(answer, payload):
         return _form(request, resource, 400, problems)
@@ -119,16 +119,21 @@ def _form(request: AdminRequest, resource: Resource, status: int = 200, problems
         chosen_format=request.form.get("format", FORMATS[0]),
         columns=_choices(request, resource),
         has_codes=_code_permission(request, resource) is not None,
-        key=secrets.token_urlsafe(16),
+        key=new_form_key(),
         problems=problems,
     )
 
 
 def _choices(request: AdminRequest, resource: Resource) -> Sequence[ColumnChoice]:
-    """The columns of the list, which are checked, then all others that its rows have themselves."""
-    shown = [path for path in resource.columns if not (request.is_partner and path.startswith("partner."))]
-    paths = dict.fromkeys(part for path in shown for part in _parts(resource, path))
-    own = [each.path for each in request.services.lists.columns(resource.query) if _is_offered(request, each)]
+    """The columns of the list and its names, which are checked, then all others that its rows have themselves."""
+    listed = dict.fromkeys(WHOLE.get(path, path) for path in (*resource.title, *resource.columns))
+    visible = [path for path in listed if not (request.is_partner and path.startswith("partner."))]
+    paths = dict.fromkeys(part for path in visible for part in _parts(resource, path))
+    own = [
+        each.path
+        for each in request.services.lists.columns(resource.query)
+        if _is_offered(request, each) and each.path not in WHOLE
+    ]
     form = request.form
     is_new = not any(name.startswith(COLUMN) for name in form)
     return [
@@ -158,10 +163,3 @@ def _code_permission(request: AdminRequest, resource: Resource) -> Permission | 
 
 def _label(path: str) -> str:
     return ": ".join(label_of(name) for name in path.split("."))
-
-
-def _key(form: Mapping[str, str]) -> str | None:
-    key = form.get(KEY) or None
-    if key is not None and not KEY_PATTERN.fullmatch(key):
-        raise MalformedBody(reason="it was changed on its way")
-    return key

@@ -17,10 +17,10 @@ from admin.graph.execution import GraphAnswer, raise_for
 from admin.graph.labels import label_of, value_label
 from admin.graph.schema_types import field_at, list_filter_of, list_order_of
 from admin.graph.selections import value_selection
+from admin.imports.page import import_link
 from admin.pages.bulk_actions import allowed_bulk_actions
 from admin.pages.details import report_links
 from admin.pages.filters import ListFilter, read_filter
-from admin.pages.imports import import_link
 from admin.pages.resolving import resource_of
 from admin.pages.saved_filters import links_of
 from admin.resources.resource import Resource
@@ -82,11 +82,11 @@ async def show(request: AdminRequest) -> Response:
         newer=_page_url(request, "before", info.get("startCursor")) if info.get("hasPreviousPage") else "",
         older=_page_url(request, "after", info.get("endCursor")) if info.get("hasNextPage") else "",
         saved=await links_of(request, resource),
-        export_url=_export_url(request, resource),
+        export_url=_export_url(request, resource) if request.view is None else "",
         new=[
             (resource.action_name(action), f"{ROOT}{resource.slug}/new/{action.slug}/", action.is_creation)
             for action in resource.new
-            if request.may(action.access)
+            if request.may_change(action.access)
         ],
     )
 

@@ -107,7 +107,7 @@ class _Partner:
         if not missing:
             return []
         detail = ", ".join(self.request.translate(value_label(name)) for name in missing)
-        action = next((it for it in documents.new if self.request.may(it.access)), None)
+        action = next((it for it in documents.new if self.request.may_change(it.access)), None)
         if action is None:
             return [NextStep(N_("Legal texts are missing."), detail)]
         url = f"{ROOT}{documents.slug}/new/{action.slug}/?{urlencode({'partnerUuid': self.values['uuid'], 'kind': missing[0]})}"
@@ -140,4 +140,4 @@ class _Partner:
 
     def _action(self, mutation: str) -> Action | None:
         found = (it for it in self.resource.actions if it.mutation == mutation and not it.only)
-        return next((it for it in found if self.request.may(it.access)), None)
+        return next((it for it in found if self.request.may_change(it.access)), None)

@@ -203,7 +203,7 @@ def _again_url(request: AdminRequest, entry: Mapping[str, Any]) -> str:
     mails = resources()["mails"]
     again = next(action for action in mails.actions if action.mutation == "resendMail")
     is_over = entry["mailId"] is not None and entry["kind"] != "MAIL_QUEUED"
-    return f"{ROOT}{mails.slug}/{entry['mailId']}/{again.slug}/" if is_over and request.may(again.access) else ""
+    return f"{ROOT}{mails.slug}/{entry['mailId']}/{again.slug}/" if is_over and request.may_change(again.access) else ""
 
 
 def _link(request: AdminRequest, resource: Resource, values: Mapping[str, Any]) -> Cell:

@@ -3,7 +3,6 @@
 What is confirmed is sent with the parts that the preview has shown, so that it is refused if it would be another refund now.
 """
 
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -13,11 +12,12 @@ from starlette.responses import Response
 
 from admin.core.request import AdminRequest
 from admin.core.titles import title_of, url_of
+from admin.forms.form_keys import KEY, form_key_of, new_form_key
 from admin.forms.local_values import parse_decimal
 from admin.forms.typed import YES
 from admin.graph.execution import GraphAnswer
 from admin.graph.schema_types import access_of, input_of, mutations
-from admin.pages.actions import KEY, FormRefusal, key_of, refusal_of
+from admin.pages.actions import FormRefusal, refusal_of
 from admin.pages.details import DONE
 from admin.pages.resolving import read_object
 from admin.pages.sold import is_some, money_text, sold_line, sold_selection
@@ -114,7 +114,7 @@ async def _submit(request: AdminRequest, flow: RefundFlow) -> Response:
         return _choose(request, flow, values, form, chosen, status=400)
     if form.get(STEP) != "confirm":
         return await _preview(request, flow, values, chosen)
-    payload, refused = await _run(request, flow.refund, "refund { id }", chosen.input | _split(form), key_of(form))
+    payload, refused = await _run(request, flow.refund, "refund { id }", chosen.input | _split(form), form_key_of(form))
     if payload is not None:
         return request.redirect(f"{url_of(flow.resource, values)}?{DONE}={flow.slug}")
     if refused.is_open:
@@ -281,7 +281,7 @@ async def _preview(
         withdrawn=[line for line in lines if line.issued.kind != "empty"],
         kept=[(name, value) for name, value in request.form.items() if not name.startswith("_") and name != "csrf"],
         parts={BY_CARD: preview["byCard"]["amount"], BY_GIFT_CARD: preview["byGiftCard"]["amount"]},
-        key=key or secrets.token_urlsafe(16),
+        key=key or new_form_key(),
     )
 
 

@@ -12,6 +12,7 @@ from sqlmodel import col, func, select
 from resolvers.core.brute_force import throttled_lookup
 from resolvers.core.operation import Call
 from schema.core.errors import InvalidInput, Problem, ProblemPath
+from schema.core.message_names import TemplatedMessage
 from schema.validation.characters import clean_line
 from store.core.codes import is_mistyped, normalize
 from store.database.db import violated_constraint
@@ -21,6 +22,11 @@ from store.partner.partners import PartnerRow
 from store.voucher.vouchers import VoucherRow
 
 SHORTEST_CODE, LONGEST_CODE = 3, 40
+CODE_LENGTH = "Use {least} to {most} characters, spaces and hyphens not counted."
+MISTYPED = "This looks like one of our codes with a wrong character. Compare it with the {thing}."
+EXISTS = "A {thing} with this code exists already."
+VOUCHERS_EXIST = "Vouchers with one or more of these codes exist already. Import them one by one to find out which."
+GIFT_CARDS_EXIST = "Gift cards with one or more of these codes exist already. Import them one by one to find out which."
 
 
 class ExistingCodes(NamedTuple):
@@ -53,10 +59,6 @@ class ImportedCodes:
     def _times(self) -> Counter[str]:
         return Counter(self.normal)
 
-    @property
-    def _exists_already(self) -> str:
-        return f"A {self.thing} with this code exists already."
-
     async def find_existing(self) -> ExistingCodes:
         """Which of the codes exist."""
         table, networks = self.table, getattr(self.table, "network_id", None)
@@ -83,13 +85,10 @@ class ImportedCodes:
             return not (await self.find_existing()).has_hidden
 
         if not await throttled_lookup(self.call.context, self.thing, none):
-            many = f"{self.thing.capitalize()}s with one or more of these codes exist already."
-            place, message = (
-                (self.under, f"{many} Import them one by one to find out which.")
-                if self.under
-                else (("code",), self._exists_already)
-            )
-            raise InvalidInput(Problem(place, "ALREADY_TAKEN", message))
+            if self.under:
+                many = VOUCHERS_EXIST if self.table is VoucherRow else GIFT_CARDS_EXIST
+                raise InvalidInput(Problem(self.under, "ALREADY_TAKEN", many))
+            raise InvalidInput(Problem(("code",), "ALREADY_TAKEN", TemplatedMessage(EXISTS, thing=self.thing)))
 
     def problems_of(self, code: str, existing: frozenset[str]) -> Sequence[Problem]:
         """What is wrong with a code. `existing` are the visible ones."""
@@ -97,13 +96,12 @@ class ImportedCodes:
         if "/" in code or not code.isprintable() or not clean_line(code):
             return (Problem(("code",), "INVALID", "A code must not contain `/` or invisible characters."),)
         if not SHORTEST_CODE <= len(plain) <= LONGEST_CODE or len(code.strip()) > LONGEST_CODE:
-            most = f"Use {SHORTEST_CODE} to {LONGEST_CODE} characters, spaces and hyphens not counted."
+            most = TemplatedMessage(CODE_LENGTH, least=SHORTEST_CODE, most=LONGEST_CODE)
             return (Problem(("code",), "INVALID" if len(plain) < SHORTEST_CODE else "TOO_LONG", most),)
         if is_mistyped(plain):
-            wrong = f"This looks like one of our codes with a wrong character. Compare it with the {self.thing}."
-            return (Problem(("code",), "INVALID", wrong),)
+            return (Problem(("code",), "INVALID", TemplatedMessage(MISTYPED, thing=self.thing)),)
         if plain in existing:
-            return (Problem(("code",), "ALREADY_TAKEN", self._exists_already),)
+            return (Problem(("code",), "ALREADY_TAKEN", TemplatedMessage(EXISTS, thing=self.thing)),)
         if self._times[plain] > 1:
             return (Problem(("code",), "ALREADY_TAKEN", "This code was sent more than once."),)
         return ()
@@ -128,4 +126,6 @@ class ImportedCodes:
             if not places:
                 await self.check_hidden()
                 raise
-            raise InvalidInput(*(Problem(place, "ALREADY_TAKEN", self._exists_already) for place in places)) from error
+            raise InvalidInput(
+                *(Problem(place, "ALREADY_TAKEN", TemplatedMessage(EXISTS, thing=self.thing)) for place in places)
+            ) from error

@@ -7,6 +7,7 @@ from resolvers.core.list_reader import ListColumn, ListPageRequest
 from resolvers.core.operation import Call
 from schema.core.errors import Forbidden, InvalidInput, Problem
 from schema.core.input_errors import ProblemCollector
+from schema.core.message_names import TemplatedMessage
 from schema.export import CreateExport, ExportColumnInput
 
 NO_SUCH_LIST = "There is no such list."
@@ -25,7 +26,7 @@ def order_of(call: Call, name: str, order_by: str | None) -> str:
     """One of the orders of a list, by default its first. Raises InvalidInput for any other."""
     orders = call.services.lists.orders(name)
     if order_by and order_by not in orders:
-        raise InvalidInput.at("order_by", f"Send one of {', '.join(orders)}.")
+        raise InvalidInput.at("order_by", TemplatedMessage("Send {known}.", known=orders))
     return order_by or orders[0]
 
 

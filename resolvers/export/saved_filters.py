@@ -8,6 +8,7 @@ from sqlmodel import col, select
 from resolvers.core.operation import Call, operation
 from resolvers.export.checks import check_saved_filter
 from schema.core.errors import InvalidInput, NotFound
+from schema.core.message_names import TemplatedMessage
 from schema.core.permission import AccessRule
 from schema.saved_filter import DeleteSavedFilterInput, SavedFilter, SaveFilterInput
 from store.account.second_factor import lock_user
@@ -17,6 +18,7 @@ ListArgument = Annotated[str | None, strawberry.argument(description="Only filte
 SavedFilters = list[SavedFilter]
 MOST_SAVED = 50
 """Filters of a user for a list."""
+FULL = "You have {most} filters of this list already. Delete one first."
 
 
 @operation(AccessRule.AUTHENTICATED)
@@ -37,7 +39,7 @@ async def save_filter(call: Call, input: SaveFilterInput) -> SavedFilter:
     row = next((each for each in rows if each.name == input.name), None)
     if row is None:
         if len(rows) >= MOST_SAVED:
-            raise InvalidInput.at("name", f"You have {MOST_SAVED} filters of this list already. Delete one first.")
+            raise InvalidInput.at("name", TemplatedMessage(FULL, most=MOST_SAVED))
         row = SavedFilterRow(user_id=user_id, list=input.list, name=input.name, created_on=call.services.clock.now())
         call.db.add(row)
     row.filter, row.order_by = input.filter or {}, input.order_by or ""

@@ -72,18 +72,19 @@ def _problems(card: ImportedGiftCard, now: dt.datetime) -> Sequence[Problem]:
     """Problems with the amounts and the dates."""
     created, left = card.created_on or now, card.value if card.remaining_value is None else card.remaining_value
     checks = (
-        (card.value <= 0, "value", "OUT_OF_RANGE", "Send more than 0.00."),
-        (card.remaining_value == 0, "remaining_value", "OUT_OF_RANGE", "Import only gift cards with something left."),
-        (left > card.value, "remaining_value", "OUT_OF_RANGE", "No more can be left than its value."),
-        (created > now, "created_on", "INVALID", "Send a time in the past."),
+        (card.value <= 0, Problem(("value",), "OUT_OF_RANGE", "Send more than 0.00.")),
+        (
+            card.remaining_value == 0,
+            Problem(("remaining_value",), "OUT_OF_RANGE", "Import only gift cards with something left."),
+        ),
+        (left > card.value, Problem(("remaining_value",), "OUT_OF_RANGE", "No more can be left than its value.")),
+        (created > now, Problem(("created_on",), "INVALID", "Send a time in the past.")),
         (
             card.expires_on is not None and card.expires_on <= created,
-            "expires_on",
-            "INVALID",
-            "A gift card must expire after it was issued.",
+            Problem(("expires_on",), "INVALID", "A gift card must expire after it was issued."),
         ),
     )
-    return [Problem((field,), code, message) for is_wrong, field, code, message in checks if is_wrong]
+    return [problem for is_wrong, problem in checks if is_wrong]
 
 
 def _row(card: ImportedGiftCard, partner_id: int, currency: str, now: dt.datetime) -> GiftCardRow:

@@ -9,6 +9,7 @@ from resolvers.core.input_mapping import apply
 from resolvers.core.operation import Call, operation
 from resolvers.order.fulfilment import find_order
 from schema.core.errors import InvalidInput
+from schema.core.message_names import TemplatedMessage
 from schema.core.permission import Permission
 from schema.order.errors import AlreadySent, BuyerErased
 from schema.order.fulfilment import FulfilmentState
@@ -27,6 +28,7 @@ from store.voucher.vouchers import VoucherRow
 
 GiftRow: TypeAlias = VoucherRow | GiftCardRow
 PERSON = ("first_name", "last_name", "email")
+POSTAL_CODE = "Send a postal code such as {example}."
 ON_ITS_WAY = frozenset({FulfilmentState.SENT, FulfilmentState.DELIVERED})
 DETAILS = (
     *("buyer_first_name", "buyer_last_name", "buyer_email", "buyer_phone", "recipient_name"),
@@ -86,7 +88,7 @@ def _check_address(order: OrderRow, delivery: OrderDeliveryInput) -> None:
     code = address.postal_code.value if address is not None and address.postal_code is not None else ""
     if code and not is_postal_code(code, order.country or ""):
         example = example_postal_code(order.country or "")
-        raise InvalidInput.at(("delivery", "address", "postal_code"), f"Send a postal code such as {example}.")
+        raise InvalidInput.at(("delivery", "address", "postal_code"), TemplatedMessage(POSTAL_CODE, example=example))
 
 
 async def _name_buyer(

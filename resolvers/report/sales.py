@@ -10,6 +10,7 @@ import strawberry
 from resolvers.core.operation import Call, operation
 from resolvers.report.scope import MarketplaceId, PartnerId, report_owner
 from schema.core.errors import InvalidInput
+from schema.core.message_names import TemplatedMessage
 from schema.core.money import Money
 from schema.core.permission import Permission
 from schema.report.sales import CurrencySales, ProductSales, SalesDay, SalesFigures, SalesReport
@@ -35,9 +36,9 @@ async def sales_report(
     if last_day < first_day:
         raise InvalidInput.at("to", "Send a day that is not before `from`.")
     if (last_day - first_day).days >= MOST_DAYS or last_day == dt.date.max:
-        raise InvalidInput.at("to", f"Ask for at most {MOST_DAYS} days.")
+        raise InvalidInput.at("to", TemplatedMessage("Ask for at most {most} days.", most=MOST_DAYS))
     if not 0 <= product_count <= MOST_PRODUCTS:
-        raise InvalidInput.at("product_count", f"Send a number from 0 to {MOST_PRODUCTS}.")
+        raise InvalidInput.at("product_count", TemplatedMessage("Send a number from 0 to {most}.", most=MOST_PRODUCTS))
     owner = await report_owner(call, partner_id, marketplace_id)
     period = ReportPeriod(first_day, last_day, owner.zone)
     days = await daily_sales(call.db, owner.scope, period)

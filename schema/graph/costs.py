@@ -31,7 +31,7 @@ COUNT_COST = 500
 """Cost of a `totalCount`, which reads all rows that it counts."""
 VALUES_PER_ROW = 50
 """Number of values that cost 1. Fewer values are included in the cost of their row."""
-INTROSPECTION_VALUES_PER_POINT = 12
+INTROSPECTION_VALUES_PER_POINT = 16
 """Number of introspection values that cost 1. They are resolved one by one, which is slower than rows."""
 MAX_COST = 2**31 - 1
 

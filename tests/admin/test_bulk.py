@@ -54,7 +54,7 @@ async def test_cards_of_mixed_states_are_extended(office: Office) -> None:
     await send(staff, expiresOn=later(900))
     assert staff.response.status_code == 200
     outcomes = rows_of(staff)
-    assert "Expires on:" in outcomes[f"{CARDS}{paid.id}/"]
+    assert "Valid until:" in outcomes[f"{CARDS}{paid.id}/"]
     assert "Status: Expired → becomes Paid" in outcomes[f"{CARDS}{over.id}/"]
     assert outcomes[f"{CARDS}{gone.id}/"].startswith("Left out")
     assert outcomes[f"{CARDS}{far.id}/"] == "Left out Choose a time after the one it is valid until."
@@ -230,7 +230,7 @@ async def test_a_form_without_its_key_is_refused(office: Office) -> None:
     card = await gift_card(office.tenants)
     staff = await office.open("a1", bulk_url(CARDS, "cancel-gift-card", card.id))
     before = await office.tenants.snapshot()
-    for key in ("", "short", "x" * 65, "a b c d e f g h i j"):
+    for key in ("", "x" * 65, "é" * 20):
         await office.open("a1", bulk_url(CARDS, "cancel-gift-card", card.id))
         await send(staff, _consent="1", _key=key)
         assert staff.response.status_code == 400

@@ -27,9 +27,9 @@ from admin.graph.execution import server
 from admin.graph.labels import help_of, label_of
 from admin.graph.schema_types import access_of, at, field_at, input_of, is_many, list_filter_of, mutations, queries
 from admin.graph.selections import leaf_selection, whole_selection
+from admin.home.page import TILES
+from admin.home.page import _may as may_do
 from admin.pages.changes import AROUND, type_of_child
-from admin.pages.home import TILES
-from admin.pages.home import _may as may_do
 from admin.pages.lists import _document as list_document
 from admin.resources.registry import SECTIONS, resources
 from admin.resources.resource import Action, Resource

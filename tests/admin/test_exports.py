@@ -95,7 +95,7 @@ async def test_every_list_has_the_form(office: Office) -> None:
 
 def _own() -> list[Any]:
     """Lists that everybody has."""
-    return [each for each in resources().values() if each.slug in ("exports", "refund-requests")]
+    return [each for each in resources().values() if each.slug in ("customers", "exports", "refund-requests")]
 
 
 async def test_whole_codes_are_offered_to_those_who_may_have_them(office: Office) -> None:

@@ -6,8 +6,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from admin.pages.charts import bar_chart, rounded_up, shares
-from admin.pages.liability_boards import months_before
+from admin.home.charts import bar_chart, rounded_up, shares
+from admin.home.liability_boards import months_before
 from resolvers.report.sales import sales_report
 from schema.core.permission import GRANTABLE_PERMISSIONS, Permission
 from schema.gift_card.gift_card import GiftCardStatus

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from admin.forms.csv_columns import UnreadableCell, columns_of, form_of, match_header
-from admin.forms.csv_table import MOST_BYTES, UnreadableTable, read_table
+from admin.imports.columns import UnreadableCell, columns_of, form_of, match_header
+from admin.imports.table import MOST_BYTES, UnreadableTable, read_table
 from admin.resources.imports import CSV_IMPORTS
 from schema.core.permission import Permission
 from store.core.codes import generate_code
@@ -100,9 +100,9 @@ async def test_what_is_wrong_is_told_at_its_line(office: Office) -> None:
     assert told["5"] == "Code: A gift card with this code exists already."
     assert told["6"].startswith("Code: This looks like one of our codes")
     assert told["7"] == "Value: Enter a number."
-    assert told["8"] == "Remaining value: No more can be left than its value."
+    assert told["8"] == "Balance: No more can be left than its value."
     assert "1.000 could be one or a thousand" in told["9"]
-    assert told["10"] == "Expires on: Enter a date and a time."
+    assert told["10"] == "Valid until: Enter a date and a time."
     assert told["11"] == "Value: Fill this in."
     assert told["12"].startswith("Code: A code must not contain")
     assert [each for each in change_form(staff).all("button") if each.attributes.get("value") == "import"] == []
@@ -275,7 +275,7 @@ def test_amounts_of_europe_are_read(cell: str, amount: str) -> None:
 
 def test_what_could_be_one_or_a_thousand_is_not_guessed() -> None:
     columns = {column.name: column for column in columns_of(CSV_IMPORTS["gift-cards"].item)}
-    for cell in ("1.000", "1,000", "1.000.000", "12.345 €"):
+    for cell in ("1.000", "1,000", "12.345 €"):
         assert form_of([cell], {0: "value"}, columns)[1].keys() == {"value"}, cell
     assert issubclass(UnreadableCell, ValueError)
     assert issubclass(UnreadableTable, ValueError)

@@ -275,7 +275,7 @@ async def test_an_order_is_found_by_a_code_and_corrected(shop: Shop, sold: Exper
     await bought(shop, for_two(sold))
     code = await shop.one("SELECT code FROM voucher")
     staff = await shop_office.open("staff", f"{ROOT}orders/?{urlencode({'code': code})}")
-    assert [row.text for row in staff.page.all("th", scope="row")] == ["1"]
+    assert [row.text for row in staff.page.all("th", scope="row")] == ["Order 1 · Ada Martin"]
     staff = await shop_office.open("staff", (await order_url(shop)) + "update-order-details/")
     await send(staff, buyer__email="joan@example.com")
     assert notices(staff) == ["Done: Edit details"]

@@ -19,6 +19,7 @@ from schema.checkout.checkout import ProductChoice
 from schema.core.permission import GRANTABLE_PERMISSIONS
 from schema.core.text import Text
 from schema.delivery.delivery import DeliveryKind
+from schema.export import ExportFormat, ExportState
 from schema.gift_card.gift_card import GiftCardStatus
 from schema.graph.pages import PagePlan
 from schema.graph.selection import is_published_by
@@ -39,6 +40,7 @@ from store.bank_account import BankAccountRow
 from store.catalogue.catalogue import EnvironmentRow, PriceRangeRow, PrototypeImageRow
 from store.core.clock import clock
 from store.database.db import Database
+from store.export.exports import ExportRow
 from store.gift_card.designs import GiftCardDesignRow
 from store.gift_card.gift_cards import GiftCardRow
 from store.invoice.invoices import InvoiceRow
@@ -158,6 +160,7 @@ async def sold(shop: Shop) -> None:
     await adjusted(shop, book)
     await requested(shop)
     await reconciled(shop)
+    await exported(shop)
     terms: dict[str, Any] = {"content": Text(en="Terms"), "website": Text()}
     await shop.add(LegalDocumentRow(partner_id=shop.partner.id, kind=LegalDocumentKind.TERMS, **terms))
     await shop.add(InvoiceRow(kind=InvoiceKind.INVOICE, **of, **numbers, **period, **amounts))
@@ -165,6 +168,13 @@ async def sold(shop: Shop) -> None:
         FAST, shop, f"mutation {{ updateProduct(input: {{ id: {honey.id}, ranking: 2 }}) {{ product {{ id }} }} }}"
     )
     assert "errors" not in changed
+
+
+async def exported(shop: Shop) -> None:
+    """An export that its user has given up."""
+    of: dict[str, Any] = {"user_id": await shop.one("SELECT min(id) FROM app_user"), "partner_id": shop.partner.id}
+    asked: dict[str, Any] = {"list": "orders", "order_by": "NEWEST", "columns": [], "role": UserRole.PARTNER}
+    await shop.add(ExportRow(format=ExportFormat.CSV, state=ExportState.CANCELLED, ended_on=clock.now(), **of, **asked))
 
 
 async def adjusted(shop: Shop, book_id: int) -> None:

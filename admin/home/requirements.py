@@ -86,4 +86,4 @@ def _next_step(request: AdminRequest, step: str, page: str) -> str:
     if step.startswith(WEB):
         return step
     action = resources()["partners"].find_any_action("-".join(split(step)))
-    return f"{page}{action.slug}/" if action is not None and request.may(action.access) else page
+    return f"{page}{action.slug}/" if action is not None and request.may_change(action.access) else page

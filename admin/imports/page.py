@@ -4,7 +4,6 @@ import base64
 import binascii
 import csv
 import io
-import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,14 +12,14 @@ from starlette.responses import Response
 from admin.core.paths import ROOT
 from admin.core.request import AdminRequest
 from admin.forms.choices import choices_of
-from admin.forms.csv_columns import CsvColumn, columns_of, match_header
-from admin.forms.csv_table import MOST_BYTES, CsvTable, UnreadableTable, read_table
 from admin.forms.form_fields import FormBuilder
+from admin.forms.form_keys import new_form_key, required_form_key_of
 from admin.forms.kinds import fields_of
 from admin.forms.typed import OMITTED, Typed
 from admin.graph.labels import label_of
-from admin.pages.form_keys import form_key_of
-from admin.pages.import_lines import ImportLine, ImportReport, read_lines, run_import
+from admin.imports.columns import CsvColumn, columns_of, match_header
+from admin.imports.lines import ImportLine, ImportReport, read_lines, run_import
+from admin.imports.table import MOST_BYTES, CsvTable, UnreadableTable, read_table
 from admin.resources.imports import CSV_IMPORTS, CsvImport
 from admin.resources.registry import resources
 from funnel.core.messages import N_
@@ -66,7 +65,7 @@ async def submit(request: AdminRequest) -> Response:
     report.by_field |= wrong
     if not wrong:
         is_import = form.get(STEP) == "import" and report.is_clean
-        await run_import(request, of, report, common, key=form_key_of(form) if is_import else None)
+        await run_import(request, of, report, common, key=required_form_key_of(form) if is_import else None)
         if is_import and report.is_clean:
             return _render(request, of, "result", count=len(report.lines))
     if form.get(STEP) == "report":
@@ -77,7 +76,7 @@ async def submit(request: AdminRequest) -> Response:
 def import_link(request: AdminRequest, slug: str) -> str:
     """The address of the import of a list; empty if it has none, or if the user may not run it."""
     of = CSV_IMPORTS.get(slug)
-    return f"{ROOT}{slug}/import/" if of is not None and request.may(of.access) else ""
+    return f"{ROOT}{slug}/import/" if of is not None and request.may_change(of.access) else ""
 
 
 def _find(request: AdminRequest) -> CsvImport:
@@ -211,7 +210,7 @@ async def _report(
         sums=[(label_of(names[0]), report.sum_of(names)) for names in of.sums],
         content=base64.b64encode(content).decode(),
         chosen=fields,
-        key=secrets.token_urlsafe(16),
+        key=new_form_key(),
     )
 
 

@@ -10,9 +10,9 @@ from starlette.responses import Response
 from admin.core.paths import ROOT
 from admin.core.request import AdminRequest
 from admin.graph.schema_types import access_of, list_filter_of, mutations
-from admin.pages.liability_boards import liability_boards
-from admin.pages.requirements import partner_requirements
-from admin.pages.sales_boards import PERIODS, chosen_period, sales_boards
+from admin.home.liability_boards import liability_boards
+from admin.home.requirements import partner_requirements
+from admin.home.sales_boards import PERIODS, chosen_period, sales_boards
 from admin.resources.registry import resources
 from funnel.core.messages import N_
 

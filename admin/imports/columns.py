@@ -2,22 +2,21 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from graphql import GraphQLInputObjectType
 
 from admin.forms.kinds import InputField, Kind, fields_of
+from admin.forms.local_values import parse_day, parse_decimal, parse_moment
 from admin.forms.typed import NO, YES
 from admin.graph.labels import label_of
 from funnel.core.messages import N_
 from schema.validation.languages import LANGUAGES
 
-DAY_FIRST = re.compile(r"(\d{1,2})[./](\d{1,2})[./](\d{4})(?:[ T,]+(\d{1,2}):(\d{2}))?(?::\d{2})?", re.ASCII)
-YEAR_FIRST = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})(?:[ T]+(\d{1,2}):(\d{2}))?(?::\d{2})?", re.ASCII)
-"""Days, with a time or without one."""
 LAST_MINUTE = "23:59:59"
-BLANKS = re.compile(r"[\s'\u2019]")
 CURRENCIES = re.compile(r"[€£$]|EUR|CHF|GBP")
+UNCLEAR = re.compile(r"[+-]?\d+[.,]\d{3}", re.ASCII)
 POSITIVE, NEGATIVE = frozenset({"1", "yes", "true", "x"}), frozenset({"0", "no", "false"})
 
 
@@ -118,14 +117,11 @@ def _normal(column: CsvColumn, cell: str) -> str:
 
 def _moment(cell: str, *, is_end: bool) -> str:
     """A day or a time as ISO 8601 has it. A day alone begins at midnight; what ends then ends with the day."""
-    if (found := DAY_FIRST.fullmatch(cell)) is not None:
-        day, month, year, hour, minute = found.groups()
-    elif (found := YEAR_FIRST.fullmatch(cell)) is not None:
-        year, month, day, hour, minute = found.groups()
-    else:
-        return cell
-    time = f"{int(hour):02}:{minute}" if hour else LAST_MINUTE if is_end else "00:00"
-    return f"{year}-{int(month):02}-{int(day):02}T{time}"
+    with suppress(ValueError):
+        return f"{parse_day(cell).isoformat()}T{LAST_MINUTE if is_end else '00:00'}"
+    with suppress(ValueError):
+        return parse_moment(cell).isoformat()
+    return cell
 
 
 def _answer(cell: str) -> str:
@@ -135,15 +131,13 @@ def _answer(cell: str) -> str:
 
 
 def _amount(cell: str) -> str:
-    """An amount with a point: of several marks the last one is that of the decimals.
-
-    Raises UnreadableCell for three digits after it: `1.000` is one in some countries and a thousand in others.
+    """An amount with a point. Raises UnreadableCell for a single mark before three digits: `1.000` is one in some countries and a
+    thousand in others.
     """
-    text = CURRENCIES.sub("", BLANKS.sub("", cell))
-    point = max(text.rfind("."), text.rfind(","))
-    if point < 0:
-        return text
-    if len(text) - point == len(".000"):
+    text = CURRENCIES.sub("", cell).strip()
+    if UNCLEAR.fullmatch(text):
         raise UnreadableCell(AMBIGUOUS)
-    whole = re.sub(r"[.,](?=\d{3}(?:[.,]|$))", "", text[:point])
-    return f"{whole}.{text[point + 1 :]}"
+    try:
+        return parse_decimal(text)
+    except ValueError:
+        return text

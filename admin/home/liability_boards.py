@@ -13,7 +13,7 @@ from admin.core.paths import ROOT
 from admin.core.request import AdminRequest
 from admin.graph.labels import value_label
 from admin.graph.schema_types import access_of, queries
-from admin.pages.charts import shares
+from admin.home.charts import shares
 from admin.resources.registry import resources
 from funnel.core.messages import N_
 

@@ -6,10 +6,10 @@ from decimal import Decimal
 from typing import Any
 
 from admin.core.request import AdminRequest
-from admin.forms.csv_columns import CsvColumn, columns_of, form_of
-from admin.forms.csv_table import CsvTable
 from admin.forms.typed import Typed
 from admin.graph.execution import REFUSALS, raise_for
+from admin.imports.columns import CsvColumn, columns_of, form_of
+from admin.imports.table import CsvTable
 from admin.resources.imports import CsvImport
 
 

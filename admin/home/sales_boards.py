@@ -12,7 +12,7 @@ from admin.core.paths import ROOT
 from admin.core.request import AdminRequest
 from admin.core.values import in_language
 from admin.graph.schema_types import access_of, queries
-from admin.pages.charts import BarChart, bar_chart, shares
+from admin.home.charts import BarChart, bar_chart, shares
 from admin.resources.registry import resources
 from funnel.core.messages import N_
 from schema.validation.languages import LANGUAGES
