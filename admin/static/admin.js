@@ -18,7 +18,7 @@ addEventListener("keydown", (event) => {
   search.select();
 });
 const all = document.querySelector("#bulk [name=all]");
-const picks = document.querySelectorAll(".pick input");
+const picks = document.querySelectorAll("td.pick input");
 all?.addEventListener("change", () => { for (const pick of picks) pick.checked = all.checked; });
 for (const pick of picks) pick.addEventListener("change", () => { all.checked = [...picks].every((each) => each.checked); });
 const results = [...document.querySelectorAll(".found a")];

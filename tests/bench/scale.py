@@ -7,6 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
 import orjson
 import typer
@@ -43,6 +44,8 @@ FILTERS: Mapping[str, Mapping[str, Any]] = {
     "made in a month": {"createdFrom": "2025-03-01T00:00:00Z", "createdUntil": "2025-03-31T00:00:00Z"},
     "ends after a day": {"expiresFrom": "2026-01-01T00:00:00Z"},
 }
+BACK_OFFICE = {"first page": "", "state: used": "state=USED", "giftee, of few": "giftee=g123%40"}
+"""Pages of the list in the back office, by their filters."""
 COUNTED = {
     "count of all": ("", "true"),
     "count of a year": ("&creation_date__gte=2025-01-01&creation_date__lte=2025-12-31", "created_on >= '2025-01-01' AND created_on < '2026-01-01'"),
@@ -80,6 +83,12 @@ async def measured(installation: Installation, rows: int) -> dict[str, float]:
     def rest(path: str, query: str = "") -> Call:
         return Call(installation.app, "GET", path, headers, query=query)
 
+    def back_office(query: str = "") -> Call:
+        return Call(installation.app, "GET", "/admin/vouchers/", {"cookie": f"coffret-admin={token}"}, query=query)
+
+    for name, query in BACK_OFFICE.items():
+        (found[f"back office, {name}"],) = await milliseconds(back_office(query).once)
+
     (found["by code"],) = await milliseconds(rest(f"/api/vouchers/{one['code']}/").once)
     for name, filter in FILTERS.items():
         answer = orjson.loads((await page(filter).once()).body)
@@ -89,6 +98,9 @@ async def measured(installation: Installation, rows: int) -> dict[str, float]:
     if rows > DEEP * PAGE:
         place = await pool.fetchrow("SELECT created_on, id FROM voucher WHERE partner_id = $1 ORDER BY created_on DESC, id DESC OFFSET $2 LIMIT 1", partner_id, (DEEP - 1) * PAGE - 1)  # fmt: skip
         deep = page({}, vouchers.cursor(place["created_on"], place["id"]))
+        (found[f"back office, page {DEEP:,} by cursor"],) = await milliseconds(
+            back_office(urlencode({"after": vouchers.cursor(place["created_on"], place["id"])})).once
+        )
         first, last = await milliseconds(page({}).once, deep.once)
         found[f"page {DEEP:,} by cursor"], found[f"× page {DEEP:,} of page 1"] = last, last / first
     furthest = rest("/api/vouchers/", f"page_size={PAGE}&page={rows // PAGE}")
