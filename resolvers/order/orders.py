@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 from pydantic import AfterValidator, Field
@@ -12,6 +12,7 @@ from resolvers.core.computed_fields import derives
 from resolvers.core.context import Context
 from resolvers.core.lists.filters import LONGEST_TERM, OfPartner, Where
 from resolvers.core.lists.listing import Listing, Lookup
+from resolvers.core.lists.sale_conditions import SoughtCode
 from schema.checkout.checkout import ShopKind
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.errors import Forbidden, MarketplaceOnly
@@ -62,7 +63,7 @@ class OrderFilter(OfPartner):
     code: Annotated[str | None, AfterValidator(lambda sent: sent and normalize(sent)), Where("id", "code")] = Field(
         default=None,
         max_length=LONGEST_TERM,
-        description="Only the order that has issued the voucher or gift card with this code, in any spelling.",
+        description="Only the order that has issued the voucher or gift card with this code, in any spelling, if you may see it.",
     )
     created_from: Annotated[dt.datetime | None, Where("created_on", ">=")] = Field(
         default=None, description="Only orders created at or after this time."
@@ -70,6 +71,11 @@ class OrderFilter(OfPartner):
     created_until: Annotated[dt.datetime | None, Where("created_on", "<=")] = Field(
         default=None, description="Only orders created at or before this time."
     )
+
+    def sought(self, name: str, caller: Caller) -> Any:
+        """What the field of a name is tested with, for a caller: a code in what it may see."""
+        value = super().sought(name, caller)
+        return SoughtCode.by(caller, value) if name == "code" and value is not None else value
 
 
 orders = Listing(Order, OrderFilter, OrderSort, Permission.VIEW_ORDER, "The orders visible to you, newest first.")

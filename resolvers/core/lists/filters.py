@@ -24,6 +24,7 @@ from sqlalchemy import (
 from sqlalchemy.types import TypeDecorator
 from sqlmodel import col
 
+from resolvers.core.caller import Caller
 from resolvers.core.lists.sale_conditions import has_bought, has_code, is_of_customer
 from resolvers.core.scoping import marketplace_condition
 from schema.core.resource import SchemaModel
@@ -257,9 +258,13 @@ class Filter(SchemaModel):
     def tests(cls) -> dict[str, Where]:
         return {n: m for n, f in cls.model_fields.items() for m in f.metadata if isinstance(m, Where)}
 
-    def where(self, table: Any) -> list[Condition]:
+    def sought(self, name: str, caller: Caller) -> Any:  # noqa: ARG002 - some filters need it
+        """What the field of a name is tested with, for a caller."""
+        return getattr(self, name)
+
+    def where(self, table: Any, caller: Caller) -> list[Condition]:
         """The conditions of the fields that are set; a field that is null has none."""
-        given = ((w, getattr(self, n)) for n, w in self.tests().items())
+        given = ((w, self.sought(n, caller)) for n, w in self.tests().items())
         return [w.condition(table, v) for w, v in given if v is not None]
 
 

@@ -148,10 +148,11 @@ class Listing(Generic[T]):
         if isinstance(filter, RejectedInput):
             raise InvalidInput(*filter.problems)
         size, chosen = page.size(), self.order_of(order or self.default_order)
+        caller = context.required_caller
         tests = [
-            *_visible_conditions(context.required_caller, self.table),
-            *(filter.where(self.table) if filter else []),
-            *(self.always.where(self.table) if self.always else []),
+            *_visible_conditions(caller, self.table),
+            *(filter.where(self.table, caller) if filter else []),
+            *(self.always.where(self.table, caller) if self.always else []),
         ]
         tests += [Condition.equal(column(self.table, name), value) for name, value in (of or {}).items()]
         if guarded is not None and self.guarded is not None:

@@ -1,10 +1,14 @@
 """Conditions of lists about what was sold to whom: buyers, their orders, and orders by the code of what they issued."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Integer, String, func, literal_column, select, union_all
+from sqlalchemy import Column, ColumnElement, Integer, String, false, func, literal_column, select, union_all
 from sqlmodel import col
 
+from resolvers.core.caller import Caller, Role
+from schema.core.permission import Permission
 from schema.payment.payment import PaymentStatus
 from store.customer import CustomerRow
 from store.database.statement_cache import Condition
@@ -14,6 +18,23 @@ from store.order.orders import OrderProductRow, OrderRow
 from store.payment.payments import PaymentRow
 from store.voucher.vouchers import VoucherRow
 
+
+@dataclass(frozen=True, slots=True)
+class IssuedKind:
+    """What a line of an order can have issued, and what somebody needs to find it by its code."""
+
+    row: Any
+    permission: Permission
+    is_of_network: bool = False
+
+
+ISSUED: Mapping[str, IssuedKind] = {
+    "voucher_id": IssuedKind(VoucherRow, Permission.VIEW_VOUCHER),
+    "gift_card_id": IssuedKind(GiftCardRow, Permission.VIEW_GIFT_CARD),
+    "network_gift_card_id": IssuedKind(GiftCardRow, Permission.USE_NETWORK_GIFT_CARD, is_of_network=True),
+    "network_voucher_id": IssuedKind(NetworkVoucherRow, Permission.VIEW_NETWORK_VOUCHER, is_of_network=True),
+}
+"""By the column of the line."""
 _ORDERS = OrderRow.__table__.c  # type: ignore[attr-defined]  # SQLModel's type stubs lack __table__
 
 
@@ -48,22 +69,34 @@ def is_of_customer(column: Column[Any], id: int) -> Condition:
     return Condition.on_column(column, "customer", (id,), (Integer(),), build)
 
 
-def has_code(column: Column[Any], code: str) -> Condition:
-    """Orders that have issued the voucher or gift card with a normalized code. The column is their id."""
+@dataclass(frozen=True, slots=True)
+class SoughtCode:
+    """A normalized code, and the columns of lines of orders that somebody may find it in."""
+
+    code: str
+    columns: tuple[str, ...]
+
+    @classmethod
+    def by(cls, caller: Caller, code: str) -> "SoughtCode":
+        """For a caller: what it sees in lists of vouchers and gift cards, where partners see none of their network."""
+        kinds = {
+            name: kind for name, kind in ISSUED.items() if not kind.is_of_network or caller.role is not Role.PARTNER
+        }
+        return cls(code, tuple(name for name, kind in kinds.items() if caller.may(kind.permission)))
+
+
+def has_code(column: Column[Any], sought: SoughtCode) -> Condition:
+    """Orders that have issued the voucher or gift card with a code. The column is their id."""
 
     def build(tested: Any, bind: Any) -> ColumnElement[bool]:
-        line = OrderProductRow
-        issued: tuple[tuple[Any, Any], ...] = (
-            (line.voucher_id, VoucherRow),
-            (line.gift_card_id, GiftCardRow),
-            (line.network_gift_card_id, GiftCardRow),
-            (line.network_voucher_id, NetworkVoucherRow),
-        )
-        found = (
-            select(col(line.order_id)).join(row, col(row.id) == col(by)).where(col(row.normal_code) == bind)
-            for by, row in issued
-        )
+        line = OrderProductRow.__table__.c  # type: ignore[attr-defined]  # SQLModel's type stubs lack __table__
+        found = [
+            select(line.order_id).join(row, col(row.id) == line[name]).where(col(row.normal_code) == bind)
+            for name, row in ((name, ISSUED[name].row) for name in sought.columns)
+        ]
         condition: ColumnElement[bool] = tested.in_(union_all(*found))
         return condition
 
-    return Condition.on_column(column, "code", (code,), (String(),), build)
+    if not sought.columns:
+        return Condition.from_expression(false())
+    return Condition.on_column(column, f"code:{sought.columns}", (sought.code,), (String(),), build)

@@ -5,6 +5,7 @@ from typing import Any
 
 import orjson
 import pytest
+from sqlalchemy import text
 
 from resolvers.core.caller import Caller, Role
 from resolvers.core.context import Context
@@ -15,8 +16,10 @@ from schema.graph.server import GraphQLRequest, GraphQLServer
 from schema.personal_data.input import ErasePersonalData
 from schema.root import schema
 from store.customer import CustomerRow
-from tests.fixtures.basket import Experiences, bought, for_two
+from tests.fixtures.basket import Experiences, bought, card_of, for_two
+from tests.fixtures.payment.mixed_order import mixed_shop
 from tests.fixtures.payment.order_refund import ordered, refunded
+from tests.fixtures.payment.refill import market
 from tests.fixtures.shop import BUYER, Shop
 
 GRAPH = GraphQLServer(schema)
@@ -193,6 +196,27 @@ async def test_orders_are_found_by_the_code_of_what_they_issued(shop: Shop, sold
     assert (await ask(staff(shop), ORDERS, filter={"code": "ABCD-EFGH"}))["data"]["orders"]["nodes"] == []
     neighbour = staff(shop, *GRANTABLE_PERMISSIONS, partner_id=shop.partner.id + 1)
     assert (await ask(neighbour, ORDERS, filter={"code": typed}))["data"]["orders"]["nodes"] == []
+
+
+async def test_a_code_finds_nothing_for_who_may_not_see_it(shop: Shop) -> None:
+    network, own = await mixed_shop(shop)
+    await bought(shop, for_two(own), card_of("50.00"), network.cards("60.00"), network.boxes())
+    statement = """SELECT coalesce(v.code, c.code, n.code) FROM order_product l LEFT JOIN voucher v ON v.id = l.voucher_id
+        LEFT JOIN gift_card c ON c.id = coalesce(l.gift_card_id, l.network_gift_card_id)
+        LEFT JOIN network_voucher n ON n.id = l.network_voucher_id
+        ORDER BY v.id IS NULL, l.gift_card_id IS NULL, c.id IS NULL"""
+    codes = [row[0] for row in await shop.services.db.rows(text(statement))]
+
+    async def matches(context: Context) -> list[bool]:
+        bodies = [await ask(context, ORDERS, filter={"code": code}) for code in codes]
+        return [body["data"]["orders"]["nodes"] == [{"number": 1}] for body in bodies]
+
+    looks = Permission.VIEW_ORDER
+    assert await matches(staff(shop)) == [True, True, False, False], "codes of a network are not a partner's"
+    assert await matches(market(shop)) == [True] * 4
+    assert await matches(staff(shop, looks)) == [False] * 4
+    assert await matches(staff(shop, looks, Permission.VIEW_VOUCHER)) == [True, False, False, False]
+    assert await matches(staff(shop, looks, Permission.VIEW_GIFT_CARD)) == [False, True, False, False]
 
 
 async def test_what_is_spent_is_told_in_each_currency(shop: Shop) -> None:
