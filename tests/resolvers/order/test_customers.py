@@ -207,16 +207,16 @@ async def test_a_code_finds_nothing_for_who_may_not_see_it(shop: Shop) -> None:
         ORDER BY v.id IS NULL, l.gift_card_id IS NULL, c.id IS NULL"""
     codes = [row[0] for row in await shop.services.db.rows(text(statement))]
 
-    async def found(context: Context) -> list[bool]:
+    async def matches(context: Context) -> list[bool]:
         bodies = [await ask(context, ORDERS, filter={"code": code}) for code in codes]
         return [body["data"]["orders"]["nodes"] == [{"number": 1}] for body in bodies]
 
     looks = Permission.VIEW_ORDER
-    assert await found(staff(shop)) == [True, True, False, False], "codes of a network are not a partner's"
-    assert await found(market(shop)) == [True] * 4
-    assert await found(staff(shop, looks)) == [False] * 4
-    assert await found(staff(shop, looks, Permission.VIEW_VOUCHER)) == [True, False, False, False]
-    assert await found(staff(shop, looks, Permission.VIEW_GIFT_CARD)) == [False, True, False, False]
+    assert await matches(staff(shop)) == [True, True, False, False], "codes of a network are not a partner's"
+    assert await matches(market(shop)) == [True] * 4
+    assert await matches(staff(shop, looks)) == [False] * 4
+    assert await matches(staff(shop, looks, Permission.VIEW_VOUCHER)) == [True, False, False, False]
+    assert await matches(staff(shop, looks, Permission.VIEW_GIFT_CARD)) == [False, True, False, False]
 
 
 async def test_what_is_spent_is_told_in_each_currency(shop: Shop) -> None:
