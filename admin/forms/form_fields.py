@@ -1,6 +1,6 @@
 """The fields of a form as its template draws them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -103,7 +103,7 @@ class FormBuilder:
             "kind": of.kind,
             "label": label_of(of.name),
             "help": of.help,
-            "is_required": of.is_required,
+            "is_required": of.is_needed,
             "error": self.problems.get(name, ""),
         }
         match of.kind:
@@ -173,6 +173,17 @@ class FormBuilder:
             if self.form.get(prefix + REMOVED) != YES:
                 rows.append(self.build(of.input, frozenset(), prefix))
         return rows
+
+
+def wrong_fields(fields: Sequence[FormField], parent: str = "") -> Iterator[tuple[str, str, str]]:
+    """What is wrong with fields at any depth: the id of the element, the label, the message. Texts have one label."""
+    for each in fields:
+        label = parent or each.label
+        if each.error:
+            yield each.id, label, each.error
+        yield from wrong_fields(each.children, label if each.kind is Kind.TRANSLATED else "")
+        for row in each.rows:
+            yield from wrong_fields(row)
 
 
 def _chosen_first(choices: Choices, chosen: Sequence[str]) -> list[tuple[str, str]]:

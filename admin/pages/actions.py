@@ -12,7 +12,7 @@ from admin.core.paths import ROOT
 from admin.core.request import AdminRequest
 from admin.core.titles import title_of, titles_of, url_of
 from admin.forms.choices import Lists, pickers_of
-from admin.forms.form_fields import FormBuilder
+from admin.forms.form_fields import FormBuilder, wrong_fields
 from admin.forms.form_keys import KEY, form_key_of, new_form_key
 from admin.forms.language_switch import BESIDE, language_switch
 from admin.forms.layout import sections_of
@@ -128,6 +128,7 @@ async def _form(
         label=change.resource.action_name(change.action),
         title=title,
         sections=sections_of(kind.name, fields),
+        wrong=list(wrong_fields(fields)),
         switch=language_switch(fields, main, chosen_beside(request, form)),
         beside=BESIDE,
         preview_url=preview_url,

@@ -39,8 +39,12 @@ for (const open of document.querySelectorAll(".who")) {
   addEventListener("click", (event) => { if (!open.contains(event.target)) open.open = false; });
   addEventListener("keydown", (event) => { if (event.key === "Escape") open.open = false; });
 }
-const wrong = document.querySelector("[aria-invalid=true]");
-if (wrong) wrong.focus();
+const wrong = document.querySelector("[aria-invalid=true], [data-wrong]");
+if (wrong) (wrong.matches("fieldset") ? wrong.querySelector("input:not([type=hidden]), select, textarea, button") : wrong)?.focus();
+for (const back of document.querySelectorAll("[data-back]")) {
+  back.hidden = history.length < 2;
+  back.addEventListener("click", () => history.back());
+}
 
 // Passkeys: a form asks for what the browser needs, has it answer, and is sent with the answer.
 const askBrowser = {
