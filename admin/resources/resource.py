@@ -17,8 +17,8 @@ States = Mapping[str, frozenset[Any]]
 """The values that an object may have at a path, for several paths."""
 UNSET: frozenset[Any] = frozenset({None})
 """For a path that has no value yet."""
-TRUE = frozenset({True})
-"""For a path that tells whether something is possible."""
+TRUE, FALSE = frozenset({True}), frozenset({False})
+"""For a path that tells whether something is so."""
 PREFILLED = frozenset(
     {"changeSiteDomain", "extendGiftCard", "extendNetworkGiftCard", "extendNetworkVoucher", "extendVoucher"}
 )

@@ -62,7 +62,10 @@ const askBrowser = {
 };
 for (const form of document.querySelectorAll("form[data-passkey]")) {
   // Browsers make passkeys for names of hosts only.
-  if (!globalThis.PublicKeyCredential?.parseCreationOptionsFromJSON || /^[\d.]+$|:/.test(location.hostname)) continue;
+  if (!globalThis.PublicKeyCredential?.parseCreationOptionsFromJSON || /^[\d.]+$|:/.test(location.hostname)) {
+    for (const told of document.querySelectorAll("[data-no-passkeys]")) told.hidden = false;
+    continue;
+  }
   form.hidden = false;
   const problem = form.querySelector("[data-problem]");
   const words = problem.textContent;

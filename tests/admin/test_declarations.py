@@ -33,7 +33,7 @@ from admin.pages.changes import AROUND, type_of_child
 from admin.pages.lists import _document as list_document
 from admin.resources.network import NETWORK_GIFT_CARDS, NETWORK_VOUCHERS
 from admin.resources.registry import SECTIONS, resources
-from admin.resources.resource import TRUE, UNSET, Action, Resource
+from admin.resources.resource import FALSE, TRUE, UNSET, Action, Resource
 from admin.resources.sales import GIFT_CARDS, ORDERS
 from schema.delivery.delivery import DeliveryKind
 from schema.order.fulfilment import FulfilmentState
@@ -239,8 +239,8 @@ def test_its_states_are_those_of_the_schema(resource: Resource) -> None:
             assert target is not None
             kind = get_named_type(field_at(target, path).type)
             if not isinstance(kind, GraphQLEnumType):
-                assert values in (TRUE, UNSET), path
-                assert (kind.name == "Boolean") is (values == TRUE), path
+                assert values in (TRUE, FALSE, UNSET), path
+                assert (kind.name == "Boolean") is (values != UNSET), path
                 continue
             assert set(values) <= kind.values.keys(), f"{action.mutation}: {path}"
             assert set(values) != kind.values.keys(), f"{action.mutation}: all of {path}"
