@@ -115,7 +115,8 @@ async def _form(
     lists = Lists(form, searches_in(form), change.partner_uuid, can_upload)
     pickers = await pickers_of(request, kind, hidden, lists)
     main = change.language or request.language
-    fields = FormBuilder(form, refusal.by_field, {}, has_defaults, pickers, main).build(kind, hidden)
+    countries = request.reader.formats.countries()
+    fields = FormBuilder(form, refusal.by_field, {}, has_defaults, pickers, main, countries).build(kind, hidden)
     names = set(_names(fields))
     title = title_of(change.resource, change.object, request.reader) if change.object is not None else ""
     preview_url = f"{change.back_url}{FRAME_SLUG}/" if change.action.part == LOOK_PART else ""
