@@ -97,7 +97,7 @@ async def _load(
     for name, of in references.items():
         to = _target(of)
         offered = OFFERED.get((kind.name, name), {})
-        variables[name] = _filter(to, lists.partner_uuid, lists.searches.get(name, "")) | offered
+        variables[name] = {**_filter(to, lists.partner_uuid, lists.searches.get(name, "")), **offered}
         declared.append(f"${name}: {list_filter_of(to.query).name}")
         parts.append(
             f"{name}: {to.query}(first: {MOST}, filter: ${name}) "

@@ -134,8 +134,8 @@ class FormBuilder:
             if not choices and picker is None:
                 options["kind"] = Kind.TEXT
             return FormField(**options, value=value, choices=_chosen_first(choices, [value]), picker=picker)
-        if choices := self._known_choices(of):
-            known = [*choices] if not value or value in dict(choices) else [*choices, (value, value)]
+        if known_choices := self._known_choices(of):
+            known = [*known_choices, *([(value, value)] if value and value not in dict(known_choices) else [])]
             return FormField(**options | {"kind": Kind.SELECT}, value=value, choices=known)
         return FormField(**options, value=value)
 

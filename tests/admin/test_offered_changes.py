@@ -1,10 +1,12 @@
 """Pages offer the changes that the API allows: by the state of an object, by its partner, and by who has asked for it."""
 
 from admin.home.page import TILES
+from schema.network.box import OfferStatus
 from schema.payment.payment import RefundState
 from tests.admin.office import ROOT, Office
 from tests.admin.test_home import noon
 from tests.admin.test_impersonation import look
+from tests.fixtures.box import link_partners, new_box, new_offer
 from tests.fixtures.gift_card import gift_card
 from tests.fixtures.sales import paid_directly, refund
 from tests.fixtures.voucher import sell, voucher_of
@@ -43,6 +45,16 @@ async def test_a_refunded_voucher_is_neither_extended_nor_booked(office: Office)
     assert refused <= await offered(office, "a1", page)
     await office.tenants.execute("UPDATE voucher SET refunded_on = now(), state = 'exprd'")
     assert not refused & await offered(office, "a1", page)
+
+
+async def test_an_offer_of_another_partner_is_only_read(office: Office) -> None:
+    tenants = office.tenants
+    await link_partners(tenants, "a1", "a2")
+    box = await new_box(tenants, "a", ("a1", "a2"))
+    offer = await new_offer(tenants, box, "a2", OfferStatus.ACCEPTED)
+    page = f"{ROOT}offers/{offer.id}/"
+    assert not await offered(office, "a1", page)
+    assert await offered(office, "a2", page) == {"update-offer"}
 
 
 async def test_an_adjustment_waits_for_a_second_user(office: Office) -> None:
