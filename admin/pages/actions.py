@@ -111,8 +111,7 @@ async def _form(
     has_defaults: bool = False,
 ) -> Response:
     kind, hidden = input_of(change.action.mutation), change.hidden_fields(request)
-    can_upload = upload_partner(request, change, form) is not None
-    lists = Lists(form, searches_in(form), change.partner_uuid, can_upload)
+    lists = Lists(form, searches_in(form), change.partner_uuid, upload_partner(request, change, form) is not None)
     pickers = await pickers_of(request, kind, hidden, lists)
     main = change.language or request.language
     countries = request.reader.formats.countries()
