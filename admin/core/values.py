@@ -117,6 +117,9 @@ NOTHING = "NONE"
 """The value of an enum that is shown as if it were empty."""
 RATES = re.compile(r"([rR]ate|[pP]ercentage)$")
 """Names of rates in percent."""
+SIZE, FILTER, ORDER = "size", "filter", "orderBy"
+"""What an export has of its file and of its list."""
+UNITS = "B", "kB", "MB", "GB"
 COUNTRY = re.compile(r"[cC]ountry(Code)?$")
 
 
@@ -162,7 +165,7 @@ class Reader:
             case "Decimal" | "Int" | "Float":
                 return Cell("number", self._number(name, kind.name, value))
             case "JSON":
-                return Cell("code", orjson.dumps(without_secrets(value), option=orjson.OPT_INDENT_2).decode())
+                return self._json_cell(name, value)
         if kind.name == MONEY:
             return Cell("number", self.formats.money(Decimal(value["amount"]), value["currency"]))
         if kind.name == TEXT:
@@ -171,10 +174,34 @@ class Reader:
 
     def _number(self, name: str, kind: str, value: Any) -> str:
         if kind != "Decimal":
-            return str(value)
+            return self._size(value) if name == SIZE else str(value)
         return self.formats.percent(Decimal(value)) if RATES.search(name) else self.formats.number(Decimal(value))
 
+    def _json_cell(self, name: str, value: Any) -> Cell:
+        if name == FILTER and isinstance(value, dict):
+            return Cell("items", items=[self._condition(*each) for each in value.items()]) if value else EMPTY
+        return Cell("code", orjson.dumps(without_secrets(value), option=orjson.OPT_INDENT_2).decode())
+
+    def _size(self, count: int) -> str:
+        """A number of bytes: `1.4 kB`."""
+        exponent = min((len(str(count)) - 1) // 3, len(UNITS) - 1)
+        return f"{self.formats.number(round(Decimal(count) / 1000**exponent, 1))} {UNITS[exponent]}"
+
+    def _condition(self, name: str, value: Any) -> Cell:
+        """A condition of the filter of a list: "Status: Paid"."""
+        values = value if isinstance(value, list) else [value]
+        words = ", ".join(self._condition_word(each) for each in values)
+        return Cell("text", f"{self.translate(label_of(name))}: {words}")
+
+    def _condition_word(self, value: Any) -> str:
+        if isinstance(value, bool):
+            return self.translate(N_("Yes") if value else N_("No"))
+        is_member = isinstance(value, str) and value.isupper() and value.replace("_", "").isalpha()
+        return self.translate(value_label(value)) if is_member else str(without_secrets(value))
+
     def _text_cell(self, name: str, value: str) -> Cell:
+        if name == ORDER:
+            return Cell("text", self.translate(value_label(value)))
         if name == LIST_NAME:
             return Cell("text", self.translate(label_of(value)))
         if name in PICTURES:

@@ -28,6 +28,11 @@ DEEPEST = 4
 SEARCHED = "nameContains"
 """The field of a filter that a search of choices uses, if the resource names none."""
 PRESENT = N_("The present picture")
+OFFERED: Mapping[tuple[str, str], Mapping[str, object]] = {
+    ("IssueGiftCardInput", "designId"): {"isOfPartner": True, "isActive": True},
+    ("CreateNetworkGiftCardInput", "designId"): {"isOfPartner": False, "isActive": True},
+}
+"""Filters of the choices of fields that take only some objects of a list, by input and field."""
 
 
 def references_in(kind: GraphQLInputObjectType, level: int = 0) -> Iterator[InputField]:
@@ -43,7 +48,7 @@ async def choices_of(
     request: AdminRequest, kind: GraphQLInputObjectType, hidden: frozenset[str]
 ) -> Mapping[str, Choices]:
     """The choices of all references that are few enough to be all shown."""
-    found = await _load(request, _shown_references(request, kind, hidden), Lists())
+    found = await _load(request, kind, _shown_references(request, kind, hidden), Lists())
     return {name: picker.choices for name, picker in found.items() if not picker.is_searched}
 
 
@@ -66,7 +71,7 @@ async def pickers_of(
 ) -> Mapping[str, Picker]:
     """The choices of all references of a form, by the names of the references without the names around them."""
     references = _shown_references(request, kind, hidden)
-    found = await _load(request, references, lists)
+    found = await _load(request, kind, references, lists)
     for name, absent in (await _load_chosen(request, references, lists.form, found)).items():
         found[name].add(absent)
     return {name: picker for name, picker in found.items() if not picker.is_searched or picker.has_search}
@@ -82,14 +87,17 @@ def _shown_references(
     }
 
 
-async def _load(request: AdminRequest, references: Mapping[str, InputField], lists: Lists) -> dict[str, Picker]:
+async def _load(
+    request: AdminRequest, kind: GraphQLInputObjectType, references: Mapping[str, InputField], lists: Lists
+) -> dict[str, Picker]:
     """The first choices of each reference."""
     if not references:
         return {}
     parts, declared, variables = [], [], dict[str, object]()
     for name, of in references.items():
         to = _target(of)
-        variables[name] = _filter(to, lists.partner_uuid, lists.searches.get(name, ""))
+        offered = OFFERED.get((kind.name, name), {})
+        variables[name] = {**_filter(to, lists.partner_uuid, lists.searches.get(name, "")), **offered}
         declared.append(f"${name}: {list_filter_of(to.query).name}")
         parts.append(
             f"{name}: {to.query}(first: {MOST}, filter: ${name}) "

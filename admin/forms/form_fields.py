@@ -1,6 +1,6 @@
 """The fields of a form as its template draws them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,8 +9,12 @@ from graphql import GraphQLEnumType, GraphQLInputObjectType
 from admin.forms.kinds import InputField, Kind, fields_of
 from admin.forms.typed import REMOVED, YES, chosen_in, count_of
 from admin.graph.labels import label_of, value_label
+from funnel.core.languages import NAMES
 from schema.validation.languages import LANGUAGES
 
+LANGUAGE = "language"
+COUNTRIES = frozenset({"country", "countryCode", "countryOfResidence", "nationality"})
+"""Names of texts that are codes of languages and of countries."""
 Choices = Sequence[tuple[str, str]]
 """Values with their labels."""
 SEARCH, SEARCHED, UPLOAD = "_search.", "_searched.", "_upload."
@@ -91,6 +95,8 @@ class FormBuilder:
     """The choices of references with their pictures and their search, likewise."""
     main_language: str = ""
     """The language that comes first of each text."""
+    countries: Choices = ()
+    """Countries by their names; they are typed without these."""
 
     def build(self, kind: GraphQLInputObjectType, hidden: frozenset[str], prefix: str = "") -> list[FormField]:
         """The fields of an input type but for the hidden ones."""
@@ -103,7 +109,7 @@ class FormBuilder:
             "kind": of.kind,
             "label": label_of(of.name),
             "help": of.help,
-            "is_required": of.is_required,
+            "is_required": of.is_needed,
             "error": self.problems.get(name, ""),
         }
         match of.kind:
@@ -128,7 +134,18 @@ class FormBuilder:
             if not choices and picker is None:
                 options["kind"] = Kind.TEXT
             return FormField(**options, value=value, choices=_chosen_first(choices, [value]), picker=picker)
+        if known_choices := self._known_choices(of):
+            known = [*known_choices, *([(value, value)] if value and value not in dict(known_choices) else [])]
+            return FormField(**options | {"kind": Kind.SELECT}, value=value, choices=known)
         return FormField(**options, value=value)
+
+    def _known_choices(self, of: InputField) -> Choices:
+        """The choices of a text that has one of a known list: of languages or countries."""
+        if of.kind is not Kind.TEXT:
+            return ()
+        if of.name == LANGUAGE:
+            return [*NAMES.items()]
+        return self.countries if of.name in COUNTRIES else ()
 
     def _many(self, of: InputField, name: str, options: dict[str, Any]) -> FormField:
         prefix = f"{name}."
@@ -173,6 +190,17 @@ class FormBuilder:
             if self.form.get(prefix + REMOVED) != YES:
                 rows.append(self.build(of.input, frozenset(), prefix))
         return rows
+
+
+def wrong_fields(fields: Sequence[FormField], parent: str = "") -> Iterator[tuple[str, str, str]]:
+    """What is wrong with fields at any depth: the id of the element, the label, the message. Texts have one label."""
+    for each in fields:
+        label = parent or each.label
+        if each.error:
+            yield each.id, label, each.error
+        yield from wrong_fields(each.children, label if each.kind is Kind.TRANSLATED else "")
+        for row in each.rows:
+            yield from wrong_fields(row)
 
 
 def _chosen_first(choices: Choices, chosen: Sequence[str]) -> list[tuple[str, str]]:

@@ -21,6 +21,7 @@ from admin.graph.labels import help_of, split
 from admin.graph.schema_types import is_many, queries
 from admin.resources.registry import resources_by_type
 from admin.resources.resource import Resource
+from schema.core.ownership import PARTNER_DESCRIPTION
 
 LONG_WORDS = frozenset(
     {"description", "message", "content", "conditions", "html", "comment", "note", "answer", "text", "terms"}
@@ -95,6 +96,11 @@ class InputField:
     def help(self) -> str:
         """What stands under it; nothing for what is chosen by name."""
         return "" if self.target is not None else help_of(self.description, self.name)
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether a form that has it needs it: those who may omit their partner have no field for it."""
+        return self.is_required or self.description == PARTNER_DESCRIPTION
 
     @property
     def is_long(self) -> bool:

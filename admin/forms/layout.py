@@ -9,6 +9,8 @@ from funnel.core.messages import N_
 
 REST = N_("Further details")
 """The heading of the fields that no section names."""
+PARTNER = "partnerUuid"
+"""The field on which the choices of others depend."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +145,8 @@ def sections_of(input_name: str, fields: Sequence[FormField]) -> Sequence[FormSe
 
 
 def _required_first(fields: Sequence[FormField]) -> Sequence[FormField]:
-    return sorted(fields, key=lambda each: not each.is_required)
+    """The required ones in their order, the partner before all others."""
+    return sorted(fields, key=lambda each: (not each.is_required, each.name != PARTNER))
 
 
 def _groups_last(fields: Sequence[FormField]) -> Sequence[FormField]:

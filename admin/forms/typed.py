@@ -100,7 +100,10 @@ class Typed:
             )
         if self.before is None and not of.is_required and self.is_blank(of.input, f"{name}."):
             return OMITTED
-        return self.read(of.input, {}, f"{name}.") or OMITTED
+        value = self.read(of.input, {}, f"{name}.")
+        if not value and of.is_required and not any(told.startswith(f"{name}.") for told, _ in self.problems):
+            self.problems.append((name, ONE_IS_REQUIRED))
+        return value or OMITTED
 
     def _rows(self, of: InputField, name: str) -> Any:
         if self.before is not None and not self._has_changed(name):
@@ -205,6 +208,7 @@ REMOVED = "-"
 TEXT_IS_REQUIRED = "!"
 """The name, below that of a text, that tells that it is empty rather than null when nothing is typed."""
 REQUIRED = N_("Fill this in.")
+ONE_IS_REQUIRED = N_("Fill in one of these.")
 INVALID = N_("This is not valid.")
 PROBLEMS = {
     Kind.INTEGER: N_("Enter a whole number."),

@@ -33,6 +33,9 @@ IN_WORDS: Mapping[str, str] = {
         "The connection was lost while this was being saved, so it may or may not have been done. Send the form again: "
         "nothing is done twice."
     ),
+    "There is no active design with this id for these gift cards.": N_(
+        "New gift cards cannot have this design: choose another, or activate it first."
+    ),
     "Send a file.": N_("Choose a file."),
     "Send a UUID.": N_("This is not valid."),
     "Send true or false.": N_("Choose yes or no."),

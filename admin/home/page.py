@@ -13,6 +13,7 @@ from admin.graph.schema_types import access_of, list_filter_of, mutations
 from admin.home.liability_boards import liability_boards
 from admin.home.requirements import partner_requirements
 from admin.home.sales_boards import PERIODS, chosen_period, sales_boards
+from admin.resources.money import PAYOUT_ADJUSTMENTS
 from admin.resources.registry import resources
 from funnel.core.messages import N_
 
@@ -26,6 +27,8 @@ class Waiting:
     filter: Mapping[str, Any] = field(default_factory=dict)
     mutation: str = ""
     """What is done about it: it waits only for whoever may do this."""
+    asked_by: str = ""
+    """The field with the id of the user who has asked for it: it waits for others."""
 
 
 TILES = (
@@ -35,7 +38,13 @@ TILES = (
     Waiting(N_("Refunds to see to"), "refunds", {"states": ["NEEDS_ACTION"]}, "retryRefund"),
     Waiting(N_("Disputes to answer"), "disputes", {"states": ["NEEDS_RESPONSE"]}, "contestDispute"),
     Waiting(N_("Payouts to validate"), "payout-requests", {"statuses": ["TO_BE_VALIDATED"]}, "validatePayoutRequest"),
-    Waiting(N_("Adjustments to approve"), "payout-adjustments", {"status": "PENDING"}, "approvePayoutAdjustment"),
+    Waiting(
+        N_("Adjustments to approve"),
+        "payout-adjustments",
+        {"status": "PENDING"},
+        "approvePayoutAdjustment",
+        PAYOUT_ADJUSTMENTS.asked_by,
+    ),
     Waiting(N_("Offers to accept"), "offers", {"statuses": ["SUBMITTED"]}, "acceptOffer"),
     Waiting(N_("New partners to admit"), "partners", {"statuses": ["NEW"]}, "updatePartner"),
     Waiting(N_("Failed jobs"), "jobs", {"state": "FAILED"}, "retryJob"),
@@ -43,6 +52,10 @@ TILES = (
     Waiting(N_("Mail not delivered"), "mails", {"state": "FAILED"}),
     Waiting(N_("Reconciliation findings"), "reconciliation-findings", {"state": "OPEN"}),
 )
+
+
+MOST_OWN = 100
+"""Objects that are looked at to leave out what the user has asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +84,8 @@ async def show(request: AdminRequest) -> Response:
 
 
 def _may(request: AdminRequest, each: Waiting) -> bool:
-    """Whether the user may see what waits, and do something about it."""
-    can_act = not each.mutation or request.may(access_of(mutations()[each.mutation]))
+    """Whether the user may see what waits, and do something about it. Who looks as a partner sees what waits for it."""
+    can_act = request.view is not None or not each.mutation or request.may(access_of(mutations()[each.mutation]))
     return can_act and request.may(resources()[each.slug].access)
 
 
@@ -82,11 +95,28 @@ async def _tiles(request: AdminRequest) -> Sequence[Tile]:
         return ()
     lists = [resources()[each.slug].query for each in shown]
     declared = ", ".join(f"$f{n}: {list_filter_of(name).name}" for n, name in enumerate(lists))
-    parts = " ".join(f"c{n}: {name}(first: 1, filter: $f{n}) {{ totalCount }}" for n, name in enumerate(lists))
+    parts = " ".join(
+        f"c{n}: {resources()[each.slug].query}(first: {MOST_OWN}, filter: $f{n}) {{ totalCount {_own_selection(each)} }}"
+        for n, each in enumerate(shown)
+    )
     answer = await request.run(
         f"query({declared}) {{ {parts} }}", {f"f{n}": each.filter for n, each in enumerate(shown)}
     )
     return [
-        Tile(each.label, answer.only(f"c{n}")["totalCount"], f"{ROOT}{each.slug}/?{urlencode(each.filter, doseq=True)}")
+        Tile(
+            each.label,
+            _count(request, each, answer.only(f"c{n}")),
+            f"{ROOT}{each.slug}/?{urlencode(each.filter, doseq=True)}",
+        )
         for n, each in enumerate(shown)
     ]
+
+
+def _own_selection(each: Waiting) -> str:
+    return f"nodes {{ {each.asked_by} }}" if each.asked_by else ""
+
+
+def _count(request: AdminRequest, each: Waiting, page: Mapping[str, Any]) -> int:
+    """How many wait, without those that the user has asked for."""
+    own = [it for it in page.get("nodes", ()) if it[each.asked_by] == request.required_caller.user_id]
+    return int(page["totalCount"]) - len(own)

@@ -7,6 +7,7 @@ from typing import Any
 from admin.core.paths import ROOT
 from admin.core.request import AdminRequest
 from admin.graph.labels import label_of, split, value_label
+from admin.pages.next_steps import ACTIVE, INCOMPLETE
 from admin.resources.registry import resources
 
 MOST_PARTNERS = 5
@@ -66,7 +67,7 @@ def _partner(request: AdminRequest, partner: Mapping[str, Any]) -> PartnerRequir
     return PartnerRequirements(
         name=partner["commercialName"],
         url=page,
-        state=value_label(capability["status"]),
+        state=INCOMPLETE if capability["status"] == ACTIVE else value_label(capability["status"]),
         lines=[_line(request, each, page) for each in capability["requirements"]],
     )
 

@@ -12,7 +12,7 @@ from admin.core.paths import ROOT
 from admin.core.request import AdminRequest
 from admin.core.titles import title_of, titles_of, url_of
 from admin.forms.choices import Lists, pickers_of
-from admin.forms.form_fields import FormBuilder
+from admin.forms.form_fields import FormBuilder, wrong_fields
 from admin.forms.form_keys import KEY, form_key_of, new_form_key
 from admin.forms.language_switch import BESIDE, language_switch
 from admin.forms.layout import sections_of
@@ -113,11 +113,11 @@ async def _form(
     has_defaults: bool = False,
 ) -> Response:
     kind, hidden = input_of(change.action.mutation), change.hidden_fields(request)
-    can_upload = upload_partner(request, change, form) is not None
-    lists = Lists(form, searches_in(form), change.partner_uuid, can_upload)
+    lists = Lists(form, searches_in(form), change.partner_uuid, upload_partner(request, change, form) is not None)
     pickers = await pickers_of(request, kind, hidden, lists)
     main = change.language or request.language
-    fields = FormBuilder(form, refusal.by_field, {}, has_defaults, pickers, main).build(kind, hidden)
+    countries = request.reader.formats.countries()
+    fields = FormBuilder(form, refusal.by_field, {}, has_defaults, pickers, main, countries).build(kind, hidden)
     names = set(_names(fields))
     title = title_of(change.resource, change.object, request.reader) if change.object is not None else ""
     preview_url = f"{change.back_url}{FRAME_SLUG}/" if change.action.part == LOOK_PART else ""
@@ -130,6 +130,7 @@ async def _form(
         label=change.resource.action_name(change.action),
         title=title,
         sections=sections_of(kind.name, fields),
+        wrong=list(wrong_fields(fields)),
         switch=language_switch(fields, main, chosen_beside(request, form)),
         beside=BESIDE,
         preview_url=preview_url,

@@ -13,7 +13,7 @@ from admin.graph.schema_types import field_at, result_of
 from admin.graph.selections import values_selection
 from admin.pages.bulk_actions import BulkAction
 from admin.pages.lists import column_label
-from admin.pages.resolving import key_type, key_value
+from admin.pages.resolving import deciding_paths, is_possible, key_type, key_value
 from funnel.core.messages import N_
 
 UNKNOWN = N_("It does not exist, or you may not see it.")
@@ -67,7 +67,7 @@ class BulkObjects:
     async def _try(self, key: str, values: Mapping[str, Any] | None, variables: Mapping[str, Any]) -> ObjectOutcome:
         if values is None:
             return self._outcome(key, None)
-        if not self.bulk.action.is_possible(values):
+        if not is_possible(self.request, self.bulk.resource, self.bulk.action, values):
             return self._outcome(key, values, problem=OUT_OF_STATE)
         if not self.bulk.can_be_tried:
             return self._outcome(key, values)
@@ -139,7 +139,8 @@ class BulkObjects:
 async def read_objects(request: AdminRequest, bulk: BulkAction, keys: Sequence[str]) -> BulkObjects:
     """The objects with these keys, with one document. Raises NotFound for a text that cannot be a key."""
     resource = bulk.resource
-    paths = (resource.key, *resource.title, *bulk.action.bound.values(), *bulk.action.when, *bulk.paths)
+    deciding = deciding_paths(resource, bulk.action)
+    paths = (resource.key, *resource.title, *bulk.action.bound.values(), *deciding, *bulk.paths)
     selected = values_selection(resource.type, dict.fromkeys(paths))
     kind = key_type(resource)
     declared = ", ".join(f"$k{number}: {kind}" for number in range(len(keys)))

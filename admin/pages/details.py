@@ -10,10 +10,10 @@ from admin.core.request import AdminRequest
 from admin.core.titles import title_of, titles_of, url_of
 from admin.core.values import Cell
 from admin.graph.labels import split
-from admin.graph.selections import whole_selection
+from admin.graph.selections import value_selection, whole_selection
 from admin.pages.facts import Part, facts_of, is_technical, parts_of
 from admin.pages.next_steps import partner_state
-from admin.pages.resolving import read_object, resource_of
+from admin.pages.resolving import OWNER, is_possible, read_object, resource_of
 from admin.pages.shop_preview import preview_url
 from admin.resources.resource import Action, Child, Report, Resource
 from funnel.core.messages import N_
@@ -49,7 +49,8 @@ async def show(request: AdminRequest) -> Response:
     """Show an object."""
     resource = resource_of(request)
     request.context.require(resource.access)
-    values = await read_object(request, resource, whole_selection(resource.type, titles_of))
+    owner = value_selection(resource.type, OWNER) if resource.is_read_by_others else ""
+    values = await read_object(request, resource, f"{whole_selection(resource.type, titles_of)} {owner}")
     facts = list(facts_of(resource.type, values, request.reader))
     state = next((fact for fact in facts if fact.cell.kind == "chip" and fact.name in ("state", "status")), None)
     url = url_of(resource, values)
@@ -94,7 +95,7 @@ def action_buttons(
     return [
         ActionButton(resource.action_name(action), f"{url}{action.slug}/", action.is_dangerous)
         for action in actions
-        if request.may_change(action.access) and action.is_possible(values)
+        if request.may_change(action.access) and is_possible(request, resource, action, values)
     ]
 
 

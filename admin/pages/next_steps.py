@@ -34,6 +34,8 @@ REASONS = {
     "CLOSED": N_("Its account at the payment provider was closed."),
 }
 """Why it cannot be paid. What it has to provide, what has failed and its own status are told by themselves."""
+ACTIVE, INCOMPLETE = "ACTIVE", N_("Incomplete")
+"""It can be paid; and what it is called while something is missing all the same."""
 ACTIVATED_AGAIN = frozenset({"NOT_STARTED", "CLOSED"})
 """Reasons that an activation ends."""
 
@@ -66,8 +68,10 @@ async def partner_state(request: AdminRequest, resource: Resource, values: Mappi
     capability = values.get("paymentCapability") or {}
     status = capability.get("status", "DISABLED")
     tone = {"ACTIVE": "good", "PENDING": "waits"}.get(status, "bad")
+    if status == ACTIVE and capability.get("requirements"):
+        status, tone = INCOMPLETE, "waits"
     steps = [*of.shop_steps(), *of.payment_steps(capability), *await of.legal_steps()]
-    return PartnerState(value_label(status), tone, steps, of.links())
+    return PartnerState(INCOMPLETE if status == INCOMPLETE else value_label(status), tone, steps, of.links())
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,19 @@
 """What the address of a page names: a resource, an object, an action."""
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from admin.core.request import AdminRequest
+from admin.core.values import value_at
 from admin.graph.schema_types import queries
 from admin.resources.registry import resources
-from admin.resources.resource import Resource
+from admin.resources.resource import Action, Resource
 from schema.core.errors import NotFound
 
 INT = re.compile(r"[0-9]{1,10}")
+OWNER = "partner.id"
+"""Where objects have their partner."""
 
 
 def resource_of(request: AdminRequest) -> Resource:
@@ -47,3 +51,19 @@ def key_value(resource: Resource, key: str) -> Any:
     if not INT.fullmatch(key) or int(key) >= 2**31:
         raise NotFound(thing="page")
     return int(key)
+
+
+def deciding_paths(resource: Resource, action: Action) -> tuple[str, ...]:
+    """The values of an object that tell whether an action is possible."""
+    owner = (OWNER,) if resource.is_read_by_others else ()
+    return (*action.when, *owner, *([resource.asked_by] if resource.asked_by else []))
+
+
+def is_possible(request: AdminRequest, resource: Resource, action: Action, values: Mapping[str, Any]) -> bool:
+    """Whether an object allows an action to the user: by its state, its partner, and who has asked for it."""
+    caller = request.required_caller
+    if resource.is_read_by_others and request.is_partner and value_at(values, OWNER) != caller.partner_id:
+        return False
+    if resource.asked_by and values.get(resource.asked_by) == caller.user_id:
+        return False
+    return action.is_possible(values)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from graphql import get_named_type
 from starlette.responses import Response
 
 from admin.core.paths import ROOT
@@ -116,8 +117,9 @@ def _result(request: AdminRequest, resource: Resource, row: Mapping[str, Any]) -
     for path in resource.columns:
         if path in named or (request.is_partner and path.startswith("partner.")):
             continue
-        cell = request.reader.cell(path.rsplit(".", 1)[-1], field_at(resource.type, path), value_at(row, path))
-        if cell.kind in ("chip", "number", "time", "text"):
+        of = field_at(resource.type, path)
+        cell = request.reader.cell(path.rsplit(".", 1)[-1], of, value_at(row, path))
+        if cell.kind in ("chip", "number", "time", "text") and get_named_type(of.type).name != "Int":
             facts.append(cell)
     return SearchResult(title_of(resource, row, request.reader, named), url_of(resource, row), facts[:MOST_FACTS])
 

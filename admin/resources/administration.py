@@ -1,6 +1,6 @@
 """Partners, users and marketplaces, and what developers look at: webhooks, events, jobs, mail, the audit log."""
 
-from admin.resources.resource import Action, Child, Report, Resource, states
+from admin.resources.resource import FALSE, Action, Child, Report, Resource, states
 
 OF_PARTNER = {"partnerUuid": "uuid"}
 LOOK = "accentColour", "logoUrl", "theme", "startPage"
@@ -13,12 +13,12 @@ PARTNERS = Resource(
     title=("commercialName",),
     more=(
         Action("updatePartner", {"uuid": "uuid"}, named="Look and theme", only=LOOK, part="look"),
+        Action("activatePayments", OF_PARTNER, when={"paymentsActive": FALSE}),
         *(
             Action(name, OF_PARTNER)
             for name in (
                 "changeSiteDomain",
                 "updateGiftCardOffer",
-                "activatePayments",
                 "settleActivation",
                 "openIdentityVerification",
                 "pushKycDocument",

@@ -13,6 +13,7 @@ PAYOUT_ADJUSTMENTS = Resource(
     query="payoutAdjustments",
     columns=("createdOn", "status", "amount", "partner.commercialName"),
     title=("reason", "createdOn"),
+    asked_by="requestedById",
     when={name: states(status="PENDING") for name in ("approvePayoutAdjustment", "rejectPayoutAdjustment")},
 )
 FEE_RULES = Resource(

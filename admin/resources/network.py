@@ -1,8 +1,18 @@
 """What a network sells for all its partners: gift cards, vouchers, boxes with the offers of partners."""
 
-from admin.resources.resource import Action, Resource, states
+from admin.resources.resource import TRUE, Action, Resource, States, states
 
 SHOW_CODE = "Show the code"
+
+
+def _states_of(thing: str) -> dict[str, States]:
+    """In which states what a network sells can be changed."""
+    return {
+        f"activateNetwork{thing}": states(status="DRAFT"),
+        f"extendNetwork{thing}": states(status="DRAFT PAID USING EXPIRED TEST"),
+        f"cancelNetwork{thing}": states(status="DRAFT PAID USING USED EXPIRED TEST"),
+    }
+
 
 BOXES = Resource(
     query="boxes",
@@ -16,6 +26,7 @@ OFFERS = Resource(
     query="offers",
     columns=("name", "box.name", "status", "isActive", "partner.commercialName", "submittedOn"),
     title=("name",),
+    is_read_by_others=True,
     when={
         "submitOffer": states(status="DRAFT REJECTED"),
         "acceptOffer": states(status="SUBMITTED"),
@@ -29,8 +40,9 @@ NETWORK_GIFT_CARDS = Resource(
     title=("maskedCode",),
     more=(
         Action("revealNetworkGiftCardCode", {"id": "id"}, named=SHOW_CODE),
-        Action("useNetworkGiftCard", {"code": "code"}),
+        Action("useNetworkGiftCard", {"code": "code"}, when={"isUsable": TRUE}),
     ),
+    when=_states_of("GiftCard"),
     search=("code",),
 )
 NETWORK_GIFT_CARD_USAGES = Resource(
@@ -47,8 +59,9 @@ NETWORK_VOUCHERS = Resource(
     title=("maskedCode", "box.name"),
     more=(
         Action("revealNetworkVoucherCode", {"id": "id"}, named=SHOW_CODE),
-        Action("useNetworkVoucher", {"code": "code"}),
+        Action("useNetworkVoucher", {"code": "code"}, when={"isUsable": TRUE}),
     ),
+    when=_states_of("Voucher"),
     search=("code",),
 )
 NETWORK_VOUCHER_USAGES = Resource(

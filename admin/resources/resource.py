@@ -13,8 +13,12 @@ from schema.core.permission import RequiredAccess
 
 KEYS = "id", "uuid", "code"
 """Fields of inputs that name the object to change, the best first."""
-States = Mapping[str, frozenset[str]]
-"""The values that an enum at a path of an object may have, for several paths."""
+States = Mapping[str, frozenset[Any]]
+"""The values that an object may have at a path, for several paths."""
+UNSET: frozenset[Any] = frozenset({None})
+"""For a path that has no value yet."""
+TRUE, FALSE = frozenset({True}), frozenset({False})
+"""For a path that tells whether something is so."""
 PREFILLED = frozenset(
     {"changeSiteDomain", "extendGiftCard", "extendNetworkGiftCard", "extendNetworkVoucher", "extendVoucher"}
 )
@@ -155,6 +159,10 @@ class Resource:
     """Fields of the filter that the search of all resources tries."""
     is_of_network: bool = False
     """Whether others lead users of a partner to objects that only the marketplace may look up."""
+    is_read_by_others: bool = False
+    """Whether users of a partner see objects of others, which they may not change."""
+    asked_by: str = ""
+    """The field with the id of the user who has asked for an object, which others decide about; empty if anybody may."""
     waits: States = field(default_factory=dict)
     """In which states an object changes by itself, so that its page is loaded again; empty for never."""
     progress: tuple[str, ...] = ()
@@ -204,9 +212,9 @@ class Resource:
 
     @cached_property
     def new(self) -> tuple[Action, ...]:
-        """All changes that make a new one."""
+        """All changes that make a new one; last those that enter what exists elsewhere."""
         own = [Action(name) for name in self._own_mutations() if not self._key_in(name)]
-        return (*own, *self.more_new)
+        return (*sorted(own, key=lambda it: split(it.mutation)[0] == "import"), *self.more_new)
 
     def changes_by_itself(self, values: Mapping[str, Any]) -> bool:
         """Whether an object changes by itself in its present state."""

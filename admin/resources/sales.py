@@ -1,6 +1,6 @@
 """Orders, vouchers, gift cards, payments: what a shop sells and is paid for."""
 
-from admin.resources.resource import Action, Child, Report, Resource, states
+from admin.resources.resource import TRUE, UNSET, Action, Child, Report, Resource, states
 
 PAID = states(status="PAID")
 SHOW_CODE = "Show the code"
@@ -33,7 +33,7 @@ CUSTOMERS = Resource(
         *("lastName", "firstName", "email", "purchases.orderCount", "purchases.spent", "purchases.lastOrderOn"),
         "partner.commercialName",
     ),
-    title=("lastName", "firstName"),
+    title=("firstName", "lastName"),
     more=(
         Action("exportPersonalData", PERSON, named="Export personal data"),
         Action("erasePersonalData", PERSON, named="Erase personal data"),
@@ -53,6 +53,11 @@ VOUCHERS = Resource(
     title=("maskedCode", "prototypeName"),
     more=(Action("revealVoucherCode", {"id": "id"}, named=SHOW_CODE),),
     elsewhere=frozenset({"importVouchers", "removeVoucherRental"}),
+    when={
+        "extendVoucher": {"isExtendable": TRUE},
+        "addVoucherRental": {"refundedOn": UNSET},
+        "renewVoucherDocument": {"refundedOn": UNSET},
+    },
     children=(Child("rentals", (Action("removeVoucherRental", {"id": "id", "code": "^code"}, named="Remove"),)),),
     search=("code", "giftee", "gifter"),
 )
@@ -71,9 +76,14 @@ GIFT_CARDS = Resource(
     elsewhere=frozenset({"importGiftCards"}),
     more=(
         Action("revealGiftCardCode", {"id": "id"}, named=SHOW_CODE),
-        Action("spendGiftCard", {"id": "id"}),
-        Action("holdGiftCard", {"id": "id"}),
+        Action("spendGiftCard", {"id": "id"}, when={"isSpendable": TRUE}),
+        Action("holdGiftCard", {"id": "id"}, when={"isSpendable": TRUE}),
     ),
+    when={
+        "activateGiftCard": states(status="DRAFT"),
+        "extendGiftCard": states(status="DRAFT PAID USING EXPIRED"),
+        "cancelGiftCard": states(status="DRAFT PAID USING USED EXPIRED"),
+    },
     children=(
         Child(
             "holds",
@@ -91,12 +101,14 @@ PAYMENTS = Resource(
     columns=("createdOn", "status", "refundStatus", "amount", "partner.commercialName"),
     title=("product", "customer.firstName", "customer.lastName", "createdOn"),
     more=(Action("refundPayment", {"id": "id"}, named="Refund the buyer", when=states(status="OK")),),
+    when={"cancelPayment": states(status="IN_PROGRESS ERROR")},
     search=("customerEmail", "customerLastName"),
 )
 PAYMENT_REQUESTS = Resource(
     query="paymentRequests",
     columns=("customer.lastName", "status", "createdOn", "expiresOn", "amount", "partner.commercialName"),
     title=("reference", "description"),
+    when={name: states(status="PENDING") for name in ("cancelPaymentRequest", "resendPaymentRequest")},
     search=("search",),
 )
 REFUNDS = Resource(

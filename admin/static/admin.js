@@ -39,8 +39,12 @@ for (const open of document.querySelectorAll(".who")) {
   addEventListener("click", (event) => { if (!open.contains(event.target)) open.open = false; });
   addEventListener("keydown", (event) => { if (event.key === "Escape") open.open = false; });
 }
-const wrong = document.querySelector("[aria-invalid=true]");
-if (wrong) wrong.focus();
+const wrong = document.querySelector("[aria-invalid=true], [data-wrong]");
+if (wrong) (wrong.matches("fieldset") ? wrong.querySelector("input:not([type=hidden]), select, textarea, button") : wrong)?.focus();
+for (const back of document.querySelectorAll("[data-back]")) {
+  back.hidden = history.length < 2;
+  back.addEventListener("click", () => history.back());
+}
 
 // Passkeys: a form asks for what the browser needs, has it answer, and is sent with the answer.
 const askBrowser = {
@@ -58,7 +62,10 @@ const askBrowser = {
 };
 for (const form of document.querySelectorAll("form[data-passkey]")) {
   // Browsers make passkeys for names of hosts only.
-  if (!globalThis.PublicKeyCredential?.parseCreationOptionsFromJSON || /^[\d.]+$|:/.test(location.hostname)) continue;
+  if (!globalThis.PublicKeyCredential?.parseCreationOptionsFromJSON || /^[\d.]+$|:/.test(location.hostname)) {
+    for (const told of document.querySelectorAll("[data-no-passkeys]")) told.hidden = false;
+    continue;
+  }
   form.hidden = false;
   const problem = form.querySelector("[data-problem]");
   const words = problem.textContent;

@@ -16,6 +16,14 @@ if (!CSS.supports("field-sizing", "content")) {
     grow(area);
   }
 }
+for (const chooser of document.querySelectorAll("input[data-text]")) {
+  const text = document.getElementById(chooser.dataset.text);
+  const show = () => { chooser.value = /^#[0-9a-f]{6}$/i.test(text.value) ? text.value.toLowerCase() : "#ffffff"; };
+  show();
+  chooser.hidden = false;
+  text.addEventListener("input", show);
+  chooser.addEventListener("input", () => { text.value = chooser.value; });
+}
 const refresh = document.querySelector("[data-preview]");
 if (refresh) {
   const form = refresh.form;

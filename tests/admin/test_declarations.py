@@ -31,9 +31,10 @@ from admin.home.page import TILES
 from admin.home.page import _may as may_do
 from admin.pages.changes import AROUND, type_of_child
 from admin.pages.lists import _document as list_document
+from admin.resources.network import NETWORK_GIFT_CARDS, NETWORK_VOUCHERS
 from admin.resources.registry import SECTIONS, resources
-from admin.resources.resource import Action, Resource
-from admin.resources.sales import ORDERS
+from admin.resources.resource import FALSE, TRUE, UNSET, Action, Resource
+from admin.resources.sales import GIFT_CARDS, ORDERS
 from schema.delivery.delivery import DeliveryKind
 from schema.order.fulfilment import FulfilmentState
 from store.core.state_machine import StateMachine
@@ -237,7 +238,10 @@ def test_its_states_are_those_of_the_schema(resource: Resource) -> None:
         for path, values in action.when.items():
             assert target is not None
             kind = get_named_type(field_at(target, path).type)
-            assert isinstance(kind, GraphQLEnumType), path
+            if not isinstance(kind, GraphQLEnumType):
+                assert values in (TRUE, FALSE, UNSET), path
+                assert (kind.name == "Boolean") is (values != UNSET), path
+                continue
             assert set(values) <= kind.values.keys(), f"{action.mutation}: {path}"
             assert set(values) != kind.values.keys(), f"{action.mutation}: all of {path}"
 
@@ -255,6 +259,24 @@ def test_an_order_is_offered_the_changes_that_its_state_allows(mutation: str) ->
             continue  # no order is so
         allowed = state is not None and machine is not None and machine.allows(state, MOVES[mutation])
         assert action.is_possible(order) is allowed, (kind, state)
+
+
+@pytest.mark.parametrize("resource", [GIFT_CARDS, NETWORK_GIFT_CARDS, NETWORK_VOUCHERS], ids=lambda it: it.slug)
+def test_what_is_cancelled_or_active_is_not_offered_it_again(resource: Resource) -> None:
+    offered = {
+        status: {each.mutation for each in resource.actions if each.is_possible({"status": status})}
+        for status in ("DRAFT", "PAID", "USED", "CANCELLED")
+    }
+    by_status = {
+        status: {name.removesuffix(resource.type.name) for name in names} & {"activate", "extend", "cancel"}
+        for status, names in offered.items()
+    }
+    assert by_status == {
+        "DRAFT": {"activate", "extend", "cancel"},
+        "PAID": {"extend", "cancel"},
+        "USED": {"cancel"},
+        "CANCELLED": set(),
+    }
 
 
 def test_all_changes_of_the_fulfilment_are_looked_at() -> None:
@@ -280,8 +302,10 @@ def test_a_tile_is_for_whoever_may_do_what_waits() -> None:
             continue
         assert tile.mutation in {action.mutation for action in resource.actions}, tile.label
         needed = access_of(mutations()[tile.mutation])
-        assert may_do(cast("Any", SimpleNamespace(may=lambda access: True)), tile)
-        assert not may_do(cast("Any", SimpleNamespace(may=lambda access, needed=needed: access != needed)), tile)
+        assert may_do(cast("Any", SimpleNamespace(view=None, may=lambda access: True)), tile)
+        assert not may_do(
+            cast("Any", SimpleNamespace(view=None, may=lambda access, needed=needed: access != needed)), tile
+        )
 
 
 def test_labels_and_help_are_for_people() -> None:
