@@ -284,7 +284,7 @@ async def test_an_order_is_found_by_a_code_and_corrected(shop: Shop, sold: Exper
     assert "joan@example.com" in text
     assert "Details corrected" in text
     await send(await shop_office.open("staff", (await order_url(shop)) + "update-order-details/"), buyer__email="x")
-    assert errors(staff) == {"buyer.email": "Send an e-mail address like name@example.com."}
+    assert errors(staff) == {"buyer.email": "Enter an e-mail address like name@example.com."}
 
 
 async def test_a_customer_has_what_it_bought(shop: Shop, sold: Experiences, shop_office: Office) -> None:
