@@ -7,7 +7,7 @@ from typing import Any
 from graphql import GraphQLField, GraphQLObjectType, get_named_type
 
 from admin.core.titles import title_of, url_of
-from admin.core.values import EMPTY, Cell, Reader
+from admin.core.values import EMPTY, REFUNDED, Cell, Reader, is_refunded
 from admin.graph.labels import label_of
 from admin.graph.schema_types import is_many
 from admin.graph.selections import leaf_selection, node_of
@@ -62,7 +62,8 @@ class Part:
 def facts_of(kind: GraphQLObjectType, values: Mapping[str, Any], reader: Reader) -> Iterator[Fact]:
     """The values of an object that are not null, and the objects that it leads to."""
     for name, field in _present(kind, values, reader):
-        cell = _cell(name, field, values[name], reader)
+        value = REFUNDED if name == "state" and is_refunded(values) else values[name]
+        cell = _cell(name, field, value, reader)
         if cell is not None and cell.kind != "empty":
             yield Fact(name, label_of(name), cell)
 

@@ -10,7 +10,7 @@ from graphql import GraphQLObjectType, get_named_type
 
 from admin.core.request import AdminRequest
 from admin.core.titles import titles_of
-from admin.core.values import EMPTY, Cell, in_language, tone_of
+from admin.core.values import EMPTY, REFUNDED_ON, Cell, in_language, tone_of, value_at
 from admin.graph.labels import value_label
 from admin.graph.schema_types import field_at
 from admin.graph.selections import value_selection
@@ -64,7 +64,7 @@ def sold_selection() -> str:
     parts = [value_selection(line, path) for path in VALUES]
     for name in GOODS:
         kind = field_type(f"products.{name}")
-        paths = [*titles_of(kind.name), *(state for state in STATES if state in kind.fields)]
+        paths = [*titles_of(kind.name), *(each for each in (*STATES, REFUNDED_ON) if each in kind.fields)]
         if "gifteeDetails" in kind.fields:
             paths += [f"gifteeDetails.{each}" for each in PERSON]
         parts.append(f"{name} {{ {' '.join(value_selection(kind, path) for path in paths)} }}")
@@ -99,7 +99,7 @@ def _good_of(request: AdminRequest, line: Mapping[str, Any]) -> tuple[Cell, Cell
     for name in GOODS:
         if (found := line.get(name)) is not None:
             resource = resources_by_type()[field_type(f"products.{name}").name]
-            state = next((found[each] for each in STATES if each in found), None)
+            state = next((value_at(found, each) for each in STATES if each in found), None)
             giftee = found.get("gifteeDetails") or {}
             person = " ".join(filter(None, (giftee.get("firstName"), giftee.get("lastName"))))
             return (

@@ -150,6 +150,14 @@ async def test_lines_are_refunded_after_a_preview(shop: Shop, sold: Experiences,
     assert await shop.one("SELECT refunded_on IS NULL FROM voucher ORDER BY id LIMIT 1")
     assert await shop.one("SELECT refunded_on IS NOT NULL FROM voucher ORDER BY id DESC LIMIT 1")
     assert "−€194.00" in staff.page.one("main").text
+    voucher = await shop.one("SELECT max(id) FROM voucher")
+    customer = await shop.one("SELECT min(id) FROM customer")
+    pages = f"{ROOT}vouchers/", f"{ROOT}vouchers/{voucher}/", f"{ROOT}customers/{customer}/", await order_url(shop)
+    for path in pages:
+        staff = await shop_office.open("staff", path)
+        chips = [chip.text for chip in staff.page.one("main").all("span", class_="chip")]
+        assert "Refunded" in chips, path
+        assert "Error" not in chips, path
     staff = await shop_office.open("staff", (await order_url(shop)) + REFUND_FORM)
     boxes = [box.attributes["name"] for box in staff.page.all("input", type="checkbox")]
     assert f"line.{first}" in boxes
