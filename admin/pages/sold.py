@@ -42,6 +42,8 @@ class SoldLine:
     total: str
     discount: str
     refunded: str
+    rest: str
+    """What was paid for it and has not gone back."""
     is_refundable: bool
     """Whether something of it can still go back."""
     issued: Cell
@@ -87,6 +89,9 @@ def sold_line(request: AdminRequest, line: Mapping[str, Any]) -> SoldLine:
         total=money_text(request, line["total"]),
         discount=money_text(request, line["discount"]) if is_some(line["discount"]) else "",
         refunded=money_text(request, line["refunded"]) if refunded else "",
+        rest=request.reader.formats.money(
+            paid - Decimal(line["discount"]["amount"]) - refunded, line["total"]["currency"]
+        ),
         is_refundable=paid - Decimal(line["discount"]["amount"]) > refunded,
         issued=issued,
         state=state,

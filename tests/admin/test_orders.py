@@ -187,6 +187,9 @@ async def test_a_preview_that_no_longer_holds_is_shown_again(shop: Shop, shop_of
     await press(staff, "preview", **{f"line.{line}": "1", f"quantity.{line}": ""})
     assert facts(staff)["Back to the bank card"] == "€60.00"
     await refunded(shop, (0, 1))
+    order = await shop_office.browser("staff").http.get(await order_url(shop))
+    assert all(text in order.text for text in ("Partly refunded", "−€20.00", "€40.00", "Remaining"))
+    assert "€40.00" in (await staff.http.get((await order_url(shop)) + REFUND_FORM)).text
     await press(staff, "confirm")
     assert staff.response.status_code == 400
     assert notices(staff)[0].startswith("It would be another refund now")
