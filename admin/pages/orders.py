@@ -76,7 +76,7 @@ def payments_selection() -> str:
     money = leaf_selection(field_at(resources()["orders"].type, "total"))
     refund = f"id amount{money} state createdOn reason transactions {{ paymentMethod amount{money} }}"
     return (
-        f"payments {{ id amount{money} status receiptUrl sources {{ kind amount{money} }} refunds {{ {refund} }} "
+        f"payments {{ id amount{money} refunded{money} status receiptUrl sources {{ kind amount{money} }} refunds {{ {refund} }} "
         f"{' '.join(value_selection(resources()['payments'].type, path) for path in resources()['payments'].title)} }}"
     )
 
@@ -148,9 +148,8 @@ def _states(request: AdminRequest, values: Mapping[str, Any]) -> Sequence[Cell]:
 
 
 def refunded_of(values: Mapping[str, Any]) -> Decimal:
-    """What has gone back of an order: of its lines and of its delivery."""
-    parts = (*(line["refunded"] for line in values["products"]), values["deliveryRefunded"])
-    return sum((Decimal(part["amount"]) for part in parts), Decimal())
+    """What has gone back of an order: by lines and delivery, or as amounts of its payments."""
+    return sum((Decimal(payment["refunded"]["amount"]) for payment in values["payments"]), Decimal())
 
 
 def _refunded_totals(request: AdminRequest, values: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
