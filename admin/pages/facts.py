@@ -187,7 +187,7 @@ def table_of_objects(
     labels = {key: fact.label for facts in found for key, fact in facts.items()}
     names = {key: fact.name for facts in found for key, fact in facts.items()}
     wanted = TABLE_COLUMNS.get(kind.name, ())
-    first = [key for name in wanted for key in names if names[key] == name]
+    first = [next(key for key in names if names[key] == name) for name in wanted if name in names.values()]
     keys = (first if wanted else list(labels))[:MOST_COLUMNS]
     if not keys:
         return None
@@ -195,4 +195,6 @@ def table_of_objects(
         ([facts[key].cell if key in facts else EMPTY for key in keys], each)
         for facts, each in zip(found, objects, strict=True)
     ]
+    if wanted:  # their names are told apart by themselves
+        labels = {key: label.rpartition(": ")[2] for key, label in labels.items()}
     return Table([labels[key] for key in keys], rows, [names[key] for key in keys])

@@ -26,6 +26,10 @@ async def opened(shop: Shop, office: Office, quantities: dict[int, int]) -> tupl
 
 async def test_an_approval_shows_what_it_refunds_first(shop: Shop, shop_office: Office) -> None:
     staff, id = await opened(shop, shop_office, {0: 2})
+    await shop_office.open("staff", f"{ROOT}refund-requests/{id}/")
+    heads = [head.text for head in staff.page.one("main").all("th", scope="col")]
+    assert heads == ["Name", "Quantity", "Unit price", "Total"]
+    await shop_office.open("staff", f"{ROOT}refund-requests/{id}/{SLUG}/")
     assert "2 × Candle" in staff.page.one("main").text
     assert "checked" not in staff.page.one("input", name="delivery").attributes
     await press(staff, "preview", message="Sorry.")
