@@ -7,7 +7,7 @@ from tests.admin.office import ROOT, Office, notices
 from tests.fixtures.gift_card import gift_card
 
 
-def told(office: Office, who: str) -> dict[str, str]:
+def values_above(office: Office, who: str) -> dict[str, str]:
     """The labelled values above the buttons."""
     page = office.browser(who).page
     return {row.one("dt").text: row.one("dd").text for row in page.one("dl", class_="facts").all("div")}
@@ -16,10 +16,10 @@ def told(office: Office, who: str) -> dict[str, str]:
 async def test_a_cancellation_tells_the_balance_that_is_lost(office: Office) -> None:
     card = await gift_card(office.tenants)
     staff = await office.open("a1", f"{ROOT}gift-cards/{card.id}/cancel-gift-card/")
-    assert told(office, "a1")["Balance"] == "€50.00"
+    assert values_above(office, "a1")["Balance"] == "€50.00"
     assert notices(staff) == ["What is left on it is lost for its holder. This cannot be undone."]
     staff = await office.open("a1", f"{ROOT}gift-cards/{card.id}/spend-gift-card/")
-    assert told(office, "a1")["Balance"] == "€50.00"
+    assert values_above(office, "a1")["Balance"] == "€50.00"
     staff = await office.open("a1", f"{ROOT}gift-cards/{card.id}/reveal-gift-card-code/")
     assert notices(staff) == ["The audit log records who looks at the code, and when."]
     assert card.code not in staff.response.text
