@@ -113,6 +113,8 @@ class Cell:
 
 
 EMPTY = Cell("empty")
+REFUNDED_ON, REFUNDED = "refundedOn", "REFUNDED"
+"""The field that tells that a barred voucher was refunded, and what its state is called then."""
 NOTHING = "NONE"
 """The value of an enum that is shown as if it were empty."""
 RATES = re.compile(r"([rR]ate|[pP]ercentage)$")
@@ -277,5 +279,10 @@ def value_at(object_: Mapping[str, Any] | None, path: str) -> Any:
     for name in path.split("."):
         if found is None:
             return None
-        found = found.get(name)
+        found = REFUNDED if name == "state" and is_refunded(found) else found.get(name)
     return found
+
+
+def is_refunded(object_: Mapping[str, Any]) -> bool:
+    """Whether an object is barred because it was refunded, which the API tells by the day only."""
+    return bool(object_.get("state") == "ERROR" and object_.get(REFUNDED_ON))

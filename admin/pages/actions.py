@@ -21,6 +21,7 @@ from admin.graph.execution import REFUSALS, GraphAnswer, raise_for
 from admin.graph.schema_types import input_of, is_many, result_of
 from admin.graph.selections import whole_selection
 from admin.pages.changes import TENANTS, Change, find_change
+from admin.pages.confirmations import facts_of_change
 from admin.pages.details import DONE
 from admin.pages.facts import facts_of, parts_of
 from admin.pages.form_steps import (
@@ -129,6 +130,7 @@ async def _form(
         change=change,
         label=change.resource.action_name(change.action),
         title=title,
+        facts=await facts_of_change(request, change),
         sections=sections_of(kind.name, fields),
         wrong=list(wrong_fields(fields)),
         switch=language_switch(fields, main, chosen_beside(request, form)),

@@ -1,6 +1,6 @@
 """What an address asks to change: the action, the object, the fields of the input that it gives."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from admin.graph.schema_types import input_of
 from admin.graph.selections import value_selection
 from admin.pages.details import child_url
 from admin.pages.resolving import read_object, resource_of
+from admin.resources.consequences import PATHS
 from admin.resources.resource import KEYS, Action, Child, Resource
 from resolvers.core.caller import Role
 from schema.core.errors import NotFound
@@ -61,6 +62,11 @@ class Change:
     def target_type(self) -> GraphQLObjectType:
         """The type of what changes."""
         return self.resource.type if self.child is None else type_of_child(self.resource, self.child)
+
+    @property
+    def confirmed_paths(self) -> Sequence[str]:
+        """The values of the object that its form tells before the change."""
+        return tuple(dict.fromkeys((*self.resource.columns, *PATHS.get(self.action.mutation, ()))))
 
     @property
     def partner_uuid(self) -> str | None:
@@ -163,7 +169,9 @@ def _selection(change: Change) -> str:
     resource, bound = change.resource, change.action.bound.values()
     around = [path.removeprefix(AROUND) for path in bound if change.child is None or path.startswith(AROUND)]
     own = [path for path in bound if not path.startswith(AROUND)]
-    parts = [value_selection(resource.type, path) for path in (resource.key, *resource.title, *around)]
+    told = () if change.action.is_update else change.confirmed_paths
+    paths = dict.fromkeys((resource.key, *resource.title, *around, *told))
+    parts = [value_selection(resource.type, path) for path in paths]
     if "partner" in resource.type.fields:
         parts.append("partner { uuid language }")
     elif "language" in resource.type.fields:

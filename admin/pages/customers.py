@@ -10,7 +10,7 @@ from starlette.responses import Response
 from admin.core.paths import ROOT
 from admin.core.request import AdminRequest
 from admin.core.titles import title_of, titles_of, url_of
-from admin.core.values import Cell, value_at
+from admin.core.values import REFUNDED_ON, Cell, value_at
 from admin.graph.labels import label_of
 from admin.graph.schema_types import field_at, list_filter_of, list_order_of
 from admin.graph.selections import value_selection, whole_selection
@@ -142,7 +142,8 @@ async def _lists(request: AdminRequest, customer: Mapping[str, Any]) -> Sequence
 
 def _selection(number: int, each: OfCustomer) -> str:
     resource = each.resource
-    paths = dict.fromkeys((resource.key, *each.columns, *([each.email_at] if each.email_at else [])))
+    also = (REFUNDED_ON,) if REFUNDED_ON in resource.type.fields else ()
+    paths = dict.fromkeys((resource.key, *also, *each.columns, *([each.email_at] if each.email_at else [])))
     selected = " ".join(value_selection(resource.type, path) for path in paths)
     order = next(iter(list_order_of(resource.query).values))
     return (

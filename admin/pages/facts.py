@@ -7,7 +7,7 @@ from typing import Any
 from graphql import GraphQLField, GraphQLObjectType, get_named_type
 
 from admin.core.titles import title_of, url_of
-from admin.core.values import EMPTY, Cell, Reader
+from admin.core.values import EMPTY, REFUNDED, Cell, Reader, is_refunded
 from admin.graph.labels import label_of
 from admin.graph.schema_types import is_many
 from admin.graph.selections import leaf_selection, node_of
@@ -62,7 +62,8 @@ class Part:
 def facts_of(kind: GraphQLObjectType, values: Mapping[str, Any], reader: Reader) -> Iterator[Fact]:
     """The values of an object that are not null, and the objects that it leads to."""
     for name, field in _present(kind, values, reader):
-        cell = _cell(name, field, values[name], reader)
+        value = REFUNDED if name == "state" and is_refunded(values) else values[name]
+        cell = _cell(name, field, value, reader)
         if cell is not None and cell.kind != "empty":
             yield Fact(name, label_of(name), cell)
 
@@ -186,7 +187,7 @@ def table_of_objects(
     labels = {key: fact.label for facts in found for key, fact in facts.items()}
     names = {key: fact.name for facts in found for key, fact in facts.items()}
     wanted = TABLE_COLUMNS.get(kind.name, ())
-    first = [key for name in wanted for key in names if names[key] == name]
+    first = [next(key for key in names if names[key] == name) for name in wanted if name in names.values()]
     keys = (first if wanted else list(labels))[:MOST_COLUMNS]
     if not keys:
         return None
@@ -194,4 +195,6 @@ def table_of_objects(
         ([facts[key].cell if key in facts else EMPTY for key in keys], each)
         for facts, each in zip(found, objects, strict=True)
     ]
+    if wanted:  # their names are told apart by themselves
+        labels = {key: label.rpartition(": ")[2] for key, label in labels.items()}
     return Table([labels[key] for key in keys], rows, [names[key] for key in keys])

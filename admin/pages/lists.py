@@ -10,7 +10,7 @@ from starlette.responses import Response
 from admin.core.paths import ROOT
 from admin.core.request import AdminRequest
 from admin.core.titles import list_title, title_of, url_of
-from admin.core.values import Cell, value_at
+from admin.core.values import REFUNDED_ON, Cell, value_at
 from admin.forms.choices import choices_of
 from admin.forms.typed import INVALID
 from admin.graph.execution import GraphAnswer, raise_for
@@ -102,7 +102,8 @@ async def _read(request: AdminRequest, resource: Resource, filter: ListFilter, o
 
 def _document(resource: Resource) -> str:
     filter, order = list_filter_of(resource.query).name, list_order_of(resource.query).name
-    paths = dict.fromkeys((resource.key, *resource.title, *resource.columns))
+    also = (REFUNDED_ON,) if REFUNDED_ON in resource.type.fields else ()
+    paths = dict.fromkeys((resource.key, *resource.title, *resource.columns, *also))
     selected = " ".join(value_selection(resource.type, path) for path in paths)
     return (
         f"query($filter: {filter}, $orderBy: {order}!, $first: Int, $after: String, $last: Int, $before: String) {{ "

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 from urllib.parse import urlencode
 
@@ -75,7 +76,7 @@ def payments_selection() -> str:
     money = leaf_selection(field_at(resources()["orders"].type, "total"))
     refund = f"id amount{money} state createdOn reason transactions {{ paymentMethod amount{money} }}"
     return (
-        f"payments {{ id amount{money} status receiptUrl sources {{ kind amount{money} }} refunds {{ {refund} }} "
+        f"payments {{ id amount{money} refunded{money} status receiptUrl sources {{ kind amount{money} }} refunds {{ {refund} }} "
         f"{' '.join(value_selection(resources()['payments'].type, path) for path in resources()['payments'].title)} }}"
     )
 
@@ -103,6 +104,7 @@ async def show(request: AdminRequest) -> Response:
         buttons=actions,
         lines=[sold_line(request, line) for line in values["products"]],
         totals=_totals(request, values),
+        refunded=_refunded_totals(request, values),
         tracking=_tracking(request, values),
         customer_url=_customer_url(values["buyer"]["email"]),
         delivery_name=in_language(values["delivery"]["name"], request.language),
@@ -138,7 +140,29 @@ def _actions(
 
 def _states(request: AdminRequest, values: Mapping[str, Any]) -> Sequence[Cell]:
     fulfilment = values["fulfilment"] or {}
-    return [state_cell(request, each) for each in (values["status"], fulfilment.get("state")) if each]
+    cells = [state_cell(request, each) for each in (values["status"], fulfilment.get("state")) if each]
+    back, total = refunded_of(values), Decimal(values["total"]["amount"])
+    if 0 < back < total:
+        cells.append(Cell("chip", request.translate(N_("Partly refunded")), tone="waits"))
+    return cells
+
+
+def refunded_of(values: Mapping[str, Any]) -> Decimal:
+    """What has gone back of an order: by lines and delivery, or as amounts of its payments."""
+    return sum((Decimal(payment["refunded"]["amount"]) for payment in values["payments"]), Decimal())
+
+
+def _refunded_totals(request: AdminRequest, values: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
+    """What has gone back, and what remains of the total; nothing if nothing has."""
+    back, total = refunded_of(values), values["total"]
+    if not back:
+        return ()
+    money = request.reader.formats.money
+    rest = money(Decimal(total["amount"]) - back, total["currency"])
+    return (
+        (request.translate(N_("Refunded")), f"−{money(back, total['currency'])}"),
+        (request.translate(N_("Remaining")), rest),
+    )
 
 
 def _totals(request: AdminRequest, values: Mapping[str, Any]) -> Sequence[tuple[str, str]]:

@@ -114,7 +114,9 @@ async def _submit(request: AdminRequest, flow: RefundFlow) -> Response:
         return _choose(request, flow, values, form, chosen, status=400)
     if form.get(STEP) != "confirm":
         return await _preview(request, flow, values, chosen)
-    payload, refused = await _run(request, flow.refund, "refund { id }", chosen.input | _split(form), form_key_of(form))
+    payload, refused = await run_change(
+        request, flow.refund, "refund { id }", chosen.input | _split(form), form_key_of(form)
+    )
     if payload is not None:
         return request.redirect(f"{url_of(flow.resource, values)}?{DONE}={flow.slug}")
     if refused.is_open:
@@ -134,7 +136,7 @@ def _path_selection(path: str) -> str:
     return f"{name} {{ {_path_selection(rest)} }}" if rest else name
 
 
-async def _run(
+async def run_change(
     request: AdminRequest, mutation: str, selection: str, input: Mapping[str, Any], key: str | None = None
 ) -> tuple[Mapping[str, Any] | None, FormRefusal]:
     """The payload of a mutation, or why it was refused."""
@@ -262,27 +264,38 @@ async def _preview(
     refused: FormRefusal | None = None,
 ) -> Response:
     """The page with what the refund would do. If it is not possible, that on which it is chosen again."""
-    payload, problem = await _run(request, flow.preview, f"refundPreview {{ {PREVIEW} }}", chosen.input)
+    payload, problem = await run_change(request, flow.preview, f"refundPreview {{ {PREVIEW} }}", chosen.input)
     if payload is None:
         told = _at_fields(problem, chosen)
         return _choose(request, flow, values, request.form, told, status=400)
-    preview = payload["refundPreview"]
-    amounts = {each["id"]: each for each in preview["lines"]}
-    lines = [sold_line(request, each) for each in values.get("products", ()) if each["id"] in amounts]
     return request.render(
         "refund_preview.html",
         400 if refused is not None or notices else 200,
         **_head(request, flow, values),
+        **preview_values(request, values.get("products", ()), payload["refundPreview"]),
+        confirm=N_("Refund %(amount)s"),
         notices=[*notices, *(refused.others if refused else ())],
-        amount=money_text(request, preview["amount"]),
-        rows=_rows(request, preview),
-        detail=preview["detail"],
-        lines=[(line, amounts[line.id]["quantity"], money_text(request, amounts[line.id]["amount"])) for line in lines],
-        withdrawn=[line for line in lines if line.issued.kind != "empty"],
-        kept=[(name, value) for name, value in request.form.items() if not name.startswith("_") and name != "csrf"],
-        parts={BY_CARD: preview["byCard"]["amount"], BY_GIFT_CARD: preview["byGiftCard"]["amount"]},
         key=key or new_form_key(),
     )
+
+
+def preview_values(
+    request: AdminRequest, products: Sequence[Mapping[str, Any]], preview: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """What a page tells of a refund before it is made, and what its form keeps."""
+    amounts = {each["id"]: each for each in preview["lines"]}
+    lines = [sold_line(request, each) for each in products if each["id"] in amounts]
+    return {
+        "amount": money_text(request, preview["amount"]),
+        "rows": preview_rows(request, preview),
+        "detail": preview["detail"],
+        "lines": [
+            (line, amounts[line.id]["quantity"], money_text(request, amounts[line.id]["amount"])) for line in lines
+        ],
+        "withdrawn": [line for line in lines if line.issued.kind != "empty"],
+        "kept": [(name, value) for name, value in request.form.items() if not name.startswith("_") and name != "csrf"],
+        "parts": {BY_CARD: preview["byCard"]["amount"], BY_GIFT_CARD: preview["byGiftCard"]["amount"]},
+    }
 
 
 def _head(request: AdminRequest, flow: RefundFlow, values: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -292,7 +305,7 @@ def _head(request: AdminRequest, flow: RefundFlow, values: Mapping[str, Any]) ->
     return {"here": flow.resource.slug, "title": title, "back": own, "action": f"{own}{flow.slug}/"}
 
 
-def _rows(request: AdminRequest, preview: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
+def preview_rows(request: AdminRequest, preview: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
     """Where the money goes, and what the refund costs and leaves."""
     labels = {
         "byCard": N_("Back to the bank card"),

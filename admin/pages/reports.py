@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from graphql import GraphQLObjectType, get_named_type
 from starlette.responses import Response
@@ -22,6 +23,8 @@ from admin.resources.resource import Report, Resource
 from schema.core.errors import NotFound
 
 TENANTS = frozenset({"partnerUuid", "partnerId", "marketplaceId"})
+TECHNICAL = frozenset({"productCount"})
+"""Arguments that only programs choose."""
 
 
 async def show(request: AdminRequest) -> Response:
@@ -32,15 +35,18 @@ async def show(request: AdminRequest) -> Response:
     values = await _object(request, resource, report)
     fixed = {name: value_at(values, path) for name, path in report.bound.items()}
     asked = request.http_request.query_params
-    typed = Typed(dict(asked), request.reader.time_zone)
+    form = dict(asked) or _this_month(request, report)
+    typed = Typed(form, request.reader.time_zone)
     fields = [
-        each for each in argument_fields(report.query) if each.name not in {*fixed, *_tenant_arguments(request, fixed)}
+        each
+        for each in argument_fields(report.query)
+        if each.name not in {*fixed, *_tenant_arguments(request, fixed), *TECHNICAL}
     ]
     variables = fixed | {each.name: value for each in fields if (value := typed.read_one(each)) is not OMITTED}
     is_complete = not typed.problems
     answer = await _run(request, report, variables) if is_complete else GraphAnswer({})
     problems = {} if is_complete and not answer.errors else _problems(typed, answer, is_sent=bool(asked))
-    builder = FormBuilder(dict(asked), problems, has_defaults=not asked)
+    builder = FormBuilder(form, problems, has_defaults=not asked)
     return request.render(
         "report.html",
         400 if problems else 200,
@@ -52,6 +58,14 @@ async def show(request: AdminRequest) -> Response:
         problems=[text for name, text in problems.items() if name not in {each.name for each in fields}],
         **_result(request, report, answer),
     )
+
+
+def _this_month(request: AdminRequest, report: Report) -> dict[str, str]:
+    """The period that a report begins with, if it has one: the present month until today."""
+    if not {"from", "to"} <= queries()[report.query].args.keys():
+        return {}
+    today = request.services.clock.now().astimezone(ZoneInfo(request.reader.time_zone)).date()
+    return {"from": today.replace(day=1).isoformat(), "to": today.isoformat()}
 
 
 def _find(request: AdminRequest, resource: Resource) -> Report:

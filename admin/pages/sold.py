@@ -10,7 +10,7 @@ from graphql import GraphQLObjectType, get_named_type
 
 from admin.core.request import AdminRequest
 from admin.core.titles import titles_of
-from admin.core.values import EMPTY, Cell, in_language, tone_of
+from admin.core.values import EMPTY, REFUNDED_ON, Cell, in_language, tone_of, value_at
 from admin.graph.labels import value_label
 from admin.graph.schema_types import field_at
 from admin.graph.selections import value_selection
@@ -42,6 +42,8 @@ class SoldLine:
     total: str
     discount: str
     refunded: str
+    rest: str
+    """What was paid for it and has not gone back."""
     is_refundable: bool
     """Whether something of it can still go back."""
     issued: Cell
@@ -64,7 +66,7 @@ def sold_selection() -> str:
     parts = [value_selection(line, path) for path in VALUES]
     for name in GOODS:
         kind = field_type(f"products.{name}")
-        paths = [*titles_of(kind.name), *(state for state in STATES if state in kind.fields)]
+        paths = [*titles_of(kind.name), *(each for each in (*STATES, REFUNDED_ON) if each in kind.fields)]
         if "gifteeDetails" in kind.fields:
             paths += [f"gifteeDetails.{each}" for each in PERSON]
         parts.append(f"{name} {{ {' '.join(value_selection(kind, path) for path in paths)} }}")
@@ -87,6 +89,9 @@ def sold_line(request: AdminRequest, line: Mapping[str, Any]) -> SoldLine:
         total=money_text(request, line["total"]),
         discount=money_text(request, line["discount"]) if is_some(line["discount"]) else "",
         refunded=money_text(request, line["refunded"]) if refunded else "",
+        rest=request.reader.formats.money(
+            paid - Decimal(line["discount"]["amount"]) - refunded, line["total"]["currency"]
+        ),
         is_refundable=paid - Decimal(line["discount"]["amount"]) > refunded,
         issued=issued,
         state=state,
@@ -99,7 +104,7 @@ def _good_of(request: AdminRequest, line: Mapping[str, Any]) -> tuple[Cell, Cell
     for name in GOODS:
         if (found := line.get(name)) is not None:
             resource = resources_by_type()[field_type(f"products.{name}").name]
-            state = next((found[each] for each in STATES if each in found), None)
+            state = next((value_at(found, each) for each in STATES if each in found), None)
             giftee = found.get("gifteeDetails") or {}
             person = " ".join(filter(None, (giftee.get("firstName"), giftee.get("lastName"))))
             return (

@@ -9,6 +9,7 @@ from graphql import GraphQLObjectType, get_named_type
 
 from admin.graph.labels import action_label, label_of, split
 from admin.graph.schema_types import access_of, input_of, mutations, object_type, queries, result_of
+from admin.resources.consequences import CONSEQUENCES
 from schema.core.permission import RequiredAccess
 
 KEYS = "id", "uuid", "code"
@@ -85,6 +86,11 @@ class Action:
     def is_dangerous(self) -> bool:
         """Whether it takes something away."""
         return split(self.mutation)[0] in DANGEROUS
+
+    @property
+    def consequence(self) -> str:
+        """What it leads to, of one that moves money or cannot be undone; empty for others."""
+        return CONSEQUENCES.get(self.mutation, "")
 
 
 def states(**of: str) -> States:

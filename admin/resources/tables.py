@@ -10,5 +10,7 @@ TABLE_COLUMNS: Mapping[str, Sequence[str]] = {
     "PayoutLine": (
         "payableOn", "kind", "details", "customer", "codeEnd", "gross", "fees", "amount", "reason", "payment", "movedTo",
     ),
+    "RefundLine": ("name", "quantity", "amount"),
+    "RefundRequestLine": ("name", "quantity", "unitPrice", "total"),
 }  # fmt: skip
 """The names of fields by type, in the order of the columns. Types that are not named have all that they have."""

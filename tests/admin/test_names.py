@@ -85,3 +85,12 @@ async def test_a_search_without_words_has_the_newest(demo: Office) -> None:
     assert "at least two characters" in staff.page.one("p", class_="about").text
     staff = await demo.open("a", f"{ROOT}search/?q=nobodyhasthisname")
     assert "Nothing was found" in staff.page.one("p", class_="about").text
+
+
+async def test_a_report_begins_with_the_present_month(demo: Office) -> None:
+    staff = await demo.open("a", f"{ROOT}orders/reports/sales-report/")
+    assert staff.response.status_code == 200
+    fields = {each.attributes["name"]: each.attributes["value"] for each in staff.page.one("main").all("input")}
+    assert fields.keys() == {"from", "to"}
+    assert fields["from"].endswith("-01")
+    assert fields["from"] <= fields["to"]

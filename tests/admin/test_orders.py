@@ -150,6 +150,14 @@ async def test_lines_are_refunded_after_a_preview(shop: Shop, sold: Experiences,
     assert await shop.one("SELECT refunded_on IS NULL FROM voucher ORDER BY id LIMIT 1")
     assert await shop.one("SELECT refunded_on IS NOT NULL FROM voucher ORDER BY id DESC LIMIT 1")
     assert "−€194.00" in staff.page.one("main").text
+    voucher = await shop.one("SELECT max(id) FROM voucher")
+    customer = await shop.one("SELECT min(id) FROM customer")
+    pages = f"{ROOT}vouchers/", f"{ROOT}vouchers/{voucher}/", f"{ROOT}customers/{customer}/", await order_url(shop)
+    for path in pages:
+        staff = await shop_office.open("staff", path)
+        chips = [chip.text for chip in staff.page.one("main").all("span", class_="chip")]
+        assert "Refunded" in chips, path
+        assert "Error" not in chips, path
     staff = await shop_office.open("staff", (await order_url(shop)) + REFUND_FORM)
     boxes = [box.attributes["name"] for box in staff.page.all("input", type="checkbox")]
     assert f"line.{first}" in boxes
@@ -179,6 +187,9 @@ async def test_a_preview_that_no_longer_holds_is_shown_again(shop: Shop, shop_of
     await press(staff, "preview", **{f"line.{line}": "1", f"quantity.{line}": ""})
     assert facts(staff)["Back to the bank card"] == "€60.00"
     await refunded(shop, (0, 1))
+    order = await shop_office.browser("staff").http.get(await order_url(shop))
+    assert all(text in order.text for text in ("Partly refunded", "−€20.00", "€40.00", "Remaining"))
+    assert "€40.00" in (await staff.http.get((await order_url(shop)) + REFUND_FORM)).text
     await press(staff, "confirm")
     assert staff.response.status_code == 400
     assert notices(staff)[0].startswith("It would be another refund now")
@@ -284,7 +295,7 @@ async def test_an_order_is_found_by_a_code_and_corrected(shop: Shop, sold: Exper
     assert "joan@example.com" in text
     assert "Details corrected" in text
     await send(await shop_office.open("staff", (await order_url(shop)) + "update-order-details/"), buyer__email="x")
-    assert errors(staff) == {"buyer.email": "Send an e-mail address like name@example.com."}
+    assert errors(staff) == {"buyer.email": "Enter an e-mail address like name@example.com."}
 
 
 async def test_a_customer_has_what_it_bought(shop: Shop, sold: Experiences, shop_office: Office) -> None:
