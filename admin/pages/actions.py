@@ -116,8 +116,7 @@ async def _form(
     kind, hidden = input_of(change.action.mutation), change.hidden_fields(request)
     lists = Lists(form, searches_in(form), change.partner_uuid, upload_partner(request, change, form) is not None)
     pickers = await pickers_of(request, kind, hidden, lists)
-    main = change.language or request.language
-    countries = request.reader.formats.countries()
+    main, countries = change.language or request.language, request.reader.formats.countries()
     fields = FormBuilder(form, refusal.by_field, {}, has_defaults, pickers, main, countries).build(kind, hidden)
     names = set(_names(fields))
     title = title_of(change.resource, change.object, request.reader) if change.object is not None else ""

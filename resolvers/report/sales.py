@@ -36,7 +36,7 @@ async def sales_report(
 ) -> SalesReport:
     """What was sold in a period, by day and by product, and what was refunded."""
     if first_day < FIRST_DAY:
-        raise InvalidInput.at("from", f"Send a day from {FIRST_DAY.year} on.")
+        raise InvalidInput.at("from", TemplatedMessage("Send a day from {year} on.", year=str(FIRST_DAY.year)))
     if last_day < first_day:
         raise InvalidInput.at("to", "Send a day that is not before `from`.")
     if (last_day - first_day).days >= MOST_DAYS or last_day == dt.date.max:

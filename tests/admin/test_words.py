@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from graphql import GraphQLObjectType, get_named_type
 
 from admin.core.values import Reader
 from admin.graph.labels import action_label, help_of, label_of, value_label
@@ -78,7 +79,10 @@ def test_values_are_written_for_people() -> None:
 
 def test_columns_of_tables_exist() -> None:
     for name, columns in TABLE_COLUMNS.items():
-        assert set(columns) <= object_type(name).fields.keys()
+        fields = object_type(name).fields
+        embedded = [get_named_type(field.type) for field in fields.values()]
+        inner = {each for kind in embedded if isinstance(kind, GraphQLObjectType) for each in kind.fields}
+        assert set(columns) <= fields.keys() | inner, name
 
 
 def test_a_line_of_a_payout_tells_what_was_sold() -> None:
