@@ -24,8 +24,8 @@ async def test_a_gift_card_is_issued(shop: RunningShop, begin: Begin) -> None:
     await hand.menu("Gift cards")
     await hand.link("Issue")
     await hand.type(hand.page.locator("#f-value"), "50.00")
-    await hand.button("Issue")
-    await hand.is_done("Issue")
+    await hand.button("Issue a gift card")
+    await hand.is_done("Issue a gift card")
     id = await shop.one(LAST_CARD, partner=shop.partner.id)
     assert hand.page.url.partition("?")[0].endswith(f"/gift-cards/{id}/")
     assert await shop.one("SELECT remaining_amount FROM gift_card WHERE id = :id", id=id) == 50
