@@ -96,3 +96,8 @@ async def copy_rows(tenants: Tenants, table: str, number: int, **changes: str) -
         f"INSERT INTO {table} SELECT (jsonb_populate_record(t, jsonb_build_object({parts}))).* "  # noqa: S608 - the same
         f"FROM {table} t, generate_series(1, {number}) n WHERE t.id = {first}"
     )
+
+
+async def state_of(tenants: Tenants, id: int) -> str:
+    """The state of an export."""
+    return str(await tenants.one("SELECT state FROM export WHERE id = :id", id=id))
