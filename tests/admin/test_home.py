@@ -157,8 +157,8 @@ async def test_liabilities_lead_to_their_gift_cards(office: Office) -> None:
 
 async def test_each_currency_has_its_own_figures(office: Office) -> None:
     tenants = office.tenants
-    await sold_order(tenants, "a1", noon(), SoldLine("20.00"))
-    await sold_order(tenants, "b1", noon(), SoldLine("7.00"), currency="CHF")
+    await sold_order(tenants, "a1", noon(2), SoldLine("20.00"))
+    await sold_order(tenants, "b1", noon(2), SoldLine("7.00"), currency="CHF")
     staff = await office.open("master", ROOT)
     first = [board.all("dd", class_="sum")[2].text for board in staff.page.all("dl", class_="sums")]
     assert first == ["CHF7.00", "€20.00"]

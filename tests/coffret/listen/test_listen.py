@@ -279,7 +279,7 @@ async def test_patterns() -> None:
     assert event_types_matching([]) is None
     assert event_types_matching(["*"]) == frozenset(kind.value for kind in EventType)
     assert event_types_matching(["order.*", "cart.expired"]) == frozenset(
-        ("order.created", "order.paid", "order.fulfilment_changed", "cart.expired")
+        ("order.created", "order.paid", "order.fulfilment_changed", "order.details_corrected", "cart.expired")
     )
     for wrong in ("", "order", "order.*,", "ORDER.PAID"):
         with pytest.raises(CommandError, match="No event is called"):
