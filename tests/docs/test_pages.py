@@ -12,7 +12,7 @@ from rest_compat.routes import ROUTES
 from schema.core.errors import AppError
 from schema.root import Query
 from tests.contract.declarations import Declared, Surface, documented, published, report
-from tests.contract.test_code_rules import catalogue
+from tests.contract.test_error_catalogue import catalogue
 from tests.documents import PAGES, ROOT, Example, Installation, blocks, demo_installation, examples, fits, links
 from tests.servers.databases import Databases
 
