@@ -100,13 +100,13 @@ async def test_an_option_is_seen_in_an_experience_that_has_it(office: Office, na
     staff = office.browser("a1")
     await framed(staff)
     assert staff.h1 == "Nights above the lake"
-    shown = [
+    items_of_page = [
         item
         for part in ("extras", "included")
         for items in staff.page.all("ul", class_=part)
         for item in items.all("li")
     ]
-    assert len(shown) == 1, "only this one"
+    assert len(items_of_page) == 1, "only this one"
 
 
 async def test_an_option_that_no_experience_has_is_told(office: Office) -> None:
@@ -199,7 +199,7 @@ async def test_customers_have_no_previews(office: Office) -> None:
     customer = Context(tenants.services, Caller.customer(a1, network))
     other = Context(tenants.services, Caller.preview(tenants.partners["a2"].id, network))
     sold, box = await sell(tenants, "a1"), await new_box(tenants)
-    own, of_network, offered = [
+    own, of_network, offer_id = [
         int(page.split("/")[-2]) for page in (await design(office), await design(office, None), await offer(office))
     ]
     for context in (customer, other):
@@ -207,7 +207,7 @@ async def test_customers_have_no_previews(office: Office) -> None:
             preview_product(context, tenants.owned["a1"].product),
             preview_option(context, sold.robe.id),
             preview_design(context, own),
-            preview_offer(context, offered),
+            preview_offer(context, offer_id),
             preview_gift_card_document(context, own, "en"),
             preview_voucher_document(context, sold.stay.id, "en"),
         )
