@@ -35,8 +35,8 @@ from admin.pages import (
     reports,
     saved_filters,
     search,
-    shop_preview,
 )
+from admin.pages.previews import page as previews
 from admin.sign_in import account, impersonation, log_in, passkeys, passwords
 from funnel.core.page_handler import Handler
 from schema.core.errors import NotFound
@@ -74,8 +74,9 @@ STAFF_PAGES: Pages = (
     (f"{ROOT}orders/{{key:str}}/refund-order/", refunds.show_order, refunds.submit_order),
     (f"{ROOT}payments/{{key:str}}/refund-payment/", refunds.show_payment, refunds.submit_payment),
     (f"{ROOT}refund-requests/{{key:str}}/{refund_requests.SLUG}/", refund_requests.show, refund_requests.submit),
-    (f"{OBJECT}{shop_preview.SLUG}/", shop_preview.show, None),
-    (f"{OBJECT}{shop_preview.FRAME_SLUG}/", shop_preview.show_page, shop_preview.show_typed_page),
+    (f"{OBJECT}{previews.SLUG}/", previews.show, None),
+    (f"{OBJECT}{previews.FRAME_SLUG}/", previews.show_page, previews.show_typed_page),
+    (f"{OBJECT}{previews.DOCUMENT_SLUG}/", previews.show_document, None),
     (f"{OBJECT}{{action:str}}/", actions.show, actions.submit),
     (f"{OBJECT}{{child:str}}/{{child_key:str}}/{{action:str}}/", actions.show, actions.submit),
 )

@@ -7,23 +7,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import structlog
+
 from resolvers.core.brute_force import throttled_lookup
 from resolvers.core.context import Context
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible
 from resolvers.core.services import Services
-from schema.core.errors import NotFound
+from schema.core.errors import NotFound, Unavailable
 from schema.core.inputs import graphql_input_for
 from schema.core.permission import Permission
 from schema.core.resource import SchemaModel
 from schema.voucher.voucher import Voucher
 from store.core.codes import document_token
 from store.core.signed_links import BadLink, read_link, sign_link
-from store.document.addresses import DocumentKind
-from store.document.cache import RenderedDocument, get_or_render_document
+from store.document.addresses import DocumentKind, parse_document_url
+from store.document.cache import RenderedDocument, get_or_render_document, render_preview
+from store.document.rendering import RenderingFailed
 from store.document.source import DocumentSource, document_source_of, find_printable
 from store.voucher.vouchers import VoucherRow
 
+log = structlog.get_logger(__name__)
 LINK_LIFE, LINK_STEP = dt.timedelta(hours=1), dt.timedelta(minutes=15)
 """A signed address works for an hour at least, and stays the same for a quarter."""
 
@@ -74,17 +78,30 @@ async def find_document(context: Context, kind: DocumentKind, token: str) -> Ren
 
     Raises NotFound for an unknown token, and for an item without a document: unpaid, or cancelled.
     """
-    services = context.services
-
-    async def look() -> DocumentSource | None:
-        async with services.db.sessions() as db:
-            row = await find_printable(db, kind, token)
-            return None if row is None else await document_source_of(db, services.settings, row, services.clock.now())
-
-    source = await throttled_lookup(context, "document", look)
+    source = await throttled_lookup(context, "document", lambda: _find_source(context.services, kind, token))
     if source is None:
         raise NotFound(thing="document")
-    return await get_or_render_document(source, services.files)
+    return await get_or_render_document(source, context.services.files)
+
+
+async def draw_document(context: Context, url: str) -> bytes | None:
+    """The first page of the document at an address of this service, as a PNG picture; None if it cannot be drawn now.
+
+    Only for who was just told the address: misses are not counted.
+    """
+    kind, token = parse_document_url(url)
+    source = await _find_source(context.services, kind, token)
+    try:
+        return None if source is None else await render_preview(source, context.services.files)
+    except (RenderingFailed, Unavailable) as error:
+        log.warning("a document is not drawn", because=str(error)[:300])
+        return None
+
+
+async def _find_source(services: Services, kind: DocumentKind, token: str) -> DocumentSource | None:
+    async with services.db.sessions() as db:
+        row = await find_printable(db, kind, token)
+        return None if row is None else await document_source_of(db, services.settings, row, services.clock.now())
 
 
 # ---- signed addresses

@@ -32,8 +32,10 @@ from admin.pages.form_steps import (
     upload_partner,
     upload_pictures,
 )
-from admin.pages.shop_preview import FRAME_SLUG, WITH_FRAMES
-from admin.pages.shop_preview import LANGUAGE as PREVIEW_LANGUAGE
+from admin.pages.previews.page import FRAME_SLUG
+from admin.pages.previews.page import LANGUAGE as PREVIEW_LANGUAGE
+from admin.pages.previews.requests import WITH_FRAMES
+from admin.pages.printed import WITH_PICTURE, picture_of
 from admin.resources.registry import resources_by_type
 from schema.core.errors import MalformedBody
 from schema.graph.errors import BAD_USER_INPUT
@@ -90,7 +92,7 @@ async def submit(request: AdminRequest) -> Response:
     payload = answer.data.get(change.action.mutation) or {}
     if (refused := refusal_of(answer, payload)) is not None:
         return await _form(request, change, form, refused, status=400, before=_before(form))
-    return remember_language(request, form, _outcome(request, change, payload))
+    return remember_language(request, form, await _outcome(request, change, payload))
 
 
 def _before(form: Mapping[str, str]) -> dict[str, str]:
@@ -183,7 +185,7 @@ def refusal_of(answer: GraphAnswer, payload: Mapping[str, Any]) -> FormRefusal |
     return None
 
 
-def _outcome(request: AdminRequest, change: Change, payload: Mapping[str, Any]) -> Response:
+async def _outcome(request: AdminRequest, change: Change, payload: Mapping[str, Any]) -> Response:
     """Lead to what has changed. What exists only in the answer, such as a new secret, is shown at once."""
     if change.action.leads_home:
         return request.redirect(ROOT)
@@ -205,15 +207,20 @@ def _outcome(request: AdminRequest, change: Change, payload: Mapping[str, Any]) 
     if isinstance(kind, GraphQLObjectType) and isinstance(value, dict):
         facts = list(facts_of(kind, value, request.reader))
         parts = list(parts_of(kind, value, request.reader))
-    return request.render(
+    picture = await picture_of(request, value)
+    response = request.render(
         "result.html",
         here=change.resource.slug,
         change=change,
         label=change.resource.action_name(change.action),
         facts=facts,
         parts=parts,
+        picture=picture,
         value=value if not facts and not parts else None,
     )
+    if picture:
+        response.headers["Content-Security-Policy"] = WITH_PICTURE
+    return response
 
 
 def _embedded_types(kind: GraphQLObjectType) -> set[Any]:

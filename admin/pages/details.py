@@ -13,10 +13,9 @@ from admin.graph.labels import split
 from admin.graph.selections import value_selection, whole_selection
 from admin.pages.facts import Part, facts_of, is_technical, parts_of
 from admin.pages.next_steps import partner_state
+from admin.pages.previews.page import document_url, preview_links
 from admin.pages.resolving import OWNER, is_possible, read_object, resource_of
-from admin.pages.shop_preview import preview_url
 from admin.resources.resource import Action, Child, Report, Resource
-from funnel.core.messages import N_
 
 SHOWN_BUTTONS = 6
 """Actions that are in sight; the others are a click away."""
@@ -73,6 +72,7 @@ async def show(request: AdminRequest) -> Response:
         buttons=action_buttons(request, resource, resource.actions, url, values),
         reports=[*_preview_links(resource, values), *report_links(request, resource.reports, url)],
         progress=[values[name] or 0 for name in resource.progress] if changes else [],
+        document_url=document_url(resource, values),
         file_url=f"{url}file/" if resource.file and values[resource.file] else "",
         notice=notice_of(request, resource),
         partner_state=await partner_state(request, resource, values),
@@ -83,9 +83,8 @@ async def show(request: AdminRequest) -> Response:
 
 
 def _preview_links(resource: Resource, values: Mapping[str, Any]) -> list[ActionButton]:
-    """The link to the object as customers see it, if shops have a page of it."""
-    url = preview_url(resource, values)
-    return [ActionButton(N_("Preview in the shop"), url, is_dangerous=False)] if url else []
+    """The link to the object as customers see it, if they have a page of it."""
+    return [ActionButton(named, url, is_dangerous=False) for named, url in preview_links(resource, values)]
 
 
 def action_buttons(

@@ -30,6 +30,7 @@ from funnel.core.messages import ErrorPage
 from funnel.core.page_request import FieldError
 from resolvers.catalogue.experience_page import find_experience_slug
 from resolvers.checkout import basket
+from resolvers.checkout.default_choice import default_choice
 from resolvers.checkout.giftee import LENGTHS, TEXT_LENGTHS
 from resolvers.checkout.network_shop import open_box
 from resolvers.checkout.preview import keep_gift_draft
@@ -71,6 +72,16 @@ class OpenLineForm:
     """The box of the network; None for anything else."""
     is_personal: bool = False
     """Whether the second part of the form is open: whom it is for, and how it is received."""
+
+
+@dataclass(frozen=True, slots=True)
+class Priced:
+    """A basket as it is stored, and with the open line as typed."""
+
+    before: Checkout
+    shown: Checkout
+    wrong: Problems = ()
+    draft: str = ""
 
 
 async def show(request: CheckoutRequest) -> Response:
@@ -132,6 +143,13 @@ async def preview(request: CheckoutRequest) -> Response:
     return await _page(request, view, opened, Flash(fields=request.form), layout="piece.html")
 
 
+def show_only(request: CheckoutRequest, checkout: Checkout) -> Response:
+    """Show the form of the only line of a basket that is not stored."""
+    (line,) = checkout.basket_lines
+    opened = OpenLineForm(line.id, line.prototype, line.choice, box=line.box)
+    return _render(request, Priced(checkout, checkout), opened, Flash())
+
+
 async def choose(request: CheckoutRequest) -> Response:
     """Store the form and perform the action of the pressed button."""
     form, button = apply_quantity_button(with_suggestion(request.form, EMAIL)), pressed_button(request.form)
@@ -183,7 +201,7 @@ async def _open_form(request: CheckoutRequest, checkout: Checkout, form: Form) -
     prototype, box = None, None
     if isinstance(choice, VoucherChoice):
         prototype = await basket.open_prototype(request.context, choice.prototype_id)
-        choice = choice if line else basket_form.default_choice(prototype)
+        choice = choice if line else default_choice(prototype)
     elif isinstance(choice, BoxChoice):
         box = await open_box(request.context, choice.box_id)
     is_personal = query.get(PART) == PERSONAL and line is not None
@@ -270,10 +288,18 @@ async def _page(
     layout: str = "layout.html",
 ) -> Response:
     shown, wrong = await _price(request, checkout, opened, flash.fields) if opened or flash.fields else (checkout, ())
+    draft = await _draft(request, opened, flash.fields) if not wrong else ""
+    return _render(request, Priced(checkout, shown, wrong, draft), opened, flash, layout)
+
+
+def _render(
+    request: CheckoutRequest, priced: Priced, opened: OpenLineForm | None, flash: Flash, layout: str = "layout.html"
+) -> Response:
+    shown, wrong = priced.shown, priced.wrong
     line_id = opened.line_id if opened else None
     problems = flash.problems or _shown_problems(flash.fields, wrong, missing_of(shown, line_id))
     offered: Offered | None = opened.prototype if opened else None
-    offered = offered or checkout.gift_cards or checkout.network_cards
+    offered = offered or priced.before.gift_cards or priced.before.network_cards
     formats = Formats(request.language)
     errors = [
         _error(shown, place, code, formats, offered, flash.fields.get("giftee-country", ""))
@@ -286,7 +312,7 @@ async def _page(
         checkout=shown,
         country=flash.fields.get("country", shown.country),
         current=STEP,
-        draft=await _draft(request, opened, flash.fields) if not wrong else "",
+        draft=priced.draft,
         errors=errors,
         limits=LENGTHS | TEXT_LENGTHS,
         asked=number_fields_of(opened.prototype) if opened and opened.prototype else (),
@@ -296,7 +322,7 @@ async def _page(
         opened=opened,
         opened_by=_form_query(request),
         reception=flash.fields.get("reception", basket_form.reception_value(shown)),
-        reception_before=basket_form.reception_value(checkout),
+        reception_before=basket_form.reception_value(priced.before),
         suggestion=suggested_email(flash.fields.get(EMAIL, ""), request.shop.country),
         values=_values(opened, flash.fields),
     )

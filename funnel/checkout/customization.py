@@ -42,6 +42,11 @@ async def preview(request: CheckoutRequest) -> Response:
     return _page(request, checkout, flash, layout="piece.html")
 
 
+def show_only(request: CheckoutRequest, checkout: Checkout) -> Response:
+    """Show the step of an order that is not stored."""
+    return _page(request, checkout, Flash())
+
+
 async def choose(request: CheckoutRequest) -> Response:
     """Store the form and perform the action of the pressed button."""
     form = read_customization_form(request.form)

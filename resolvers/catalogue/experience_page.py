@@ -20,7 +20,7 @@ from store.catalogue.experience_page import (
     sells_experiences,
     slug_of_prototype,
 )
-from store.catalogue.offers import load_prototypes
+from store.catalogue.offers import ShopPrototype, load_prototypes, load_with_option
 from store.catalogue.slugs import find_by_slug
 from store.partner.partners import MarketplaceRow, PartnerRow, partner_status
 from store.voucher.payment import zone_of
@@ -41,15 +41,33 @@ async def get_experience_page(call: Call, slug: str) -> ExperiencePage:
         if found is None:
             raise NotFound(thing="experience")
         id, _ = found
-        prototype = (await load_prototypes(db, partner_id, await _today(call, db, partner_id), [id]))[id]
-        marketplace = await db.get_one(MarketplaceRow, call.caller.marketplace_id)
-        return ExperiencePage(
-            prototype.offered,
-            prototype.is_on_sale,
-            await load_environment(db, id),
-            await load_place(db, partner_id),
-            marketplace.currency,
+        return await _page_of(
+            call, db, (await load_prototypes(db, partner_id, await _today(call, db, partner_id), [id]))[id]
         )
+
+
+@operation(AccessRule.CUSTOMER, transaction=False)
+async def preview_option(call: Call, option_id: int) -> ExperiencePage:
+    """The page of an experience that has this option, with this option only, on sale or not. Raises NotFound if none has it,
+    and for customers.
+    """
+    partner_id = partner_of(call)
+    async with call.services.db.read_sessions() as db:
+        prototype = await load_with_option(db, partner_id, await _today(call, db, partner_id), option_id)
+        if prototype is None or not call.caller.is_preview:
+            raise NotFound(thing="preview")
+        return await _page_of(call, db, prototype)
+
+
+async def _page_of(call: Call, db: AsyncSession, prototype: ShopPrototype) -> ExperiencePage:
+    marketplace = await db.get_one(MarketplaceRow, call.caller.marketplace_id)
+    return ExperiencePage(
+        prototype.offered,
+        prototype.is_on_sale,
+        await load_environment(db, prototype.offered.id),
+        await load_place(db, partner_of(call)),
+        marketplace.currency,
+    )
 
 
 @operation(AccessRule.CUSTOMER, transaction=False)

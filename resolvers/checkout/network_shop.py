@@ -9,7 +9,14 @@ from schema.checkout.network_offer import NetworkWindow, OfferedBox
 from schema.core.errors import NotFound
 from schema.core.permission import AccessRule
 from schema.validation.numbers import LARGEST_ID
-from store.checkout.network_offers import NetworkShop, load_box, load_boxes, load_network_cards, load_network_shop
+from store.checkout.network_offers import (
+    NetworkShop,
+    load_box,
+    load_boxes,
+    load_cards_of_design,
+    load_network_cards,
+    load_network_shop,
+)
 
 
 @operation(AccessRule.CUSTOMER, transaction=False)
@@ -47,6 +54,19 @@ async def preview_box(call: Call, box_id: int) -> NetworkWindow:
     if box is None:
         raise NotFound(thing="box")
     return NetworkWindow(currency=shop.currency, cards=None, boxes=(box,))
+
+
+@operation(AccessRule.CUSTOMER, transaction=False)
+async def preview_network_design(call: Call, design_id: int) -> NetworkWindow:
+    """The window of the shop with gift cards of this design only, on sale or not. Raises NotFound for an unknown design, and
+    for customers.
+    """
+    async with call.services.db.read_sessions() as db:
+        shop = await load_network_shop(db, partner_of(call))
+        cards = await load_cards_of_design(db, shop, design_id)
+    if not cards.designs or not call.caller.is_preview:
+        raise NotFound(thing="preview")
+    return NetworkWindow(currency=shop.currency, cards=cards, boxes=())
 
 
 async def _network_shop(call: Call, db: AsyncSession) -> NetworkShop:

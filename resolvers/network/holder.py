@@ -57,7 +57,7 @@ async def find_holder_page(context: Context, token: str, search: PartnerSearch) 
         kind = HeldKind.VOUCHER if is_voucher else HeldKind.GIFT_CARD
         document_kind = DocumentKind.NETWORK_VOUCHER if is_voucher else DocumentKind.GIFT_CARD
         passes = pass_paths(services.wallet_keys, document_kind, owner_of_pass(held), held.document_token, now)
-        about = await (_about_voucher(db, held, network) if is_voucher else _about_card(db, held, network))
+        about = await (about_voucher(db, held, network) if is_voucher else _about_card(db, held, network))
         return HolderPage(
             **about,
             state=_state(held, now),
@@ -110,7 +110,8 @@ async def _about_card(db: AsyncSession, card: Any, network: MarketplaceRow) -> d
     }
 
 
-async def _about_voucher(db: AsyncSession, voucher: Any, network: MarketplaceRow) -> dict[str, Any]:
+async def about_voucher(db: AsyncSession, voucher: Any, network: MarketplaceRow) -> dict[str, Any]:
+    """What the page tells about a voucher of a box."""
     box = await db.get_one(BoxRow, voucher.box_id)
     ends = [end for end in (voucher.expires_on, voucher.usable_until) if end is not None]
     return {

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Date, DateTime, bindparam, cast, exists, func, select
+from sqlalchemy import ColumnElement, Date, DateTime, bindparam, cast, exists, func, literal_column, select
 from sqlmodel import col
 
 from schema.checkout.brand import Brand
@@ -57,7 +57,13 @@ async def network_shop_of(db: Database, marketplace_uuid: UUID) -> Shop | None:
     return await _find_shop(db, of_network, Condition.equal(column(PartnerRow, "is_network_shop"), value=True))
 
 
+async def network_seller_of(db: Database, marketplace_uuid: UUID) -> Shop | None:
+    """The shop of a network itself, else that of any of its partners; None if it has none."""
+    return await _find_shop(db, Condition.equal(column(MarketplaceRow, "uuid"), marketplace_uuid))
+
+
 async def _find_shop(db: Database, *conditions: Condition) -> Shop | None:
+    """The shop that meets the conditions; of several, that of the network itself first."""
     rows = await db.statements.rows("shop", _shop_statement, {"now": clock.now()}, conditions)
     if not rows:
         return None
@@ -105,6 +111,8 @@ def _shop_statement(*conditions: ColumnElement[bool]) -> Statement:
         select(*columns)
         .join(MarketplaceRow, col(MarketplaceRow.id) == col(PartnerRow.marketplace_id))
         .where(*conditions)
+        .order_by(col(PartnerRow.is_network_shop).desc(), col(PartnerRow.id))
+        .limit(literal_column("1"))
     )
 
 

@@ -3,7 +3,7 @@
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from sqlalchemy import ColumnElement, and_, or_
@@ -164,8 +164,40 @@ async def _options(db: AsyncSession, partner_id: int, prototypes: Sequence[int])
     }
 
 
+async def load_with_option(db: AsyncSession, partner_id: int, today: dt.date, option_id: int) -> ShopPrototype | None:
+    """The first prototype that has an option, with this option only, on sale or not; None if none has it."""
+    option, category, link, table = (
+        VoucherOptionRow,
+        VoucherOptionCategoryRow,
+        VoucherOptionLinkRow,
+        VoucherPrototypeRow,
+    )
+    is_linked = and_(col(link.option_id) == col(option.id), col(link.voucher_prototype_id) == col(table.id))
+    query = (
+        select(option, category, link, table.id)
+        .join(category, col(category.id) == col(option.category_id), isouter=True)
+        .join(table, col(table.partner_id) == col(option.partner_id))
+        .join(link, is_linked, isouter=True)
+        .where(col(option.id) == option_id, col(option.partner_id) == partner_id)
+        .where(or_(col(option.is_global), col(link.id).is_not(None)))
+        .order_by(col(table.is_active).desc(), col(table.ranking), col(table.id))
+        .limit(1)
+    )
+    first = (await db.exec(query)).first()
+    if first is None:
+        return None
+    row, group, linked, prototype_id = first
+    links = {row.id: linked} if linked is not None else {}
+    categories, included = _options_of_prototype([(row, group)], links, on_sale_only=False)
+    prototype = (await load_prototypes(db, partner_id, today, [prototype_id]))[prototype_id]
+    return replace(prototype, offered=replace(prototype.offered, categories=categories, included=included))
+
+
 def _options_of_prototype(
-    rows: Sequence[tuple[VoucherOptionRow, VoucherOptionCategoryRow | None]], links: Mapping[int, VoucherOptionLinkRow]
+    rows: Sequence[tuple[VoucherOptionRow, VoucherOptionCategoryRow | None]],
+    links: Mapping[int, VoucherOptionLinkRow],
+    *,
+    on_sale_only: bool = True,
 ) -> tuple[tuple[OfferedOptionCategory, ...], tuple[IncludedOption, ...]]:
     included: list[IncludedOption] = []
     groups: dict[int | None, VoucherOptionCategoryRow | None] = {}
@@ -174,7 +206,7 @@ def _options_of_prototype(
         link = links.get(row.id)
         if link is not None and link.included:
             included.append(IncludedOption(row.id, row.name, row.description, link.count))
-        elif (link or row.is_global) and row.is_active and (category is None or category.is_active):
+        elif (link or row.is_global) and (not on_sale_only or _is_on_sale(row, category)):
             proposed = link.count if link and row.countable else 1
             price = row.selling_price_amount
             groups[row.category_id] = category
@@ -185,6 +217,10 @@ def _options_of_prototype(
     return tuple(_category(category, offered[category.id if category else None]) for category in ordered), tuple(
         included
     )
+
+
+def _is_on_sale(row: VoucherOptionRow, category: VoucherOptionCategoryRow | None) -> bool:
+    return row.is_active and (category is None or category.is_active)
 
 
 def _category(row: VoucherOptionCategoryRow | None, options: Sequence[OfferedOption]) -> OfferedOptionCategory:

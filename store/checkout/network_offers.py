@@ -15,7 +15,7 @@ from schema.checkout.network_offer import OfferedBox
 from schema.media import ResponsivePicture
 from store.checkout.designs import load_designs
 from store.database.loaders import is_any_of
-from store.gift_card.designs import designs_of_network
+from store.gift_card.designs import GiftCardDesignRow, designs_of_network, of_network
 from store.media.media import MediaRow
 from store.network.boxes import BoxImageRow, BoxRow, OfferRow
 from store.network.offers import is_accepted, is_admitted
@@ -103,6 +103,12 @@ async def load_network_cards(db: AsyncSession, shop: NetworkShop) -> OfferedGift
     if not shop.sells_gift_cards:
         return None
     designs = await load_designs(db, designs_of_network(shop.marketplace_id))
+    return OfferedGiftCards(shop.suggested, shop.minimum, shop.maximum, shop.validity_months, designs)
+
+
+async def load_cards_of_design(db: AsyncSession, shop: NetworkShop, design_id: int) -> OfferedGiftCards:
+    """The network's gift cards with one of its designs, on sale or not; without designs if it has none with this id."""
+    designs = await load_designs(db, [*of_network(shop.marketplace_id), col(GiftCardDesignRow.id) == design_id])
     return OfferedGiftCards(shop.suggested, shop.minimum, shop.maximum, shop.validity_months, designs)
 
 

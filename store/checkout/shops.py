@@ -38,6 +38,8 @@ class CheckoutShop:
     brand: Brand
     gift_cards: OfferedGiftCards | None
     """None if it sells no gift cards at the moment."""
+    gift_card_terms: OfferedGiftCards
+    """What it would sell of gift cards, whether or not it does."""
     network: NetworkShop
     takes_cards: bool
     """True if it can receive card payments; in the network's shop, if the marketplace's own wallet can."""
@@ -126,19 +128,19 @@ def _shop_statement() -> Statement:
 def _checkout_shop(
     row: _PartnerColumns, currency: str, time_zone: str, network_months: int, *, own_wallet: bool
 ) -> CheckoutShop:
+    gift_cards = OfferedGiftCards(
+        suggested=tuple(row.gift_card_offer_suggested),
+        minimum=row.gift_card_offer_minimum,
+        maximum=row.gift_card_offer_maximum,
+        validity_months=row.gift_card_offer_validity_months,
+    )
     return CheckoutShop(
         partner_id=row.id,
         status=PartnerStatus(row.status),
         country=row.hq_country_code,
         brand=brand_of(row),
-        gift_cards=OfferedGiftCards(
-            suggested=tuple(row.gift_card_offer_suggested),
-            minimum=row.gift_card_offer_minimum,
-            maximum=row.gift_card_offer_maximum,
-            validity_months=row.gift_card_offer_validity_months,
-        )
-        if row.gift_card_offer_enabled
-        else None,
+        gift_cards=gift_cards if row.gift_card_offer_enabled else None,
+        gift_card_terms=gift_cards,
         network=network_shop_of(row, network_months, currency),
         takes_cards=row.payments_active and bool(row.provider_wallet_id),
         takes_cards_for_network=own_wallet,

@@ -29,6 +29,12 @@ def document_url(settings: Settings, kind: DocumentKind, token: str) -> str:
     return f"{settings.public_url}{document_path(kind, token)}"
 
 
+def parse_document_url(url: str) -> tuple[DocumentKind, str]:
+    """The kind and the token of a document by its URL, as `document_url` makes it."""
+    *_, kind, file = url.split("/")
+    return DocumentKind(kind), file.removesuffix(".pdf")
+
+
 def apple_pass_path(kind: DocumentKind, token: str) -> str:
     """The path of the pass for Apple Wallet, on any host. It is as hard to guess as that of the document."""
     return f"/documents/{kind}/{token}.pkpass"

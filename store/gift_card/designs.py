@@ -34,8 +34,12 @@ def designs_of_partner(partner_id: int) -> tuple[ColumnElement[bool], ...]:
 
 def designs_of_network(network_id: int) -> tuple[ColumnElement[bool], ...]:
     """The conditions on the designs that new gift cards of a network can have."""
-    design = GiftCardDesignRow
-    return col(design.marketplace_id) == network_id, col(design.partner_id).is_(None), col(design.is_active) == true()
+    return *of_network(network_id), col(GiftCardDesignRow.is_active) == true()
+
+
+def of_network(network_id: int) -> tuple[ColumnElement[bool], ...]:
+    """The conditions on the designs of a network, also those that new gift cards cannot have."""
+    return col(GiftCardDesignRow.marketplace_id) == network_id, col(GiftCardDesignRow.partner_id).is_(None)
 
 
 async def check_design(db: AsyncSession, offered: Sequence[ColumnElement[bool]], design_id: int | None) -> None:

@@ -1,5 +1,6 @@
 """Codes that can be spent: no page has one, and who may change what they belong to is shown them, which the audit log tells."""
 
+import base64
 import re
 from collections.abc import Iterator
 from urllib.parse import urlencode
@@ -15,7 +16,12 @@ from admin.graph.selections import SECRETS, value_selection, whole_selection
 from admin.resources.registry import resources
 from admin.resources.resource import Resource
 from schema.core.permission import AccessRule
+from store.core.codes import normalize
+from store.document.rendering import RenderingFailed
 from tests.admin.office import ROOT, Office, send
+from tests.fixtures.document import scanned
+from tests.fixtures.network import network_card
+from tests.funnel.checkout.page import Element
 
 SPENT_BY_CODE = ("voucher", "gift_card", "network_gift_card", "network_voucher")
 EVERY_RESOURCE = pytest.mark.parametrize("resource", resources().values(), ids=lambda each: each.slug)
@@ -160,3 +166,48 @@ async def test_a_code_is_shown_once_after_a_form(office: Office) -> None:
     staff = await office.open("a1", page)
     assert row["code"] not in staff.response.text
     assert (await office.open("a2", f"{page}reveal-gift-card-code/")).response.status_code == 404
+
+
+async def revealed(office: Office, who: str, path: str) -> Element | None:
+    """The picture of the document on the page that shows a code; None without one."""
+    staff = await office.open(who, f"{ROOT}{path}/")
+    await send(staff)
+    assert staff.response.status_code == 200
+    assert staff.response.headers["cache-control"] == "no-store"
+    pictures = staff.page.all("img", class_="document")
+    has_policy = "img-src 'self' data:;" in staff.response.headers["content-security-policy"]
+    assert has_policy == bool(pictures)
+    return pictures[0] if pictures else None
+
+
+async def test_the_document_is_shown_with_its_code(office: Office) -> None:
+    card, network = office.tenants.owned["a1"].gift_card, await network_card(office.tenants)
+    await office.tenants.execute("UPDATE gift_card SET status = 'paid' WHERE id = :id", id=card)
+    for who, path, id in (
+        ("a1", f"gift-cards/{card}/reveal-gift-card-code", card),
+        ("market a", f"network-gift-cards/{network.id}/reveal-network-gift-card-code", network.id),
+    ):
+        picture = await revealed(office, who, path)
+        assert picture is not None
+        assert picture.attributes["alt"] == "The first page of the document with this code"
+        kind, _, data = picture.attributes["src"].partition(",")
+        assert kind == "data:image/png;base64", "no address has it"
+        (told,) = scanned(base64.b64decode(data))
+        assert normalize(told.rpartition("=")[2]) == (await office.tenants.row("gift_card", id))["normal_code"]
+    policy = (await office.open("a1", f"{ROOT}gift-cards/{card}/")).response.headers["content-security-policy"]
+    assert "data:" not in policy
+
+
+async def test_a_code_is_shown_without_a_document(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    card = office.tenants.owned["a1"].gift_card
+    path = f"gift-cards/{card}/reveal-gift-card-code"
+    await office.tenants.execute("UPDATE gift_card SET status = 'draft' WHERE id = :id", id=card)
+    assert await revealed(office, "a1", path) is None, "it has none"
+    await office.tenants.execute("UPDATE gift_card SET status = 'paid' WHERE id = :id", id=card)
+
+    async def fail(*_: object) -> bytes:
+        raise RenderingFailed("The press is jammed.")
+
+    monkeypatch.setattr("resolvers.document.render_preview", fail)
+    assert await revealed(office, "a1", path) is None, "it cannot be drawn"
+    assert (await office.tenants.row("gift_card", card))["code"] in office.browser("a1").response.text

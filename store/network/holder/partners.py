@@ -86,8 +86,17 @@ async def _offers(
     )
     offers: defaultdict[int, list[HolderOffer]] = defaultdict(list)
     for row in await db.exec(query.order_by(col(table.ranking), col(table.id))):
-        offers[row.partner_id].append(HolderOffer(row.name, row.description, row.terms_of_use))
+        offers[row.partner_id].append(_offer(row))
     return offers
+
+
+def only_partner(partner: PartnerRow, offer: OfferRow) -> AcceptingPartners:
+    """A partner with one offer, as if there were no others."""
+    return AcceptingPartners(PartnerSearch(), 1, 1, (_partner(partner, [_offer(offer)]),))
+
+
+def _offer(row: OfferRow) -> HolderOffer:
+    return HolderOffer(row.name, row.description, row.terms_of_use)
 
 
 def _partner(row: PartnerRow, offers: Sequence[HolderOffer]) -> AcceptingPartner:
