@@ -46,9 +46,6 @@ pytest_plugins = [
 hypothesis.settings.register_profile("ours", deadline=None, max_examples=50)
 hypothesis.settings.load_profile("ours")
 
-# Collections of garbage after every 700 objects walk through all that thousands of tests have imported and kept.
-gc.set_threshold(100_000)
-
 engines.share()
 
 # HTTPX tries to import sniffio at each request to an application in this process. Nothing here has it, and the search is slow.

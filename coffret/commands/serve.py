@@ -114,10 +114,10 @@ class Supervisor(Multiprocess):
 
 def build_application() -> Starlette:
     """Create the application of one process, from the environment that `serve` has prepared."""
+    collect_rarely()  # a worker process does not run coffret.cli.main, and imports the application here
     from coffret.app import create_app
     from store.core.telemetry import tracing
 
-    collect_rarely()  # a worker process does not run coffret.cli.main
     settings = Settings()
     set_up_logging(settings, quiet=True)
     tracing.start_tracing(settings.service_name)
