@@ -135,25 +135,28 @@ def _origin_of(field: GraphQLField) -> Any:
     return field.extensions[DECLARATION].metadata[ORIGINS][0]
 
 
-def _flat_paths(row: GraphQLObjectType) -> Iterator[str]:
+def _flat_paths(row: GraphQLObjectType, around: EmbeddedValue | None = None) -> Iterator[str]:
     """The paths of all single values that an object has itself, also in its parts; amounts are two."""
     for name, field in row.fields.items():
         kind = get_named_type(field.type)
         if needs_arguments(field):
             continue
         if leaf_selection(field) is None:
-            if isinstance(kind, GraphQLObjectType) and _is_part(field):
-                yield from (f"{name}.{path}" for path in _flat_paths(kind))
+            if isinstance(kind, GraphQLObjectType) and (part := _part_of(field, around)) is not None:
+                yield from (f"{name}.{path}" for path in _flat_paths(kind, part))
         elif kind.name == MONEY and not is_many(field.type):
             yield from (f"{name}.{part}" for part in MONEY_PARTS)
         else:
             yield name
 
 
-def _is_part(field: GraphQLField) -> bool:
-    """Whether a field is a part of the object itself that whoever sees the object may see."""
-    value = field.extensions[DECLARATION].metadata.get(COMPILED)
-    return isinstance(value, EmbeddedValue) and value.field_permission is None
+def _part_of(field: GraphQLField, around: EmbeddedValue | None) -> EmbeddedValue | None:
+    """The part of the object itself, or of the part around it, that a field is; None for what leads to another object, and
+    for what not everybody may see who sees the object.
+    """
+    declared = field.extensions[DECLARATION]
+    value = declared.metadata.get(COMPILED) if around is None else around.columns.get(declared.python_name)
+    return value if isinstance(value, EmbeddedValue) and value.field_permission is None else None
 
 
 def _raise_problems(answer: GraphAnswer) -> None:

@@ -183,7 +183,9 @@ async def test_smaller_ones_of_a_day_count_together(tenants: Tenants, before: st
     third = await another(tenants, "14.99")
     assert (await ask.change("market a", validate_payout_request, id=third)).done
     states = await tenants.rows(f"SELECT {COLUMNS} FROM payout_request WHERE id = :id", id=third)  # noqa: S608 - as above
-    assert tuple(states[0]) == ("validated", tenants.users["market a"].id, None, False), "what two have seen does not count"
+    assert tuple(states[0]) == ("validated", tenants.users["market a"].id, None, False), (
+        "what two have seen does not count"
+    )
 
 
 @pytest.mark.parametrize(
