@@ -12,20 +12,25 @@ from admin.forms.choices import choices_of
 from admin.forms.form_fields import FormBuilder
 from admin.forms.form_keys import new_form_key, required_form_key_of
 from admin.forms.typed import YES, Typed
-from admin.pages.bulk_actions import BulkAction, bulk_actions
+from admin.pages import packing_slips
+from admin.pages.bulk_actions import MOST, SHEETS, BulkAction, bulk_actions
 from admin.pages.bulk_objects import BulkObjects, ObjectOutcome, read_objects
+from admin.pages.lists import keys_of_list
 from admin.pages.resolving import resource_of
 from funnel.core.messages import N_
 from schema.core.errors import NotFound
 
-MOST = 100
-"""Objects that can be changed at once."""
+MOST_LISTED = 100
+"""Objects that a page lists one by one. What is left out or refused comes first, and is all listed."""
 KEYS, STEP, CONSENT = "_keys", "_step", "_consent"
 """Fields of the form itself: the chosen objects, what the button does, the explicit confirmation."""
+ALL, WHOLE_LIST, LIST_QUERY = "all", "list", "_list"
+"""What a list sends to choose all rows of its page or all with its filter, and that filter."""
 CONFIRM = "confirm"
 KEY = re.compile(r"[\w-]{1,40}", re.ASCII)
 NOTHING_CHOSEN = N_("Choose at least one row of the list.")
 NO_ACTION = N_("Choose what to do with them.")
+TOO_MANY = N_("At most 500 can be changed at once. Filter the list, and do it in parts.")
 NOTHING_SET = N_("Fill this in.")
 
 
@@ -35,10 +40,13 @@ async def show(request: AdminRequest) -> Response:
     request.context.require(resource.access)
     if not query.get("action"):
         return _problem(request, NO_ACTION)
-    bulk = _find(request, query["action"])
-    keys = _chosen(query)
+    prints = bool(resource.sheets) and query["action"] == SHEETS
+    bulk = None if prints else _find(request, query["action"])
+    keys = await _chosen(request, query)
     if (problem := _wrong_number(request, keys)) is not None:
         return problem
+    if bulk is None:
+        return await packing_slips.show(request, keys)
     objects = await read_objects(request, bulk, keys)
     if not bulk.shown:
         return _preview(request, objects, await objects.preview({}), {})
@@ -87,9 +95,12 @@ def _find(request: AdminRequest, slug: str) -> BulkAction:
     return found
 
 
-def _chosen(query: QueryParams) -> list[str]:
-    """The keys of the chosen rows: those that are ticked, or all of the page."""
-    page = query.get("page", "").split() if query.get("all") == YES else []
+async def _chosen(request: AdminRequest, query: QueryParams) -> Sequence[str]:
+    """The keys of the chosen rows: those that are ticked, all of the page, or all with the filter of the list."""
+    chosen = query.getlist(ALL)
+    if WHOLE_LIST in chosen:
+        return await keys_of_list(request, resource_of(request), QueryParams(query.get(LIST_QUERY, "")))
+    page = query.get("page", "").split() if YES in chosen else []
     return list(dict.fromkeys((*query.getlist("id"), *page)))
 
 
@@ -98,7 +109,7 @@ def _wrong_number(request: AdminRequest, keys: Sequence[str]) -> Response | None
     if not keys:
         return _problem(request, NOTHING_CHOSEN)
     if len(keys) > MOST:
-        return _problem(request, N_("At most 100 can be changed at once."))
+        return _problem(request, TOO_MANY)
     if not all(KEY.fullmatch(key) for key in keys):
         raise NotFound(thing="page")
     return None
@@ -136,7 +147,7 @@ async def _form(
         "form",
         400 if problems else 200,
         fields=fields,
-        outcomes=objects.names(),
+        **_listed(objects.names()),
         problems=[text for name, text in problems.items() if name.partition(".")[0] not in names],
     )
 
@@ -155,8 +166,9 @@ def _preview(
         objects,
         "preview",
         400 if needs_tick else 200,
-        outcomes=outcomes,
+        **_listed(outcomes),
         possible=possible,
+        sums=objects.sums(possible),
         values=values,
         key=new_form_key(),
         problems=[N_("Confirm it with the box above the button.")] if needs_tick else [],
@@ -165,7 +177,15 @@ def _preview(
 
 def _result(request: AdminRequest, objects: BulkObjects, outcomes: Sequence[ObjectOutcome]) -> Response:
     done = [each for each in outcomes if not each.problem]
-    return _render(request, objects, "result", 200, outcomes=outcomes, possible=done)
+    return _render(request, objects, "result", 200, **_listed(outcomes), possible=done, sums=objects.sums(done))
+
+
+def _listed(outcomes: Sequence[ObjectOutcome]) -> Mapping[str, object]:
+    """The objects that a page lists, and how many it does not."""
+    problems = [each for each in outcomes if each.problem]
+    others = [each for each in outcomes if not each.problem]
+    listed = outcomes if len(outcomes) <= MOST_LISTED else [*problems, *others[: max(MOST_LISTED - len(problems), 0)]]
+    return {"outcomes": outcomes, "listed": listed}
 
 
 def _render(request: AdminRequest, objects: BulkObjects, mode: str, status: int, **values: object) -> Response:
@@ -183,6 +203,7 @@ def _render(request: AdminRequest, objects: BulkObjects, mode: str, status: int,
             "keys": " ".join(objects.by_key),
             "mode": mode,
             "problems": [],
+            "sums": (),
         }
         | values,
     )

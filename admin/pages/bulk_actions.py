@@ -14,12 +14,20 @@ from admin.graph.labels import label_of, split
 from admin.graph.schema_types import DECLARATION, input_of, mutations, result_of
 from admin.graph.selections import leaf_selection
 from admin.pages.changes import TENANTS
+from admin.resources.consequences import AMOUNTS
 from admin.resources.resource import KEYS, Action, Resource
 from schema.graph.fields import ORIGINS
 
+MOST = 500
+"""Objects that can be changed at once: a request does so many within ten seconds."""
+SHEETS = "sheets"
+"""Names, in addresses, the print of many objects in the place of a change."""
 PER_OBJECT = frozenset({"amount", "code", "editedOn", "siteDomain", "trackingNumber", "trackingUrl"})
 """Fields of inputs whose values differ from object to object."""
-SHARED_BY_UPDATES = frozenset({"freezePayoutDate", "isActive"})
+SHARED_BY_UPDATES = frozenset(
+    {"categoryId", "endsOn", "environmentId", "freeAbove", "freezePayoutDate", "isActive", "isHighlight", "isPhysical"}
+    | {"lastActiveDay", "priceRangeId", "startsOn", "stock", "universeId", "validityMonths", "vatRate"}
+)
 """Fields of updates that it makes sense to set for many."""
 ONE_BY_ONE = frozenset(
     {
@@ -46,9 +54,9 @@ class BulkAction:
 
     @property
     def label(self) -> str:
-        """Its name: of an update with the fields that it sets."""
+        """Its name: of an update of a single field with that."""
         name = self.resource.action_name(self.action)
-        return ": ".join((name, *map(label_of, self.shown))) if self.action.is_update else name
+        return f"{name}: {label_of(self.shown[0])}" if self.action.is_update and len(self.shown) == 1 else name
 
     @property
     def input(self) -> GraphQLInputObjectType:
@@ -80,14 +88,26 @@ class BulkAction:
         return [name for name in self.input.fields if name not in self.hidden]
 
     @functools.cached_property
-    def paths(self) -> Sequence[str]:
+    def compared(self) -> Sequence[str]:
         """The values of an object that are compared: what the list shows, and what the form sets."""
         found = list(self.resource.columns)
         for each in fields_of(self.input):
             source = source_of(each, self.resource.type) if each.name in self.shown else None
             if source is not None and leaf_selection(source[1]) is not None:
                 found.append(source[0])
+            elif source is not None and each.target is not None:
+                found.extend(f"{source[0]}.{path}" for path in each.target.title)
         return list(dict.fromkeys(found))
+
+    @property
+    def told(self) -> Sequence[str]:
+        """The values of a changed object that are told."""
+        return [*self.compared, self.amount] if self.amount else self.compared
+
+    @property
+    def amount(self) -> str:
+        """Where the changed object has the amount that the change moves; empty if it moves none."""
+        return AMOUNTS.get(self.action.mutation, "")
 
 
 def bulk_actions(resource: Resource) -> Sequence[BulkAction]:

@@ -1,7 +1,9 @@
 """The objects of a bulk action: reading them, telling what would change, changing them one by one."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 from admin.core.request import AdminRequest
@@ -14,10 +16,13 @@ from admin.graph.selections import values_selection
 from admin.pages.bulk_actions import BulkAction
 from admin.pages.lists import column_label
 from admin.pages.resolving import deciding_paths, is_possible, key_type, key_value
+from admin.pages.sold import money_text
+from admin.resources.resource import Resource
 from funnel.core.messages import N_
 
 UNKNOWN = N_("It does not exist, or you may not see it.")
 OUT_OF_STATE = N_("Its present state does not allow this.")
+READ_AT_ONCE = 100
 FAILED = N_("Something went wrong")
 
 
@@ -40,6 +45,9 @@ class ObjectOutcome:
     changes: Sequence[ValueChange] = ()
     problem: str = ""
     """Why nothing changes; empty if it does."""
+    amount: Mapping[str, str] | None = None
+    """The amount that moves; None if none does."""
+    amount_text: str = ""
     by_field: Mapping[str, str] = field(default_factory=dict)
     """What is wrong with the fields of the form."""
 
@@ -63,6 +71,14 @@ class BulkObjects:
     async def change(self, variables: Mapping[str, Any], form_key: str) -> Sequence[ObjectOutcome]:
         """Change each object by its own operation, once for the key of a form, however often that is sent."""
         return [await self._change(key, values, variables, form_key) for key, values in self.by_key.items()]
+
+    def sums(self, outcomes: Sequence[ObjectOutcome]) -> Sequence[str]:
+        """The sums of the amounts that move, one for each currency."""
+        sums = defaultdict[str, Decimal](Decimal)
+        for each in outcomes:
+            if each.amount is not None:
+                sums[each.amount["currency"]] += Decimal(each.amount["amount"])
+        return [self.request.reader.formats.money(sums[currency], currency) for currency in sorted(sums)]
 
     async def _try(self, key: str, values: Mapping[str, Any] | None, variables: Mapping[str, Any]) -> ObjectOutcome:
         if values is None:
@@ -90,7 +106,7 @@ class BulkObjects:
     def _document(self) -> str:
         mutation, result = self.bulk.action.mutation, result_of(self.bulk.action.mutation)
         assert result is not None
-        selected = values_selection(self.bulk.resource.type, (self.bulk.resource.key, *self.bulk.paths))
+        selected = values_selection(self.bulk.resource.type, (self.bulk.resource.key, *self.bulk.told))
         return (
             f"mutation($input: {self.bulk.input.name}!) {{ {mutation}(input: $input) "
             f"{{ {result[0]} {{ {selected} }} userErrors {{ field code message }} }} }}"
@@ -108,12 +124,20 @@ class BulkObjects:
             return self._outcome(key, values, FAILED if error.code == "INTERNAL_ERROR" else error.message)
         result = result_of(self.bulk.action.mutation)
         assert result is not None
-        changes = list(self._compare(values, payload[result[0]]))
-        return ObjectOutcome(key, self._title(values), url_of(self.bulk.resource, values), changes)
+        changed = payload[result[0]]
+        amount = value_at(changed, self.bulk.amount) if self.bulk.amount else None
+        return ObjectOutcome(
+            key,
+            self._title(values),
+            url_of(self.bulk.resource, values),
+            list(self._compare(values, changed)),
+            amount=amount,
+            amount_text="" if amount is None else money_text(self.request, amount),
+        )
 
     def _compare(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[ValueChange]:
         reader = self.request.reader
-        for path in self.bulk.paths:
+        for path in self.bulk.compared:
             old, new = value_at(before, path), value_at(after, path)
             if old != new:
                 name, of = path.rsplit(".", 1)[-1], field_at(self.bulk.resource.type, path)
@@ -137,11 +161,20 @@ class BulkObjects:
 
 
 async def read_objects(request: AdminRequest, bulk: BulkAction, keys: Sequence[str]) -> BulkObjects:
-    """The objects with these keys, with one document. Raises NotFound for a text that cannot be a key."""
+    """The objects with these keys. Raises NotFound for a text that cannot be a key."""
     resource = bulk.resource
     deciding = deciding_paths(resource, bulk.action)
-    paths = (resource.key, *resource.title, *bulk.action.bound.values(), *deciding, *bulk.paths)
+    paths = (resource.key, *resource.title, *bulk.action.bound.values(), *deciding, *bulk.compared)
     selected = values_selection(resource.type, dict.fromkeys(paths))
+    by_key: dict[str, Mapping[str, Any] | None] = {}
+    for start in range(0, len(keys), READ_AT_ONCE):
+        by_key |= await _read_some(request, resource, selected, keys[start : start + READ_AT_ONCE])
+    return BulkObjects(request, bulk, by_key)
+
+
+async def _read_some(
+    request: AdminRequest, resource: Resource, selected: str, keys: Sequence[str]
+) -> Mapping[str, Mapping[str, Any] | None]:
     kind = key_type(resource)
     declared = ", ".join(f"$k{number}: {kind}" for number in range(len(keys)))
     parts = " ".join(
@@ -151,4 +184,4 @@ async def read_objects(request: AdminRequest, bulk: BulkAction, keys: Sequence[s
         f"query({declared}) {{ {parts} }}", {f"k{number}": key_value(resource, key) for number, key in enumerate(keys)}
     )
     answer.check()
-    return BulkObjects(request, bulk, {key: answer.data.get(f"o{number}") for number, key in enumerate(keys)})
+    return {key: answer.data.get(f"o{number}") for number, key in enumerate(keys)}

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from starlette.datastructures import QueryParams
 from starlette.responses import Response
 
 from admin.core.paths import ROOT
@@ -18,14 +19,17 @@ from admin.graph.labels import label_of, value_label
 from admin.graph.schema_types import field_at, list_filter_of, list_order_of
 from admin.graph.selections import value_selection
 from admin.imports.page import import_link
-from admin.pages.bulk_actions import allowed_bulk_actions
+from admin.pages.bulk_actions import MOST, SHEETS, allowed_bulk_actions
 from admin.pages.details import report_links
 from admin.pages.filters import ListFilter, read_filter
 from admin.pages.resolving import resource_of
 from admin.pages.saved_filters import links_of
 from admin.resources.resource import Resource
 
-PAGE = 25
+SIZES, SIZE = ("25", "50", "100"), "size"
+"""How many rows a page can have, and the parameter that says it."""
+BATCH = 100
+"""Rows that the API gives at once."""
 NAMES = frozenset({"name", "commercialName", "lastName", "number", "state", "url"})
 """Fields that a column calls what they are of: "Partner", "Fulfilment"."""
 
@@ -54,10 +58,9 @@ async def show(request: AdminRequest) -> Response:
     resource = resource_of(request)
     asked = request.http_request.query_params
     filter = read_filter(resource, asked, request)
-    order = asked.get("order", "")
-    orders = list_order_of(resource.query)
-    order = order if order in orders.values else next(iter(orders.values))
-    answer = await _read(request, resource, filter, order)
+    order, size = _order(resource, asked), asked.get(SIZE, "")
+    size = size if size in SIZES else SIZES[0]
+    answer = await _read(request, resource, filter, order, int(size))
     page = answer.data.get(resource.query)
     if page is None and not _problems(answer):
         answer.only(resource.query)
@@ -75,8 +78,13 @@ async def show(request: AdminRequest) -> Response:
         filters=filter.fields(await choices_of(request, list_filter_of(resource.query), filter.hidden)),
         import_url=import_link(request, resource.slug),
         bulk=allowed_bulk_actions(request, resource),
-        orders=[(name, value_label(name)) for name in orders.values],
+        orders=[(name, value_label(name)) for name in list_order_of(resource.query).values],
         order=order,
+        sizes=SIZES,
+        size=size,
+        most=MOST,
+        print=(SHEETS, resource.sheets) if resource.sheets else None,
+        list_query=_list_query(request),
         reports=report_links(request, resource.list_reports, f"{ROOT}{resource.slug}/"),
         problems=[*_problems(answer), *filter.hidden_problems(request)],
         newer=_page_url(request, "before", info.get("startCursor")) if info.get("hasPreviousPage") else "",
@@ -91,20 +99,47 @@ async def show(request: AdminRequest) -> Response:
     )
 
 
-async def _read(request: AdminRequest, resource: Resource, filter: ListFilter, order: str) -> GraphAnswer:
+def _order(resource: Resource, asked: QueryParams) -> str:
+    """The order that an address asks for, by default the first."""
+    orders = list_order_of(resource.query).values
+    return asked["order"] if asked.get("order") in orders else next(iter(orders))
+
+
+async def keys_of_list(request: AdminRequest, resource: Resource, asked: QueryParams) -> Sequence[str]:
+    """The keys of all rows of a list with a filter and an order; of more than can be changed at once one too many, and of a
+    filter that is not valid none.
+    """
+    filter, found, after = read_filter(resource, asked, request), list[str](), None
+    if filter.problems:
+        return ()
+    document = _document_of(resource, (resource.key,))
+    while len(found) <= MOST:
+        window = {"filter": filter.variables, "orderBy": _order(resource, asked), "first": BATCH, "after": after}
+        page = (await request.run(document, window)).only(resource.query)
+        found += [str(row[resource.key]) for row in page["nodes"]]
+        if not page["pageInfo"]["hasNextPage"]:
+            break
+        after = page["pageInfo"]["endCursor"]
+    return found[: MOST + 1]
+
+
+async def _read(request: AdminRequest, resource: Resource, filter: ListFilter, order: str, size: int) -> GraphAnswer:
     if filter.problems:
         return GraphAnswer({resource.query: {"nodes": (), "pageInfo": {}}})
     query = request.http_request.query_params
     before = query.get("before")
-    window = {"last": PAGE, "before": before} if before else {"first": PAGE, "after": query.get("after") or None}
+    window = {"last": size, "before": before} if before else {"first": size, "after": query.get("after") or None}
     return await request.run(_document(resource), {"filter": filter.variables, "orderBy": order, **window})
 
 
 def _document(resource: Resource) -> str:
-    filter, order = list_filter_of(resource.query).name, list_order_of(resource.query).name
     also = (REFUNDED_ON,) if REFUNDED_ON in resource.type.fields else ()
-    paths = dict.fromkeys((resource.key, *resource.title, *resource.columns, *also))
-    selected = " ".join(value_selection(resource.type, path) for path in paths)
+    return _document_of(resource, (resource.key, *resource.title, *resource.columns, *also))
+
+
+def _document_of(resource: Resource, paths: Sequence[str]) -> str:
+    filter, order = list_filter_of(resource.query).name, list_order_of(resource.query).name
+    selected = " ".join(value_selection(resource.type, path) for path in dict.fromkeys(paths))
     return (
         f"query($filter: {filter}, $orderBy: {order}!, $first: Int, $after: String, $last: Int, $before: String) {{ "
         f"{resource.query}(filter: $filter, orderBy: $orderBy, first: $first, after: $after, last: $last, before: $before) "
@@ -155,9 +190,14 @@ def _problems(answer: GraphAnswer) -> list[str]:
 
 def _export_url(request: AdminRequest, resource: Resource) -> str:
     """The form that exports this list with its filter and its order."""
-    asked = request.http_request.query_params.multi_items()
-    query = urlencode([(name, value) for name, value in asked if name not in ("after", "before") and value])
+    query = _list_query(request)
     return f"{ROOT}{resource.slug}/new/export/" + (f"?{query}" if query else "")
+
+
+def _list_query(request: AdminRequest) -> str:
+    """The filter and the order of the address, without the page."""
+    asked = request.http_request.query_params.multi_items()
+    return urlencode([(name, value) for name, value in asked if name not in ("after", "before", SIZE) and value])
 
 
 def _page_url(request: AdminRequest, name: str, cursor: str | None) -> str:

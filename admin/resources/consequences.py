@@ -33,3 +33,9 @@ PATHS: Mapping[str, tuple[str, ...]] = {
     "rejectPayoutAdjustment": ("reason", "requestedById"),
 }
 """What is shown of an object before the change, besides what its list shows."""
+AMOUNTS: Mapping[str, str] = {
+    "approveRefundRequest": "refund.amount",
+    "validatePayoutRequest": "amount",
+    "approvePayoutAdjustment": "amount",
+}
+"""Where an object has the amount that a change has moved. The preview of many tells each, and the sums."""

@@ -175,6 +175,8 @@ class Resource:
     """The fields that say how much of it is done, and of how much; none if it takes no time."""
     file: str = ""
     """The field with the address of the file that an object is; empty if it is none. The page has a button for it."""
+    sheets: str = ""
+    """What can be printed of many objects, a sheet for each; empty if nothing."""
     picture: str = ""
     """Path of the address of its picture, which choices show; empty if it has none."""
 

@@ -24,6 +24,7 @@ ORDERS = Resource(
         "reopenOrderFulfilment": states(fulfilment__state="CANCELLED"),
     },
     list_reports=(Report("salesReport", "Sales of a period"),),
+    sheets="Print packing slips",
     search=("number", "buyer", "code"),
 )
 PERSON = {"email": "email", "partnerId": "partner.id"}

@@ -85,7 +85,7 @@ class ListReader(Protocol[S_contra]):
         """The column of a path; None if the rows of a list have no single value there."""
 
     def columns(self, list: str) -> Sequence[ListColumn]:
-        """All columns that the rows of a list have themselves, in the order of the schema."""
+        """All columns that the rows of a list have themselves, also in their parts, in the order of the schema."""
 
     async def count(self, services: S_contra, caller: Caller, list: str, filter: Mapping[str, Any]) -> int:
         """Number of rows of a list. Raises as `read` does."""

@@ -1,13 +1,20 @@
 """The packing slip of an order, at a signed address."""
 
+from collections.abc import Sequence
+
+from sqlmodel import col, select
+
 from resolvers.core.computed_fields import derives
 from resolvers.core.context import Context
+from resolvers.core.scoping import visible_conditions
 from resolvers.core.services import Services
 from resolvers.document import ServedFile, read_document_token, signed_document_url
+from resolvers.order.orders import orders
 from schema.core.errors import NotFound
 from schema.order.order import Order
 from store.document.cache import disposition, get_or_render_document
-from store.document.packing.source import packing_slip_source
+from store.document.packing.slip import PackingSlip
+from store.document.packing.source import packing_slip_of, packing_slip_source
 from store.order.orders import OrderRow
 
 FOLDER = "packing-slips"
@@ -16,6 +23,18 @@ FOLDER = "packing-slips"
 @derives(Order, "packing_slip_url")
 def _packing_slip_url(context: Context, id: int, fulfilment_state: str | None) -> str | None:
     return None if fulfilment_state is None else signed_document_url(context.services, FOLDER, [id], "pdf")
+
+
+async def packing_slips_of(context: Context, ids: Sequence[int]) -> Sequence[PackingSlip]:
+    """The packing slips of orders, in this order; none for those that the caller does not see, or that have nothing to pack.
+    Raises as the list of orders does.
+    """
+    context.require(orders.permission)
+    visible = visible_conditions(context.required_caller, OrderRow)
+    query = select(OrderRow).where(col(OrderRow.id).in_(ids), col(OrderRow.fulfilment_state).is_not(None), *visible)
+    async with context.services.db.sessions() as db:
+        found = {order.id: order for order in (await db.exec(query)).all()}
+        return [await packing_slip_of(db, found[id]) for id in ids if id in found]
 
 
 async def find_packing_slip(services: Services, token: str) -> ServedFile:

@@ -13,6 +13,7 @@ from resolvers.core.list_reader import CellKind, ListColumn, ListPage, ListPageR
 from resolvers.core.lists.listing import Listing
 from resolvers.core.services import Services
 from schema.core.errors import InvalidInput, Problem
+from schema.core.field_source import EmbeddedValue
 from schema.core.permission import RequiredAccess
 from schema.export import SPENDABLE_CODES
 from schema.graph.errors import BAD_USER_INPUT
@@ -21,8 +22,8 @@ from schema.graph.in_process import LIMITS, GraphAnswer, run_document
 from schema.graph.paths import MONEY, MONEY_PARTS, TEXT, at, is_many, leaf_selection, needs_arguments, values_selection
 from schema.graph.server import GraphQLServer
 
-DECLARATION = "strawberry-definition"
-"""Where a field of graphql-core has the field that it was made from."""
+DECLARATION, COMPILED = "strawberry-definition", "compiled"
+"""Where a field of graphql-core has the field that it was made from, and that what it is compiled to."""
 KINDS: Mapping[str, CellKind] = {
     "Boolean": CellKind.BOOLEAN,
     "Date": CellKind.DAY,
@@ -87,7 +88,7 @@ class SchemaLists:
         return ListColumn(path, kind, is_many(field.type), permission, name.endswith("Url"))
 
     def columns(self, list: str) -> Sequence[ListColumn]:
-        """All columns that the rows of a list have themselves, in the order of the schema."""
+        """All columns that the rows of a list have themselves, also in their parts, in the order of the schema."""
         found = (self.column(list, path) for path in _flat_paths(self._row_of(list)))
         return tuple(column for column in found if column is not None)
 
@@ -134,15 +135,28 @@ def _origin_of(field: GraphQLField) -> Any:
     return field.extensions[DECLARATION].metadata[ORIGINS][0]
 
 
-def _flat_paths(row: GraphQLObjectType) -> Iterator[str]:
-    """The paths of all single values that an object has itself; amounts are two."""
+def _flat_paths(row: GraphQLObjectType, around: EmbeddedValue | None = None) -> Iterator[str]:
+    """The paths of all single values that an object has itself, also in its parts; amounts are two."""
     for name, field in row.fields.items():
-        if needs_arguments(field) or leaf_selection(field) is None:
+        kind = get_named_type(field.type)
+        if needs_arguments(field):
             continue
-        if get_named_type(field.type).name == MONEY and not is_many(field.type):
+        if leaf_selection(field) is None:
+            if isinstance(kind, GraphQLObjectType) and (part := _part_of(field, around)) is not None:
+                yield from (f"{name}.{path}" for path in _flat_paths(kind, part))
+        elif kind.name == MONEY and not is_many(field.type):
             yield from (f"{name}.{part}" for part in MONEY_PARTS)
         else:
             yield name
+
+
+def _part_of(field: GraphQLField, around: EmbeddedValue | None) -> EmbeddedValue | None:
+    """The part of the object itself, or of the part around it, that a field is; None for what leads to another object, and
+    for what not everybody may see who sees the object.
+    """
+    declared = field.extensions[DECLARATION]
+    value = declared.metadata.get(COMPILED) if around is None else around.columns.get(declared.python_name)
+    return value if isinstance(value, EmbeddedValue) and value.field_permission is None else None
 
 
 def _raise_problems(answer: GraphAnswer) -> None:

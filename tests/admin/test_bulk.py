@@ -15,13 +15,15 @@ from admin.resources.registry import resources
 from schema.core.permission import Permission
 from schema.gift_card.gift_card import GiftCardStatus as S
 from store.core.clock import clock
-from tests.admin.office import ROOT, Office, change_form, errors, notices, send
+from tests.admin.office import ROOT, Office, change_form, errors, notices, send, typed
 from tests.fixtures.gift_card import card_events, gift_card
 from tests.fixtures.voucher import sell, voucher_of
 from tests.funnel.checkout.customer import Customer
+from tests.resolvers.export.exported import copy_rows
 
 CARDS = f"{ROOT}gift-cards/"
 COUPONS = f"{ROOT}coupons/"
+PRODUCTS = f"{ROOT}products/"
 
 
 def bulk_url(url: str, action: str, *keys: object) -> str:
@@ -159,6 +161,7 @@ async def test_many_are_switched_off(office: Office) -> None:
     coupon = office.tenants.owned["a1"].coupon
     staff = await office.open("a1", bulk_url(COUPONS, "update-coupon", coupon))
     assert [each.attributes["name"] for each in change_form(staff).all("select")] == ["isActive"]
+    assert typed(staff).keys() >= {"isActive", "startsOn", "endsOn"}
     before = await office.tenants.row("coupon", coupon)
     await send(staff)
     assert (staff.response.status_code, errors(staff)) == (400, {"isActive": "Fill this in."})
@@ -170,9 +173,79 @@ async def test_many_are_switched_off(office: Office) -> None:
     assert changed["max_usages"] == before["max_usages"], "the form has no such field"
 
 
-async def test_at_most_a_hundred_and_at_least_one(office: Office) -> None:
+async def test_further_fields_are_set_for_many_and_empty_ones_stay(office: Office) -> None:
+    tenants = office.tenants
+    id, other = tenants.owned["a1"].product, tenants.owned["b1"].product
+    await tenants.execute("UPDATE product SET stock = 3, vat_rate = 20")
+    before = await tenants.snapshot()
+    staff = await office.open("a1", bulk_url(PRODUCTS, "update-product", id, other))
+    assert staff.h1 == "Edit"
+    assert "What you leave empty stays as it is." in staff.page.one("main").text
+    await send(staff, vatRate="x")
+    assert (staff.response.status_code, errors(staff)) == (400, {"vatRate": "Enter a number."})
+    await send(staff, vatRate="5.5", price="1")
+    told = rows_of(staff)[f"{PRODUCTS}{id}/"]
+    assert "VAT rate: 20% → becomes 5.5%" in told
+    assert "Stock" not in told
+    assert await tenants.snapshot() == before
+    await send(staff)
+    after, was = await tenants.row("product", id), {row["id"]: row for row in before["product"]}
+    changed = {name for name, value in after.items() if value != was[id][name]}
+    assert (str(after["vat_rate"]), changed - {"updated_on"}) == ("5.5", {"vat_rate"})
+    assert (await tenants.row("product", other))["vat_rate"] == was[other]["vat_rate"]
+
+
+async def test_all_rows_of_a_filter_are_changed_page_after_page(office: Office) -> None:
+    tenants = office.tenants
+    await copy_rows(tenants, "coupon", 130, code="'C' || n", normal_code="'C' || n", is_active="n > 10")
+    staff = await office.open("a1", f"{COUPONS}?isActive=1&size=50")
+    assert len(staff.page.all("td", class_="pick")) == 50
+    form = staff.page.one("form", id="bulk")
+    query = form.one("input", name="_list").attributes["value"]
+    assert query == "isActive=1"
+    chosen = {"action": "update-coupon", "all": "list", "_list": query}
+    await office.open("a1", f"{COUPONS}bulk/?{urlencode(chosen)}")
+    await send(staff, isActive="0")
+    ids = "SELECT count(*) FROM coupon WHERE is_active AND partner_id = :id"
+    count = await tenants.one(ids, id=tenants.partners["a1"].id)
+    text = staff.page.one("main").text
+    assert count > 120
+    assert f"{count} will be changed." in text
+    assert f"And {count - 100} more." in text
+    assert len(rows_of(staff)) == 100
+    await send(staff)
+    assert notices(staff) == [f"{count} are done."]
+    assert await tenants.one(ids, id=tenants.partners["a1"].id) == 0
+
+
+async def test_a_list_that_is_too_long_or_filtered_wrongly_is_refused(office: Office) -> None:
+    await copy_rows(office.tenants, "coupon", 501, code="'C' || n", normal_code="'C' || n")
+    for query, words in (
+        ("", "At most 500"),
+        ("isActive=0", "Choose at least one"),
+        ("partnerUuid=x", "Choose at least one"),
+    ):
+        chosen = {"action": "update-coupon", "all": "list", "_list": query}
+        staff = await office.open("a1", f"{COUPONS}bulk/?{urlencode(chosen)}")
+        assert staff.response.status_code == 400
+        assert notices(staff)[0].startswith(words)
+
+
+async def test_a_page_has_as_many_rows_as_asked_for(office: Office) -> None:
+    await copy_rows(office.tenants, "coupon", 60, code="'C' || n", normal_code="'C' || n")
+    for size, count in (("50", 50), ("25", 25), ("7", 25), ("x", 25)):
+        staff = await office.open("a1", f"{COUPONS}?size={size}")
+        assert len(staff.page.all("td", class_="pick")) == count
+    await office.open("a1", f"{COUPONS}?size=50")
+    (older,) = staff.page.all("a", rel="next")
+    await staff.open(older.attributes["href"])
+    assert staff.page.one("select", id="size").one("option", selected="").text == "50"
+    assert staff.page.all("a", rel="prev")
+
+
+async def test_at_most_five_hundred_and_at_least_one(office: Office) -> None:
     before = await office.tenants.snapshot()
-    for keys, words in ((range(1, 102), "At most 100"), ((), "Choose at least one row")):
+    for keys, words in ((range(1, 502), "At most 500"), ((), "Choose at least one row")):
         staff = await office.open("a1", bulk_url(CARDS, "cancel-gift-card", *keys))
         assert staff.response.status_code == 400
         assert notices(staff)[0].startswith(words)
@@ -180,8 +253,8 @@ async def test_at_most_a_hundred_and_at_least_one(office: Office) -> None:
         sent = {"csrf": csrf, "_keys": " ".join(map(str, keys)), "_key": "x" * 20, "_step": "confirm", "_consent": "1"}
         await staff.post(f"{CARDS}bulk/cancel-gift-card/", sent)
         assert (staff.response.status_code, notices(staff)[0].startswith(words)) == (400, True)
-    hundred = await office.open("a1", bulk_url(CARDS, "cancel-gift-card", *range(10**6, 10**6 + 100)))
-    assert (hundred.response.status_code, len(rows_of(hundred))) == (200, 100)
+    most = await office.open("a1", bulk_url(CARDS, "cancel-gift-card", *range(10**6, 10**6 + 500)))
+    assert (most.response.status_code, len(rows_of(most))) == (200, 500), "what is left out is all listed"
     assert (await office.open("a1", f"{CARDS}bulk/?id=1")).response.status_code == 400
     assert await office.tenants.snapshot() == before
 

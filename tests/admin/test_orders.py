@@ -69,6 +69,32 @@ async def order_url(shop: Shop) -> str:
     return f"{ROOT}orders/{id}/"
 
 
+async def test_packing_slips_are_printed_together(shop: Shop, shop_office: Office, sold: Experiences) -> None:
+    candle = await shop.product("20.00")
+    for language in ("de", "fr"):
+        await ordered(shop, ProductChoice(candle.id, 2), delivery=DeliveryKind.HOME_DELIVERY)
+        latest = "UPDATE shop_order SET language = :language WHERE id = (SELECT max(id) FROM shop_order)"
+        await shop.execute(latest, language=language)
+    await bought(shop, for_two(sold))
+    staff = await shop_office.open("trainee", f"{ROOT}orders/")
+    form = staff.page.one("form", id="bulk")
+    assert [each.attributes["value"] for each in form.all("option")] == ["", "sheets"], "who may change nothing prints"
+    keys = form.one("input", name="page").attributes["value"].split()
+    assert len(keys) == 3
+    url = f"{ROOT}orders/bulk/?{urlencode([('action', 'sheets'), *(('id', key) for key in reversed(keys))])}"
+    await shop_office.open("trainee", url)
+    slips = staff.page.all("section", class_="slip")
+    assert [slip.attributes["lang"] for slip in slips] == ["de", "fr"], "in the order in which they were chosen"
+    assert [slip.one("h2").text for slip in slips] == ["Packzettel 1", "Bon de livraison 2"]
+    assert "Candle" in slips[0].text
+    assert not re.search(r"€|20[.,]00", "".join(slip.text for slip in slips)), "no prices"
+    assert "1 order is left out" in staff.page.one("main").text
+    other = await shop_office.open("neighbour", url)
+    assert other.page.all("section", class_="slip") == []
+    assert "3 orders are left out" in other.page.one("main").text
+    assert (await shop_office.open("neighbour", f"{ROOT}coupons/bulk/?action=sheets&id=1")).response.status_code == 404
+
+
 async def press(staff: Customer, step: str, **changes: str) -> Customer:
     """Send the form of the page with one of its buttons. `__` stands for the dots in names."""
     form = next(form for form in staff.page.one("main").all("form") if form.all("button", value=step))

@@ -1,11 +1,12 @@
 """The approval of a buyer's request: nothing goes back that was not seen before."""
 
 from decimal import Decimal
+from urllib.parse import urlencode
 
 from admin.pages.refund_requests import SLUG
 from schema.checkout.checkout import ProductChoice
 from schema.delivery.delivery import DeliveryKind
-from tests.admin.office import ROOT, Office, notices
+from tests.admin.office import ROOT, Office, notices, send
 from tests.admin.test_orders import facts, press, refunds, shop_office, sold
 from tests.fixtures.basket import Experiences, bought, for_two
 from tests.fixtures.payment.order_refund import ordered, refunded
@@ -50,6 +51,24 @@ async def test_an_approval_shows_what_it_refunds_first(shop: Shop, shop_office: 
     assert await refunds(shop) == [Decimal("40.00")]
     await shop_office.open("staff", f"{ROOT}refund-requests/{id}/{SLUG}/")
     assert staff.response.url.path == f"{ROOT}refund-requests/{id}/", "it has its answer"
+
+
+async def test_many_approvals_show_each_amount_and_the_sum(shop: Shop, shop_office: Office) -> None:
+    ids = [(await opened(shop, shop_office, {0: quantity}))[1] for quantity in (1, 2)]
+    _, gone = await opened(shop, shop_office, {0: 1})
+    await declined(shop, gone)
+    query = urlencode([("action", SLUG), *(("id", id) for id in (*ids, gone))])
+    staff = await shop_office.open("staff", f"{ROOT}refund-requests/bulk/?{query}")
+    assert "Sum" not in staff.page.one("main").text
+    await send(staff, message="Sorry.")
+    amounts = [row.all("td")[0].text for row in staff.page.one("main").all("tr")[1:]]
+    assert amounts == ["€20.00", "€40.00", ""]
+    assert "Sum: €60.00" in staff.page.one("main").text
+    assert await refunds(shop) == [], "a preview refunds nothing"
+    await send(staff, _consent="1")
+    assert notices(staff)[0] == "2 are done."
+    assert "Sum: €60.00" in staff.page.one("main").text
+    assert sorted(await refunds(shop)) == [Decimal("20.00"), Decimal("40.00")]
 
 
 async def test_the_delivery_goes_back_with_all_that_is_left(shop: Shop, shop_office: Office) -> None:

@@ -27,10 +27,12 @@ from store.payment.transfers import TransferRow
 from store.payout.events import emit_payout_events
 from store.payout.gathering import refresh
 from store.payout.postings import PartnerBalances, lock_balances, validated_journal
-from store.payout.requests import CANCELLED, PAYOUT_STATES, VALIDATED, PayoutRequestRow, lock_items
+from store.payout.requests import CANCELLED, PAID, PAYOUT_STATES, VALIDATED, PayoutRequestRow, lock_items
 from store.providers.money import MinorAmount
 
 NOTHING = Decimal("0.00")
+ALONE = dt.timedelta(hours=24)
+"""How long what one user has validated counts with what follows."""
 SECOND_USER = "One user has validated it. A second one has to."
 TAKEN_BACK = "All that it contained was taken back: there was nothing left to pay out."
 
@@ -76,13 +78,14 @@ async def _record_user(
     db: AsyncSession, payout: PayoutRequestRow, bank_account: BankAccountRow, caller: Caller | None, now: dt.datetime
 ) -> bool:
     """Record who validates a locked payout request. True if it is validated by that: by anybody, or by the second of two users
-    if its marketplace wants two for what was gathered into it. Raises SecondValidationRequired for the first one again and for
+    if its marketplace wants two for what was gathered into it and into those before it. Raises SecondValidationRequired for the first one again and for
     nobody, and MarketplaceOnly for users of a partner. Another amount or bank account than the first one's needs a new first.
     """
     marketplaces = select(MarketplaceRow).join(PartnerRow, col(PartnerRow.marketplace_id) == col(MarketplaceRow.id))
     marketplace = (await db.exec(marketplaces.where(col(PartnerRow.id) == payout.partner_id))).one()
     user_id = None if caller is None else caller.user_id
-    if not marketplace.requires_second_validation(max(payout.gathered_amount, payout.payout_amount)):
+    amount = max(payout.gathered_amount, payout.payout_amount) + await _validated_alone(db, payout, now)
+    if not marketplace.requires_second_validation(amount):
         payout.first_validated_by_id = payout.first_validated_on = None
         payout.first_validated_amount = payout.first_validated_bank_account_id = None
         payout.validated_by_id = user_id
@@ -98,6 +101,20 @@ async def _record_user(
         return False
     payout.validated_by_id = user_id
     return True
+
+
+async def _validated_alone(db: AsyncSession, payout: PayoutRequestRow, now: dt.datetime) -> Decimal:
+    """What was gathered into the partner's other payout requests that one user, or none, has validated of late."""
+    row = PayoutRequestRow
+    amount = func.greatest(row.gathered_amount, row.payout_amount)
+    query = select(func.coalesce(func.sum(amount), NOTHING)).where(
+        col(row.partner_id) == payout.partner_id,
+        col(row.book_id) == payout.book_id,
+        col(row.status).in_((VALIDATED, PAID)),
+        col(row.validated_on) > now - ALONE,
+        col(row.first_validated_by_id).is_(None),
+    )
+    return Decimal((await db.exec(query)).one())
 
 
 async def _wallet_of(db: AsyncSession, payout: PayoutRequestRow, partner: PartnerRow) -> WalletRow:

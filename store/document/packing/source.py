@@ -32,13 +32,18 @@ TO_GIFTEE = ReceptionMode.POSTAL_MAIL_TO_BENEFICIARY
 
 async def packing_slip_source(db: AsyncSession, order: OrderRow) -> DocumentSource:
     """The source of the packing slip of an order in its current state."""
+    slip = await packing_slip_of(db, order)
+    logo = await stored_picture(db, (await db.get_one(PartnerRow, order.partner_id)).logo_url)
+    return DocumentSource(f"documents/packing-slips/{order.id}.pdf", slip, order.created_on, None, logo)
+
+
+async def packing_slip_of(db: AsyncSession, order: OrderRow) -> PackingSlip:
+    """The packing slip of an order in its current state."""
     query = select(PartnerRow, MarketplaceRow.time_zone).join(
         MarketplaceRow, col(MarketplaceRow.id) == col(PartnerRow.marketplace_id)
     )
     partner, time_zone = (await db.exec(query.where(col(PartnerRow.id) == order.partner_id))).one()
-    slip = await _Reader(db, order, partner, time_zone).read()
-    logo = await stored_picture(db, partner.logo_url)
-    return DocumentSource(f"documents/packing-slips/{order.id}.pdf", slip, order.created_on, None, logo)
+    return await _Reader(db, order, partner, time_zone).read()
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,27 @@ async def test_every_list_can_be_exported_with_all_its_columns(tenants: Tenants,
         assert columns[0] in ("id", "uuid", "code"), name
 
 
+async def test_parts_of_a_row_are_columns_and_what_it_leads_to_is_not(tenants: Tenants, exporting: Exports) -> None:
+    await tenants.execute("UPDATE shop_order SET buyer_email = 'zoe@example.com'")
+    rows = await exporting.rows("a1", "orders")
+    found = dict(zip(rows[0], rows[1], strict=True))
+    assert found["buyer.email"] == "zoe@example.com"
+    assert {
+        "buyer.firstName",
+        "delivery.kind",
+        "delivery.name",
+        "delivery.address.city",
+        "fulfilment.state",
+    } <= found.keys()
+    assert not any(name.startswith(("partner.", "terms.", "products.")) for name in found)
+    reader = tenants.services.lists
+    assert isinstance(reader, SchemaLists)
+    letter = next(column for column in reader.columns("vouchers") if column.path.endswith("coverLetterUrl"))
+    assert letter.is_code_address
+    assert letter.path not in (await exporting.rows("a1", "vouchers"))[0]
+    assert not any(column.path.startswith("wallet.") for column in reader.columns("partners"))
+
+
 async def test_filter_and_order_are_those_of_the_list(tenants: Tenants, exporting: Exports) -> None:
     await copy_rows(tenants, "coupon", 3, code="'X' || n", normal_code="'X' || n", is_active="n > 1")
     columns = [{"field": "code"}]

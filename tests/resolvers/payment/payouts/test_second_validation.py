@@ -160,6 +160,46 @@ async def test_the_first_one_is_for_an_amount_and_a_bank_account(tenants: Tenant
     assert await tenants.one(sent) == f"30.00 {RETURNED_IBAN}"
 
 
+async def another(tenants: Tenants, value: str = "20.00") -> int:
+    """One more payout request of the same partner, while the one before is no longer open."""
+    await tenants.execute("UPDATE payout_request SET last_day = CURRENT_DATE - 1, first_day = CURRENT_DATE - 1")
+    return await opened(tenants, value=value)
+
+
+@pytest.mark.parametrize("before", ["master", None])
+async def test_smaller_ones_of_a_day_count_together(tenants: Tenants, before: str | None) -> None:
+    """Whoever has validated the one before, or nobody: one user more is not enough for both."""
+    ask, id = Direct(tenants), await ready(tenants, "45.00")
+    if before is None:
+        await tenants.execute("UPDATE partner SET auto_validate_payout = true")
+        await gather_payouts(tenants.services)
+        await tenants.execute("UPDATE partner SET auto_validate_payout = false")
+    else:
+        assert (await ask.change(before, validate_payout_request, id=id)).done
+    small, second = await another(tenants), await second_user(tenants)
+    assert (await ask.change("market a", validate_payout_request, id=small)).done
+    assert (await ask.change("market a", validate_payout_request, id=small)).wrong == TAKEN
+    assert (await ask.change(second, validate_payout_request, id=small)).done
+    third = await another(tenants, "14.99")
+    assert (await ask.change("market a", validate_payout_request, id=third)).done
+    states = await tenants.rows(f"SELECT {COLUMNS} FROM payout_request WHERE id = :id", id=third)  # noqa: S608 - as above
+    assert tuple(states[0]) == ("validated", tenants.users["market a"].id, None, False), (
+        "what two have seen does not count"
+    )
+
+
+@pytest.mark.parametrize(
+    "gone", ["validated_on = validated_on - interval '24 hours'", "status = 'failed'", "partner_id = partner_id + 1"]
+)
+async def test_what_is_a_day_old_or_failed_or_of_others_does_not_count(tenants: Tenants, gone: str) -> None:
+    ask, id = Direct(tenants), await ready(tenants, "45.00")
+    assert (await ask.change("market a", validate_payout_request, id=id)).done
+    small = await another(tenants)
+    await tenants.execute(f"UPDATE payout_request SET {gone} WHERE id = :id", id=id)  # noqa: S608 - a test's words
+    assert (await ask.change("market a", validate_payout_request, id=small)).done
+    assert await tenants.one("SELECT status FROM payout_request WHERE id = :id", id=small) == "validated"
+
+
 async def other_account(tenants: Tenants) -> None:
     """The partner is paid to another bank account, which the provider has confirmed."""
     iban, id = RETURNED_IBAN, tenants.partners["a1"].id

@@ -1,0 +1,24 @@
+"""The packing slips of many orders as one page, which is printed with a sheet for each parcel."""
+
+from collections.abc import Sequence
+
+from starlette.responses import Response
+
+from admin.core.paths import ROOT
+from admin.core.request import AdminRequest
+from admin.pages.resolving import key_value
+from admin.resources.sales import ORDERS
+from resolvers.order.packing_slip import packing_slips_of
+
+
+async def show(request: AdminRequest, keys: Sequence[str]) -> Response:
+    """Show the packing slips of orders, each in its buyer's language."""
+    slips = await packing_slips_of(request.context, [key_value(ORDERS, key) for key in keys])
+    return request.render(
+        "packing_slips.html",
+        here=ORDERS.slug,
+        resource=ORDERS,
+        back=f"{ROOT}{ORDERS.slug}/",
+        slips=slips,
+        absent=len(keys) - len(slips),
+    )
