@@ -15,7 +15,6 @@ from admin.graph.words import CODES
 from admin.pages.bulk_actions import bulk_actions
 from admin.resources.imports import CSV_IMPORTS
 from admin.resources.registry import SECTIONS, resources
-from admin.resources.resource import Action, Resource
 
 TEXT_INPUT = "TextInput"
 
@@ -45,18 +44,13 @@ def schema_texts() -> set[str]:
             found |= set(bulk.label.split(": "))
         if resource.slug in CSV_IMPORTS:
             types.add_form(CSV_IMPORTS[resource.slug].input)
-        for action in all_actions(resource):
+        for action in resource.all_actions:
             found.add(resource.action_name(action))
             types.add_form(input_of(action.mutation))
             result = result_of(action.mutation)
             if result is not None:
                 types.add(result[1])
     return found | types.texts | set(CODES.values()) | api_texts()
-
-
-def all_actions(resource: Resource) -> tuple[Action, ...]:
-    """The actions of a resource, of its children, and above its list."""
-    return (*resource.actions, *resource.new, *(action for child in resource.children for action in child.actions))
 
 
 class _Types:

@@ -63,7 +63,7 @@ class AdminRequest(PageRequest):
             self.client_ip,
             Transport.BACK_OFFICE,
             user_agent=self.http_request.headers.get("user-agent", ""),
-            wording=wording(self.templates.texts.translations(self.language)),
+            wording=wording(self.templates.texts.translations(self.language), Formats(self.language)),
         )
 
     @property

@@ -213,8 +213,8 @@ INVALID = N_("This is not valid.")
 PROBLEMS = {
     Kind.INTEGER: N_("Enter a whole number."),
     Kind.DECIMAL: N_("Enter a number."),
-    Kind.DATETIME: N_("Enter a date and a time."),
-    Kind.DATE: N_("Enter a date."),
+    Kind.DATETIME: N_("Enter a day and a time, such as 24/12/2026, 18:30."),
+    Kind.DATE: N_("Enter a day, such as 24/12/2026."),
     Kind.TIME: N_("Enter a time."),
     Kind.SELECT: N_("Choose one of the list."),
 }

@@ -7,7 +7,8 @@ from gettext import NullTranslations
 
 from admin.graph.labels import PROTOTYPE, label_of, value_label
 from funnel.core.messages import N_
-from schema.core.message_names import MessageWording, PublishedName
+from schema.core.message_names import MessageAmount, MessageWording, PublishedName
+from store.core.localization.formats import Formats
 
 SENT = re.compile(r"(^|[.:] )Send ")
 """Programs send a value; people enter it."""
@@ -39,9 +40,9 @@ IN_WORDS: Mapping[str, str] = {
     "Send a file.": N_("Choose a file."),
     "Send a UUID.": N_("This is not valid."),
     "Send true or false.": N_("Choose yes or no."),
-    "Send a date and time, such as 2030-12-31T12:00:00Z.": N_("Enter a date and a time."),
-    "Send a time, such as 2030-12-31T12:00:00Z.": N_("Enter a date and a time."),
-    "Send a date, such as 2030-12-31.": N_("Enter a date."),
+    "Send a date and time, such as 2030-12-31T12:00:00Z.": N_("Enter a day and a time, such as 24/12/2026, 18:30."),
+    "Send a time, such as 2030-12-31T12:00:00Z.": N_("Enter a day and a time, such as 24/12/2026, 18:30."),
+    "Send a date, such as 2030-12-31.": N_("Enter a day, such as 24/12/2026."),
 }
 """Messages that tell programs what to call or to write, in words for people."""
 
@@ -51,8 +52,8 @@ def for_people(message: str) -> str:
     return IN_WORDS.get(message) or PROTOTYPE.sub(r"experience\1", SENT.sub(r"\1Enter ", message))
 
 
-def wording(translations: NullTranslations) -> MessageWording:
-    """How the back office words the errors of the API for a reader of some texts."""
+def wording(translations: NullTranslations, formats: Formats) -> MessageWording:
+    """How the back office words the errors of the API for a reader of some texts and formats."""
     translate: Callable[[str], str] = translations.gettext
 
     def name(published: PublishedName) -> str:
@@ -65,4 +66,7 @@ def wording(translations: NullTranslations) -> MessageWording:
     def translated(message: str) -> str:
         return NAME.sub(labelled, translate(for_people(message))) if message else ""
 
-    return MessageWording(name, translated)
+    def money(of: MessageAmount) -> str:
+        return formats.money(of.amount, of.currency)
+
+    return MessageWording(name, translated, money)

@@ -45,6 +45,8 @@ NAMED = {
     "VoucherOptionCategory": "Option category", "voucherOptions": "Options", "VoucherOption": "Option", "weightGrams": "Weight (g)",
 }  # fmt: skip
 """Labels of fields, lists and types whose names would spoil them."""
+FILLERS = frozenset({"currencies", "figures", "total"})
+"""Names around values, which add nothing to what the values are called."""
 VALUES = {
     "AMERICAN_EXPRESS": "American Express", "APPLE_PAY": "Apple Pay", "BIMONTHLY": "Twice a month", "CAPTURE": "Spent",
     "COMMAND_LINE": "Command", "CSV": "CSV", "XLSX": "XLSX", "CREDIT_CARD": "Bank card", "ENDING": "Ends first", "ENDING_DESCENDING": "Ends last",

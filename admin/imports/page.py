@@ -19,6 +19,7 @@ from admin.forms.typed import OMITTED, Typed
 from admin.graph.labels import label_of
 from admin.imports.columns import CsvColumn, columns_of, match_header
 from admin.imports.lines import ImportLine, ImportReport, read_lines, run_import
+from admin.imports.preview import CODE, ImportPreview, currency_of
 from admin.imports.table import MOST_BYTES, CsvTable, UnreadableTable, read_table
 from admin.resources.imports import CSV_IMPORTS, CsvImport
 from admin.resources.registry import resources
@@ -198,6 +199,7 @@ async def _report(
 ) -> Response:
     """The page with what a file would do, or with what is wrong with it."""
     lines = report.lines if len(report.lines) <= SHOWN_LINES else (report.wrong or report.lines)[:SHOWN_LINES]
+    preview = await _preview(request, of, fields)
     return _render(
         request,
         of,
@@ -207,11 +209,19 @@ async def _report(
         lines=lines,
         fields=await _fields(request, of, report.by_field) if report.by_field else (),
         problems=report.problems,
-        sums=[(label_of(names[0]), report.sum_of(names)) for names in of.sums],
+        preview=preview,
+        sums=[(label_of(names[0]), preview.money(report.sum_of(names))) for names in of.sums],
         content=base64.b64encode(content).decode(),
         chosen=fields,
         key=new_form_key(),
     )
+
+
+async def _preview(request: AdminRequest, of: CsvImport, fields: Mapping[int, str]) -> ImportPreview:
+    """How the lines are shown. Their codes have a column of their own."""
+    columns = [each for each in columns_of(of.item) if each.name in fields.values() and each.name != CODE]
+    names = await choices_of(request, of.input, _hidden_fields(of, request))
+    return ImportPreview(request, columns, await currency_of(request, request.form.get("partnerUuid", "")), names)
 
 
 def _report_file(request: AdminRequest, of: CsvImport, report: ImportReport) -> Response:
@@ -222,7 +232,7 @@ def _report_file(request: AdminRequest, of: CsvImport, report: ImportReport) -> 
 
 
 def _report_rows(request: AdminRequest, line: ImportLine) -> Sequence[Sequence[str]]:
-    code, number = line.cells.get("code", ""), str(line.number)
+    code, number = line.cells.get(CODE, ""), str(line.number)
     if not line.problems:
         return [[number, code, "", ""]]
     return [

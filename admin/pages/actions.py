@@ -84,7 +84,8 @@ async def submit(request: AdminRequest) -> Response:
         return await _form(request, change, form, refusal, status=400 if problems else 200, before=_before(form))
     before = _before(form) if change.action.is_update else None
     typed = Typed(form, request.reader.time_zone, before, request.files)
-    variables = typed.read(input_of(change.action.mutation), change.fixed)
+    as_read = {name: form[name] for name in change.action.as_read if form.get(name)}
+    variables = typed.read(input_of(change.action.mutation), {**change.fixed, **as_read})
     if typed.problems:
         refusal = FormRefusal(dict(reversed(typed.problems)))
         return await _form(request, change, form, refusal, status=400, before=_before(form))

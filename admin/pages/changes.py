@@ -84,7 +84,7 @@ class Change:
     def hidden_fields(self, request: AdminRequest) -> frozenset[str]:
         """The fields of the input that the form does not have: given, or with only one possible value."""
         fields = input_of(self.action.mutation).fields
-        hidden = set(self.fixed) | self._fields_elsewhere()
+        hidden = {*self.fixed, *self.action.as_read} | self._fields_elsewhere()
         if hidden & set(KEYS):
             hidden |= {key for key in KEYS if key in fields}
         if self.action.is_update:
@@ -94,6 +94,11 @@ class Change:
         elif request.required_caller.role is Role.MARKETPLACE:
             hidden |= {"marketplaceUuid"} & fields.keys()
         return frozenset(hidden)
+
+    @property
+    def read_values(self) -> Mapping[str, Any]:
+        """The values of the object that the form sends as it has told them."""
+        return {name: value_at(self.target, name) for name in self.action.as_read}
 
     def _fields_elsewhere(self) -> set[str]:
         """The fields that another form of the same mutation has."""
@@ -168,9 +173,9 @@ def _selection(change: Change) -> str:
     """What the form needs of the object: its name, what it gives to the input, its present values."""
     resource, bound = change.resource, change.action.bound.values()
     around = [path.removeprefix(AROUND) for path in bound if change.child is None or path.startswith(AROUND)]
-    own = [path for path in bound if not path.startswith(AROUND)]
+    own = [path for path in (*bound, *change.action.as_read) if not path.startswith(AROUND)]
     told = () if change.action.is_update else change.confirmed_paths
-    paths = dict.fromkeys((resource.key, *resource.title, *around, *told))
+    paths = dict.fromkeys((resource.key, *resource.title, *around, *change.action.as_read, *told))
     parts = [value_selection(resource.type, path) for path in paths]
     if "partner" in resource.type.fields:
         parts.append("partner { uuid language }")

@@ -8,7 +8,6 @@ from starlette.responses import Response
 
 from admin.core.request import AdminRequest
 from admin.core.titles import title_of, titles_of, url_of
-from admin.core.values import Cell
 from admin.graph.labels import split
 from admin.graph.selections import value_selection, whole_selection
 from admin.pages.facts import Part, facts_of, is_technical, parts_of
@@ -36,14 +35,6 @@ class ActionButton:
     is_dangerous: bool
 
 
-@dataclass(frozen=True, slots=True)
-class TableRow:
-    """A row of a table with the actions of its object."""
-
-    cells: Sequence[Cell]
-    buttons: Sequence[ActionButton]
-
-
 async def show(request: AdminRequest) -> Response:
     """Show an object."""
     resource = resource_of(request)
@@ -53,9 +44,7 @@ async def show(request: AdminRequest) -> Response:
     facts = list(facts_of(resource.type, values, request.reader))
     state = next((fact for fact in facts if fact.cell.kind == "chip" and fact.name in ("state", "status")), None)
     url = url_of(resource, values)
-    parts = [
-        (part, _rows(request, resource, url, part)) for part in parts_of(resource.type, values, request.reader, url)
-    ]
+    parts = list(parts_of(resource.type, values, request.reader, url))
     changes = resource.changes_by_itself(values)
     response = request.render(
         "detail.html",
@@ -68,6 +57,7 @@ async def show(request: AdminRequest) -> Response:
         ],
         technical=[fact for fact in facts if is_technical(fact.name)],
         parts=parts,
+        row_actions=_row_actions(request, resource, url, parts),
         shown_buttons=SHOWN_BUTTONS,
         buttons=action_buttons(request, resource, resource.actions, url, values),
         reports=[*_preview_links(resource, values), *report_links(request, resource.reports, url)],
@@ -107,18 +97,20 @@ def report_links(request: AdminRequest, reports: Sequence[Report], url: str) -> 
     ]
 
 
-def _rows(request: AdminRequest, resource: Resource, url: str, part: Part) -> list[TableRow]:
-    """The rows of a table. Children have actions of their own."""
-    if part.table is None:
-        return []
-    child = next((each for each in resource.children if each.field == part.name), None)
-    return [
-        TableRow(
-            cells,
-            action_buttons(request, resource, child.actions, child_url(url, child, values), values) if child else (),
-        )
-        for cells, values in part.table.rows
-    ]
+def _row_actions(
+    request: AdminRequest, resource: Resource, url: str, parts: Sequence[Part]
+) -> Mapping[str, Sequence[Sequence[ActionButton]]]:
+    """The links to the actions of children, row by row, by the field with them; none of children without any."""
+    found = dict[str, Sequence[Sequence[ActionButton]]]()
+    for part in parts:
+        child = next((each for each in resource.children if each.field == part.name), None)
+        if child is not None and part.table is not None:
+            rows = [
+                action_buttons(request, resource, child.actions, child_url(url, child, values), values)
+                for _, values in part.table.rows
+            ]
+            found |= {part.name: rows} if any(rows) else {}
+    return found
 
 
 def child_url(url: str, child: Child, values: Mapping[str, Any]) -> str:

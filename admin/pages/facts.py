@@ -11,6 +11,7 @@ from admin.core.values import EMPTY, REFUNDED, Cell, Reader, is_refunded
 from admin.graph.labels import label_of
 from admin.graph.schema_types import is_many
 from admin.graph.selections import leaf_selection, node_of
+from admin.graph.words import FILLERS
 from admin.resources.registry import resources_by_type
 from admin.resources.resource import Resource
 from admin.resources.tables import TABLE_COLUMNS
@@ -100,18 +101,24 @@ def _tables_in(
     """The lists of objects of an embedded object. Other facts within it are among its own."""
     for part in parts_of(kind, values, reader, page):
         if part.table is not None:
-            yield Part(part.name, f"{label_of(name)}: {part.label}", table=part.table)
+            yield Part(part.name, _label_within(name, part.label), table=part.table)
 
 
 def _tables_in_rows(
     name: str, kind: GraphQLObjectType, objects: Sequence[Mapping[str, Any]], reader: Reader
 ) -> Iterator[Part]:
-    """The lists of each object of a table, under the first of its values."""
+    """The lists of each object of a table, of several under the first of its values."""
     for each in objects:
-        first = next((fact.cell.text for fact in _deep_facts(kind, each, reader, "") if fact.cell.text), "")
+        facts = _deep_facts(kind, each, reader, "") if len(objects) > 1 else ()
+        first = next((fact.cell.text for fact in facts if fact.cell.text), "")
         for part in parts_of(kind, each, reader, is_report=True):
             if part.table is not None:
-                yield Part(part.name, f"{label_of(name)}: {first}: {part.label}", table=part.table)
+                yield Part(part.name, _label_within(name, first, part.label), table=part.table)
+
+
+def _label_within(name: str, *labels: str) -> str:
+    """The label of what is within a field: "Wallet: Transfers"."""
+    return ": ".join(label for label in ("" if name in FILLERS else label_of(name), *labels) if label)
 
 
 def _with_sums(table: Table, kind: GraphQLObjectType, values: Mapping[str, Any], reader: Reader) -> Table:
@@ -136,7 +143,7 @@ def _deep_facts(kind: GraphQLObjectType, values: Mapping[str, Any], reader: Read
         inner = get_named_type(field.type)
         if _is_embedded(field, inner) and isinstance(inner, GraphQLObjectType):
             for fact in _deep_facts(inner, values[name], reader, page):
-                yield Fact(fact.name, f"{label_of(name)}: {fact.label}", fact.cell)
+                yield Fact(fact.name, _label_within(name, fact.label), fact.cell)
 
 
 def _present(kind: GraphQLObjectType, values: Mapping[str, Any], reader: Reader) -> Iterator[tuple[str, GraphQLField]]:

@@ -27,9 +27,9 @@ OFFERS = Resource(
     columns=("name", "box.name", "status", "isActive", "partner.commercialName", "submittedOn"),
     title=("name",),
     is_read_by_others=True,
+    more=(Action("acceptOffer", {"id": "id"}, when=states(status="SUBMITTED"), as_read=("editedOn",)),),
     when={
         "submitOffer": states(status="DRAFT REJECTED"),
-        "acceptOffer": states(status="SUBMITTED"),
         "rejectOffer": states(status="SUBMITTED"),
     },
 )

@@ -50,6 +50,8 @@ class Action:
     """In which states it is possible; empty if it always is, or if only the API knows."""
     link_fields: tuple[str, ...] = ()
     """Fields, besides the tenant, with which links may fill the form of something new."""
+    as_read: tuple[str, ...] = ()
+    """Fields of its input with a value of the object as its form has told it: what has changed since is refused."""
     leads_home: bool = False
     """Whether it leads to the first page, instead of what has changed."""
 
@@ -232,10 +234,14 @@ class Resource:
         """The label of the button of an action."""
         return action.named or action_label(action.mutation, self.type.name)
 
+    @property
+    def all_actions(self) -> tuple[Action, ...]:
+        """The actions of an object, of its children, and above the list."""
+        return (*self.actions, *(action for child in self.children for action in child.actions), *self.new)
+
     def find_any_action(self, slug: str) -> Action | None:
-        """The action of an object, of its children or above the list with a name in addresses."""
-        of_children = (action for child in self.children for action in child.actions)
-        return next((it for it in (*self.actions, *of_children, *self.new) if it.slug == slug), None)
+        """The first of all actions with a name in addresses."""
+        return next((it for it in self.all_actions if it.slug == slug), None)
 
     def _own_mutations(self) -> list[str]:
         taken = {each.mutation for each in (*self.more, *self.more_new) if not each.only} | self.elsewhere

@@ -8,7 +8,7 @@ TABLE_COLUMNS: Mapping[str, Sequence[str]] = {
     "LedgerEntry": ("role", "owner", "debit", "credit", "balanceAfter"),
     "PaymentTransaction": ("createdOn", "type", "status", "method", "resultMessage", "amount", "commission", "net"),
     "PayoutLine": (
-        "payableOn", "kind", "details", "customer", "codeEnd", "gross", "fees", "amount", "reason", "payment", "movedTo",
+        "payableOn", "kind", "gross", "fees", "amount", "details", "customer", "codeEnd", "reason", "payment", "movedTo",
     ),
     "RefundLine": ("name", "quantity", "amount"),
     "RefundRequestLine": ("name", "quantity", "unitPrice", "total"),

@@ -85,10 +85,10 @@ async def new_user(call: Call, input: UserFields) -> UserRow:
     with findings.collect():
         _check_initial_permissions(call, input)
     with findings.collect():
-        await _check_free(call, input.username)
+        await _check_free(call, input.login_name)
     findings.raise_problems()
     return UserRow(
-        username=input.username,
+        username=input.login_name,
         email=input.mail_address,
         first_name=input.first_name,
         role=input.role,

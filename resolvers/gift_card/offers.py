@@ -7,7 +7,7 @@ from sqlmodel import col, select
 
 from resolvers.core.computed_fields import computes
 from resolvers.core.context import Context
-from resolvers.core.input_mapping import change_of, owner_of
+from resolvers.core.input_mapping import change_of, currency_of, owner_of
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible
 from schema.core.money import Money
@@ -59,6 +59,6 @@ async def update_gift_card_offer(call: Call, input: UpdateGiftCardOffer) -> Part
     for name in GiftCardOffer.model_fields:
         if (change := change_of(input, name)) is not None:
             setattr(row, COLUMN_PREFIX + name, change.value)
-    check_gift_card_offer(row)
+    check_gift_card_offer(row, await currency_of(call, row))
     await call.db.flush()
     return row

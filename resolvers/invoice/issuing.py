@@ -20,7 +20,7 @@ from resolvers.core.transaction import count_if_committed
 from resolvers.mail.invoices import queue_invoice_mail
 from schema.core.errors import InvalidInput
 from schema.core.input_errors import ProblemCollector
-from schema.core.message_names import TemplatedMessage
+from schema.core.message_names import MessageAmount, TemplatedMessage
 from schema.core.permission import Permission
 from schema.invoice.errors import CreditNoteNotCorrectable, InvoiceIncomplete, NothingToCredit, NothingToInvoice
 from schema.invoice.input import CreateCreditNote, IssuePartnerInvoices
@@ -176,7 +176,7 @@ async def create_credit_note(call: Call, input: CreateCreditNote) -> Invoice:
     marketplace = await call.db.get_one(MarketplaceRow, invoice.marketplace_id)
     series = await lock_series(call.db, marketplace.id)
     rows = await lines_of(call.db, [invoice.id], lock=True)
-    lines = _credited(rows, await left_of(call.db, rows), input)
+    lines = _credited(rows, await left_of(call.db, rows), input, invoice.currency)
     if not lines:
         raise NothingToCredit
     today = _today(call.services, marketplace)
@@ -186,7 +186,7 @@ async def create_credit_note(call: Call, input: CreateCreditNote) -> Invoice:
 
 
 def _credited(
-    rows: Sequence[InvoiceLineRow], left: Mapping[int, Decimal], input: CreateCreditNote
+    rows: Sequence[InvoiceLineRow], left: Mapping[int, Decimal], input: CreateCreditNote, currency: str
 ) -> list[tuple[InvoiceLineRow, Decimal]]:
     """The lines and amounts of a credit note. `left` is what is left to give back, by position. Raises InvalidInput."""
     if input.lines is None:
@@ -197,7 +197,7 @@ def _credited(
             if line.position not in by_position or line.position in credited:
                 raise InvalidInput.at(("lines", n, "position"), "Send the position of a line of the invoice, once.")
             if not 0 < line.amount <= left[line.position]:
-                most = max(left[line.position], Decimal("0.00"))
+                most = MessageAmount(max(left[line.position], Decimal("0.00")), currency)
                 raise InvalidInput.at(
                     ("lines", n, "amount"),
                     TemplatedMessage("Send more than 0.00 and at most {most}.", most=most),

@@ -19,6 +19,7 @@ SHORTEST_PASSWORD = 12
 
 Password = Annotated[str, Field(min_length=SHORTEST_PASSWORD, max_length=1024)]
 Username = Annotated[str, line_up_to(254, min_length=1, to_lower=True)]
+OptionalUsername = Annotated[str, line_up_to(254, to_lower=True)]
 FirstName = Annotated[str, line_up_to(80)]
 Permissions = Annotated[list[Permission], Field(max_length=len(Permission))]
 PERMISSIONS_DESCRIPTION = (
@@ -43,6 +44,11 @@ class UserFields(SchemaModel):
     permissions: Permissions | None = Field(default=None, description=PERMISSIONS_DESCRIPTION)
 
     @property
+    def login_name(self) -> str:
+        """The user name; the e-mail address, if no other is given."""
+        return self.username or self.email.lower()
+
+    @property
     def mail_address(self) -> str:
         """The e-mail address; the user name, if that is one and no other is given; else empty."""
         return self.email or (self.username if "@" in self.username else "")
@@ -59,6 +65,8 @@ class CreateUser(UserFields):
 class InviteUser(UserFields):
     """Create a user without a password, who chooses one with a link that is sent by mail."""
 
+    username: OptionalUsername = Field(default="", description="The name to log in with; empty for the e-mail address.")
+    email: Email = Field(default="", description="Where the link is sent; empty if the user name is the address.")
     language: Language = Field(default="en", description="The language of the message, such as `fr`.")
 
 

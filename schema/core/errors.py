@@ -221,6 +221,16 @@ class Conflict(AppError):
 class InsufficientBalance(Conflict):
     """The balance of the gift card is too low."""
 
+    meaning = "Too little is left: on the gift card, of the partner's earnings, or of the network's funds."
+
+
+class InsufficientFunds(InsufficientBalance):
+    """Too little money is left for this: neither the partner's earnings nor the network's funds cover it."""
+
+    @classmethod
+    def code(cls) -> str:
+        return InsufficientBalance.code()
+
 
 class GiftCardNotSpendable(Conflict):
     """This gift card cannot be spent: it is unpaid, expired, used up, cancelled, or of another mode (test or live) than its

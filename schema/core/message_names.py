@@ -5,6 +5,7 @@ language.
 import enum
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Self, TypeAlias
 
 PublishedName: TypeAlias = "FieldName | enum.Enum"
@@ -21,6 +22,17 @@ class FieldName(str):
     __slots__ = ()
 
 
+@dataclass(frozen=True, slots=True)
+class MessageAmount:
+    """An amount of money in a message."""
+
+    amount: Decimal
+    currency: str
+
+    def __str__(self) -> str:
+        return f"{self.amount} {self.currency}"
+
+
 def _python_name(name: PublishedName) -> str:
     return str(name.value) if isinstance(name, enum.Enum) else str(name)
 
@@ -31,16 +43,17 @@ def _unchanged(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class MessageWording:
-    """How a transport words its messages: names of fields and members of enums, and the language of texts."""
+    """How a transport words its messages: names of fields and members of enums, amounts, and the language of texts."""
 
     name: Callable[[PublishedName], str]
     translate: Callable[[str], str] = _unchanged
     """The translation of a text that may have `{…}` in it."""
+    money: Callable[[MessageAmount], str] = str
 
     def word(self, message: str) -> str:
         """The message with these names, in this language."""
         if isinstance(message, TemplatedMessage):
-            return message.render(self.name, self.translate)
+            return message.render(self)
         return self.translate(message)
 
 
@@ -54,20 +67,18 @@ class TemplatedMessage(str):  # noqa: SLOT000 - it carries what it is made of
     details: dict[str, object]
 
     def __new__(cls, template: str, /, **details: object) -> Self:
-        made = super().__new__(cls, _fill_template(template, details, _python_name, _unchanged))
+        made = super().__new__(cls, _fill_template(template, details, MessageWording(_python_name)))
         made.template, made.details = template, details
         return made
 
-    def render(self, name: Callable[[PublishedName], str], translate: Callable[[str], str] = _unchanged) -> str:
-        """The message with the names of another transport, and in another language."""
-        return _fill_template(translate(self.template), self.details, name, translate)
+    def render(self, wording: MessageWording) -> str:
+        """The message as another transport words it."""
+        return _fill_template(wording.translate(self.template), self.details, wording)
 
 
-def _fill_template(
-    template: str, details: dict[str, object], name: Callable[[PublishedName], str], translate: Callable[[str], str]
-) -> str:
+def _fill_template(template: str, details: dict[str, object], wording: MessageWording) -> str:
     values = {
-        gap: _translate_detail(value, translate) if gap in TRANSLATED_DETAILS else _render_value(value, name, translate)
+        gap: _translate_detail(value, wording.translate) if gap in TRANSLATED_DETAILS else _render_value(value, wording)
         for gap, value in details.items()
     }
     return template.format(**values)
@@ -77,10 +88,12 @@ def _translate_detail(value: Any, translate: Callable[[str], str]) -> str:
     return translate(value) if isinstance(value, str) else " ".join(translate(sentence) for sentence in value)
 
 
-def _render_value(value: Any, name: Callable[[PublishedName], str], translate: Callable[[str], str]) -> Any:
+def _render_value(value: Any, wording: MessageWording) -> Any:
     if isinstance(value, enum.Enum | FieldName):
-        return name(value)
+        return wording.name(value)
+    if isinstance(value, MessageAmount):
+        return wording.money(value)
     if isinstance(value, tuple | list):
-        *first, last = (str(_render_value(one, name, translate)) for one in value)
-        return translate(OR).format(first=", ".join(first), last=last) if first else last
+        *first, last = (str(_render_value(one, wording)) for one in value)
+        return wording.translate(OR).format(first=", ".join(first), last=last) if first else last
     return value

@@ -1,16 +1,17 @@
 """The gift cards that a partner offers for sale."""
 
 from schema.core.errors import InvalidInput, Problem
-from schema.core.message_names import TemplatedMessage
+from schema.core.message_names import MessageAmount, TemplatedMessage
 from store.partner.partners import PartnerRow
 
 
-def check_gift_card_offer(partner: PartnerRow) -> None:
-    """Check bounds and suggested values. Raises InvalidInput, located by the fields of the offer's input."""
+def check_gift_card_offer(partner: PartnerRow, currency: str) -> None:
+    """Check bounds and suggested values, which messages tell in the currency. Raises InvalidInput, located by the fields of the offer's input."""
     least, most = partner.gift_card_offer_minimum, partner.gift_card_offer_maximum
+    told = {"least": MessageAmount(least, currency), "most": MessageAmount(most, currency)}
     if least > most:
         raise InvalidInput.at(
-            "maximum", TemplatedMessage("Send at least the minimum, {least}.", least=least), "OUT_OF_RANGE"
+            "maximum", TemplatedMessage("Send at least the minimum, {least}.", least=told["least"]), "OUT_OF_RANGE"
         )
     suggested = partner.gift_card_offer_suggested
     problems = [
@@ -18,14 +19,20 @@ def check_gift_card_offer(partner: PartnerRow) -> None:
             ("suggested", place),
             "OUT_OF_RANGE",
             TemplatedMessage(
-                "{value} is not from {least} to {most}: propose another value.", value=value, least=least, most=most
+                "{value} is not from {least} to {most}: propose another value.",
+                value=MessageAmount(value, currency),
+                **told,
             ),
         )
         for place, value in enumerate(suggested)
         if not least <= value <= most
     ]
     problems += [
-        Problem(("suggested", place), "INVALID", TemplatedMessage("{value} is there already.", value=value))
+        Problem(
+            ("suggested", place),
+            "INVALID",
+            TemplatedMessage("{value} is there already.", value=MessageAmount(value, currency)),
+        )
         for place, value in enumerate(suggested)
         if value in suggested[:place]
     ]

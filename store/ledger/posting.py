@@ -15,7 +15,7 @@ import asyncpg
 import structlog
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from schema.core.errors import InsufficientBalance
+from schema.core.errors import InsufficientFunds
 from schema.ledger import LedgerJournalKind
 from store.core.clock import now
 from store.database.driver import driver_of
@@ -135,7 +135,7 @@ def credit(account: LedgerAccount, amount: int) -> Entry:
 async def post(db: AsyncSession, journals: Iterable[Journal]) -> None:
     """Post journals in the session's transaction. A journal that is posted already changes nothing.
 
-    Raises InsufficientBalance if an account would fall below its floor, ValueError for entries that do not sum to zero,
+    Raises InsufficientFunds if an account would fall below its floor, ValueError for entries that do not sum to zero,
     RuntimeError if another event has the same source.
     """
     await db.flush()
@@ -221,7 +221,7 @@ async def _insert_entries(
         await connection.execute(WRITE_ENTRIES, *map(list, zip(*rows, strict=True)), *_payable_columns(journals, ids))
     except asyncpg.CheckViolationError as error:
         if error.constraint_name == FLOOR:
-            raise InsufficientBalance from error
+            raise InsufficientFunds from error
         raise
 
 

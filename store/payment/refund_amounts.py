@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
 
 from schema.core.errors import InvalidInput
-from schema.core.message_names import TemplatedMessage
+from schema.core.message_names import MessageAmount, TemplatedMessage
 from schema.payment.errors import CommissionOnly
 from schema.payment.payment import PaymentSourceKind
 from store.payment.payments import PaymentRow, PaymentSourceRow
@@ -78,9 +78,9 @@ def divide_as_told(sources: Sequence[PaymentSourceRow], extra: Decimal, by_card:
     for name, asked, of in (("extra_source_amount", extra, wallets), ("additional_payin_amount", by_card, cards)):
         left = sum(map(left_of, of), NOTHING)
         if asked > left:
-            raise InvalidInput.at(
-                ("split", name), TemplatedMessage("Only {left} is left to refund of it.", left=left), "OUT_OF_RANGE"
-            )
+            most = MessageAmount(left, sources[0].currency)
+            told = TemplatedMessage("Only {left} is left to refund of it.", left=most)
+            raise InvalidInput.at(("split", name), told, "OUT_OF_RANGE")
     return {**divide(wallets, extra), **divide(cards, by_card)}
 
 

@@ -83,9 +83,9 @@ async def test_what_somebody_else_has_changed_meanwhile_stays(office: Office) ->
         ("conditions.minimumBasket", "1e3", "Enter a number."),
         ("maxUsages", "1.5", "Enter a whole number."),
         ("maxUsages", "1٣", "Enter a whole number."),
-        ("startsOn", "tomorrow", "Enter a date and a time."),
-        ("startsOn", "0001-01-01T00:00", "Enter a date and a time."),
-        ("endsOn", "2027-02-30T10:00", "Enter a date and a time."),
+        ("startsOn", "tomorrow", "Enter a day and a time, such as 24/12/2026, 18:30."),
+        ("startsOn", "0001-01-01T00:00", "Enter a day and a time, such as 24/12/2026, 18:30."),
+        ("endsOn", "2027-02-30T10:00", "Enter a day and a time, such as 24/12/2026, 18:30."),
         ("code", "", "Fill this in."),
     ],
 )

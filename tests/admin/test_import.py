@@ -47,6 +47,21 @@ def problems(staff: Customer) -> dict[str, str]:
     return {row.one("th").text: " ".join(it.text for it in row.all("li", class_="wrong")) for row in rows}
 
 
+def rows_of(staff: Customer) -> list[list[str]]:
+    """The lines of the file as they are shown."""
+    rows = staff.page.one("main").one("tbody").all("tr")
+    return [[cell.text for cell in (*row.all("th"), *row.all("td"))] for row in rows]
+
+
+async def test_lines_are_shown_in_the_language_of_the_reader(office: Office) -> None:
+    staff = office.browser("a1")
+    staff.http.headers["accept-language"] = "fr"
+    await upload(staff, CARDS, f"{HEADER}OLD 1;1234,50;;morgen;\n")
+    told = "Valable jusqu’au: Saisissez un jour et une heure, par exemple 24/12/2026, 18:30."
+    money = "1 234,50 €"
+    assert rows_of(staff) == [["2", "OLD 1", told, money, "–", "morgen", "–"]]
+
+
 async def test_a_file_is_checked_then_imported_once(office: Office) -> None:
     tenants = office.tenants
     before = await tenants.snapshot()
@@ -54,7 +69,11 @@ async def test_a_file_is_checked_then_imported_once(office: Office) -> None:
     assert staff.response.status_code == 200
     assert notices(staff) == ["Nothing is wrong with the file. Nothing has been imported yet."]
     facts = [each.text for each in staff.page.one("dl", class_="facts").all("dd")]
-    assert facts == ["2", "0", "1334.50", "1294.50"]
+    assert facts == ["2", "0", "€1,334.50", "€1,294.50"]
+    assert rows_of(staff) == [
+        ["2", "OLD 1", "–", "€100.00", "€60.00", "31 Dec 2031", "Zoë"],
+        ["3", "OLD 2", "–", "€1,234.50", "–", "–", "–"],
+    ]
     assert await tenants.snapshot() == before, "it was only checked"
     fields = form_fields(staff) | {"_step": "import"}
     for _ in range(2):
@@ -102,7 +121,7 @@ async def test_what_is_wrong_is_told_at_its_line(office: Office) -> None:
     assert told["7"] == "Value: Enter a number."
     assert told["8"] == "Balance: No more can be left than its value."
     assert "1.000 could be one or a thousand" in told["9"]
-    assert told["10"] == "Valid until: Enter a date and a time."
+    assert told["10"] == "Valid until: Enter a day and a time, such as 24/12/2026, 18:30."
     assert told["11"] == "Value: Fill this in."
     assert told["12"].startswith("Code: A code must not contain")
     assert [each for each in change_form(staff).all("button") if each.attributes.get("value") == "import"] == []

@@ -67,7 +67,7 @@ def test_what_is_no_day_is_refused(text: str) -> None:
 def test_what_is_no_time_is_refused(text: str) -> None:
     read = Typed({"startsOn": text}, "UTC")
     assert "startsOn" not in read.read(input_of("createCoupon"), {})
-    assert ("startsOn", "Enter a date and a time.") in read.problems
+    assert ("startsOn", "Enter a day and a time, such as 24/12/2026, 18:30.") in read.problems
 
 
 def test_decimals_are_written_as_in_the_language() -> None:

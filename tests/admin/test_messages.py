@@ -2,6 +2,7 @@
 
 import string
 from collections.abc import Mapping
+from decimal import Decimal
 from gettext import NullTranslations
 
 import pytest
@@ -11,9 +12,10 @@ from admin.graph.execution import REFUSALS
 from admin.graph.message_texts import GRAPHQL_ERRORS, api_texts, error_texts, message_calls
 from admin.graph.messages import IN_WORDS, for_people, wording
 from schema.core.errors import AppError, InvalidTransition, NotFound
-from schema.core.message_names import FieldName, TemplatedMessage
+from schema.core.message_names import FieldName, MessageAmount, TemplatedMessage
 from schema.graph.fields import ErrorCode, _error_classes
 from schema.order.fulfilment import FulfilmentState
+from store.core.localization.formats import Formats
 from tests.admin.office import ROOT, Office, errors, notices, send
 from tests.catalogues import TRANSLATED, forms
 
@@ -110,18 +112,20 @@ def gaps(text: str) -> set[str]:
 
 
 def test_values_are_filled_in_after_the_translation() -> None:
-    word = wording(Shouting()).word
+    word = wording(Shouting(), Formats("de")).word
     assert word(TemplatedMessage("Send at most {most}.", most=9)) == "ÜENTER AT MOST 9."
     assert word(NotFound(thing="gift card").problems[0].message) == "ÜNO SUCH ÜGIFT CARD."
     refused = InvalidTransition(thing="An order", old=FulfilmentState.TO_PREPARE, new=FulfilmentState.SENT)
     assert word(refused.problems[0].message) == "ÜÜAN ORDER CANNOT GO FROM ÜTO PREPARE TO ÜSENT."
     named = TemplatedMessage("Send {names}.", names=[FieldName("partner_uuid"), FieldName("source_id")])
     assert word(named) == "ÜENTER ÜÜPARTNER OR ÜSOURCE."
+    left = TemplatedMessage("Only {left} is left.", left=MessageAmount(Decimal("1240.00"), "EUR"))
+    assert word(left) == "ÜONLY 1.240,00\N{NO-BREAK SPACE}€ IS LEFT."
     assert word("") == ""
 
 
 def test_names_of_fields_and_values_are_labels() -> None:
-    word = wording(NullTranslations()).word
+    word = wording(NullTranslations(), Formats("en")).word
     assert word("A voucher is issued as `PAID` or as `DRAFT`.") == "A voucher is issued as “Paid” or as “Draft”."
     assert word("Send a day that is not before `createdOn`.") == "Enter a day that is not before “Created”."
 

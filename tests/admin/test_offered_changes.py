@@ -3,13 +3,14 @@
 from admin.home.page import TILES
 from schema.network.box import OfferStatus
 from schema.payment.payment import RefundState
-from tests.admin.office import ROOT, Office
+from tests.admin.office import ROOT, Office, notices, send
 from tests.admin.test_home import noon
 from tests.admin.test_impersonation import look
 from tests.fixtures.box import link_partners, new_box, new_offer
 from tests.fixtures.gift_card import gift_card
 from tests.fixtures.sales import paid_directly, refund
 from tests.fixtures.voucher import sell, voucher_of
+from tests.funnel.checkout.page import Element
 
 
 async def offered(office: Office, who: str, page: str) -> set[str]:
@@ -55,6 +56,25 @@ async def test_an_offer_of_another_partner_is_only_read(office: Office) -> None:
     page = f"{ROOT}offers/{offer.id}/"
     assert not await offered(office, "a1", page)
     assert await offered(office, "a2", page) == {"update-offer"}
+
+
+async def test_an_offer_is_accepted_as_it_was_read(office: Office) -> None:
+    tenants = office.tenants
+    await link_partners(tenants, "a1")
+    offer = await new_offer(tenants, await new_box(tenants, "a", ("a1",)), "a1", OfferStatus.SUBMITTED)
+    staff = await office.open("market a", f"{ROOT}offers/{offer.id}/accept-offer/")
+    assert [each.attributes["name"] for each in staff.page.one("main").all("input") if is_visible(each)] == []
+    await tenants.execute("UPDATE offer SET edited_on = edited_on + interval '1 second'")
+    await send(staff)
+    assert notices(staff) == ["This offer has changed since you read it. Read it again."]
+    assert (await tenants.row("offer", offer.id))["status"] == OfferStatus.SUBMITTED
+    await send(staff)
+    assert (await tenants.row("offer", offer.id))["status"] == OfferStatus.ACCEPTED
+
+
+def is_visible(field: Element) -> bool:
+    """Whether a field is there for people."""
+    return field.attributes.get("type") != "hidden"
 
 
 async def test_an_adjustment_waits_for_a_second_user(office: Office) -> None:

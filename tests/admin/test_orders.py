@@ -276,7 +276,7 @@ async def test_an_amount_of_a_payment_is_refunded(shop: Shop, shop_office: Offic
     await press(staff, "preview", amount="zero")
     assert errors(staff) == {"amount": "Enter a number."}
     await press(staff, "preview", amount="41")
-    assert errors(staff) == {"amount": "Only 40.00 is left to refund."}
+    assert errors(staff) == {"amount": "Only €40.00 is left to refund."}
     await press(staff, "preview", amount="12,50")
     assert facts(staff)["Still refundable afterwards"] == "€27.50"
     await press(staff, "confirm")

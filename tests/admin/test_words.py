@@ -5,11 +5,13 @@ import re
 import pytest
 from graphql import GraphQLObjectType, get_named_type
 
+from admin.core.templates import AdminTemplates
 from admin.core.values import Reader
 from admin.graph.labels import action_label, help_of, label_of, value_label
 from admin.graph.schema_types import object_type
 from admin.graph.words import CODES
 from admin.pages.facts import facts_of, parts_of, table_of_objects
+from admin.resources.operations import operation_labels
 from admin.resources.tables import TABLE_COLUMNS
 from admin.texts import schema_texts
 from schema.validation.languages import LANGUAGES
@@ -20,6 +22,9 @@ OF_PROGRAMS = re.compile(
     re.IGNORECASE,
 )
 READER = Reader(Formats("en"), "Europe/Paris", str, this_year=2026)
+
+
+TRANSLATABLE = {message.id for message in AdminTemplates.texts.catalogue("fr")}
 
 
 def euros(amount: str) -> dict[str, str]:
@@ -77,6 +82,26 @@ def test_values_are_written_for_people() -> None:
     assert Reader(Formats("fr"), "UTC", str).cell("vatRate", rate, "5.50").text == "5,5\N{NO-BREAK SPACE}%"
 
 
+def test_the_columns_of_a_report_have_plain_heads() -> None:
+    figures = {"count": 2, "gross": euros("30.00")}
+    table = table_of_objects(object_type("SalesDay"), [{"day": "2026-11-25", "figures": figures}], READER)
+    assert table is not None
+    assert table.labels == ["Day", "Count", "Gross"]
+
+
+def test_operations_have_the_words_of_their_buttons() -> None:
+    field = object_type("AuditEntry").fields["operation"]
+    cell = READER.cell("operation", field, "update_order_details")
+    assert (cell.text, cell.title) == ("Order: Edit details", "update_order_details")
+    french = Reader(Formats("fr"), "UTC", AdminTemplates.texts.translations("fr").gettext)
+    assert french.text(field, "operation", "update_order_details") == "Commande: Modifier les informations"
+    assert READER.text(field, "operation", "create_coupon") == "New coupon"
+    assert READER.text(field, "operation", "obtain_token") == "Log in"
+    assert READER.cell("operation", field, "something_else").title == ""
+    assert READER.text(object_type("AuditEntry").fields["subjectType"], "subjectType", "GiftCard") == "Gift card"
+    assert {part for label in operation_labels().values() for part in label.split(": ")} <= TRANSLATABLE
+
+
 def test_columns_of_tables_exist() -> None:
     for name, columns in TABLE_COLUMNS.items():
         fields = object_type(name).fields
@@ -102,9 +127,9 @@ def test_a_line_of_a_payout_tells_what_was_sold() -> None:
     }
     table = table_of_objects(object_type("PayoutLine"), [line], READER)
     assert table is not None
-    assert table.labels == ["Payable on", "Kind", "Details", "Customer", "Gross", "Fees", "Amount"]
+    assert table.labels == ["Payable on", "Kind", "Gross", "Fees", "Amount", "Details", "Customer"]
     texts = [cell.text for cell in table.rows[0][0]]
-    assert texts == ["25 Nov 2026", "Payment", "Products", "Hanna Lindenau", "€70.90", "€3.28", "€67.62"]
+    assert texts == ["25 Nov 2026", "Payment", "€70.90", "€3.28", "€67.62", "Products", "Hanna Lindenau"]
 
 
 def test_a_report_has_its_sums_and_the_lists_within_its_lists() -> None:
@@ -114,15 +139,12 @@ def test_a_report_has_its_sums_and_the_lists_within_its_lists() -> None:
     currency = {"currency": "EUR", "opening": euros("0.00"), "products": [product], "partners": [partner]}
     kind = object_type("SettlementStatement")
     parts = {part.label: part for part in parts_of(kind, {"currencies": [currency]}, READER, is_report=True)}
-    assert list(parts) == [
-        "Currencies",
-        "Currencies: EUR: Products",
-        "Currencies: EUR: Partners",
-        "Currencies: EUR: Partners: Spa: Products",
-    ]
-    table = parts["Currencies: EUR: Partners: Spa: Products"].table
+    assert list(parts) == ["Currencies", "Products", "Partners", "Partners: Products"]
+    table = parts["Partners: Products"].table
     assert table is not None
     assert "Uses: Value" in table.labels
+    of_two = parts_of(kind, {"currencies": [currency, {**currency, "currency": "CHF"}]}, READER, is_report=True)
+    assert [part.label for part in of_two][:3] == ["Currencies", "EUR: Products", "EUR: Partners"]
     plain = [part.label for part in parts_of(kind, {"currencies": [currency]}, READER)]
     assert plain == ["Currencies"], "only reports show all"
     fee = {"effectiveOn": "2026-11-01", "kind": "PAYMENTS", "amount": euros("3.00"), "vat": euros("0.50")}

@@ -19,7 +19,7 @@ from resolvers.payment.scoping import check_owns_money
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.errors import InvalidInput
 from schema.core.inputs import graphql_input_for
-from schema.core.message_names import TemplatedMessage
+from schema.core.message_names import MessageAmount, TemplatedMessage
 from schema.core.permission import Permission
 from schema.payment.dispute import AcceptDispute, ContestDispute, Dispute, DisputeState
 from schema.payment.errors import DisputeNotAnswerable, DisputeWithoutDocument
@@ -110,7 +110,7 @@ async def _check_contestable(call: Call, row: DisputeRow, amount: Decimal | None
     if amount is not None and amount > row.dispute_amount:
         raise InvalidInput.at(
             "amount",
-            TemplatedMessage("Only {amount} is disputed.", amount=row.dispute_amount),
+            TemplatedMessage("Only {amount} is disputed.", amount=MessageAmount(row.dispute_amount, row.currency)),
             "OUT_OF_RANGE",
         )
     async with call.services.db.sessions() as db:

@@ -22,7 +22,7 @@ from resolvers.payment.refunds.recording import (
     refund_of,
     take_back,
 )
-from schema.core.errors import InsufficientBalance
+from schema.core.errors import InsufficientFunds
 from schema.event import EventType
 from schema.payment.errors import CommissionOnly
 from schema.payment.payment import PaymentTransactionStatus, PaymentTransactionType, RefundOrigin
@@ -79,7 +79,7 @@ async def _promise_rest(
     try:
         async with db.begin_nested():
             await promise_refund(db, locked, {source.id: rest}, now=now, **about)
-    except (CommissionOnly, InsufficientBalance):
+    except (CommissionOnly, InsufficientFunds):
         log.exception("a refund that was given up cannot be promised again", refund=str(given_up.id))
         await _reload(db, locked, reopened)
         await release_vouchers(db, reopened)

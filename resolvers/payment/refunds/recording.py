@@ -59,7 +59,7 @@ async def promise_refund(
     `of_network` is what of the bank card's part is the marketplace's; None: in proportion to what is left of both. The owners
     must be locked.
 
-    Raises InsufficientBalance if the owner's earnings do not suffice: the partner's; of a refill and of what a network
+    Raises InsufficientFunds if the owner's earnings do not suffice: the partner's; of a refill and of what a network
     sells, the marketplace's funds.
     Raises CommissionOnly if nothing of the bank card's part would be the partner's.
     """

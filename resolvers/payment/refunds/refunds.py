@@ -20,7 +20,7 @@ from resolvers.payment.scoping import check_owns_money, find_payment
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.errors import GiftCardNotSpendable, InvalidInput
 from schema.core.inputs import graphql_input_for
-from schema.core.message_names import TemplatedMessage
+from schema.core.message_names import MessageAmount, TemplatedMessage
 from schema.core.money import Money
 from schema.core.permission import Permission
 from schema.payment.dispute import DisputeState
@@ -149,7 +149,8 @@ async def _refund(call: Call, db: AsyncSession, payment: PaymentRow, input: Refu
     locked = await lock_with_sources(db, payment)
     left = await left_to_refund(db, locked.payment)
     if input.amount > left:
-        raise InvalidInput.at("amount", TemplatedMessage("Only {left} is left to refund.", left=left), "OUT_OF_RANGE")
+        told = TemplatedMessage("Only {left} is left to refund.", left=MessageAmount(left, payment.currency))
+        raise InvalidInput.at("amount", told, "OUT_OF_RANGE")
     await lock_owners(db, locked.payment)
     of_network = _network_part(call, locked, input.amount, left) if payment.is_mixed else None
     return await refund_by_source(db, locked, input.amount, input, call.services.clock.now(), of_network=of_network)
@@ -246,7 +247,9 @@ def _amounts_by_source(
     by_bank = split.additional_payin_amount
     if most_by_bank is not None and not (of_network or NOTHING) <= by_bank <= most_by_bank:
         most = TemplatedMessage(
-            "From {least} to {most} of it goes back to the bank card.", least=of_network, most=most_by_bank
+            "From {least} to {most} of it goes back to the bank card.",
+            least=MessageAmount(of_network or NOTHING, locked.payment.currency),
+            most=MessageAmount(most_by_bank, locked.payment.currency),
         )
         raise InvalidInput.at(("split", "additional_payin_amount"), most, "OUT_OF_RANGE")
     return divide_as_told(locked.sources, split.extra_source_amount, split.additional_payin_amount)

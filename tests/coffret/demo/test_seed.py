@@ -101,7 +101,7 @@ async def test_every_row_says_what_its_content_says(database: Database) -> None:
         assert partner.source_id == str(partner.id)
         assert (partner.commercial_name, partner.accent_colour) == (shop.commercial_name, shop.accent_colour)
         assert partner.gift_card_offer_suggested == list(shop.gift_card_offer.suggested)
-        check_gift_card_offer(partner)
+        check_gift_card_offer(partner, "EUR")
         assert pictures[partner.logo_url.removeprefix("/media/")] == shop.logo.content
 
 

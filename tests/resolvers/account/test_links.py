@@ -283,6 +283,20 @@ async def test_who_is_invited_chooses_a_password(tenants: Tenants, ask: Transpor
     await log_in(tenants, "ada@users.example")
 
 
+async def test_the_address_is_the_user_name_of_who_has_no_other(tenants: Tenants, ask: Transport) -> None:
+    uuid = str(tenants.partners["a1"].uuid)
+    without = {"role": UserRole.PARTNER, "partner_uuid": uuid}
+    before = await tenants.snapshot()
+    assert (await ask.change("market a", links.invite_user, **without)).wrong == {("email", "INVALID")}
+    assert await tenants.snapshot() == before
+    assert (await ask.change("market a", links.invite_user, **without, email="Bob@Users.example")).done
+    assert (await tenants.newest("app_user"))["username"] == "bob@users.example"
+    before = await tenants.snapshot()
+    again = await ask.change("market a", links.invite_user, **without, email="bob@users.example")
+    assert again.wrong == {("username", "ALREADY_TAKEN")}
+    assert await tenants.snapshot() == before
+
+
 async def test_an_invitation_is_sent_again(tenants: Tenants, ask: Transport) -> None:
     uuid = str(tenants.partners["a1"].uuid)
     assert (await ask.change("market a", links.invite_user, **INVITED, partner_uuid=uuid)).done

@@ -11,7 +11,7 @@ from sqlalchemy import text
 
 from resolvers.job.provider_notifications import dispatch_notification
 from resolvers.payment.refunds.refunds import refund_payment
-from schema.core.errors import InsufficientBalance
+from schema.core.errors import InsufficientFunds
 from schema.ledger import LedgerAccountRole as Role
 from schema.payment.input import RefundPayment
 from store.ledger.accounts import LedgerAccount
@@ -109,9 +109,9 @@ async def test_refills_refunds_and_disputes_at_once(shop: Shop) -> None:
         *(refund_payment(market(shop), wish) for wish in wishes),
         *(dispute.follow() for dispute in lost),
     )
-    assert ended.keys() <= {"done", InsufficientBalance.__name__}
+    assert ended.keys() <= {"done", InsufficientFunds.__name__}
     assert await broken_rules(shop.services.db) == {}
-    promised = len(wishes) - ended[InsufficientBalance.__name__]
+    promised = len(wishes) - ended[InsufficientFunds.__name__]
     settled = await settled_at_once(shop, lost, payins[8:])
     back = 3 + promised
     posted = {"refill": REFILLS, "refund": back, "refund_paid": back, "dispute": 3, "dispute_lost": 3}

@@ -1,11 +1,12 @@
 """Messages that each transport tells in its own names."""
 
 import enum
+from decimal import Decimal
 
 from pydantic import TypeAdapter, ValidationError
 
 from schema.core.errors import InvalidTransition
-from schema.core.message_names import FieldName, TemplatedMessage
+from schema.core.message_names import FieldName, MessageAmount, TemplatedMessage
 from schema.core.messages import problems_of
 from schema.graph.errors import ENGLISH
 from schema.partner.input import CreatePartnerStatus
@@ -26,6 +27,11 @@ def test_rest_and_graphql_have_names_of_their_own() -> None:
     assert told == "Send r, db or g, or dark_colour: 3 at least."
     assert ENGLISH.word(told) == "Send RED, DARK_BLUE or GREEN, or darkColour: 3 at least."
     assert ENGLISH.word("Send r.") == "Send r."
+
+
+def test_amounts_have_their_currency() -> None:
+    left = TemplatedMessage("Only {left} is left.", left=MessageAmount(Decimal("40.00"), "CHF"))
+    assert (str(left), ENGLISH.word(left)) == ("Only 40.00 CHF is left.", "Only 40.00 CHF is left.")
 
 
 def test_one_choice_needs_no_or() -> None:

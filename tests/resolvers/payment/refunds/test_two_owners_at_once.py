@@ -56,7 +56,7 @@ async def test_other_earnings_are_given_back_once(shop: Shop, goods: Goods) -> N
     await bought(shop, for_two(own), network.boxes())
     wishes = [await wish_of(shop, number) for number in (1, 2)]
     answers = await asyncio.gather(*(refund_order(shop.manager, wish) for wish in wishes), return_exceptions=True)
-    assert sorted(type(answer).__name__ for answer in answers) == ["InsufficientBalance", "RefundRow"]
+    assert sorted(type(answer).__name__ for answer in answers) == ["InsufficientFunds", "RefundRow"]
     await is_proved(shop)
 
 
