@@ -46,7 +46,7 @@ async def create(tenants: Tenants, who: str | None, document: str = CREATE, **in
     return next(iter(answer["data"].values()))
 
 
-def told(payload: Any) -> list[tuple[str, str]]:
+def problems(payload: Any) -> list[tuple[str, str]]:
     """What is wrong: places and codes."""
     return [(".".join(each["field"]), each["code"]) for each in payload["userErrors"]]
 
@@ -104,17 +104,17 @@ async def test_a_token_from_a_page_is_for_a_program_all_the_same(tenants: Tenant
 async def test_what_no_token_is_created_for(tenants: Tenants, wrong: dict[str, Any], place: str) -> None:
     before = await number(tenants)
     payload = await create(tenants, "a1", **wrong)
-    assert ([at for at, _ in told(payload)], payload["newToken"]) == ([place], None)
+    assert ([at for at, _ in problems(payload)], payload["newToken"]) == ([place], None)
     assert await number(tenants) == before
 
 
 async def test_a_second_factor_is_asked_for_as_well(tenants: Tenants) -> None:
     app = await with_second_factor(tenants)
     for otp in ("", app.wrong_code()):
-        assert told(await create(tenants, "a1", otp=otp)) == [("otp", "INVALID")]
+        assert problems(await create(tenants, "a1", otp=otp)) == [("otp", "INVALID")]
     code = app.code()
     assert (await create(tenants, "a1", otp=code))["newToken"] is not None
-    assert told(await create(tenants, "a1", otp=code)) == [("otp", "INVALID")], "a code works once"
+    assert problems(await create(tenants, "a1", otp=code)) == [("otp", "INVALID")], "a code works once"
 
 
 async def test_wrong_passwords_are_slowed_down_and_recorded(tenants: Tenants) -> None:
@@ -143,7 +143,7 @@ async def test_a_full_list_refuses_and_ends_nothing(tenants: Tenants) -> None:
     await issue(tenants, LIVE_TOKENS - 2)
     assert (await create(tenants, "a1"))["newToken"] is not None
     payload = await create(tenants, "a1")
-    assert told(payload) == [("", "TOO_MANY_TOKENS")]
+    assert problems(payload) == [("", "TOO_MANY_TOKENS")]
     assert payload["userErrors"][0]["message"] == (
         "There are 100 valid tokens and log-ins of this user already. Revoke one first."
     )
@@ -155,13 +155,13 @@ async def test_a_full_list_refuses_and_ends_nothing(tenants: Tenants) -> None:
 async def test_of_two_at_once_only_one_finds_the_last_place(tenants: Tenants) -> None:
     await issue(tenants, LIVE_TOKENS - 2)
     payloads = await asyncio.gather(create(tenants, "a1"), create(tenants, "a1"))
-    assert sorted(len(told(each)) for each in payloads) == [0, 1]
+    assert sorted(len(problems(each)) for each in payloads) == [0, 1]
 
 
 async def test_nobody_creates_one_without_a_token_or_looking_as_a_partner(tenants: Tenants) -> None:
     context = await context_of_view(tenants)
     before = await number(tenants)
-    assert told(await create(tenants, None)) == [("", "UNAUTHENTICATED")]
+    assert problems(await create(tenants, None)) == [("", "UNAUTHENTICATED")]
     refusals: Sequence[tuple[Operation[Any, Any], Any]] = (
         (api_tokens.create_token, CreateToken(label="Till", current_password=PASSWORD)),
         (api_tokens.create_user_token, CreateUserToken(id=1, label="Till", current_password=PASSWORD)),
@@ -207,9 +207,9 @@ async def test_a_manager_proves_who_it_is(tenants: Tenants) -> None:
     await tenants.with_password("a1", "the password of the user")
     before = await number(tenants)
     wrong = await create_for(tenants, "market a", "a1", currentPassword="the password of the user")
-    assert told(wrong) == [("currentPassword", "INVALID")]
+    assert problems(wrong) == [("currentPassword", "INVALID")]
     app = await with_second_factor(tenants, "market a")
-    assert told(await create_for(tenants, "market a", "a1")) == [("otp", "INVALID")]
+    assert problems(await create_for(tenants, "market a", "a1")) == [("otp", "INVALID")]
     assert await number(tenants) == before
     assert (await create_for(tenants, "market a", "a1", otp=app.code()))["newToken"] is not None
 
@@ -228,9 +228,9 @@ async def test_for_whom_a_manager_creates_none(tenants: Tenants) -> None:
         ("a1", "a2", ("", "FORBIDDEN")),
         ("a1", "a1", ("", "FORBIDDEN")),
     ):
-        assert told(await create_for(tenants, who, whom)) == [wrong], (who, whom)
+        assert problems(await create_for(tenants, who, whom)) == [wrong], (who, whom)
     unknown = await create(tenants, "market a", CREATE_FOR, id=999_999, label="")
-    assert told(unknown) == [("id", "NOT_FOUND")]
+    assert problems(unknown) == [("id", "NOT_FOUND")]
     assert await number(tenants) == before
 
 
