@@ -57,6 +57,7 @@ DOORS: Pages = (
 STAFF_PAGES: Pages = (
     (ROOT, home.show, None),
     (ACCOUNT_PATH, account.show, None),
+    (f"{ACCOUNT_PATH}tokens/{{id:str}}/", account.confirm_revocation, None),
     (f"{ROOT}search/", search.show, None),
     (LIST, lists.show, None),
     (f"{LIST}new/export/", exports.show, exports.submit),

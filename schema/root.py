@@ -11,7 +11,7 @@ from resolvers import ledger as ledgers
 from resolvers import product as products
 from resolvers import wallet as wallets
 from resolvers import wallet_pass as wallet_passes  # noqa: F401 - registers the addresses of passes
-from resolvers.account import impersonation, second_factor, sessions, tokens, users
+from resolvers.account import api_tokens, impersonation, second_factor, sessions, tokens, users
 from resolvers.account import links as account_links
 from resolvers.account import passkeys as account_passkeys
 from resolvers.activation import activation, resolution
@@ -246,8 +246,10 @@ class Mutation:
     create_product = mutation_field(products.create_product)
     create_product_attribute = mutation_field(products.create_product_attribute)
     create_product_variant = mutation_field(products.create_product_variant)
+    create_token = mutation_field(api_tokens.create_token)
     create_universe = mutation_field(taxonomy.create_universe)
     create_user = mutation_field(users.create_user)
+    create_user_token = mutation_field(api_tokens.create_user_token)
     create_voucher_option = mutation_field(options.create_voucher_option)
     create_voucher_option_category = mutation_field(option_categories.create_voucher_option_category)
     create_voucher_option_link = mutation_field(option_links.create_voucher_option_link)
@@ -329,6 +331,7 @@ class Mutation:
     reverse_gift_card_capture = mutation_field(spending.reverse_gift_card_capture)
     revoke_other_sessions = mutation_field(sessions.revoke_other_sessions, result="count")
     revoke_token = mutation_field(tokens.revoke_token)
+    revoke_user_token = mutation_field(api_tokens.revoke_user_token)
     rotate_return_secret = mutation_field(return_secrets.rotate_return_secret)
     rotate_webhook_secret = mutation_field(webhooks.rotate_webhook_secret)
     save_ecommerce_cart = mutation_field(carts.save_ecommerce_cart)

@@ -38,7 +38,7 @@ NAMED = {
     "ranking": "Position", "rcs": "Trade register number", "readiness": "What a payout needs", "registeredBankAccounts": "Bank accounts",
     "RegisteredBankAccount": "Bank account", "remainingValue": "Balance", "requestedOn": "Requested", "retryable": "Can be tried again",
     "returnHosts": "Websites that buyers return to", "runAfter": "Not before", "selfGifted": "For the buyer", "sentOn": "Sent",
-    "sku": "Article number", "slug": "End of the address", "sourceId": "External number", "sources": "Paid with",
+    "otp": "Code of the app", "sessions": "Log-ins and tokens", "sku": "Article number", "slug": "End of the address", "sourceId": "External number", "sources": "Paid with",
     "stayPrice": "Price", "submittedOn": "Submitted", "thirdPartySalesOnly": "Sold by others only", "thumbUrl": "Picture",
     "updatedOn": "Last changed", "modifiedOn": "Last changed", "usageCount": "Uses", "usedOn": "Used", "usedValue": "Spent",
     "validityMonths": "Valid for (months)", "vat": "VAT", "voucherOptionCategories": "Option categories",

@@ -44,6 +44,8 @@ BEFORE = "_before"
 """The field of the form with the values that it began with."""
 LOOK_PART = "look"
 """The form beside which the shop is shown with what is typed."""
+SHOWN_ONCE = "secret"
+"""The field of a result that is null when a form is sent again: it was shown after the first time."""
 OPEN = frozenset({"OUTCOME_UNKNOWN", "IDEMPOTENCY_IN_PROGRESS"})
 """Errors after which a change may have been made, or is being made."""
 
@@ -218,6 +220,7 @@ async def _outcome(request: AdminRequest, change: Change, payload: Mapping[str, 
         parts=parts,
         picture=picture,
         value=value if not facts and not parts else None,
+        is_secret_over=isinstance(value, dict) and value.get(SHOWN_ONCE, "") is None,
     )
     if picture:
         response.headers["Content-Security-Policy"] = WITH_PICTURE

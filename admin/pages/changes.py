@@ -18,10 +18,12 @@ from admin.pages.details import child_url
 from admin.pages.resolving import read_object, resource_of
 from admin.resources.consequences import PATHS
 from admin.resources.resource import KEYS, Action, Child, Resource
+from funnel.core.messages import N_
 from resolvers.core.caller import Role
 from schema.core.errors import NotFound
 
 TENANTS = frozenset({"partnerUuid", "marketplaceUuid"})
+ACCOUNT = N_("Your account")
 AROUND = "^"
 """Begins a path of the object around a child."""
 
@@ -40,7 +42,7 @@ class Change:
     fixed: Mapping[str, Any] = field(default_factory=dict)
     """The fields of the input that the object gives."""
     way_back: str = ""
-    """Where it leads back to for users who may not see the resource."""
+    """Where it leads back to, if that is not the page of the resource: the account."""
 
     @property
     def back_url(self) -> str:
@@ -48,6 +50,11 @@ class Change:
         if self.way_back:
             return self.way_back
         return url_of(self.resource, self.object) if self.object is not None else f"{ROOT}{self.resource.slug}/"
+
+    @property
+    def back_label(self) -> str:
+        """The name of that page, if it is not the page of an object."""
+        return ACCOUNT if self.way_back else self.resource.label
 
     @property
     def url(self) -> str:
@@ -166,7 +173,8 @@ def _require(action: Action | None) -> Action:
 
 def _allowed(request: AdminRequest, change: Change) -> Change:
     request.context.require(change.action.access)
-    return change if request.may(change.resource.access) else replace(change, way_back=ACCOUNT_PATH)
+    is_elsewhere = change.action.is_of_account or not request.may(change.resource.access)
+    return replace(change, way_back=ACCOUNT_PATH) if is_elsewhere else change
 
 
 def _selection(change: Change) -> str:

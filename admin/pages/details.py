@@ -40,7 +40,8 @@ async def show(request: AdminRequest) -> Response:
     resource = resource_of(request)
     request.context.require(resource.access)
     owner = value_selection(resource.type, OWNER) if resource.is_read_by_others else ""
-    values = await read_object(request, resource, f"{whole_selection(resource.type, titles_of)} {owner}")
+    whole = whole_selection(resource.type, titles_of, resource.left_out)
+    values = await read_object(request, resource, f"{whole} {owner}")
     facts = list(facts_of(resource.type, values, request.reader))
     state = next((fact for fact in facts if fact.cell.kind == "chip" and fact.name in ("state", "status")), None)
     url = url_of(resource, values)

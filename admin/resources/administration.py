@@ -1,6 +1,6 @@
 """Partners, users and marketplaces, and what developers look at: webhooks, events, jobs, mail, the audit log."""
 
-from admin.resources.resource import FALSE, Action, Child, Report, Resource, states
+from admin.resources.resource import FALSE, TRUE, Action, Child, Report, Resource, states
 
 OF_PARTNER = {"partnerUuid": "uuid"}
 LOOK = "accentColour", "logoUrl", "theme", "startPage"
@@ -58,9 +58,14 @@ USERS = Resource(
     query="users",
     columns=("username", "firstName", "role", "isActive", "partner.commercialName", "createdOn"),
     title=("username",),
-    more_new=(Action("changePassword", named="Change your password"),),
+    more=(Action("createUserToken", {"id": "id"}, named="New API token", when={"isActive": TRUE}),),
+    more_new=(
+        Action("createToken", named="New API token for yourself", is_of_account=True),
+        Action("changePassword", named="Change your password", is_of_account=True),
+    ),
     elsewhere=frozenset({"disableSecondFactor"}),
-    children=(Child("tokens", (Action("revokeToken", {"id": "id"}, named="Revoke"),)),),
+    children=(Child("sessions", (Action("revokeUserToken", {"id": "id"}, named="Revoke"),)),),
+    left_out=frozenset({"tokens"}),
     search=("usernameContains", "emailContains"),
 )
 MAILS = Resource(

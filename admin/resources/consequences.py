@@ -6,6 +6,7 @@ from funnel.core.messages import N_
 
 LOST = N_("What is left on it is lost for its holder. This cannot be undone.")
 LOOK = N_("The audit log records who looks at the code, and when.")
+SECRET = N_("The secret of the token is shown once, on the next page. Whoever has it may do all that its user may.")
 SPENT = N_("The amount is taken off the balance above.")
 CONSEQUENCES: Mapping[str, str] = {
     "validatePayoutRequest": N_("The money is sent to this bank account. This cannot be undone."),
@@ -18,6 +19,9 @@ CONSEQUENCES: Mapping[str, str] = {
         "Names, addresses, e-mail addresses, telephone numbers and messages are erased. What was sold, paid and invoiced "
         "stays, and gift cards and vouchers can still be used. This cannot be undone."
     ),
+    "createToken": SECRET,
+    "createUserToken": SECRET,
+    "revokeUserToken": N_("The program that uses it, or the browser that is logged in, is refused from then on."),
     "spendGiftCard": SPENT,
     "useNetworkGiftCard": SPENT,
     "revealVoucherCode": LOOK,

@@ -54,6 +54,8 @@ class Action:
     """Fields of its input with a value of the object as its form has told it: what has changed since is refused."""
     leads_home: bool = False
     """Whether it leads to the first page, instead of what has changed."""
+    is_of_account: bool = False
+    """Whether it is about the user's own account, whose page it belongs to."""
 
     def is_possible(self, values: Mapping[str, Any]) -> bool:
         """Whether the state of an object allows it."""
@@ -163,6 +165,8 @@ class Resource:
     list_reports: tuple[Report, ...] = ()
     """Reports above the list."""
     children: tuple[Child, ...] = ()
+    left_out: frozenset[str] = frozenset()
+    """Fields that its page does without."""
     search: tuple[str, ...] = ()
     """Fields of the filter that the search of all resources tries."""
     is_of_network: bool = False

@@ -10,18 +10,22 @@ from starlette.responses import Response
 from admin.core.paths import ACCOUNT_PATH, PASSKEYS_PATH, SECOND_FACTOR_PATH
 from admin.core.request import AdminRequest
 from admin.core.values import Cell
+from admin.graph.labels import label_of
 from admin.graph.schema_types import field_at, object_type
 from admin.sign_in.log_in import TOO_MANY
 from funnel.core.messages import N_
 from funnel.core.page_handler import with_retry_after
-from schema.core.errors import SecondFactorActive, TooManyRequests
+from schema.core.errors import NotFound, SecondFactorActive, TooManyRequests
 
 ACCOUNT = """query {
     me { user { username firstName email hasSecondFactor recoveryCodesLeft } token { id } }
     passkeys { id name createdOn lastUsedOn }
-    sessions { id label userAgent address lastUsedOn }
+    sessions { id kind label hint userAgent address createdOn lastUsedOn expiresOn }
 }"""
-COLUMNS = "label", "userAgent", "address", "lastUsedOn"
+SESSIONS = "query { sessions { id kind label hint createdOn lastUsedOn expiresOn } }"
+API = "API"
+LOG_IN_COLUMNS = "label", "userAgent", "address", "lastUsedOn", "expiresOn"
+TOKEN_COLUMNS = "label", "hint", "createdOn", "lastUsedOn", "expiresOn"
 LARGEST = 2**31 - 1
 QUIET_ZONE = 2
 WRONG_CODE = N_("This code is wrong, or was used already.")
@@ -42,6 +46,22 @@ async def end_session(request: AdminRequest) -> Response:
         if payload["userErrors"]:
             return await account_page(request, 400, payload["userErrors"][0]["message"])
     return request.redirect(ACCOUNT_PATH)
+
+
+async def confirm_revocation(request: AdminRequest) -> Response:
+    """Ask whether one of the user's API tokens is to be revoked: the program that uses it stops working."""
+    tokens = _api_tokens((await request.run(SESSIONS)).only("sessions"))
+    token = next((it for it in tokens if str(it["id"]) == request.http_request.path_params["id"]), None)
+    if token is None:
+        raise NotFound(thing="token")
+    cells = zip(TOKEN_COLUMNS, _cells(request, token, TOKEN_COLUMNS), strict=True)
+    return request.render(
+        "sign_in/revoke_token.html",
+        token=token,
+        facts=[{"label": label_of(name), "cell": cell} for name, cell in cells if cell.kind != "empty"],
+        path=f"{ACCOUNT_PATH}sessions/end/",
+        back=ACCOUNT_PATH,
+    )
 
 
 async def end_other_sessions(request: AdminRequest) -> Response:
@@ -116,15 +136,18 @@ def wrong_proof(payload: Mapping[str, Any]) -> str:
 async def account_page(request: AdminRequest, status: int = 200, problem: str = "") -> Response:
     """The account, with what is wrong with a form."""
     answer = await request.run(ACCOUNT)
-    me = answer.only("me")
+    me, sessions = answer.only("me"), answer.only("sessions")
+    log_ins = [each for each in sessions if each["kind"] != API]
     return request.render(
         "sign_in/account.html",
         status,
         here="account",
         user=me["user"],
         this=me["token"]["id"],
-        sessions=[(each["id"], _cells(request, each)) for each in answer.only("sessions")],
-        columns=COLUMNS,
+        log_ins=[(each["id"], _cells(request, each, LOG_IN_COLUMNS)) for each in log_ins],
+        tokens=[(each["id"], _cells(request, each, TOKEN_COLUMNS)) for each in _api_tokens(sessions)],
+        log_in_columns=LOG_IN_COLUMNS,
+        token_columns=TOKEN_COLUMNS,
         passkeys=[(each, _passkey_cells(request, each)) for each in answer.only("passkeys")],
         passkey_path=PASSKEYS_PATH,
         problem=problem,
@@ -133,9 +156,13 @@ async def account_page(request: AdminRequest, status: int = 200, problem: str = 
     )
 
 
-def _cells(request: AdminRequest, session: Mapping[str, Any]) -> Sequence[Cell]:
+def _api_tokens(sessions: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    return [each for each in sessions if each["kind"] == API]
+
+
+def _cells(request: AdminRequest, session: Mapping[str, Any], columns: Sequence[str]) -> Sequence[Cell]:
     kind = object_type("Token")
-    return [request.reader.cell(name, field_at(kind, name), session[name]) for name in COLUMNS]
+    return [request.reader.cell(name, field_at(kind, name), session[name]) for name in columns]
 
 
 def _passkey_cells(request: AdminRequest, passkey: Mapping[str, Any]) -> Sequence[Cell]:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from resolvers.account.second_factor import own_id
 from resolvers.account.tokens import issue
-from resolvers.account.verification import use_own_second_factor, verify_own_password
+from resolvers.account.verification import verify_self
 from resolvers.core.operation import Call, operation, without_stored_response
 from resolvers.core.transaction import open_transaction
 from schema.account.passkey import (
@@ -58,9 +58,7 @@ async def begin_passkey(call: Call, input: BeginPasskey) -> PasskeyOptions:
     """
     from store.account.webauthn_answers import creation_options
 
-    user = await verify_own_password(call, input.password, "password")
-    if user.has_second_factor:
-        await use_own_second_factor(call, input.otp)
+    user = await verify_self(call, input.password, input.otp, "password")
     settings, now = call.services.settings, call.services.clock.now()
     async with call.services.db.sessions() as db:
         known = [row.credential_id for row in await passkeys_of(db, user.id)]

@@ -1,17 +1,21 @@
 """The log-ins of a user: which there are, and how all others are ended."""
 
 import datetime as dt
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 
-from sqlalchemy import func, or_, update
+from sqlalchemy import or_, update
 from sqlmodel import col, select
 
 from resolvers.account.tokens import revoke_tokens
+from resolvers.core.computed_fields import computes
+from resolvers.core.context import Context
 from resolvers.core.operation import Call, operation
 from resolvers.core.services import Services
 from schema.account.token import RevokeOtherSessions
-from schema.account.user import Token, TokenKind
+from schema.account.user import Token, TokenKind, User
 from schema.core.permission import AccessRule
-from store.account.users import TokenRow, UserRow
+from store.account.users import LAST_USED, TokenRow, UserRow, is_valid_at
 
 ORIGIN_RETENTION = dt.timedelta(days=30)
 """How long the address and the browser of a token are kept after it has ended."""
@@ -20,12 +24,21 @@ ORIGIN_RETENTION = dt.timedelta(days=30)
 @operation(AccessRule.AUTHENTICATED)
 async def sessions(call: Call) -> list[Token]:
     """Your valid tokens and log-ins, the last used first."""
-    now = call.services.clock.now()
-    live = col(TokenRow.user_id) == call.caller.user_id, col(TokenRow.revoked_on).is_(None)
-    unexpired = or_(col(TokenRow.expires_on).is_(None), col(TokenRow.expires_on) > now)
-    used = func.coalesce(col(TokenRow.last_used_on), col(TokenRow.created_on))
-    query = select(TokenRow).where(*live, unexpired).order_by(used.desc(), col(TokenRow.id).desc())
+    own = col(TokenRow.user_id) == call.caller.user_id
+    query = select(TokenRow).where(own, is_valid_at(call.services.clock.now())).order_by(*LAST_USED)
     return list((await call.db.exec(query)).all())
+
+
+@computes(User, "sessions")
+async def sessions_of_users(context: Context, ids: Sequence[int]) -> Mapping[int, list[Token]]:
+    """The valid tokens and log-ins of users, the last used first."""
+    theirs = col(TokenRow.user_id).in_(ids)
+    query = select(TokenRow).where(theirs, is_valid_at(context.services.clock.now())).order_by(*LAST_USED)
+    by_user: dict[int, list[Token]] = defaultdict(list)
+    async with context.db.read_sessions() as db:
+        for row in (await db.exec(query)).all():
+            by_user[row.user_id].append(row)
+    return {id: by_user[id] for id in ids}
 
 
 @operation(AccessRule.AUTHENTICATED)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from pydantic import ValidationError
-from sqlalchemy import func, or_, true, update
+from sqlalchemy import true, update
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
@@ -24,7 +24,7 @@ from store.account.credentials import PREFIX, new_secret, normal_username, secre
 from store.account.links import end_links
 from store.account.passkeys import delete_passkeys
 from store.account.second_factor import delete_unconfirmed_totp
-from store.account.users import TokenRow, UserRow
+from store.account.users import LAST_USED, TokenRow, UserRow, is_valid_at
 from store.core.clock import Clock
 from store.partner.partners import MarketplaceRow, PartnerRow
 
@@ -126,7 +126,11 @@ class TokenOrigin:
     @classmethod
     def of(cls, context: Context) -> "TokenOrigin":
         """The origin of a token that this request obtains: a log-in, if it comes from a page where people log in."""
-        kind = TokenKind.LOG_IN if context.transport in PAGES_OF_STAFF else TokenKind.API
+        return cls.of_kind(TokenKind.LOG_IN if context.transport in PAGES_OF_STAFF else TokenKind.API, context)
+
+    @classmethod
+    def of_kind(cls, kind: TokenKind, context: Context) -> "TokenOrigin":
+        """The origin of a token of a certain kind that this request obtains."""
         printable = "".join(character for character in context.user_agent if character.isprintable())
         return cls(kind, printable[:200], context.address[:45])
 
@@ -183,7 +187,19 @@ async def issue_token(
     """Create a token and return its secret, which is not stored. Without `life` the token never expires."""
     # Concurrent log-ins must not exceed the limit.
     await db.exec(select(UserRow.id).where(col(UserRow.id) == user.id).with_for_update())
-    secret, now, origin = new_secret(), clock.now(), origin or TokenOrigin()
+    now = clock.now()
+    row, secret = await add_token(db, user, label, now, None if life is None else now + life, origin or TokenOrigin())
+    live = select(TokenRow.id).where(col(TokenRow.user_id) == user.id, is_valid_at(now))
+    surplus = live.order_by((col(TokenRow.id) == row.id).desc(), *LAST_USED).offset(LIVE_TOKENS)
+    await db.exec(update(TokenRow).where(col(TokenRow.id).in_(surplus)).values(revoked_on=now))
+    return secret
+
+
+async def add_token(
+    db: AsyncSession, user: UserRow, label: str, now: dt.datetime, expires_on: dt.datetime | None, origin: TokenOrigin
+) -> tuple[TokenRow, str]:
+    """A new token, whatever others the user has, and its secret, which is not stored."""
+    secret = new_secret()
     row = TokenRow(
         user_id=user.id,
         label=label[:80],
@@ -193,18 +209,11 @@ async def issue_token(
         user_agent=origin.user_agent,
         address=origin.address,
         created_on=now,
+        expires_on=expires_on,
     )
-    row.expires_on = None if life is None else now + life
     db.add(row)
     await db.flush()
-    used = func.coalesce(col(TokenRow.last_used_on), col(TokenRow.created_on))
-    unexpired = or_(col(TokenRow.expires_on).is_(None), col(TokenRow.expires_on) > now)
-    live = select(TokenRow.id).where(col(TokenRow.user_id) == user.id, col(TokenRow.revoked_on).is_(None), unexpired)
-    surplus = live.order_by((col(TokenRow.id) == row.id).desc(), used.desc(), col(TokenRow.id).desc()).offset(
-        LIVE_TOKENS
-    )
-    await db.exec(update(TokenRow).where(col(TokenRow.id).in_(surplus)).values(revoked_on=now))
-    return secret
+    return row, secret
 
 
 async def _owner_uuid(db: AsyncSession, user: UserRow) -> UUID:

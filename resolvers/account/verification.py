@@ -24,6 +24,16 @@ async def verify_own_password(call: Call, password: str, field: str) -> UserRow:
     return row
 
 
+async def verify_self(call: Call, password: str, otp: str, field: str) -> UserRow:
+    """The caller's row, as it was when the password, and the code of a second factor if there is one, were found right.
+    Raises InvalidInput at the field of the password, or at `otp`. Uses the code up.
+    """
+    row = await verify_own_password(call, password, field)
+    if row.has_second_factor:
+        await use_own_second_factor(call, otp)
+    return row
+
+
 async def use_second_factor(call: Call, user: UserRow, otp: str) -> None:
     """Use up a code of a user whose password was right. Raises WrongCredentials for a wrong one, which is followed by
     growing pauses.

@@ -169,12 +169,18 @@ class IdempotentRequest:
 
     # ---- for operations that store their response
 
-    async def store_response(self, db: AsyncSession, outcome: OperationResult) -> None:
-        """Render an outcome and store the response, in the open transaction."""
+    async def store_response(
+        self, db: AsyncSession, outcome: OperationResult, *, answer: OperationResult = None
+    ) -> None:
+        """Render an outcome and store the response, in the open transaction. This request itself is answered with the
+        `answer`, if there is one.
+        """
         assert self._claim is not None
         await db.flush()
         with self._context.read_in_transaction(db):
             rendered = await self.render(outcome)
+            if answer is not None:
+                await self.render(answer)
         await idempotency.store_response(db, self._claim, rendered, self._context.services.clock.now())
 
     async def render(self, outcome: OperationResult) -> bytes:

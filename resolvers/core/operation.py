@@ -75,14 +75,16 @@ class Call:
         """
         self.subjects.append(row)
 
-    async def store_response(self, db: AsyncSession, result: object) -> None:
+    async def store_response(self, db: AsyncSession, result: object, *, answer: object = None) -> None:
         """Store the response for repetitions, in the transaction of the last effect, as its last statement.
 
         For operations without a transaction of their own, which must return or raise this result next. Without this
         call, an operation that fails after its last effect runs again. Does nothing without a key.
+
+        An `answer` is what it returns next instead, if that must not be stored.
         """
         if self.idempotency is not None:
-            await self.idempotency.store_response(db, result)
+            await self.idempotency.store_response(db, result, answer=answer)
 
 
 @dataclass(frozen=True)

@@ -86,4 +86,5 @@ class User(SchemaModel):
     recovery_codes_left = computed(
         int, "How many recovery codes of the second factor are left; 0 without a second factor."
     )
+    sessions = computed(list[Token], "The user's valid tokens and log-ins, the last used first.")
     tokens = relations(Token, by="user_id", description="The user's tokens, including revoked and expired ones.")

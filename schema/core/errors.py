@@ -294,6 +294,12 @@ class TooManyExports(Conflict):
     meaning = "You have too many exports that are not finished. Wait for them, or cancel one."
 
 
+class TooManyTokens(Conflict):
+    """There are {number} valid tokens and log-ins of this user already. Revoke one first."""
+
+    meaning = "The user has too many valid tokens and log-ins. Revoke one first."
+
+
 class AlreadyQueued(Conflict):
     """An identical job is already queued or running. This one stays as it is."""
 

@@ -1,11 +1,13 @@
 """The tables of users and tokens."""
 
+import datetime as dt
 from typing import Any
 from uuid import UUID, uuid4
 
-from sqlalchemy import Column, Index, LargeBinary, event, inspect
+from sqlalchemy import Column, ColumnElement, Index, LargeBinary, and_, event, func, inspect, or_
 from sqlalchemy.dialects.postgresql import ARRAY, VARCHAR
-from sqlmodel import Field
+from sqlmodel import Field, col
+from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.account.user import Token, User
 from schema.core.errors import CONSTRAINT_ERRORS, AlreadyTaken
@@ -40,6 +42,21 @@ class TokenRow(Token, table=True):
     __tablename__ = "token"
     user_id: int = Field(foreign_key="app_user.id", index=True)
     digest: bytes = Field(unique=True)
+
+
+def is_valid_at(now: dt.datetime) -> ColumnElement[bool]:
+    """The condition of tokens that are neither revoked nor expired."""
+    expires_on = col(TokenRow.expires_on)
+    return and_(col(TokenRow.revoked_on).is_(None), or_(expires_on.is_(None), expires_on > now))
+
+
+async def lock_token(db: AsyncSession, token_id: int) -> TokenRow:
+    """A token as it is now, locked."""
+    return await db.get_one(TokenRow, token_id, with_for_update=True, populate_existing=True)
+
+
+LAST_USED = func.coalesce(col(TokenRow.last_used_on), col(TokenRow.created_on)).desc(), col(TokenRow.id).desc()
+"""The order of tokens, the last used first."""
 
 
 @event.listens_for(UserRow, "before_update")

@@ -54,6 +54,7 @@ NOT_IN_BACK_OFFICE = {
     "setUpSecondFactor": "The page of the account runs it.",
     "confirmSecondFactor": "The page of the account runs it.",
     "renewRecoveryCodes": "The page of the account runs it.",
+    "revokeToken": "The page of the account runs it.",
     "disableSecondFactor": "The page of the account runs it.",
     "revokeOtherSessions": "The page of the account runs it.",
     "beginPasskey": "The page of the account runs it.",
