@@ -109,7 +109,7 @@ AUDIT_ENTRIES = Resource(
 )
 API_REQUESTS = Resource(
     query="apiRequests",
-    columns=("occurredOn", "status", "method", "path", "errorCodes", "username"),
+    columns=("occurredOn", "status", "path", "errorCodes", "username"),
     title=("operations", "occurredOn"),
     related=(RelatedList("auditEntries", "Changes of this request", "requestId"),),
     search=("requestId",),
