@@ -35,7 +35,8 @@ def schema_texts() -> set[str]:
         types.add(resource.type)
         types.add(list_filter_of(resource.query))
         types.add(list_order_of(resource.query))
-        found |= {each.named for each in (*resource.reports, *resource.list_reports, *resource.related)}
+        found |= {report.named for report in (*resource.reports, *resource.list_reports)}
+        found |= {related.named for related in resource.related}
         for report in (*resource.reports, *resource.list_reports):
             field = queries()[report.query]
             types.add(get_named_type(field.type))
