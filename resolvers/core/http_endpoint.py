@@ -53,7 +53,7 @@ class HttpEndpoint(ABC, Generic[R]):
             response = self.internal_error_response(request, scope.get("state", {}).get("request_id", ""))
             failures = (INTERNAL_ERROR,)
         if failures:
-            self._record(request, self.status_of(response), failures, time.perf_counter() - begun)
+            self._record(request, self.status_of(response), failures, round(1000 * (time.perf_counter() - begun)))
         await response(scope, receive, send)
 
     async def context_of(self, request: Request) -> Context:
@@ -62,7 +62,7 @@ class HttpEndpoint(ABC, Generic[R]):
         context.transport = self.transport
         return context
 
-    def _record(self, request: Request, status: int, failures: Sequence[RequestFailure], duration: float) -> None:
+    def _record(self, request: Request, status: int, failures: Sequence[RequestFailure], duration_ms: int) -> None:
         """Queue a request for the API log, unless it was refused before anybody looked at its token."""
         scope = request.scope
         context: Context | None = scope.get("state", {}).get("context")
@@ -80,7 +80,7 @@ class HttpEndpoint(ABC, Generic[R]):
             operation=self.operation_name,
             status=status,
             failures=failures,
-            duration=duration,
+            duration_ms=duration_ms,
             client=context.user_agent,
             address=context.address,
         )

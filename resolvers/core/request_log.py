@@ -35,8 +35,7 @@ class FailedRequest:
     """The operation of the route; empty for GraphQL, where each failure names its own."""
     status: int
     failures: Sequence[RequestFailure]
-    duration: float
-    """In seconds."""
+    duration_ms: int
     client: str
     address: str
 
@@ -55,7 +54,7 @@ class FailedRequest:
                 "status": self.status,
                 "error_codes": _distinct(failure.code for failure in failures),
                 "messages": [mask(_with_field(failure)) for failure in failures],
-                "duration_ms": round(1000 * self.duration),
+                "duration_ms": self.duration_ms,
                 "client": mask(self.client),
                 "address": self.address,
             }
