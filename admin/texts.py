@@ -36,6 +36,7 @@ def schema_texts() -> set[str]:
         types.add(list_order_of(resource.query))
         found |= {report.named for report in (*resource.reports, *resource.list_reports)}
         found |= {resource.sheets} - {""}
+        found |= {related.named for related in resource.related}
         for report in (*resource.reports, *resource.list_reports):
             field = queries()[report.query]
             types.add(get_named_type(field.type))

@@ -58,14 +58,16 @@ async def context_of(request: Request) -> Context:
     """
     scope = request.scope
     services: Services = scope["app"].state.container.services
+    address = scope["client"][0] if scope.get("client") else ""
+    user_agent = header_of(scope, b"user-agent") or b""
+    context = Context(services, None, scope["state"]["request_id"], address, user_agent=user_agent.decode("latin-1"))
+    scope["state"]["context"] = context  # also for requests that are refused below: the API log records them
     credential = header_of(scope, b"authorization")
-    caller = await services.authenticator.authenticate_header(
+    context.caller = await services.authenticator.authenticate_header(
         None if credential is None else credential.decode("latin-1")
     )
-    address = scope["client"][0] if scope.get("client") else ""
-    await rate_limiting.check_request_limit(scope, services.limits, caller, address)
-    user_agent = header_of(scope, b"user-agent") or b""
-    return Context(services, caller, scope["state"]["request_id"], address, user_agent=user_agent.decode("latin-1"))
+    await rate_limiting.check_request_limit(scope, services.limits, context.caller, address)
+    return context
 
 
 async def handle_error(_request: Request, error: Exception) -> Response:

@@ -160,6 +160,7 @@ async def open_container(
         )
         stack.push_async_callback(services.limits.guesses.aclose)
         stack.push_async_callback(services.audit_buffer.aclose)
+        stack.push_async_callback(services.api_log.aclose)
         stack.push_async_callback(services.apple_pay.aclose)
         stack.callback(services.webhook_sender.close)
         yield Container(services, sandbox)

@@ -3,6 +3,7 @@
 import strawberry
 
 import resolvers.network.holder  # noqa: F401 - registers the addresses of holders and documents
+from resolvers import api_request as api_log
 from resolvers import audit, bank_account, code_reveal, document, legal
 from resolvers import coupon as coupons
 from resolvers import delivery as deliveries
@@ -75,6 +76,8 @@ from schema.graph.schema import build_schema
 @strawberry.type(description="All queries.")
 class Query:
     account_link = query_field(account_links.account_link)
+    api_request = query_field(api_log.api_request)
+    api_requests = query_field(api_log.api_requests)
     audit_entry = query_field(audit.audit_entry)
     audit_entries = query_field(audit.audit_entries)
     box = query_field(network_boxes.box)

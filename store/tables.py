@@ -11,6 +11,7 @@ from store.account.passkeys import PasskeyRow
 from store.account.second_factor import RecoveryCodeRow, TotpRow
 from store.account.users import TokenRow, UserRow
 from store.activation.activations import ActivationRow
+from store.audit.api_requests import ApiRequestRow
 from store.audit.entries import AuditEntryRow
 from store.bank_account import BankAccountRow
 from store.catalogue.catalogue import (
@@ -86,6 +87,7 @@ from store.webhook.rows import WebhookAttemptRow, WebhookDeliveryRow, WebhookEnd
 ROW_CLASSES: tuple[type[SQLModel], ...] = (
     AccountLinkRow,
     ActivationRow,
+    ApiRequestRow,
     AttemptRow,
     AttributeValueRow,
     AuditEntryRow,

@@ -22,6 +22,7 @@ PHRASES = {
 NAMED = {
     "includeCodes": "Whole codes", "maskedCode": "Code", "rowsDone": "Rows", "rowsExpected": "Rows of the list",
     "adultsPrice": "Price of an adult", "auditEntries": "Audit log", "AuditEntry": "Entry",
+    "apiRequests": "API log", "ApiRequest": "Request", "client": "Program", "durationMs": "Duration (ms)", "errorCodes": "Errors",
     "babyPrice": "Price of a baby", "boughtRentPrice": "Price paid for the stay", "cardPart": "Paid by card",
     "cardTotal": "Paid by card", "childrenPrice": "Price of a child", "codeEnd": "Code", "contestUntil": "Answer by",
     "createdOn": "Created", "effectiveOn": "Day", "expiresOn": "Valid until", "extraPart": "Paid by gift card",
@@ -51,7 +52,7 @@ VALUES = {
     "AMERICAN_EXPRESS": "American Express", "APPLE_PAY": "Apple Pay", "BIMONTHLY": "Twice a month", "CAPTURE": "Spent",
     "COMMAND_LINE": "Command", "CSV": "CSV", "XLSX": "XLSX", "CREDIT_CARD": "Bank card", "ENDING": "Ends first", "ENDING_DESCENDING": "Ends last",
     "EXPEDITION": "By post", "FATHERS_DAY": "Father’s Day", "GIFTEE": "Recipient", "GIFTEE_EMAIL": "E-mail to the recipient",
-    "GIFTER": "Giver", "GOOGLE_PAY": "Google Pay", "HOLD": "Reserved", "IDEAL": "iDEAL", "ISSUE": "Issued", "MASTER": "Platform",
+    "GIFTER": "Giver", "GOOGLE_PAY": "Google Pay", "GRAPHQL": "GraphQL", "REST": "REST", "HOLD": "Reserved", "IDEAL": "iDEAL", "ISSUE": "Issued", "MASTER": "Platform",
     "MONTH": "Every month", "MOTHERS_DAY": "Mother’s Day", "OK": "Succeeded", "ON_SITE": "On site", "PAYIN": "Payment",
     "PAYPAL": "PayPal", "POSTAL_MAIL_TO_BENEFICIARY": "By post to the recipient", "RANKING": "Position", "RELEASE": "Released",
     "REVERSAL": "Taken back", "TO_BE_VALIDATED": "To validate", "USAGES": "Uses", "USING": "Partly used",

@@ -6,6 +6,7 @@ from typing import Any
 
 from starlette.responses import Response
 
+from admin.core.paths import ROOT
 from admin.core.request import AdminRequest
 from admin.core.titles import title_of, titles_of, url_of
 from admin.graph.labels import split
@@ -61,7 +62,11 @@ async def show(request: AdminRequest) -> Response:
         row_actions=_row_actions(request, resource, url, parts),
         shown_buttons=SHOWN_BUTTONS,
         buttons=action_buttons(request, resource, resource.actions, url, values),
-        reports=[*_preview_links(resource, values), *report_links(request, resource.reports, url)],
+        reports=[
+            *_preview_links(resource, values),
+            *report_links(request, resource.reports, url),
+            *_related_links(request, resource, values),
+        ],
         progress=[values[name] or 0 for name in resource.progress] if changes else [],
         document_url=document_url(resource, values),
         file_url=f"{url}file/" if resource.file and values[resource.file] else "",
@@ -76,6 +81,15 @@ async def show(request: AdminRequest) -> Response:
 def _preview_links(resource: Resource, values: Mapping[str, Any]) -> list[ActionButton]:
     """The link to the object as customers see it, if they have a page of it."""
     return [ActionButton(named, url, is_dangerous=False) for named, url in preview_links(resource, values)]
+
+
+def _related_links(request: AdminRequest, resource: Resource, values: Mapping[str, Any]) -> list[ActionButton]:
+    """The links to those related lists that the user may see."""
+    return [
+        ActionButton(each.named, f"{ROOT}{address}", is_dangerous=False)
+        for each in resource.related
+        if request.may(each.access) and (address := each.url(values))
+    ]
 
 
 def action_buttons(

@@ -1,6 +1,6 @@
 """Partners, users and marketplaces, and what developers look at: webhooks, events, jobs, mail, the audit log."""
 
-from admin.resources.resource import FALSE, TRUE, Action, Child, Report, Resource, states
+from admin.resources.resource import FALSE, TRUE, Action, Child, RelatedList, Report, Resource, states
 
 OF_PARTNER = {"partnerUuid": "uuid"}
 LOOK = "accentColour", "logoUrl", "theme", "startPage"
@@ -109,4 +109,13 @@ AUDIT_ENTRIES = Resource(
     find="auditEntry",
     columns=("occurredOn", "refused", "actor", "username", "subjectType"),
     title=("operation", "occurredOn"),
+    related=(RelatedList("apiRequests", "Errors of this request", "requestId"),),
+    search=("requestId",),
+)
+API_REQUESTS = Resource(
+    query="apiRequests",
+    columns=("occurredOn", "status", "path", "errorCodes", "username"),
+    title=("operations", "occurredOn"),
+    related=(RelatedList("auditEntries", "Changes of this request", "requestId"),),
+    search=("requestId",),
 )

@@ -81,6 +81,7 @@ SECTIONS = (
             administration.EVENTS,
             administration.JOBS,
             administration.AUDIT_ENTRIES,
+            administration.API_REQUESTS,
         ),
     ),
 )

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
+from urllib.parse import urlencode
 
 from graphql import GraphQLObjectType, get_named_type
 
@@ -131,6 +132,26 @@ class Report:
 
 
 @dataclass(frozen=True)
+class RelatedList:
+    """A list with the objects that have the same value as an object, by the field of its filter."""
+
+    query: str
+    named: str
+    shared: str
+    """The field of the object, and of the filter of the list."""
+
+    @property
+    def access(self) -> RequiredAccess:
+        """What the list requires of its caller."""
+        return access_of(queries()[self.query])
+
+    def url(self, values: Mapping[str, Any]) -> str:
+        """The address of the list with its filter, below the back office; empty if the object has no such value."""
+        value = values[self.shared]
+        return f"{'-'.join(split(self.query))}/?{urlencode({self.shared: value})}" if value else ""
+
+
+@dataclass(frozen=True)
 class Child:
     """Objects that are listed on the page of another: its field with them, and their own actions."""
 
@@ -164,6 +185,8 @@ class Resource:
     """Reports about an object."""
     list_reports: tuple[Report, ...] = ()
     """Reports above the list."""
+    related: tuple[RelatedList, ...] = ()
+    """Lists that the page of an object leads to."""
     children: tuple[Child, ...] = ()
     left_out: frozenset[str] = frozenset()
     """Fields that its page does without."""

@@ -21,6 +21,18 @@ from store.database.transaction_reader import DatabaseReader, TransactionReader
 from store.tables import table_of
 
 
+@dataclass(frozen=True, slots=True)
+class RequestFailure:
+    """An error in a response to a program: its code and message, the operation, and the input field in the transport's
+    names.
+    """
+
+    code: str
+    message: str
+    operation: str = ""
+    field: Sequence[str | int] = ()
+
+
 @dataclass
 class Context:
     """The context of a request, the same for GraphQL, REST and the funnel."""
@@ -36,6 +48,8 @@ class Context:
     """Set by the transport if the request has an `Idempotency-Key` and changes something."""
     wording: MessageWording | None = None
     """How GraphQL words its errors; None for English with the names of the schema."""
+    failures: list[RequestFailure] = field(default_factory=list)
+    """The errors in the response of GraphQL, for the API log."""
 
     _loaders: Loaders | None = field(default=None, init=False, repr=False)
     _transaction_reader: TransactionReader | None = field(default=None, init=False, repr=False)

@@ -11,6 +11,7 @@ from resolvers.core.caller import Caller, Role
 from schema.core.errors import MarketplaceOnly, NotFound
 from schema.core.permission import Permission
 from schema.network.box import OfferStatus
+from store.audit.api_requests import ApiRequestRow
 from store.audit.entries import AuditEntryRow
 from store.event.events import EventRow
 from store.export.exports import ExportRow
@@ -32,6 +33,7 @@ T = TypeVar("T")
 
 MARKETPLACE_OWNED = (
     PartnerRow,
+    ApiRequestRow,
     AuditEntryRow,
     EventRow,
     ExportRow,

@@ -4,7 +4,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from resolvers.core.list_reader import ListReader
-from store.audit.buffer import AuditBuffer
+from store.audit.api_requests import ApiLog
+from store.audit.buffer import EntryBuffer
+from store.audit.entries import AUDIT_LOG
 from store.cart.carts import Carts
 from store.cart.multi_product_carts import MultiProductCarts
 from store.checkout.sessions import Sessions
@@ -42,8 +44,10 @@ class Services:
     """Reads lists by their names; None in programs that export none."""
     mailer: Mailer | None = None
     """Sends mail; None if no mail server is configured: messages then wait."""
-    audit_buffer: AuditBuffer = field(init=False)
+    audit_buffer: EntryBuffer = field(init=False)
     """Buffers the entries of the audit log that no request waits for."""
+    api_log: ApiLog = field(init=False)
+    """Takes the refused and failed requests of programs."""
     multi_product_carts: MultiProductCarts = field(init=False)
     limits: RateLimits = field(init=False)
     """Limits requests, log-ins and guesses."""
@@ -64,7 +68,8 @@ class Services:
         return self.list_reader
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "audit_buffer", AuditBuffer(self.db))
+        object.__setattr__(self, "audit_buffer", EntryBuffer(self.db, AUDIT_LOG))
+        object.__setattr__(self, "api_log", ApiLog(self.db))
         object.__setattr__(self, "multi_product_carts", MultiProductCarts(self.kv))
         object.__setattr__(self, "public_url", self.settings.public_url)
         object.__setattr__(self, "wallet_keys", WalletKeys(self.settings.wallet_folder))

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from resolvers import api_request as api_log
 from resolvers import audit, bank_account, ledger
 from resolvers.account import links as account_links
 from resolvers.account import sessions
@@ -183,6 +184,7 @@ SCHEDULES: Mapping[str, ScheduledTask] = {
     "gather_payouts": ScheduledTask("7 * * * *", gathering.gather_payouts),
     "issue_invoices": ScheduledTask("27 * * * *", issuing.issue_invoices),
     "provider_catch_up": ScheduledTask("*/15 * * * *", payment_polling.enqueue_missed_events),
+    "prune_api_requests": ScheduledTask("19 3 * * *", api_log.prune),
     "prune_audit_entries": ScheduledTask("17 3 * * *", audit.prune_entries),
     "prune_exports": ScheduledTask("43 * * * *", export_expiry.prune),
     "prune_jobs": ScheduledTask("37 * * * *", jobs.prune),

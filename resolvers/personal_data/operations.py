@@ -41,6 +41,7 @@ async def erase_personal_data(call: Call, input: ErasePersonalData) -> PersonalD
     is open, or something is not delivered. Repeating it changes nothing.
     """
     await call.services.audit_buffer.flush()
+    await call.services.api_log.flush()
     partner, person = await _person(call, input)
     call.add_audit_subject(partner)
     erased = await erase_person(call.db, person, call.services.clock.now())

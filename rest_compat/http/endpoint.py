@@ -2,14 +2,15 @@
 
 import datetime as dt
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
 from urllib.parse import quote
 
+import orjson
 from starlette.requests import Request
 
 from resolvers.core.caller import Transport
-from resolvers.core.context import Context
+from resolvers.core.context import Context, RequestFailure
 from resolvers.core.http_endpoint import ContextOf, HttpEndpoint
 from resolvers.core.idempotency import StoredResponse, key_of
 from rest_compat.http.body import report_unstorable
@@ -21,9 +22,12 @@ from schema.core.errors import AppError, InvalidInput, Problem, ProblemPath, Una
 from schema.core.permission import AccessRule
 
 WRITES = frozenset({"POST", "PUT", "PATCH"})
+FIRST_ERROR = 400
+"""The lowest status of errors."""
+AnyRestResponse: TypeAlias = RestResponse | StreamingRestResponse
 
 
-class Endpoint(HttpEndpoint):
+class Endpoint(HttpEndpoint[AnyRestResponse]):
     """Handles the requests of one route. Everything that depends only on the route is computed at start."""
 
     transport = Transport.REST
@@ -31,10 +35,11 @@ class Endpoint(HttpEndpoint):
     def __init__(self, route: RestRoute, context_of: ContextOf, values: PathValues) -> None:
         super().__init__(route.path, context_of)
         self.route = route
+        self.operation_name = route.operation.name
         self.values = values
         self.public = route.operation.permission is AccessRule.PUBLIC
 
-    async def answer(self, request: Request) -> RestResponse | StreamingRestResponse:
+    async def answer(self, request: Request) -> AnyRestResponse:
         if self.public:  # a public route ignores tokens: an expired one must not fail
             headers = [header for header in request.scope["headers"] if header[0] != b"authorization"]
             request = Request({**request.scope, "headers": headers}, request.receive)
@@ -47,7 +52,7 @@ class Endpoint(HttpEndpoint):
         return answer
 
     @abstractmethod
-    async def respond(self, request: Request, context: Context) -> RestResponse | StreamingRestResponse:
+    async def respond(self, request: Request, context: Context) -> AnyRestResponse:
         """Build the response. Unless the route is public, the caller is authenticated."""
 
     def error_response(self, request: Request, error: AppError) -> RestResponse:  # noqa: ARG002
@@ -58,6 +63,25 @@ class Endpoint(HttpEndpoint):
         """The response for an unexpected error."""
         detail = "Something went wrong on our side. Send us the request_id if it happens again."
         return json_response({"detail": detail, "request_id": request_id}, 500)
+
+    def status_of(self, response: AnyRestResponse) -> int:
+        """The HTTP status of a response."""
+        return response.status
+
+    def failures_of(self, request: Request, response: AnyRestResponse) -> Sequence[RequestFailure]:  # noqa: ARG002
+        """The error in a stored response, such as that of a declined payment; empty for a success."""
+        if response.status < FIRST_ERROR or isinstance(response, StreamingRestResponse):
+            return ()
+        told = orjson.loads(response.body)
+        return (RequestFailure(str(told.get("code", "")).upper(), str(told.get("detail", ""))),)
+
+    def failures_of_error(self, error: AppError) -> Sequence[RequestFailure]:
+        """What the response for an error tells: its problems, with the keys of this route."""
+        return [RequestFailure(p.code, str(p.message), field=self.key_path_of(p.path)) for p in error.problems]
+
+    def path_texts(self, request: Request) -> Mapping[str, str]:
+        """The values of the path parameters, as they were sent."""
+        return dict(zip(self.values.names, request.scope["path_texts"], strict=True))
 
     def key_path_of(self, path: ProblemPath) -> ProblemPath:
         """Convert the path of an input field to the path of its REST key."""
@@ -73,7 +97,7 @@ class Endpoint(HttpEndpoint):
 
     def _deprecation(self, deprecated: Deprecation, request: Request) -> list[Header]:
         """The `Deprecation` and `Link` headers that point to the successor of this URL."""
-        quoted = dict(zip(self.values.names, map(quote, request.scope["path_texts"]), strict=True))
+        quoted = {name: quote(text) for name, text in self.path_texts(request).items()}
         successor = request.url.replace(path=deprecated.successor.format(**quoted), query="")
         since = dt.datetime.combine(deprecated.since, dt.time.min, dt.UTC)
         return [

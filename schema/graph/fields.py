@@ -10,7 +10,7 @@ import strawberry
 from strawberry.types import get_object_definition
 from strawberry.utils.str_converters import capitalize_first, to_camel_case, to_snake_case
 
-from resolvers.core.context import Context
+from resolvers.core.context import Context, RequestFailure
 from resolvers.core.lists.connection import Connection
 from resolvers.core.lists.listing import DEFAULT_PAGE, LARGEST_PAGE, Listing, Lookup, PageArguments
 from resolvers.core.operation import Operation
@@ -163,6 +163,7 @@ def mutation_field(source: Operation[Any, Any], result: str | None = None) -> An
             if not error.is_user_error:
                 raise
             told = user_errors(error, arguments, context.wording or ENGLISH)
+            context.failures.extend(RequestFailure(each.code, each.message, source.name, each.field) for each in told)
             return payload(**({} if name is None else {name: None}), user_errors=told)
         return payload(**({} if name is None else {name: answer}), user_errors=[])
 

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from resolvers.core.caller import Transport
+from resolvers.core.context import RequestFailure
 from resolvers.core.http_endpoint import ContextOf, HttpEndpoint
 from resolvers.core.idempotency import key_of
 from schema.core.errors import AppError, InvalidInput
@@ -22,7 +23,7 @@ METHODS = {*READ_METHODS, "POST"}
 BAD_REQUEST, INTERNAL_SERVER_ERROR = 400, 500
 
 
-class GraphQLView(HttpEndpoint):
+class GraphQLView(HttpEndpoint[Response]):
     """The endpoint. `ide` serves GraphiQL to browsers."""
 
     transport = Transport.GRAPHQL
@@ -64,6 +65,20 @@ class GraphQLView(HttpEndpoint):
         """The response for an unexpected error."""
         extensions = {"code": "INTERNAL_ERROR", "requestId": request_id}
         return _error_response(request, INTERNAL_SERVER_ERROR, INTERNAL_MESSAGE, extensions, {})
+
+    def status_of(self, response: Response) -> int:
+        """The HTTP status of a response."""
+        return response.status_code
+
+    def failures_of(self, request: Request, response: Response) -> Sequence[RequestFailure]:  # noqa: ARG002
+        """The `errors` and `userErrors` of a response; empty for a success."""
+        context = request.scope["state"].get("context")
+        return () if context is None else context.failures
+
+    def failures_of_error(self, error: AppError) -> Sequence[RequestFailure]:
+        """What the response for an error tells."""
+        message, extensions = format_app_error(error)
+        return (RequestFailure(extensions["code"], message),)
 
 
 def _idempotency_key(request: Request) -> str | None:

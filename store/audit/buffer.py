@@ -1,18 +1,20 @@
-"""Audit entries that must not delay the request they describe: buffered, and written in batches."""
+"""Log entries that must not delay the request they describe: buffered, and written in batches."""
 
 import asyncio
 import contextlib
 import itertools
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import asyncpg
 import structlog
 from prometheus_client import Counter, Gauge
+from sqlalchemy import TextClause, text
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from schema.core.errors import Unavailable
-from store.audit.entries import reserve_ids, write_entries
 from store.database.db import Database
 
 log = structlog.get_logger(__name__)
@@ -32,22 +34,40 @@ BUILD_BATCH_SIZE = 1_000
 MAX_ENTRIES = 20_000
 MAX_BYTES = 32 * 1024 * 1024
 DATABASE_ERRORS = (TimeoutError, OSError, SQLAlchemyError, asyncpg.PostgresError, asyncpg.InterfaceError, Unavailable)
-LOST_ENTRIES = Counter("coffret_audit_lost_total", "Entries that never reached the audit log.")
-WAITING_ENTRIES = Gauge(
-    "coffret_audit_waiting", "Entries waiting to be written to the audit log.", multiprocess_mode="livesum"
-)
+RESERVE_IDS = text("SELECT nextval(pg_get_serial_sequence(:name, 'id')) FROM generate_series(1, :number)")
 
 
-class AuditBuffer:
-    """A bounded buffer before the audit log. It writes nothing while it is empty.
+@dataclass(frozen=True, slots=True)
+class LogTable:
+    """A table that entries are added to. `insert` takes them as a JSON list, `entries`, with their `ids`."""
+
+    name: str
+    insert: TextClause
+    lost: Counter
+    """Counts entries that never reached the table."""
+    waiting: Gauge
+    """The number of entries that wait to be written."""
+
+    async def reserve_ids(self, connection: AsyncConnection, number: int) -> list[int]:
+        """Reserve ids for this many entries."""
+        return [row[0] for row in await connection.execute(RESERVE_IDS, {"name": self.name, "number": number})]
+
+    async def write_entries(self, connection: AsyncConnection, ids: Sequence[int], entries: Sequence[bytes]) -> None:
+        """Write entries under ids that were reserved for them; existing entries stay unchanged."""
+        await connection.execute(self.insert, {"entries": f"[{b','.join(entries).decode()}]", "ids": list(ids)})
+
+
+class EntryBuffer:
+    """A bounded buffer before a log. It writes nothing while it is empty.
 
     A request that produces entries faster than the database takes them waits in `wait_for_room`, so that none is lost.
     While the database is away nobody waits: entries are buffered as far as they fit and written once, even if the
-    response to a write was lost. Entries that do not fit are counted, in the log and in `coffret_audit_lost_total`.
+    response to a write was lost. Entries that do not fit are counted, in the program's log and in the table's counter.
     """
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: Database, table: LogTable) -> None:
         self._db = db
+        self._table = table
         self._drafts: deque[EntryBuilder] = deque()
         self._entries: deque[bytes] = deque()
         self._bytes = 0
@@ -83,7 +103,7 @@ class AuditBuffer:
             return
         self._drafts.append(draft)
         if self._task is None:
-            self._task = asyncio.create_task(self._run(), name="audit buffer")
+            self._task = asyncio.create_task(self._run(), name=f"buffer of {self._table.name}")
 
     async def write(self, draft: EntryBuilder) -> None:
         """Write an entry now, or later if the database does not accept it."""
@@ -92,7 +112,7 @@ class AuditBuffer:
             async with asyncio.timeout(TIMEOUT):
                 await self.flush()
         except DATABASE_ERRORS as error:
-            log.warning("an audit entry could not be written yet", error=str(error))
+            log.warning("an entry could not be written yet", table=self._table.name, error=str(error))
 
     async def flush(self) -> None:
         """Write all current entries. Raises the errors of the database; unwritten entries then stay in the buffer."""
@@ -109,14 +129,14 @@ class AuditBuffer:
         try:
             async with self._db.autocommit_engine.connect() as connection:  # autocommit: one round trip per statement
                 if len(self._ids) < len(batch):
-                    self._ids += await reserve_ids(connection, WRITE_BATCH_SIZE)
-                await write_entries(connection, self._ids[: len(batch)], batch)
+                    self._ids += await self._table.reserve_ids(connection, WRITE_BATCH_SIZE)
+                await self._table.write_entries(connection, self._ids[: len(batch)], batch)
         except DBAPIError as error:
             if not _is_data_error(error):
                 self._notify_waiters(away=True)
                 raise
             if len(batch) == 1:
-                log.exception("an audit entry could not be written")
+                log.exception("an entry could not be written", table=self._table.name)
                 self._drop_first(1)
                 self._count_lost()
             self._at_once = max(1, len(batch) // 2)
@@ -156,7 +176,12 @@ class AuditBuffer:
                 await self.flush()
             except DATABASE_ERRORS as error:
                 pause = min(2 * pause, MAX_RETRY_PAUSE)
-                log.warning("audit entries wait for the database", waiting=len(self._entries), error=str(error))
+                log.warning(
+                    "entries wait for the database",
+                    table=self._table.name,
+                    waiting=len(self._entries),
+                    error=str(error),
+                )
             else:
                 pause = FLUSH_INTERVAL
             self._report_waiting()
@@ -170,7 +195,7 @@ class AuditBuffer:
             try:
                 entry = self._drafts.popleft()()
             except Exception:
-                log.exception("an audit entry could not be built")
+                log.exception("an entry could not be built", table=self._table.name)
                 self._ended += 1
                 self._count_lost()
                 continue
@@ -188,15 +213,15 @@ class AuditBuffer:
             self._bytes -= len(self._entries.popleft())
         del self._ids[:number]
         self._ended += number
-        WAITING_ENTRIES.set(len(self._drafts) + len(self._entries))
+        self._table.waiting.set(len(self._drafts) + len(self._entries))
 
     def _count_lost(self, number: int = 1) -> None:
         self._lost += number
-        LOST_ENTRIES.inc(number)
+        self._table.lost.inc(number)
 
     def _report_waiting(self) -> None:
         if self._lost:
-            log.error("audit entries were lost", lost=self._lost)
+            log.error("entries were lost", table=self._table.name, lost=self._lost)
             self._lost = 0
 
 

@@ -1,15 +1,17 @@
 """The audit log as rows. They are written once; the database refuses to change them."""
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
+from prometheus_client import Counter, Gauge
 from sqlalchemy import Index, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.audit import AuditEntry
+from store.audit.buffer import LogTable
 
 COLUMN_TYPES: Mapping[str, str] = {
     "occurred_on": "timestamptz",
@@ -52,6 +54,12 @@ INSERT = text(f"""
     ON CONFLICT (id) DO NOTHING
 """)  # noqa: S608 - of names in this file
 """Inserts any number of entries in one statement, which also reads their users, tokens and marketplaces."""
+AUDIT_LOG = LogTable(
+    "audit_entry",
+    INSERT,
+    Counter("coffret_audit_lost_total", "Entries that never reached the audit log."),
+    Gauge("coffret_audit_waiting", "Entries waiting to be written to the audit log.", multiprocess_mode="livesum"),
+)
 
 VOUCHER_OPERATION = "update_voucher"
 USE_OPERATIONS = (
@@ -78,6 +86,7 @@ class AuditEntryRow(AuditEntry, table=True):
         Index("audit_entry_of_marketplace_idx", "marketplace_id", "occurred_on", "id"),
         Index("audit_entry_of_all_idx", "occurred_on", "id"),
         Index("audit_entry_subject_idx", "subject_type", "subject_id"),
+        Index("audit_entry_request_idx", "request_id", postgresql_using="hash"),
         Index("audit_entry_use_idx", "partner_id", "occurred_on", "id", postgresql_where=text(IS_USE)),
     )
 
@@ -86,17 +95,6 @@ async def write_entry(db: AsyncSession | AsyncConnection, entry: bytes) -> None:
     """Write an entry in the open transaction."""
     connection = await db.connection() if isinstance(db, AsyncSession) else db
     await connection.execute(INSERT, {"entries": f"[{entry.decode()}]", "ids": [None]})
-
-
-async def write_entries(connection: AsyncConnection, ids: Sequence[int], entries: Sequence[bytes]) -> None:
-    """Write entries under ids that were reserved for them; existing entries stay unchanged."""
-    await connection.execute(INSERT, {"entries": f"[{b','.join(entries).decode()}]", "ids": list(ids)})
-
-
-async def reserve_ids(connection: AsyncConnection, number: int) -> list[int]:
-    """Reserve ids for this many entries."""
-    query = text("SELECT nextval(pg_get_serial_sequence('audit_entry', 'id')) FROM generate_series(1, :number)")
-    return [row[0] for row in await connection.execute(query, {"number": number})]
 
 
 async def prune_audit_log(db: AsyncSession, before: dt.datetime) -> int:

@@ -1,4 +1,6 @@
-"""Personal data outside the rows of orders: in mails, events, filters, answers of webhook endpoints, and stored responses."""
+"""Personal data outside the rows of orders: in mails, events, filters, answers of webhook endpoints, stored responses, and
+refused requests.
+"""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -26,6 +28,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from schema.mail import MailKind
 from store.account.users import TokenRow, UserRow
+from store.audit.api_requests import ApiRequestRow
 from store.database.loaders import is_any_of
 from store.event.events import EventRow
 from store.export.exports import ExportRow
@@ -80,6 +83,7 @@ async def erase_traces(
     """Erase what is left of a person in these tables, in the open transaction."""
     events = await _erase_events(db, person, texts, person_rows)
     await _erase_filters(db, person, texts)
+    await _erase_requests(db, person, texts)
     return ErasedTraces(
         mails=await _erase_mails(db, person, texts, person_rows),
         events=len(events),
@@ -168,6 +172,19 @@ async def _erase_filters(db: AsyncSession, person: PersonKey, texts: PersonalTex
     over = select_rows(export).where(*of_users, col(export.ended_on).is_not(None)).order_by(col(export.id))
     with_email = [each.id for each in (await db.exec(over.with_for_update())).all() if texts.has_email(each.filter)]
     await db.exec(update(export).where(col(export.id).in_(with_email)).values(filter={}))
+
+
+async def _erase_requests(db: AsyncSession, person: PersonKey, texts: PersonalTexts) -> None:
+    """Delete the refused requests that have the address: those of the partner and of users who see its data, and those
+    that belong to nobody.
+    """
+    row = ApiRequestRow
+    of_users = or_(col(row.user_id).in_(_users_with_sight(person)), col(row.user_id).is_(None))
+    told = or_(contains(row.path, texts.needle), contains(row.messages, texts.needle))
+    query = select_rows(row).where(or_(of_person(row, person), of_users), told).order_by(col(row.id))
+    requests = (await db.exec(query.with_for_update())).all()
+    with_email = [each.id for each in requests if texts.has_email([each.path, each.messages])]
+    await db.exec(delete(row).where(col(row.id).in_(with_email)))
 
 
 async def _erase_responses(db: AsyncSession, person: PersonKey, texts: PersonalTexts) -> int:

@@ -15,7 +15,7 @@ from tests.admin.office import DEMO_STAFF, LOG_IN, ROOT, Office, change_form, ro
 
 FEW = 25
 """Rows of a page."""
-UNSEEN = {"exports", "webhook-endpoints", "webhook-deliveries"}
+UNSEEN = {"api-requests", "exports", "webhook-endpoints", "webhook-deliveries"}
 """Resources of which the demo data has nothing."""
 
 in_shared_loop = pytest.mark.asyncio(loop_scope="session")

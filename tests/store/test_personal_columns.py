@@ -13,6 +13,7 @@ NAMES = re.compile(
     r"_name|mail|phone|address|postal|(^|_)city|message|comment|gift(er|ee)|recipient|buyer|customer|reason|answer|content|payload|digest|filter"
 )
 ERASED: Mapping[str, frozenset[str]] = {
+    "api_request": frozenset({"messages"}),
     "checkout_attempt": frozenset({"buyer", "lines", "session_digest"}),
     "customer": frozenset(emptied.CUSTOMER),
     "event": frozenset({"data"}),
@@ -72,6 +73,7 @@ NO_BUYER = frozenset(
 """Tables about partners, their representatives and staff, and about what is sold: nothing of them is a buyer's."""
 OF_INVOICE = "Of a company: the law asks to keep invoices."
 STAYS: Mapping[str, str] = {
+    "api_request.address": "Of a program, for as many days as the log goes back.",
     "checkout_attempt.failure_reason": "A word of the payment provider's list.",
     "coupon.email_condition": "A rule of the shop, such as a domain.",
     "dispute.reason_code": "A word of the bank's list.",

@@ -156,6 +156,12 @@ class Settings(ProviderSettings):
     audit_days: int | None = Field(
         default=None, ge=30, description="How many days the audit log is stored; by default for ever."
     )
+    api_log_days: int = Field(
+        default=14,
+        ge=1,
+        le=90,
+        description="How many days refused and failed requests of programs are stored, 90 at most.",
+    )
     personal_data_days: int | None = Field(
         default=None, ge=90, description="How many days orders keep the data of their people; by default for ever."
     )

@@ -1,6 +1,6 @@
 """What becomes of the errors of a request, whatever the transport."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -10,7 +10,7 @@ from starlette.types import Message
 from structlog.testing import capture_logs
 
 from resolvers.core.caller import Transport
-from resolvers.core.context import Context
+from resolvers.core.context import Context, RequestFailure
 from resolvers.core.http_endpoint import HttpEndpoint
 from schema.core.errors import (
     AppError,
@@ -25,7 +25,7 @@ from schema.graph.errors import WrongMethod
 from tests.rest_compat.things import SERVICES
 
 
-class Plain(HttpEndpoint):
+class Plain(HttpEndpoint[PlainTextResponse]):
     """A transport that says everything in plain text."""
 
     transport = Transport.GRAPHQL
@@ -47,8 +47,17 @@ class Plain(HttpEndpoint):
     def internal_error_response(self, request: Request, request_id: str) -> PlainTextResponse:
         return PlainTextResponse(request_id, 500)
 
+    def status_of(self, response: PlainTextResponse) -> int:
+        return response.status_code
 
-async def messages_of(app: HttpEndpoint) -> list[Message]:
+    def failures_of(self, request: Request, response: PlainTextResponse) -> Sequence[RequestFailure]:
+        return ()
+
+    def failures_of_error(self, error: AppError) -> Sequence[RequestFailure]:
+        return (RequestFailure(error.code(), str(error)),)
+
+
+async def messages_of(app: Plain) -> list[Message]:
     """What is sent for a request."""
     sent: list[Message] = []
 

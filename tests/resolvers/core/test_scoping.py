@@ -53,6 +53,7 @@ OWNED_BY = {
 }
 """Which of the rows that each partner has belongs to a table."""
 ELSEWHERE = {
+    "api_request": "test_api_requests.py",
     "app_user": "test_users.py",
     "audit_entry": "test_audit_entries.py",
     "bank_account": "test_bank_accounts.py",

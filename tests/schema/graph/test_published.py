@@ -15,6 +15,7 @@ from resolvers.core.context import Context
 from resolvers.core.lists.connection import Connection
 from resolvers.payment.checkout import payment
 from schema.account.user import UserRole
+from schema.api_request import ApiTransport
 from schema.checkout.checkout import ProductChoice
 from schema.core.permission import GRANTABLE_PERMISSIONS
 from schema.core.text import Text
@@ -36,6 +37,7 @@ from schema.reconciliation import ReconciliationFindingKind, ReconciliationRunSt
 from schema.root import schema
 from schema.voucher.voucher import VoucherState
 from store.account.users import UserRow
+from store.audit.api_requests import ApiRequestRow
 from store.bank_account import BankAccountRow
 from store.catalogue.catalogue import EnvironmentRow, PriceRangeRow, PrototypeImageRow
 from store.core.clock import clock
@@ -161,6 +163,7 @@ async def sold(shop: Shop) -> None:
     await requested(shop)
     await reconciled(shop)
     await exported(shop)
+    await refused(shop)
     terms: dict[str, Any] = {"content": Text(en="Terms"), "website": Text()}
     await shop.add(LegalDocumentRow(partner_id=shop.partner.id, kind=LegalDocumentKind.TERMS, **terms))
     await shop.add(InvoiceRow(kind=InvoiceKind.INVOICE, **of, **numbers, **period, **amounts))
@@ -175,6 +178,22 @@ async def exported(shop: Shop) -> None:
     of: dict[str, Any] = {"user_id": await shop.one("SELECT min(id) FROM app_user"), "partner_id": shop.partner.id}
     asked: dict[str, Any] = {"list": "orders", "order_by": "NEWEST", "columns": [], "role": UserRole.PARTNER}
     await shop.add(ExportRow(format=ExportFormat.CSV, state=ExportState.CANCELLED, ended_on=clock.now(), **of, **asked))
+
+
+async def refused(shop: Shop) -> None:
+    """A request that was refused."""
+    of: dict[str, Any] = {"partner_id": shop.partner.id, "marketplace_id": shop.partner.marketplace_id, "user_id": 1}
+    told: dict[str, Any] = {
+        "operations": ["order"],
+        "error_codes": ["NOT_FOUND"],
+        "messages": ["This order was not found."],
+    }
+    where: dict[str, Any] = {"transport": ApiTransport.GRAPHQL, "method": "POST", "path": "/graphql", "status": 200}
+    await shop.add(
+        ApiRequestRow(
+            id=1, occurred_on=clock.now(), request_id="req", duration_ms=3, username="ada", **of, **told, **where
+        )
+    )
 
 
 async def adjusted(shop: Shop, book_id: int) -> None:

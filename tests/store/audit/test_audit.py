@@ -14,8 +14,8 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 
 from schema.core.errors import Unavailable
 from store.audit import buffer as buffer_module
-from store.audit.buffer import AuditBuffer
-from store.audit.entries import encode_entry, prune_audit_log, reserve_ids, write_entries, write_entry
+from store.audit.buffer import EntryBuffer, LogTable
+from store.audit.entries import AUDIT_LOG, encode_entry, prune_audit_log, write_entry
 from store.core.clock import clock
 from store.database.db import Database
 
@@ -72,10 +72,10 @@ async def test_only_what_is_older_than_was_said_can_be_deleted(database: Databas
 
 async def test_entries_written_again_under_their_ids_are_there_once(database: Database) -> None:
     async with database.engine.begin() as connection:
-        ids = await reserve_ids(connection, 2)
+        ids = await AUDIT_LOG.reserve_ids(connection, 2)
     for _ in range(2):
         async with database.engine.begin() as connection:
-            await write_entries(connection, ids, [entry("a"), entry("b")])
+            await AUDIT_LOG.write_entries(connection, ids, [entry("a"), entry("b")])
     assert await logged_operations(database) == ["a", "b"]
 
 
@@ -90,7 +90,7 @@ class Away:
         self.because: Exception = asyncpg.CannotConnectNowError("the database system is starting up")
         self.lose_answers = 0
         self.writes = 0
-        whole = write_entries
+        whole = LogTable.write_entries
 
         async def interrupted(*arguments: Any) -> None:
             self.writes += 1
@@ -99,10 +99,10 @@ class Away:
             await whole(*arguments)
             if self.lose_answers:
                 self.lose_answers -= 1
-                await arguments[0].commit()
+                await arguments[1].commit()
                 raise OperationalError("INSERT", {}, Exception("connection was closed"))
 
-        monkeypatch.setattr(buffer_module, "write_entries", interrupted)
+        monkeypatch.setattr(LogTable, "write_entries", interrupted)
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ def way(database: Database, monkeypatch: pytest.MonkeyPatch) -> Away:
     return Away(database, monkeypatch)
 
 
-async def settled(buffer: AuditBuffer) -> None:
+async def settled(buffer: EntryBuffer) -> None:
     """Wait until all is written."""
     async with asyncio.timeout(60):
         while buffer._task is not None:
@@ -121,7 +121,7 @@ async def settled(buffer: AuditBuffer) -> None:
 
 
 async def test_entries_are_written_together_soon_after(database: Database, way: Away) -> None:
-    buffer = AuditBuffer(database)
+    buffer = EntryBuffer(database, AUDIT_LOG)
     for number in range(1200):
         buffer.put(lambda number=number: entry(str(number)))  # type: ignore[misc]
     assert await logged_operations(database) == []
@@ -136,7 +136,7 @@ async def test_entries_are_written_together_soon_after(database: Database, way: 
 async def test_entries_outlast_an_outage_and_are_written_once(
     database: Database, way: Away, because: Exception
 ) -> None:
-    buffer = AuditBuffer(database)
+    buffer = EntryBuffer(database, AUDIT_LOG)
     way.away, way.because = True, because
     buffer.put(lambda: entry("first"))
     await asyncio.sleep(0.1)
@@ -150,7 +150,7 @@ async def test_entries_outlast_an_outage_and_are_written_once(
 
 
 async def test_the_database_itself_may_end_connections(database: Database) -> None:
-    buffer = AuditBuffer(database)
+    buffer = EntryBuffer(database, AUDIT_LOG)
     buffer.put(lambda: entry("before"))
     await buffer.flush()
     async with database.engine.begin() as connection:
@@ -162,7 +162,7 @@ async def test_the_database_itself_may_end_connections(database: Database) -> No
 
 
 async def test_the_end_of_the_program_writes_what_is_left(database: Database) -> None:
-    buffer = AuditBuffer(database)
+    buffer = EntryBuffer(database, AUDIT_LOG)
     buffer.put(lambda: entry("last"))
     await buffer.aclose()
     assert await logged_operations(database) == ["last"]
@@ -170,9 +170,9 @@ async def test_the_end_of_the_program_writes_what_is_left(database: Database) ->
 
 async def test_what_does_not_fit_is_counted(database: Database, way: Away, monkeypatch: pytest.MonkeyPatch) -> None:
     lost: list[int] = []
-    monkeypatch.setattr(buffer_module.LOST_ENTRIES, "inc", lost.append)
+    monkeypatch.setattr(AUDIT_LOG.lost, "inc", lost.append)
     monkeypatch.setattr(buffer_module, "MAX_ENTRIES", 3)
-    buffer = AuditBuffer(database)
+    buffer = EntryBuffer(database, AUDIT_LOG)
     way.away = True
     for number in range(5):
         buffer.put(lambda number=number: entry(str(number)))  # type: ignore[misc]
@@ -186,10 +186,10 @@ async def test_a_burst_waits_for_room_and_loses_nothing(
     database: Database, way: Away, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lost: list[int] = []
-    monkeypatch.setattr(buffer_module.LOST_ENTRIES, "inc", lost.append)
+    monkeypatch.setattr(AUDIT_LOG.lost, "inc", lost.append)
     monkeypatch.setattr(buffer_module, "MAX_ENTRIES", 300)
     monkeypatch.setattr(buffer_module, "WRITE_BATCH_SIZE", 100)
-    buffer, held = AuditBuffer(database), []
+    buffer, held = EntryBuffer(database, AUDIT_LOG), []
 
     async def client(who: int) -> None:
         for number in range(100):
@@ -212,9 +212,9 @@ async def test_a_burst_while_the_database_is_away_waits_for_nobody_and_counts_wh
     database: Database, way: Away, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lost: list[int] = []
-    monkeypatch.setattr(buffer_module.LOST_ENTRIES, "inc", lost.append)
+    monkeypatch.setattr(AUDIT_LOG.lost, "inc", lost.append)
     monkeypatch.setattr(buffer_module, "MAX_ENTRIES", 300)
-    buffer, way.away = AuditBuffer(database), True
+    buffer, way.away = EntryBuffer(database, AUDIT_LOG), True
     buffer.put(lambda: entry("first"))
     with pytest.raises(asyncpg.CannotConnectNowError):
         await buffer.flush()
@@ -234,9 +234,9 @@ async def test_large_entries_are_bounded_by_their_bytes(
     database: Database, way: Away, monkeypatch: pytest.MonkeyPatch, *, away: bool
 ) -> None:
     lost: list[int] = []
-    monkeypatch.setattr(buffer_module.LOST_ENTRIES, "inc", lost.append)
+    monkeypatch.setattr(AUDIT_LOG.lost, "inc", lost.append)
     monkeypatch.setattr(buffer_module, "MAX_BYTES", 10 * len(entry("1")))
-    buffer, way.away = AuditBuffer(database), away
+    buffer, way.away = EntryBuffer(database, AUDIT_LOG), away
     buffer.put(lambda: entry("0"))
     with pytest.raises(asyncpg.CannotConnectNowError) if away else contextlib.nullcontext():
         await buffer.flush()
@@ -256,7 +256,7 @@ async def test_large_entries_are_bounded_by_their_bytes(
 
 
 async def test_a_wait_for_one_entry_is_none_for_those_that_come_later(database: Database, way: Away) -> None:
-    buffer = AuditBuffer(database)
+    buffer = EntryBuffer(database, AUDIT_LOG)
 
     async def more() -> None:
         while not done.is_set():
@@ -276,8 +276,8 @@ async def test_a_wrong_entry_among_many_is_found_in_a_few_writes(
     database: Database, way: Away, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lost: list[int] = []
-    monkeypatch.setattr(buffer_module.LOST_ENTRIES, "inc", lost.append)
-    buffer = AuditBuffer(database)
+    monkeypatch.setattr(AUDIT_LOG.lost, "inc", lost.append)
+    buffer = EntryBuffer(database, AUDIT_LOG)
     for number in range(1000):
         buffer.put(lambda number=number: entry("x" * 81 if number == 700 else str(number)))  # type: ignore[misc]
     await buffer.flush()
@@ -287,7 +287,7 @@ async def test_a_wrong_entry_among_many_is_found_in_a_few_writes(
 
 
 async def test_what_is_kept_of_an_entry_is_its_bytes_and_little_more(database: Database, way: Away) -> None:
-    buffer, way.away = AuditBuffer(database), True
+    buffer, way.away = EntryBuffer(database, AUDIT_LOG), True
     tracemalloc.start()
     try:
         for _ in range(1000):
@@ -305,8 +305,8 @@ async def test_one_entry_that_cannot_be_written_takes_no_other_with_it(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lost: list[int] = []
-    monkeypatch.setattr(buffer_module.LOST_ENTRIES, "inc", lost.append)
-    buffer = AuditBuffer(database)
+    monkeypatch.setattr(AUDIT_LOG.lost, "inc", lost.append)
+    buffer = EntryBuffer(database, AUDIT_LOG)
     buffer.put(lambda: entry("a"))
     buffer.put(lambda: entry("x" * 81))
     buffer.put(lambda: 1 / 0)  # type: ignore[arg-type, return-value]
