@@ -147,7 +147,7 @@ async def _form(
         "form",
         400 if problems else 200,
         fields=fields,
-        **_listed(objects.names()),
+        **_outcome_lists(objects.names()),
         problems=[text for name, text in problems.items() if name.partition(".")[0] not in names],
     )
 
@@ -166,7 +166,7 @@ def _preview(
         objects,
         "preview",
         400 if needs_tick else 200,
-        **_listed(outcomes),
+        **_outcome_lists(outcomes),
         possible=possible,
         sums=objects.sums(possible),
         values=values,
@@ -177,10 +177,10 @@ def _preview(
 
 def _result(request: AdminRequest, objects: BulkObjects, outcomes: Sequence[ObjectOutcome]) -> Response:
     done = [each for each in outcomes if not each.problem]
-    return _render(request, objects, "result", 200, **_listed(outcomes), possible=done, sums=objects.sums(done))
+    return _render(request, objects, "result", 200, **_outcome_lists(outcomes), possible=done, sums=objects.sums(done))
 
 
-def _listed(outcomes: Sequence[ObjectOutcome]) -> Mapping[str, object]:
+def _outcome_lists(outcomes: Sequence[ObjectOutcome]) -> Mapping[str, object]:
     """The objects that a page lists, and how many it does not."""
     problems = [each for each in outcomes if each.problem]
     others = [each for each in outcomes if not each.problem]

@@ -100,7 +100,7 @@ class BulkAction:
         return list(dict.fromkeys(found))
 
     @property
-    def told(self) -> Sequence[str]:
+    def result_values(self) -> Sequence[str]:
         """The values of a changed object that are told."""
         return [*self.compared, self.amount] if self.amount else self.compared
 

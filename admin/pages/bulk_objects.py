@@ -106,7 +106,7 @@ class BulkObjects:
     def _document(self) -> str:
         mutation, result = self.bulk.action.mutation, result_of(self.bulk.action.mutation)
         assert result is not None
-        selected = values_selection(self.bulk.resource.type, (self.bulk.resource.key, *self.bulk.told))
+        selected = values_selection(self.bulk.resource.type, (self.bulk.resource.key, *self.bulk.result_values))
         return (
             f"mutation($input: {self.bulk.input.name}!) {{ {mutation}(input: $input) "
             f"{{ {result[0]} {{ {selected} }} userErrors {{ field code message }} }} }}"

@@ -78,12 +78,7 @@ async def show(request: AdminRequest) -> Response:
         filters=filter.fields(await choices_of(request, list_filter_of(resource.query), filter.hidden)),
         import_url=import_link(request, resource.slug),
         bulk=allowed_bulk_actions(request, resource),
-        orders=[(name, value_label(name)) for name in list_order_of(resource.query).values],
-        order=order,
-        sizes=SIZES,
-        size=size,
-        most=MOST,
-        print=(SHEETS, resource.sheets) if resource.sheets else None,
+        **_controls(resource, order, size),
         list_query=_list_query(request),
         reports=report_links(request, resource.list_reports, f"{ROOT}{resource.slug}/"),
         problems=[*_problems(answer), *filter.hidden_problems(request)],
@@ -97,6 +92,18 @@ async def show(request: AdminRequest) -> Response:
             if request.may_change(action.access)
         ],
     )
+
+
+def _controls(resource: Resource, order: str, size: str) -> Mapping[str, object]:
+    """What can be chosen for a list: its order, the size of its pages, and what becomes of many of its rows."""
+    return {
+        "orders": [(name, value_label(name)) for name in list_order_of(resource.query).values],
+        "order": order,
+        "sizes": SIZES,
+        "size": size,
+        "most": MOST,
+        "print": (SHEETS, resource.sheets) if resource.sheets else None,
+    }
 
 
 def _order(resource: Resource, asked: QueryParams) -> str:

@@ -199,7 +199,7 @@ def _now_ms(call: Call) -> int:
     return int(call.services.clock.now().timestamp() * 1000)
 
 
-def _required(found: T | None) -> T:
-    if found is None:
+def _required(sold: T | None) -> T:
+    if sold is None:
         raise NotFound(thing="preview")
-    return found
+    return sold

@@ -56,9 +56,10 @@ async def update_gift_card_offer(call: Call, input: UpdateGiftCardOffer) -> Part
     """
     partner = await owner_of(call, input.partner_uuid)
     row = await find_visible(call.db, call.caller, PartnerRow, "partner", lock=True, id=partner.id)
+    currency = await currency_of(call, row)  # before the row has values that no constraint would take
     for name in GiftCardOffer.model_fields:
         if (change := change_of(input, name)) is not None:
             setattr(row, COLUMN_PREFIX + name, change.value)
-    check_gift_card_offer(row, await currency_of(call, row))
+    check_gift_card_offer(row, currency)
     await call.db.flush()
     return row

@@ -229,6 +229,7 @@ class InsufficientFunds(InsufficientBalance):
 
     @classmethod
     def code(cls) -> str:
+        """That of the balance: programs treat both alike, and only the message differs."""
         return InsufficientBalance.code()
 
 

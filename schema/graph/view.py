@@ -72,7 +72,7 @@ class GraphQLView(HttpEndpoint[Response]):
 
     def failures_of(self, request: Request, response: Response) -> Sequence[RequestFailure]:  # noqa: ARG002
         """The `errors` and `userErrors` of a response; empty for a success."""
-        context = request.scope["state"].get("context")
+        context = request.scope.get("state", {}).get("context")
         return () if context is None else context.failures
 
     def failures_of_error(self, error: AppError) -> Sequence[RequestFailure]:

@@ -6,12 +6,14 @@ from store.partner.partners import PartnerRow
 
 
 def check_gift_card_offer(partner: PartnerRow, currency: str) -> None:
-    """Check bounds and suggested values, which messages tell in the currency. Raises InvalidInput, located by the fields of the offer's input."""
+    """Check bounds and suggested values. Raises InvalidInput, located by the fields of the offer's input, with amounts in the
+    currency.
+    """
     least, most = partner.gift_card_offer_minimum, partner.gift_card_offer_maximum
-    told = {"least": MessageAmount(least, currency), "most": MessageAmount(most, currency)}
+    bounds = {"least": MessageAmount(least, currency), "most": MessageAmount(most, currency)}
     if least > most:
         raise InvalidInput.at(
-            "maximum", TemplatedMessage("Send at least the minimum, {least}.", least=told["least"]), "OUT_OF_RANGE"
+            "maximum", TemplatedMessage("Send at least the minimum, {least}.", least=bounds["least"]), "OUT_OF_RANGE"
         )
     suggested = partner.gift_card_offer_suggested
     problems = [
@@ -21,7 +23,7 @@ def check_gift_card_offer(partner: PartnerRow, currency: str) -> None:
             TemplatedMessage(
                 "{value} is not from {least} to {most}: propose another value.",
                 value=MessageAmount(value, currency),
-                **told,
+                **bounds,
             ),
         )
         for place, value in enumerate(suggested)

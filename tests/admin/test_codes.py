@@ -36,6 +36,7 @@ HARMLESS = {
     "giftCode": "Of coupons.",
     "countryCode": "Of addresses.",
     "postalCode": "Of addresses.",
+    "errorCodes": "Of refused requests: the names of errors.",
     "pageUrl": "Of legal texts.",
     "payinResultCode": "Of the payment provider.",
     "reasonCode": "Of banks.",

@@ -15,8 +15,10 @@ from tests.admin.office import DEMO_STAFF, LOG_IN, ROOT, Office, change_form, ro
 
 FEW = 25
 """Rows of a page."""
-UNSEEN = {"api-requests", "exports", "webhook-endpoints", "webhook-deliveries"}
+UNSEEN = {"exports", "webhook-endpoints", "webhook-deliveries"}
 """Resources of which the demo data has nothing."""
+WRITTEN_MEANWHILE = {"api-requests"}
+"""Resources that have more rows after each refusal; tests/resolvers/test_api_requests.py tells who sees which."""
 
 in_shared_loop = pytest.mark.asyncio(loop_scope="session")
 """For tests of the demo data, which is laid once."""
@@ -61,6 +63,8 @@ async def may(office: Office, who: str, action: Action) -> bool:
 async def test_every_list_has_the_rows_of_its_caller_and_no_others(demo: Office) -> None:
     seen: dict[str, set[str]] = {}
     for resource in resources().values():
+        if resource.slug in WRITTEN_MEANWHILE:
+            continue
         for who in DEMO_STAFF:
             keys = await demo.keys(who, resource, FEW)
             staff = await demo.open(who, f"{ROOT}{resource.slug}/")
@@ -69,7 +73,7 @@ async def test_every_list_has_the_rows_of_its_caller_and_no_others(demo: Office)
             menu = {a.attributes["href"] for a in staff.page.all("nav")[0].all("a")}
             assert (f"{ROOT}{resource.slug}/" in menu) is (keys is not None), (who, resource.slug)
             seen.setdefault(who, set()).update([resource.slug] if keys else [])
-    assert resources().keys() - seen["master"] == UNSEEN
+    assert resources().keys() - seen["master"] == UNSEEN | WRITTEN_MEANWHILE
     assert len(seen["a"]) > 30
     assert len(seen["b"]) > 10
     assert seen["market b"] < seen["market a"]

@@ -138,7 +138,7 @@ class Surface:
     routes: Sequence[RestRoute]
     documented: Sequence[Documented]
     funnel: str
-    """What the checkout's modules say."""
+    """What the modules of the checkout, and of its previews in the back office, say."""
     tests: Mapping[str, str]
     """File -> what it says."""
 
@@ -160,7 +160,7 @@ class Surface:
             if not re.search(
                 rf"\b{it.name}(_by_token)?\b", self.funnel
             ):  # or its operation of the API, which is audited
-                yield f"It is for customers, and no step of the checkout calls it. Call it in funnel/: {it.where}(…)."
+                yield f"It is for customers, and neither the checkout nor a preview calls it. Call it in funnel/: {it.where}(…)."
         elif self.field_of(it) is None:
             kind, made = ("Mutation", "mutation_field") if it.changes else ("Query", "query_field")
             yield (

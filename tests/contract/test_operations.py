@@ -25,7 +25,11 @@ def texts(folder: str) -> dict[str, str]:
 def surface() -> Surface:
     """The program as it is."""
     return Surface(
-        published(Query, Mutation), ROUTES, documented(), "\n".join(texts("funnel").values()), texts("tests")
+        published(Query, Mutation),
+        ROUTES,
+        documented(),
+        "\n".join([*texts("funnel").values(), *texts("admin").values()]),
+        texts("tests"),
     )
 
 
