@@ -14,7 +14,7 @@ from graphql import GraphQLEnumType, GraphQLField, GraphQLNamedType, get_named_t
 from admin.graph.labels import label_of, value_label
 from admin.graph.schema_types import MONEY, TEXT, is_many
 from admin.graph.words import CODED, CODES
-from admin.resources.operations import operation_labels
+from admin.resources.operations import operation_label
 from funnel.core.languages import NAMES
 from funnel.core.messages import N_
 from schema.core.derived import mask_code
@@ -94,7 +94,8 @@ WAITS = frozenset(
         "WAITING",
     ]
 )
-LIST_NAME, TYPE_NAME, OPERATION = "list", "subjectType", "operation"
+LIST_NAME, TYPE_NAME = "list", "subjectType"
+OPERATIONS = frozenset({"operation", "operations"})
 """Fields with the name of a list, of a type and of an operation of the API."""
 LONGEST_LINK = 60
 """Longest address that is shown itself, in characters."""
@@ -205,8 +206,9 @@ class Reader:
     def _text_cell(self, name: str, value: str) -> Cell:
         if name == ORDER:
             return Cell("text", self.translate(value_label(value)))
-        if name == OPERATION:
-            return self._operation(value)
+        if name in OPERATIONS:
+            label = operation_label(value, self.translate)
+            return Cell("text", label, title=value if label != value else "")
         if name in (LIST_NAME, TYPE_NAME):
             return Cell("text", self.translate(label_of(value)))
         if name in PICTURES:
@@ -221,13 +223,6 @@ class Reader:
         if COUNTRY.search(name):
             return Cell("text", self.formats.country(value))
         return Cell("text", self._word(value) if name in CODED else value)
-
-    def _operation(self, name: str) -> Cell:
-        """What an operation does, in the words of its button, with its name; the name alone of one without a button."""
-        label = operation_labels().get(name)
-        return (
-            Cell("text", ": ".join(map(self.translate, label.split(": "))), title=name) if label else Cell("text", name)
-        )
 
     def _word(self, value: str) -> str:
         """A word of programs, of the service or of others: "Spa" for `spa`."""

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from starlette.datastructures import QueryParams
 from starlette.responses import Response
@@ -140,6 +141,8 @@ async def _form(
     bulk = objects.bulk
     choices = await choices_of(request, bulk.input, bulk.hidden)
     fields = FormBuilder(values, problems, choices, has_defaults).build(bulk.input, bulk.hidden)
+    if bulk.action.is_update:  # what they say of an empty field is not so here
+        fields = [replace(each, help="") for each in fields]
     names = {each.name for each in fields}
     return _render(
         request,

@@ -14,6 +14,7 @@ from admin.forms.kinds import InputField, Kind, fields_of
 from admin.forms.local_values import parse_day
 from admin.forms.typed import OMITTED, PROBLEMS, Typed
 from admin.graph.schema_types import list_filter_of
+from admin.resources.operations import operation_called
 from admin.resources.resource import Resource
 from resolvers.core.caller import Role
 
@@ -59,7 +60,9 @@ def read_filter(resource: Resource, query: QueryParams, request: AdminRequest) -
     for each in fields_of(kind):
         value = _value(each, query, typed)
         if value is not OMITTED:
-            filter.variables[each.name] = value
+            filter.variables[each.name] = (
+                operation_called(value, request.translate) if each.name == "operation" else value
+            )
     filter.problems.update(typed.problems)
     return filter
 

@@ -1,7 +1,7 @@
 """What operations are called where they are told of: by the buttons that run them."""
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from admin.graph.labels import label_of, split
 from admin.resources.registry import resources
@@ -32,6 +32,18 @@ def operation_labels() -> Mapping[str, str]:
         if not action.only
     }
     return {"_".join(split(mutation)): label for mutation, label in (ELSEWHERE | labels).items()}
+
+
+def operation_label(name: str, translate: Callable[[str], str]) -> str:
+    """What an operation does, in the words of its button; the name of one without a button."""
+    label = operation_labels().get(name)
+    return ": ".join(map(translate, label.split(": "))) if label else name
+
+
+def operation_called(text: str, translate: Callable[[str], str]) -> str:
+    """The name in the logs of the operation that somebody means by "Order: Mark ready" or `markOrderReady`."""
+    labels = {operation_label(name, translate).casefold(): name for name in operation_labels()}
+    return labels.get(text.strip().casefold()) or "_".join(split(text))
 
 
 def _label(resource: Resource, action: str) -> str:

@@ -11,7 +11,7 @@ from admin.graph.labels import action_label, help_of, label_of, value_label
 from admin.graph.schema_types import object_type
 from admin.graph.words import CODES
 from admin.pages.facts import facts_of, parts_of, table_of_objects
-from admin.resources.operations import operation_labels
+from admin.resources.operations import operation_called, operation_labels
 from admin.resources.tables import TABLE_COLUMNS
 from admin.texts import schema_texts
 from schema.validation.languages import LANGUAGES
@@ -100,6 +100,19 @@ def test_operations_have_the_words_of_their_buttons() -> None:
     assert READER.cell("operation", field, "something_else").title == ""
     assert READER.text(object_type("AuditEntry").fields["subjectType"], "subjectType", "GiftCard") == "Gift card"
     assert {part for label in operation_labels().values() for part in label.split(": ")} <= TRANSLATABLE
+
+
+@pytest.mark.parametrize(
+    "typed", ["Order: Edit details", " order: edit details", "updateOrderDetails", "update_order_details"]
+)
+def test_an_operation_is_looked_for_by_the_words_of_its_button_or_its_name(typed: str) -> None:
+    assert operation_called(typed, READER.translate) == "update_order_details"
+
+
+def test_an_operation_is_looked_for_in_the_language_of_the_reader() -> None:
+    translate = AdminTemplates.texts.translations("fr").gettext
+    assert operation_called("Commande: Modifier les informations", translate) == "update_order_details"
+    assert operation_called("something_else", translate) == "something_else"
 
 
 def test_columns_of_tables_exist() -> None:
