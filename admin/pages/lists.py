@@ -21,7 +21,7 @@ from admin.graph.selections import value_selection
 from admin.imports.page import import_link
 from admin.pages.bulk_actions import MOST, SHEETS, allowed_bulk_actions
 from admin.pages.details import report_links
-from admin.pages.filters import ListFilter, read_filter
+from admin.pages.filters import OF_PAGE, ListFilter, read_filter
 from admin.pages.resolving import resource_of
 from admin.pages.saved_filters import links_of
 from admin.resources.resource import Resource
@@ -204,7 +204,7 @@ def _export_url(request: AdminRequest, resource: Resource) -> str:
 def _list_query(request: AdminRequest) -> str:
     """The filter and the order of the address, without the page."""
     asked = request.http_request.query_params.multi_items()
-    return urlencode([(name, value) for name, value in asked if name not in ("after", "before", SIZE) and value])
+    return urlencode([(name, value) for name, value in asked if name not in OF_PAGE and value])
 
 
 def _page_url(request: AdminRequest, name: str, cursor: str | None) -> str:

@@ -13,7 +13,7 @@ from admin.core.request import AdminRequest
 from admin.forms.kinds import InputField, Kind, fields_of
 from admin.graph.execution import GraphAnswer, raise_for
 from admin.graph.schema_types import list_filter_of, list_order_of
-from admin.pages.filters import day_of, read_filter
+from admin.pages.filters import OF_PAGE, day_of, read_filter
 from admin.pages.resolving import INT, resource_of
 from admin.resources.resource import Resource
 from funnel.core.messages import N_
@@ -48,7 +48,7 @@ async def links_of(request: AdminRequest, resource: Resource) -> Sequence[Filter
 
 
 def _significant(query: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
-    return {(name, value) for name, value in query if value and name not in ("after", "before")}
+    return {(name, value) for name, value in query if value and name not in OF_PAGE}
 
 
 async def save(request: AdminRequest) -> Response:

@@ -39,7 +39,7 @@ PICTURES = os.environ.get("SCREENSHOTS", "")
 """A folder that keeps a picture of every page that was looked at."""
 
 TRIES = 3
-REPLACED = "Execution context was destroyed", "reading 'documentElement'"
+REPLACED = "Execution context was destroyed", "reading 'documentElement'", "reading 'scrollWidth'"
 """Told of a page that another one replaces at this moment."""
 T = TypeVar("T")
 

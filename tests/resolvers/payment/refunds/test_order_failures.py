@@ -11,7 +11,7 @@ from resolvers.payment.refunds.order_refunds import refund_order
 from resolvers.payment.refunds.refunds import refund_payment
 from resolvers.voucher.updates import add_voucher_rental, update_voucher
 from schema.checkout.checkout import ProductChoice
-from schema.core.errors import InsufficientBalance
+from schema.core.errors import InsufficientFunds
 from schema.delivery.delivery import DeliveryKind
 from schema.payment.errors import (
     AlreadyRefunded,
@@ -204,7 +204,7 @@ async def test_a_dispute_that_is_not_recorded_yet_opens_the_lines_again(shop: Sh
 
 
 def no_money(*_: object) -> None:
-    raise InsufficientBalance
+    raise InsufficientFunds
 
 
 # ---- stock
