@@ -53,4 +53,7 @@ def _without_value(message: str) -> str:
     if enum is not None:
         return f"This value {enum[1]}."
     quoted = pattern.search(message, len(_SYNTAX_ERROR) if pattern is _SYNTAX else 0)
-    return message if quoted is None else f"{message[: quoted.start()]}."
+    if quoted is None:
+        return message
+    left = message[: quoted.start()]
+    return left if left.endswith("?") else f"{left}."

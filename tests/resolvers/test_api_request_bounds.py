@@ -35,6 +35,14 @@ BUYER = {"firstName": "Ada", "email": "ada@x.test", "street": "Rue Verte 7"}
             "i.currentPassword: String cannot represent a non string value.",
         ),
         (
+            CREATE_TOKEN,
+            {"label": "Till", "currentPasswort": PASSWORD},
+            (
+                "i: Expected value of type 'CreateTokenInput' not to include unknown field 'currentPasswort'. "
+                "Did you mean 'currentPassword'?"
+            ),
+        ),
+        (
             LOG_IN,
             {"username": "ada@x.test", "password": PASSWORD, "otp": 123456},
             "i.otp: String cannot represent a non string value.",
