@@ -1,8 +1,9 @@
 """The context of a request: its caller and the services of the process."""
 
 import contextlib
+import itertools
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,17 +21,28 @@ from store.database.loaders import Loaders
 from store.database.transaction_reader import DatabaseReader, TransactionReader
 from store.tables import table_of
 
+MOST_FAILURES = 10
+"""Errors of a request that are recorded."""
+LONGEST_MESSAGE = 500
+LONGEST_NAME = 80
+
 
 @dataclass(frozen=True, slots=True)
 class RequestFailure:
     """An error in a response to a program: its code and message, the operation, and the input field in the transport's
-    names.
+    names. All are cut: a client can make them as long as a body.
     """
 
     code: str
     message: str
     operation: str = ""
     field: Sequence[str | int] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "code", self.code[:LONGEST_NAME])
+        object.__setattr__(self, "message", self.message[:LONGEST_MESSAGE])
+        object.__setattr__(self, "operation", self.operation[:LONGEST_NAME])
+        object.__setattr__(self, "field", [str(step)[:LONGEST_NAME] for step in self.field[:MOST_FAILURES]])
 
 
 @dataclass
@@ -49,7 +61,7 @@ class Context:
     wording: MessageWording | None = None
     """How GraphQL words its errors; None for English with the names of the schema."""
     failures: list[RequestFailure] = field(default_factory=list)
-    """The errors in the response of GraphQL, for the API log."""
+    """The first errors in the response of GraphQL, for the API log."""
 
     _loaders: Loaders | None = field(default=None, init=False, repr=False)
     _transaction_reader: TransactionReader | None = field(default=None, init=False, repr=False)
@@ -58,6 +70,10 @@ class Context:
     def db(self) -> DatabaseReader:
         """The reader of lists and relations: the database, or the transaction of `read_in_transaction`."""
         return self.services.db if self._transaction_reader is None else self._transaction_reader
+
+    def add_failures(self, failures: Iterable[RequestFailure]) -> None:
+        """Add errors of the response, as far as they are recorded."""
+        self.failures.extend(itertools.islice(failures, MOST_FAILURES - len(self.failures)))
 
     @contextlib.contextmanager
     def read_in_transaction(self, db: AsyncSession) -> Iterator[None]:

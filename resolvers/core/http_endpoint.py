@@ -10,8 +10,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from resolvers.core.caller import Transport
-from resolvers.core.context import Context, RequestFailure
-from resolvers.core.request_log import FailedRequest
+from resolvers.core.context import MOST_FAILURES, Context, RequestFailure
+from resolvers.core.request_log import LONGEST_TEXT, FailedRequest
 from schema.core.errors import AppError
 
 ContextOf: TypeAlias = Callable[[Request], Awaitable[Context]]
@@ -75,16 +75,17 @@ class HttpEndpoint(ABC, Generic[R]):
             transport=self.transport,
             method=scope["method"],
             path=self._route,
-            path_values=self.path_texts(request),
-            query=scope["query_string"],
+            path_values={name: value[:LONGEST_TEXT] for name, value in self.path_texts(request).items()},
+            query=scope["query_string"][:LONGEST_TEXT],
             operation=self.operation_name,
             status=status,
-            failures=failures,
+            failures=failures[:MOST_FAILURES],
             duration_ms=duration_ms,
-            client=context.user_agent,
+            client=context.user_agent[:LONGEST_TEXT],
             address=context.address,
         )
-        context.services.api_log.put(None if context.caller is None else context.caller.user_id, failed.to_bytes)
+        user_id = None if context.caller is None else context.caller.user_id
+        context.services.api_log.put(user_id, failed.to_bytes, failed.size)
 
     @abstractmethod
     async def answer(self, request: Request) -> R:

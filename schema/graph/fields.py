@@ -163,7 +163,7 @@ def mutation_field(source: Operation[Any, Any], result: str | None = None) -> An
             if not error.is_user_error:
                 raise
             told = user_errors(error, arguments, context.wording or ENGLISH)
-            context.failures.extend(RequestFailure(each.code, each.message, source.name, each.field) for each in told)
+            context.add_failures(RequestFailure(each.code, each.message, source.name, each.field) for each in told)
             return payload(**({} if name is None else {name: None}), user_errors=told)
         return payload(**({} if name is None else {name: answer}), user_errors=[])
 

@@ -1,24 +1,24 @@
 """Executes GraphQL requests of any transport: document, limits, execution, errors."""
 
 import inspect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 import strawberry
-from graphql import ExecutionResult, FieldNode, GraphQLError, OperationDefinitionNode, OperationType
+from graphql import ExecutionResult, GraphQLError, OperationDefinitionNode, OperationType
 from graphql import Executor as CoreExecutor
 from prometheus_client import Histogram
 from strawberry.execution import optimized_is_awaitable
-from strawberry.utils.str_converters import to_snake_case
 
-from resolvers.core.context import Context, RequestFailure
+from resolvers.core.context import Context
 from resolvers.core.idempotency import DryRun, IdempotentRequest, StoredResponse, fingerprint
-from schema.graph.bounds import LimitExceededError, QueryLimits, check_variables, flatten_selection
+from schema.graph.bounds import LimitExceededError, QueryLimits, check_variables
 from schema.graph.documents import MOST_ERRORS_WITH_HINTS, DocumentCache, DocumentRejected, GraphQLDocument
 from schema.graph.errors import BAD_USER_INPUT, ENGLISH, WrongMethod, cause_of, find_outage, format_errors
 from schema.graph.executor import Executor
+from schema.graph.failures import failures_of
 
 COST_HISTOGRAM = Histogram(
     "coffret_graphql_cost",
@@ -137,7 +137,7 @@ class GraphQLServer:
                 return GraphQLResponse(stored.body, True, stored.status, dict(stored.sent_headers))
             return GraphQLResponse({"data": result.data, "extensions": extensions}, was_executed=True)
         errors = format_errors(result.errors, context.request_id, BAD_USER_INPUT, context.wording or ENGLISH)
-        context.failures.extend(_failures(errors, request.operation))
+        context.add_failures(failures_of(errors, request.operation))
         body = {"data": result.data, "errors": errors, "extensions": extensions}
         outage = find_outage(result)
         if outage is not None:
@@ -203,20 +203,6 @@ def _error_response(
     operation: OperationDefinitionNode | None = None,
 ) -> GraphQLResponse:
     errors = format_errors(refused.errors, context.request_id, "BAD_REQUEST")
-    context.failures.extend(_failures(errors, operation))
+    context.add_failures(failures_of(errors, operation))
     body: dict[str, Any] = {"errors": errors}
     return GraphQLResponse(body | ({"extensions": extensions} if extensions else {}), was_executed=False)
-
-
-def _failures(
-    errors: Sequence[Mapping[str, Any]], operation: OperationDefinitionNode | None
-) -> Iterator[RequestFailure]:
-    """The errors of a response with their fields of the operation; an error without a path concerns all of them."""
-    nodes = [] if operation is None else flatten_selection(operation.selection_set)
-    fields = {(node.alias or node.name).value: node.name.value for node in nodes if isinstance(node, FieldNode)}
-    for error in errors:
-        code, path = error["extensions"]["code"], error.get("path")
-        for name in fields.values() if path is None else [fields.get(path[0], path[0])]:
-            yield RequestFailure(code, error["message"], to_snake_case(name))
-        if path is None and not fields:
-            yield RequestFailure(code, error["message"])

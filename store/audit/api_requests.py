@@ -56,7 +56,11 @@ API_LOG = LogTable(
     Gauge("coffret_api_log_waiting", "Requests waiting to be written to the API log.", multiprocess_mode="livesum"),
 )
 MOST_PER_MINUTE = 300
-"""Requests of a user that a process records in a minute, and of all callers without a valid token."""
+"""Requests of a user that a process records in a minute."""
+MOST_OF_NOBODY_PER_MINUTE = 30
+"""The same of all callers without a valid token, whom it costs nothing to send them."""
+MOST_BYTES_PER_MINUTE = 256 * 1024
+"""About the bytes of a user's records in a minute."""
 PRUNE_BATCH_SIZE = 5_000
 _PRUNE = text("""
     DELETE FROM api_request WHERE id IN (
@@ -73,7 +77,7 @@ class ApiRequestRow(ApiRequest, table=True):
         Index("api_request_occurred_on_list_idx", "partner_id", "occurred_on", "id"),
         Index("api_request_of_marketplace_idx", "marketplace_id", "occurred_on", "id"),
         Index("api_request_of_all_idx", "occurred_on", "id"),
-        Index("api_request_request_idx", "request_id", postgresql_using="hash"),
+        Index("api_request_request_idx", "request_id"),
     )
 
 
@@ -83,19 +87,20 @@ class ApiLog:
     def __init__(self, db: Database) -> None:
         self._buffer = EntryBuffer(db, API_LOG)
         self._minute = 0
-        self._in_minute: dict[int | None, int] = {}
-        """How many requests of each user were recorded in this minute."""
+        self._in_minute: dict[int | None, tuple[int, int]] = {}
+        """How many requests of each user were recorded in this minute, and about how many bytes."""
 
-    def put(self, user_id: int | None, draft: EntryBuilder) -> None:
-        """Queue a request of a user, or of a caller without a valid token."""
+    def put(self, user_id: int | None, draft: EntryBuilder, size: int) -> None:
+        """Queue a request of a user, or of a caller without a valid token. `size` is about the bytes of the record."""
         minute = int(time.monotonic() // 60)
         if minute != self._minute:
             self._minute, self._in_minute = minute, {}
-        number = self._in_minute.get(user_id, 0)
-        if number >= MOST_PER_MINUTE:
+        number, written = self._in_minute.get(user_id, (0, 0))
+        most = MOST_OF_NOBODY_PER_MINUTE if user_id is None else MOST_PER_MINUTE
+        if number >= most or written + size > MOST_BYTES_PER_MINUTE:
             API_LOG.lost.inc()
             return
-        self._in_minute[user_id] = number + 1
+        self._in_minute[user_id] = number + 1, written + size
         self._buffer.put(draft)
 
     async def flush(self) -> None:

@@ -86,7 +86,7 @@ class AuditEntryRow(AuditEntry, table=True):
         Index("audit_entry_of_marketplace_idx", "marketplace_id", "occurred_on", "id"),
         Index("audit_entry_of_all_idx", "occurred_on", "id"),
         Index("audit_entry_subject_idx", "subject_type", "subject_id"),
-        Index("audit_entry_request_idx", "request_id", postgresql_using="hash"),
+        Index("audit_entry_request_idx", "request_id"),
         Index("audit_entry_use_idx", "partner_id", "occurred_on", "id", postgresql_where=text(IS_USE)),
     )
 

@@ -22,6 +22,8 @@ VISIBLE_CHARACTERS = 4
 MIN_IBAN_LENGTH = 15
 MAX_TEXT_LENGTH = 1000
 """Longer texts are truncated."""
+CUT_SECRET_LENGTH = 100
+"""Characters before a cut that are left out: the beginning of a secret is not recognized without its end."""
 _PARTLY_SHOWN_NAMES = re.compile(r"(^|_)(codes?|iban|card_number)$", re.IGNORECASE)
 _TOKEN = re.compile(re.escape(PREFIX) + r"[\w-]+")
 _ACCOUNT = re.compile(r"(?i)(?<![A-Z0-9])(?=([A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,30}))")
@@ -151,12 +153,27 @@ def _plain(value: object) -> Any:
 def _text(value: str) -> str:
     if _HARMLESS.fullmatch(value):
         return value
+    if len(value) <= MAX_TEXT_LENGTH:
+        return _without_secrets(value)
+    return f"{mask_start(value, MAX_TEXT_LENGTH)} ({len(value)} characters)"
+
+
+def mask_start(value: str, most: int) -> str:
+    """A masked text, or the start of a longer one: what follows costs nothing."""
+    if len(value) <= most:
+        return _without_secrets(value)
+    start = _without_secrets(value[: most + CUT_SECRET_LENGTH])
+    return f"{start[: max(0, min(most, len(start) - CUT_SECRET_LENGTH))]}…"
+
+
+def _without_secrets(value: str) -> str:
+    """A text in which secrets that it contains are masked."""
     text = mask_secrets(_drop_unstorable(value))
     if PREFIX in text:
         text = _TOKEN.sub(PREFIX + MASK, text)
     if len(text) >= min(MIN_IBAN_LENGTH, LENGTH):
         text = _mask_codes(text)
-    return text if len(text) <= MAX_TEXT_LENGTH else f"{text[:MAX_TEXT_LENGTH]}… ({len(text)} characters)"
+    return text
 
 
 def _mask_codes(text: str) -> str:

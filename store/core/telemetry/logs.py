@@ -28,11 +28,11 @@ _OPEN_NAMES = frozenset(
 _CAMEL_CASE_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SECRET_TEXT: Sequence[tuple[tuple[str, ...], re.Pattern[str], str]] = (
     (("bearer", "basic", "token"), re.compile(r"(?i)\b(bearer|basic|token)(\s+)[\w.~+/=-]{8,}"), rf"\1\2{MASK}"),
-    (("password", "secret", "token", "apikey", "api_key", "code", "otp", "pin"), re.compile(r"(?i)\b((?:[\w-]*(?:password|secret|token|api_?key)|code|otp|pin)['\"]?\s*[=:]\s*['\"]?)[^\s&'\",;}]+"), rf"\1{MASK}"),
+    (("password", "secret", "token", "apikey", "api_key", "code", "otp", "pin"), re.compile(r"(?i)((?:password|secret|token|api_?key|\b(?:code|otp|pin))['\"]?\s*[=:]\s*['\"]?)[^\s&'\",;}]+"), rf"\1{MASK}"),
     (("://",), re.compile(r"(\w://[^\s:/@]*):[^\s/@]+@"), rf"\1:{MASK}@"),
     (("onboarding",), re.compile(r"(?i)(onboarding(?:/|%2f))\.?[\w-]{20,}\.[\w-]{20,}"), rf"\1{MASK}"),
     (("documents",), re.compile(r"(?i)(documents(?:/|%2f)[a-z-]+(?:/|%2f))\.?[\w-]{20,}(?:\.[\w-]{20,})?"), rf"\1{MASK}"),
-    (("vouchers", "_by_code", "redeem"), re.compile(r"(?i)((?:api(?:/|%2f)vouchers|[a-z]+_by_code|(?:/|%2f)redeem)(?:/|%2f))(?!%2f)[^/\s?'\"&]+?(?=/|%2f|[\s?'\"&]|$)"), rf"\1{MASK}"),
+    (("vouchers", "_by_code", "redeem"), re.compile(r"(?i)((?:api(?:/|%2f)vouchers|[a-z]_by_code|(?:/|%2f)redeem)(?:/|%2f))(?!%2f)[^/\s?'\"&]+?(?=/|%2f|[\s?'\"&]|$)"), rf"\1{MASK}"),
     (("provider/hooks/",), re.compile(r"(?i)(provider/hooks/)[^/\s?'\"]+"), rf"\1{MASK}"),
     (("/pay/", "%2fpay%2f"), re.compile(r"(?i)((?:/|%2f)pay(?:/|%2f))[\w-]{20,}"), rf"\1{MASK}"),
     (
@@ -41,10 +41,11 @@ _SECRET_TEXT: Sequence[tuple[tuple[str, ...], re.Pattern[str], str]] = (
         rf"\1{MASK}",
     ),
     (("/k/", "%2fk%2f"), re.compile(r"(?i)((?:/|%2f)k(?:/|%2f))[a-z0-9]{8}(?![a-z0-9])"), rf"\1{MASK}"),
-    (("[parameters",), re.compile(r"(?s)\[parameters: .*?\](?=\s*(?:\n|$|\(Background))"), f"[parameters: {MASK}]"),
+    (("[parameters",), re.compile(r"(?s)\[parameters: .*?(?:\](?=\s*(?:\n|$|\(Background))|\Z)"), f"[parameters: {MASK}]"),
 )  # fmt: skip
 """Words, pattern and replacement for each kind of secret in texts. A pattern applies only if the text contains one
-of its words. Most texts contain none, and looking for words costs a tenth of the pattern."""
+of its words. Most texts contain none, and looking for words costs a tenth of the pattern. Texts may be as long as the
+body of a request: no pattern may begin with a repetition, nor look for an end that may be missing."""
 _LIBRARY_LEVELS = {
     "alembic": logging.WARNING,
     "asyncio": logging.WARNING,

@@ -1,6 +1,7 @@
 """Refused and failed requests of programs are recorded, and both logs are found by the id of a request.
 
-The index on the audit log keeps others from writing to it while it is built.
+The index on the audit log keeps others from writing to it while it is built. Both indexes on the request id are ordered
+ones: clients choose the id, and equal values would make one bucket of a hash index as long as the table.
 """
 
 import sqlalchemy as sa
@@ -39,8 +40,8 @@ def upgrade() -> None:
     op.create_index('api_request_occurred_on_list_idx', 'api_request', ['partner_id', 'occurred_on', 'id'])
     op.create_index('api_request_of_marketplace_idx', 'api_request', ['marketplace_id', 'occurred_on', 'id'])
     op.create_index('api_request_of_all_idx', 'api_request', ['occurred_on', 'id'])
-    op.create_index('api_request_request_idx', 'api_request', ['request_id'], postgresql_using='hash')
-    op.create_index('audit_entry_request_idx', 'audit_entry', ['request_id'], postgresql_using='hash')
+    op.create_index('api_request_request_idx', 'api_request', ['request_id'])
+    op.create_index('audit_entry_request_idx', 'audit_entry', ['request_id'])
 
 
 def downgrade() -> None:

@@ -18,7 +18,7 @@ from starlette.datastructures import UploadFile
 from schema.core.permission import Permission
 from schema.product.input import UpdateProductVariant
 from store.account.credentials import new_secret
-from store.audit.masking import mask
+from store.audit.masking import mask, mask_start
 from store.core.codes import check_character, format_code
 from store.database.db import Database
 
@@ -65,6 +65,7 @@ class Card(BaseModel):
         ({"may": Permission.VIEW_AUDIT}, {"may": "view_audit"}),
         ({"t": "a\x00b\ud800", "\x00": 1}, {"t": "a�b�", "�": 1}),
         ({"t": "x" * 1500}, {"t": "x" * 1000 + "… (1500 characters)"}),
+        ({"t": "x" * 950 + f" {OURS} " + "y" * 300}, {"t": "x" * 950 + f" ***{OURS[-4:]} " + "y" * 29 + "… (1271 characters)"}),
         (Card(card_number=CARD, holder="Ada"), {"card_number": "***1119", "holder": "Ada"}),
         ({"file": UploadFile(file=None, filename="kyc.pdf", size=9)}, {"file": {"size": 9, "content_type": None}}),  # type: ignore[arg-type]
     ],
@@ -111,3 +112,11 @@ def test_what_begins_another_secret_is_hidden_with_it() -> None:
     code = "YXGF-43E6-P4HH-ES52"  # whose end, with the words after it, has the check digits of an account number
     kept = mask({"comment": f"{code} and {code.lower().replace('-', ' ')}"})["comment"]
     assert not {"YXGF", "43E6", "P4HH"} & set(re.split(r"[ -]", kept.upper()))
+
+
+@pytest.mark.parametrize("secret", [OURS, IBAN, f"Token {'x' * 40}", new_secret()])
+@pytest.mark.parametrize("before", range(380, 501, 7))
+def test_a_secret_across_the_cut_is_not_half_visible(secret: str, before: int) -> None:
+    left = mask_start("y" * before + f" {secret} " + "z" * 900, 500)
+    assert len(left) <= 501
+    assert secret[8:16] not in left

@@ -3,6 +3,7 @@
 import io
 import json
 import logging
+import time
 import uuid
 from collections.abc import Iterator
 from typing import Any
@@ -13,7 +14,7 @@ import structlog
 
 from store.core.return_paths import provider_return_url
 from store.core.settings import Settings
-from store.core.telemetry.logs import set_up_logging
+from store.core.telemetry.logs import mask_secrets, set_up_logging
 from store.document.addresses import DocumentKind, document_path
 from store.onboarding.links import onboarding_path_for
 from store.partner.partners import PartnerRow
@@ -104,6 +105,8 @@ def test_values_named_like_secrets_are_hidden_at_any_depth(log_output: io.String
         "/x/?code=hushhush&lang=fr",
         "{'password': 'hushhush'}",
         '{"token":"hushhush"}',
+        f"{'x' * 100}password=hushhush",
+        "[parameters: ('hushhush',",
         "INSERT failed\n[SQL: INSERT INTO x VALUES ($1)]\n[parameters: ('hush]hush', 1)]\n(Background on this error",
     ],
 )
@@ -230,3 +233,24 @@ def test_the_level_is_a_setting() -> None:
     structlog.get_logger().info("not this")
     structlog.get_logger().warning("this")
     assert [line["message"] for line in lines(stream)] == ["this"]
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "password",
+        "password-",
+        "a-",
+        "token ",
+        "redeem" + 60 * "a",
+        "[parameters: ",
+        "a://x:",
+        "AB12 ",
+        "code: ",
+        "documents/a",
+    ],
+)
+def test_the_time_to_mask_a_text_grows_with_its_length(part: str) -> None:
+    begun = time.process_time()
+    mask_secrets("redeem onboarding " + part * (300_000 // len(part)))
+    assert time.process_time() - begun < 4
