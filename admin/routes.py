@@ -65,7 +65,7 @@ STAFF_PAGES: Pages = (
     (f"{LIST}new/{{action:str}}/", actions.show, actions.submit),
     (f"{LIST}import/", imports.show, imports.submit),
     (f"{LIST}import/template/", imports.send_template, None),
-    (f"{LIST}bulk/", bulk.show, None),
+    (f"{LIST}bulk/", bulk.lead_back, bulk.choose),
     (f"{LIST}bulk/{{action:str}}/", bulk.lead_back, bulk.submit),
     (f"{LIST}reports/{{report:str}}/", reports.show, None),
     (f"{OBJECT}reports/{{report:str}}/", reports.show, None),

@@ -139,7 +139,8 @@ class CreateExport(SchemaModel):
     )
     columns: ExportColumns | None = InputField(
         default=None,
-        description="The columns in their order, at most 200; by default all fields of the rows that are single values.",
+        description="The columns in their order, at most 200; by default all fields of the rows that are single values, "
+        "without those of their parts.",
     )
     format: ExportFormat = InputField(default=ExportFormat.CSV, description="The format of the file.")
     language: Language | None = InputField(

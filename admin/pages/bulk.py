@@ -15,6 +15,7 @@ from admin.forms.form_keys import new_form_key, required_form_key_of
 from admin.forms.typed import YES, Typed
 from admin.pages import packing_slips
 from admin.pages.bulk_actions import MOST, SHEETS, BulkAction, bulk_actions
+from admin.pages.bulk_basis import basis_of, read_basis
 from admin.pages.bulk_objects import BulkObjects, ObjectOutcome, read_objects
 from admin.pages.lists import keys_of_list
 from admin.pages.resolving import resource_of
@@ -35,17 +36,19 @@ TOO_MANY = N_("At most 500 can be changed at once. Filter the list, and do it in
 NOTHING_SET = N_("Fill this in.")
 
 
-async def show(request: AdminRequest) -> Response:
+async def choose(request: AdminRequest) -> Response:
     """Show the form for the objects that were chosen in a list; without fields the preview at once."""
-    resource, query = resource_of(request), request.http_request.query_params
+    resource, action = resource_of(request), request.form.get("action")
     request.context.require(resource.access)
-    if not query.get("action"):
+    if not action:
         return _problem(request, NO_ACTION)
-    prints = bool(resource.sheets) and query["action"] == SHEETS
-    bulk = None if prints else _find(request, query["action"])
-    keys = await _chosen(request, query)
+    prints = bool(resource.sheets) and action == SHEETS
+    bulk = None if prints else _find(request, action)
+    keys = await _chosen(request)
     if (problem := _wrong_number(request, keys)) is not None:
         return problem
+    if bulk is None and len(keys) > packing_slips.MOST:
+        return _problem(request, packing_slips.TOO_MANY)
     if bulk is None:
         return await packing_slips.show(request, keys)
     objects = await read_objects(request, bulk, keys)
@@ -77,7 +80,7 @@ async def submit(request: AdminRequest) -> Response:
         return _preview(request, objects, outcomes, values)
     if bulk.needs_consent and form.get(CONSENT) != YES:
         return _preview(request, objects, await objects.preview(variables), values, needs_tick=True)
-    return _result(request, objects, await objects.change(variables, required_form_key_of(form)))
+    return _result(request, objects, await objects.change(variables, required_form_key_of(form), read_basis(form)))
 
 
 async def lead_back(request: AdminRequest) -> Response:
@@ -96,13 +99,14 @@ def _find(request: AdminRequest, slug: str) -> BulkAction:
     return found
 
 
-async def _chosen(request: AdminRequest, query: QueryParams) -> Sequence[str]:
+async def _chosen(request: AdminRequest) -> Sequence[str]:
     """The keys of the chosen rows: those that are ticked, all of the page, or all with the filter of the list."""
-    chosen = query.getlist(ALL)
-    if WHOLE_LIST in chosen:
-        return await keys_of_list(request, resource_of(request), QueryParams(query.get(LIST_QUERY, "")))
-    page = query.get("page", "").split() if YES in chosen else []
-    return list(dict.fromkeys((*query.getlist("id"), *page)))
+    form, every = request.form, request.form.get(ALL)  # the last of two ticks, which says more
+    if every == WHOLE_LIST:
+        return await keys_of_list(request, resource_of(request), QueryParams(form.get(LIST_QUERY, "")))
+    page = form.get("page", "").split() if every == YES else []
+    ticked = [] if request.uploads is None else [key for key in request.uploads.getlist("id") if isinstance(key, str)]
+    return list(dict.fromkeys((*ticked, *page)))
 
 
 def _wrong_number(request: AdminRequest, keys: Sequence[str]) -> Response | None:
@@ -172,6 +176,7 @@ def _preview(
         **_outcome_lists(outcomes),
         possible=possible,
         sums=objects.sums(possible),
+        basis=basis_of(possible),
         values=values,
         key=new_form_key(),
         problems=[N_("Confirm it with the box above the button.")] if needs_tick else [],

@@ -24,6 +24,9 @@ UNKNOWN = N_("It does not exist, or you may not see it.")
 OUT_OF_STATE = N_("Its present state does not allow this.")
 READ_AT_ONCE = 100
 FAILED = N_("Something went wrong")
+CHANGED = N_("It has changed since the preview. Look at it again.")
+AMOUNT = "amount"
+"""Names the amount among the values that a preview has told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,8 @@ class ObjectOutcome:
     amount_text: str = ""
     by_field: Mapping[str, str] = field(default_factory=dict)
     """What is wrong with the fields of the form."""
+    basis: Mapping[str, str] = field(default_factory=dict)
+    """What a confirmation is bound to: the values as read, and the amount."""
 
 
 @dataclass(frozen=True)
@@ -68,9 +73,16 @@ class BulkObjects:
         """What a change would do to each object. Changes nothing."""
         return [await self._try(key, values, variables) for key, values in self.by_key.items()]
 
-    async def change(self, variables: Mapping[str, Any], form_key: str) -> Sequence[ObjectOutcome]:
-        """Change each object by its own operation, once for the key of a form, however often that is sent."""
-        return [await self._change(key, values, variables, form_key) for key, values in self.by_key.items()]
+    async def change(
+        self, variables: Mapping[str, Any], form_key: str, basis: Mapping[str, Mapping[str, str]]
+    ) -> Sequence[ObjectOutcome]:
+        """Change each object by its own operation, once for the key of a form, however often that is sent. One that is not
+        any more as its preview has told is refused.
+        """
+        return [
+            await self._change(key, values, variables, f"{form_key}-{key}", basis.get(key, {}))
+            for key, values in self.by_key.items()
+        ]
 
     def sums(self, outcomes: Sequence[ObjectOutcome]) -> Sequence[str]:
         """The sums of the amounts that move, one for each currency."""
@@ -92,12 +104,29 @@ class BulkObjects:
         )
 
     async def _change(
-        self, key: str, values: Mapping[str, Any] | None, variables: Mapping[str, Any], form_key: str
+        self,
+        key: str,
+        values: Mapping[str, Any] | None,
+        variables: Mapping[str, Any],
+        request_key: str,
+        basis: Mapping[str, str],
     ) -> ObjectOutcome:
         if values is None:
             return self._outcome(key, None)
-        given = self._input(values, variables)
-        return self._read_answer(key, values, await self.request.run(self._document(), given, key=f"{form_key}-{key}"))
+        as_read = {name: basis.get(name) for name in self.bulk.action.as_read}
+        if None in as_read.values() or await self._has_other_amount(key, values, {**variables, **as_read}, basis):
+            return self._outcome(key, values, problem=CHANGED)
+        variables = self._input(values, {**variables, **as_read})
+        return self._read_answer(key, values, await self.request.run(self._document(), variables, key=request_key))
+
+    async def _has_other_amount(
+        self, key: str, values: Mapping[str, Any], variables: Mapping[str, Any], basis: Mapping[str, str]
+    ) -> bool:
+        """Whether a change would now move another amount than its preview has told. What is refused moves none."""
+        if not self.bulk.amount:
+            return False
+        outcome = await self._try(key, values, variables)
+        return not outcome.problem and outcome.basis.get(AMOUNT) != basis.get(AMOUNT)
 
     def _input(self, values: Mapping[str, Any], variables: Mapping[str, Any]) -> dict[str, Any]:
         bound = {name: value_at(values, path) for name, path in self.bulk.action.bound.items()}
@@ -133,7 +162,12 @@ class BulkObjects:
             list(self._compare(values, changed)),
             amount=amount,
             amount_text="" if amount is None else money_text(self.request, amount),
+            basis=self._basis(values, amount),
         )
+
+    def _basis(self, values: Mapping[str, Any], amount: Mapping[str, str] | None = None) -> Mapping[str, str]:
+        as_read = {name: str(value_at(values, name)) for name in self.bulk.action.as_read}
+        return as_read if amount is None else {**as_read, AMOUNT: f"{amount['amount']} {amount['currency']}"}
 
     def _compare(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[ValueChange]:
         reader = self.request.reader
@@ -154,7 +188,7 @@ class BulkObjects:
             thing = self.request.translate(label_of(self.bulk.resource.type.name))
             return ObjectOutcome(key, f"{thing} {key}", problem=UNKNOWN)
         title, url = self._title(values), url_of(self.bulk.resource, values)
-        return ObjectOutcome(key, title, url, problem=problem, by_field=by_field or {})
+        return ObjectOutcome(key, title, url, problem=problem, by_field=by_field or {}, basis=self._basis(values))
 
     def _title(self, values: Mapping[str, Any]) -> str:
         return title_of(self.bulk.resource, values, self.request.reader)
@@ -164,7 +198,14 @@ async def read_objects(request: AdminRequest, bulk: BulkAction, keys: Sequence[s
     """The objects with these keys. Raises NotFound for a text that cannot be a key."""
     resource = bulk.resource
     deciding = deciding_paths(resource, bulk.action)
-    paths = (resource.key, *resource.title, *bulk.action.bound.values(), *deciding, *bulk.compared)
+    paths = (
+        resource.key,
+        *resource.title,
+        *bulk.action.bound.values(),
+        *bulk.action.as_read,
+        *deciding,
+        *bulk.compared,
+    )
     selected = values_selection(resource.type, dict.fromkeys(paths))
     by_key: dict[str, Mapping[str, Any] | None] = {}
     for start in range(0, len(keys), READ_AT_ONCE):

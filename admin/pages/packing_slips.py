@@ -8,7 +8,12 @@ from admin.core.paths import ROOT
 from admin.core.request import AdminRequest
 from admin.pages.resolving import key_value
 from admin.resources.sales import ORDERS
+from funnel.core.messages import N_
 from resolvers.order.packing_slip import packing_slips_of
+
+MOST = 100
+"""Orders whose packing slips are one page: each takes several queries."""
+TOO_MANY = N_("At most 100 packing slips are printed at once. Do it in parts.")
 
 
 async def show(request: AdminRequest, keys: Sequence[str]) -> Response:

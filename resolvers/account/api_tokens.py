@@ -1,5 +1,6 @@
 """API tokens that users create for programs, and the tokens of users that others manage."""
 
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import func
@@ -35,8 +36,8 @@ async def create_token(call: Call, input: CreateToken) -> NewToken:
 @operation(Permission.MANAGE_USER, transaction=False, exists=user_by_id)
 async def create_user_token(call: Call, input: CreateUserToken) -> NewToken:
     """Create an API token of a user whom you manage, for a program that may then do all that the user may. Its secret is
-    returned only here. You cannot do this for a user who has permissions that you do not have. The password and the code
-    are your own; wrong ones are followed by growing pauses. With 100 valid tokens and log-ins of the user it is refused
+    returned only here. You cannot do this for a user who has permissions that you do not have. Where two users have to
+    agree, the token and you count as one. The password and the code are your own; wrong ones are followed by growing pauses. With 100 valid tokens and log-ins of the user it is refused
     with `TOO_MANY_TOKENS`.
     """
     async with call.services.db.sessions() as db:
@@ -69,13 +70,14 @@ async def _create(call: Call, input: TokenFields, user_id: int) -> NewToken:
         check_later_expiry(input.expires_on, None, call.services.clock.now())
     checked = await verify_self(call, input.current_password, input.otp, "current_password")
     async with open_transaction(call.services.db) as db:
+        call.audit_changes_of(db)
         user = await lock_user(db, user_id)
         if user.id != checked.id:
             _check_usable(call, user)
         elif (user.password_hash, user.has_second_factor) != (checked.password_hash, checked.has_second_factor):
             raise InvalidInput.at("current_password", WRONG_PASSWORD)  # changed concurrently
         await _check_room(call, db, user)
-        origin = TokenOrigin.of_kind(TokenKind.API, call.context)
+        origin = replace(TokenOrigin.of_kind(TokenKind.API, call.context), created_by_id=checked.id)
         row, secret = await add_token(db, user, input.label, call.services.clock.now(), input.expires_on, origin)
         await call.store_response(db, NewToken(secret=None, token=row), answer=NewToken(secret=secret, token=row))
     call.add_audit_subject(user)

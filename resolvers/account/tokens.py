@@ -122,6 +122,8 @@ class TokenOrigin:
     kind: TokenKind = TokenKind.API
     user_agent: str = ""
     address: str = ""
+    created_by_id: int | None = None
+    """The user who creates it for a program."""
 
     @classmethod
     def of(cls, context: Context) -> "TokenOrigin":
@@ -208,6 +210,7 @@ async def add_token(
         kind=origin.kind,
         user_agent=origin.user_agent,
         address=origin.address,
+        created_by_id=origin.created_by_id,
         created_on=now,
         expires_on=expires_on,
     )

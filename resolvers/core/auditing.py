@@ -112,9 +112,11 @@ class AuditRecord:
         if error.audited:
             self._context.services.audit_buffer.put(self._event(error=error).to_bytes)
 
-    async def record_success(self, answer: object, about: object, *, later: bool) -> None:
+    async def record_success(
+        self, answer: object, about: object, rows: ChangedRows | None = None, *, later: bool
+    ) -> None:
         """Record a success. With `later` and no transaction, the entry may follow the response within a second."""
-        event = self._event(result=answer, rows=self._rows, about=about)
+        event = self._event(result=answer, rows=self._rows or rows, about=about)
         audit_buffer = self._context.services.audit_buffer
         if self._transaction is not None:
             await self._transaction.flush()

@@ -43,6 +43,8 @@ class ListColumn:
     """The permission to have the codes that it shows; None if it shows none."""
     is_address: bool = False
     """Whether it is an address, which is of no use in part."""
+    is_of_part: bool = False
+    """Whether a part of the row has it, such as its buyer, or another object."""
 
     @property
     def is_code_address(self) -> bool:

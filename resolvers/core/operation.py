@@ -22,6 +22,7 @@ from resolvers.core.transaction import constraint_error, open_transaction
 from schema.core.errors import AlreadyTaken, AppError, InvalidInput, Problem, ReadOnlySession
 from schema.core.inputs import RejectedInput
 from schema.core.permission import AccessRule, RequiredAccess
+from store.audit.change_tracking import ChangedRows
 
 log = structlog.get_logger(__name__)
 
@@ -43,6 +44,8 @@ class Call:
     """
     subjects: list[object] = field(default_factory=list, init=False, repr=False)
     """The rows of `add_audit_subject`."""
+    row_changes: list[ChangedRows] = field(default_factory=list, init=False, repr=False)
+    """Those of `audit_changes_of`."""
 
     @property
     def db(self) -> AsyncSession:
@@ -74,6 +77,10 @@ class Call:
         Without it the entry would belong to the caller's tenant instead of the tenant of the data.
         """
         self.subjects.append(row)
+
+    def audit_changes_of(self, db: AsyncSession) -> None:
+        """Name in the audit entry what a transaction writes from now on: for operations without one of their own."""
+        self.row_changes.append(ChangedRows.track(db))
 
     async def store_response(self, db: AsyncSession, result: object, *, answer: object = None) -> None:
         """Store the response for repetitions, in the transaction of the last effect, as its last statement.
@@ -178,7 +185,8 @@ class Operation(Generic[P, R]):
             record.record_refusal(error)
             raise
         if call.idempotency is None or not call.idempotency.is_replayed:
-            await record.record_success(result, next(iter(call.subjects), None), later=self.audited_later)
+            rows = next(iter(call.row_changes), None)
+            await record.record_success(result, next(iter(call.subjects), None), rows, later=self.audited_later)
         return result
 
     async def refuse(self, context: Context, invalid: RejectedInput) -> None:

@@ -39,8 +39,8 @@ def columns_of(call: Call, input: CreateExport) -> Sequence[tuple[ListColumn, st
     """
     lists = call.services.lists
     if input.columns is None:
-        own = [each for each in lists.columns(input.list) if input.include_codes or not each.is_code_address]
-        chosen = [(column, column.path) for column in own]
+        own = [each for each in lists.columns(input.list) if not each.is_of_part]
+        chosen = [(each, each.path) for each in own if input.include_codes or not each.is_code_address]
     else:
         chosen = _chosen_columns(call, input.list, input.columns)
     for column, _ in chosen:

@@ -32,7 +32,7 @@ async def packing_slips_of(context: Context, ids: Sequence[int]) -> Sequence[Pac
     context.require(orders.permission)
     visible = visible_conditions(context.required_caller, OrderRow)
     query = select(OrderRow).where(col(OrderRow.id).in_(ids), col(OrderRow.fulfilment_state).is_not(None), *visible)
-    async with context.services.db.sessions() as db:
+    async with context.db.read_sessions() as db:
         found = {order.id: order for order in (await db.exec(query)).all()}
         return [await packing_slip_of(db, found[id]) for id in ids if id in found]
 

@@ -85,7 +85,8 @@ class SchemaLists:
         code = SPENDABLE_CODES.get(owner.name)
         permission = code.permission if code is not None and name in code.fields else None
         kind = KINDS.get(get_named_type(field.type).name, CellKind.TEXT)
-        return ListColumn(path, kind, is_many(field.type), permission, name.endswith("Url"))
+        is_of_part = any(leaf_selection(each) is None for _, each in steps[:-1])
+        return ListColumn(path, kind, is_many(field.type), permission, name.endswith("Url"), is_of_part)
 
     def columns(self, list: str) -> Sequence[ListColumn]:
         """All columns that the rows of a list have themselves, also in their parts, in the order of the schema."""

@@ -42,6 +42,8 @@ class TokenRow(Token, table=True):
     __tablename__ = "token"
     user_id: int = Field(foreign_key="app_user.id", index=True)
     digest: bytes = Field(unique=True)
+    created_by_id: int | None = Field(default=None, foreign_key="app_user.id")
+    """The user who has created it for a program; null for a log-in, and if it is older than this column."""
 
 
 def is_valid_at(now: dt.datetime) -> ColumnElement[bool]:

@@ -44,6 +44,8 @@ class PayoutAdjustmentRow(PartnerOwned, InCurrency, CreatedOn, PayoutAdjustment,
         CheckConstraint("(status = 'rejected') = (rejected_on IS NOT NULL)", name="is_rejected_once"),
     )
     book_id: int = Field(foreign_key="ledger_book.id")
+    token_created_by_id: int | None = Field(default=None, foreign_key="app_user.id")
+    """Who has created the token of the user who requested it."""
 
 
 async def adjustment_journal(db: AsyncSession, adjustment: PayoutAdjustmentRow) -> Journal:

@@ -65,6 +65,8 @@ class PayoutRequestRow(
     first_validated_amount: Decimal | None = amount_column(default=None, nullable=True)
     first_validated_bank_account_id: int | None = Field(default=None, foreign_key="bank_account.id")
     """What the first of two users has validated: that much, to there."""
+    first_token_created_by_id: int | None = Field(default=None, foreign_key="app_user.id")
+    """Who has created the token of the first of two users."""
     bank_account_id: int | None = Field(default=None, foreign_key="bank_account.id")
     """Where it is sent, once it is validated."""
     wallet_id: int | None = Field(default=None, foreign_key="wallet.id")

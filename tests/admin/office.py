@@ -55,6 +55,11 @@ class Office:
         staff = await self.open(who, ROOT)
         return staff.page.all("input", name="csrf")[0].attributes["value"]
 
+    async def choose(self, who: str, list_url: str, action: str, *keys: object, **more: str) -> Customer:
+        """Send the form of a list with these rows and what is to be done with them."""
+        fields = {"csrf": await self.csrf(who), "action": action, "all": "1", "page": " ".join(map(str, keys))}
+        return await self.browser(who).post(f"{list_url}bulk/", fields | more)
+
     async def keys(self, who: str, resource: Resource, first: int = 100) -> list[str] | None:
         """The keys of what the GraphQL list gives somebody; None without its permission."""
         order = next(iter(list_order_of(resource.query).values))

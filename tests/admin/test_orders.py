@@ -81,18 +81,17 @@ async def test_packing_slips_are_printed_together(shop: Shop, shop_office: Offic
     assert [each.attributes["value"] for each in form.all("option")] == ["", "sheets"], "who may change nothing prints"
     keys = form.one("input", name="page").attributes["value"].split()
     assert len(keys) == 3
-    url = f"{ROOT}orders/bulk/?{urlencode([('action', 'sheets'), *(('id', key) for key in reversed(keys))])}"
-    await shop_office.open("trainee", url)
+    await shop_office.choose("trainee", f"{ROOT}orders/", "sheets", *reversed(keys))
     slips = staff.page.all("section", class_="slip")
     assert [slip.attributes["lang"] for slip in slips] == ["de", "fr"], "in the order in which they were chosen"
     assert [slip.one("h2").text for slip in slips] == ["Packzettel 1", "Bon de livraison 2"]
     assert "Candle" in slips[0].text
     assert not re.search(r"€|20[.,]00", "".join(slip.text for slip in slips)), "no prices"
     assert "1 order is left out" in staff.page.one("main").text
-    other = await shop_office.open("neighbour", url)
+    other = await shop_office.choose("neighbour", f"{ROOT}orders/", "sheets", *keys)
     assert other.page.all("section", class_="slip") == []
     assert "3 orders are left out" in other.page.one("main").text
-    assert (await shop_office.open("neighbour", f"{ROOT}coupons/bulk/?action=sheets&id=1")).response.status_code == 404
+    assert (await shop_office.choose("neighbour", f"{ROOT}coupons/", "sheets", 1)).response.status_code == 404
 
 
 async def press(staff: Customer, step: str, **changes: str) -> Customer:

@@ -1,7 +1,6 @@
 """The approval of a buyer's request: nothing goes back that was not seen before."""
 
 from decimal import Decimal
-from urllib.parse import urlencode
 
 from admin.pages.refund_requests import SLUG
 from schema.checkout.checkout import ProductChoice
@@ -57,8 +56,7 @@ async def test_many_approvals_show_each_amount_and_the_sum(shop: Shop, shop_offi
     ids = [(await opened(shop, shop_office, {0: quantity}))[1] for quantity in (1, 2)]
     _, gone = await opened(shop, shop_office, {0: 1})
     await declined(shop, gone)
-    query = urlencode([("action", SLUG), *(("id", id) for id in (*ids, gone))])
-    staff = await shop_office.open("staff", f"{ROOT}refund-requests/bulk/?{query}")
+    staff = await shop_office.choose("staff", f"{ROOT}refund-requests/", SLUG, *ids, gone)
     assert "Sum" not in staff.page.one("main").text
     await send(staff, message="Sorry.")
     amounts = [row.all("td")[0].text for row in staff.page.one("main").all("tr")[1:]]

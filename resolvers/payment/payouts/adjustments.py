@@ -11,6 +11,7 @@ from resolvers.core.lists.filters import OfPartner, Where
 from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import require_marketplace
+from resolvers.payment.payouts.four_eyes import is_one_person, token_creator_of
 from schema.core.columns import DescribedEnum, graphql_enum
 from schema.core.errors import InvalidInput
 from schema.core.input_errors import ProblemCollector
@@ -107,6 +108,7 @@ async def create_payout_adjustment(call: Call, input: CreatePayoutAdjustment) ->
         reason=input.reason,
         requires_approval=marketplace.requires_approval(input.amount),
         requested_by_id=_user(call),
+        token_created_by_id=await token_creator_of(call.db, call.caller),
         created_on=call.services.clock.now(),
     )
     if row.requires_approval:
@@ -123,7 +125,7 @@ async def approve_payout_adjustment(call: Call, input: ApprovePayoutAdjustment) 
     """Approve an adjustment that another user has requested: it is booked. Approving it again changes nothing."""
     row = await _adjustment.find(call, input.id, lock=True)
     if row.status is not BOOKED:
-        row.decided_by_id = _second_user(call, row)
+        row.decided_by_id = await _second_user(call, row)
         await _book(call.db, row, call.services.clock.now())
     return row
 
@@ -133,7 +135,7 @@ async def reject_payout_adjustment(call: Call, input: RejectPayoutAdjustment) ->
     """Reject an adjustment that another user has requested: nothing is booked. Rejecting it again changes nothing."""
     row = await _adjustment.find(call, input.id, lock=True)
     if row.status is not REJECTED:
-        row.decided_by_id = _second_user(call, row)
+        row.decided_by_id = await _second_user(call, row)
         row.status = ADJUSTMENT_STATES.require(row.status, REJECTED)
         row.rejection_reason, row.rejected_on = input.reason, call.services.clock.now()
         await emit_adjustment_event(call.db, EventType.PAYOUT_ADJUSTMENT_REJECTED, row)
@@ -145,10 +147,11 @@ def _user(call: Call) -> int:
     return call.caller.user_id
 
 
-def _second_user(call: Call, row: PayoutAdjustmentRow) -> int:
-    """The caller, who did not request a pending adjustment. Raises SecondUserRequired."""
+async def _second_user(call: Call, row: PayoutAdjustmentRow) -> int:
+    """The caller, who did not request a pending adjustment, nor by a token of somebody else. Raises SecondUserRequired."""
     user_id = _user(call)
-    if row.status is PENDING and user_id == row.requested_by_id:
+    second = user_id, await token_creator_of(call.db, call.caller)
+    if row.status is PENDING and is_one_person((row.requested_by_id, row.token_created_by_id), second):
         raise SecondUserRequired
     return user_id
 

@@ -11,6 +11,7 @@ from resolvers.activation.steps import requires_sandbox
 from resolvers.core.caller import Caller
 from resolvers.core.scoping import require_marketplace
 from resolvers.core.services import Services
+from resolvers.payment.payouts.four_eyes import is_one_person, token_creator_of
 from resolvers.payment.payouts.readiness import check_ready, readiness_of
 from schema.core.errors import OnlyInSandbox
 from schema.event import EventType
@@ -78,26 +79,32 @@ async def _record_user(
     db: AsyncSession, payout: PayoutRequestRow, bank_account: BankAccountRow, caller: Caller | None, now: dt.datetime
 ) -> bool:
     """Record who validates a locked payout request. True if it is validated by that: by anybody, or by the second of two users
-    if its marketplace wants two for what was gathered into it and into those before it. Raises SecondValidationRequired for the first one again and for
-    nobody, and MarketplaceOnly for users of a partner. Another amount or bank account than the first one's needs a new first.
+    if its marketplace wants two for what was gathered into it and into those before it. Raises SecondValidationRequired for
+    nobody and for the first one again, also behind the token of another user, and MarketplaceOnly for users of a partner.
+    Another amount or bank account than the first one's needs a new first.
     """
     marketplaces = select(MarketplaceRow).join(PartnerRow, col(PartnerRow.marketplace_id) == col(MarketplaceRow.id))
     marketplace = (await db.exec(marketplaces.where(col(PartnerRow.id) == payout.partner_id))).one()
     user_id = None if caller is None else caller.user_id
     amount = max(payout.gathered_amount, payout.payout_amount) + await _validated_alone(db, payout, now)
     if not marketplace.requires_second_validation(amount):
-        payout.first_validated_by_id = payout.first_validated_on = None
+        payout.first_validated_by_id = payout.first_validated_on = payout.first_token_created_by_id = None
         payout.first_validated_amount = payout.first_validated_bank_account_id = None
         payout.validated_by_id = user_id
         return True
     what = payout.payout_amount, bank_account.id
     is_second = what == (payout.first_validated_amount, payout.first_validated_bank_account_id)
-    if caller is None or (is_second and user_id == payout.first_validated_by_id):
+    if caller is None:
+        raise SecondValidationRequired
+    creator_id = await token_creator_of(db, caller)
+    first = payout.first_validated_by_id, payout.first_token_created_by_id
+    if is_second and is_one_person(first, (user_id, creator_id)):
         raise SecondValidationRequired
     require_marketplace(caller)
     if not is_second:
         payout.first_validated_by_id, payout.first_validated_on, payout.detail = user_id, now, SECOND_USER
         payout.first_validated_amount, payout.first_validated_bank_account_id = what
+        payout.first_token_created_by_id = creator_id
         return False
     payout.validated_by_id = user_id
     return True

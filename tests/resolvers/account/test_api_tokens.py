@@ -201,6 +201,9 @@ async def test_a_manager_creates_a_token_for_a_program(tenants: Tenants) -> None
     entry = await tenants.newest("audit_entry")
     assert (entry["operation"], entry["user_id"]) == ("create_user_token", tenants.users["market a"].id)
     assert (entry["subject_id"], entry["partner_id"]) == (str(tenants.users["a1"].id), tenants.partners["a1"].id)
+    id = payload["newToken"]["token"]["id"]
+    assert entry["changes"] == [{"resource": "Token", "id": str(id), "change": "created"}]
+    assert (await tenants.row("token", id))["created_by_id"] == tenants.users["market a"].id
 
 
 async def test_a_manager_proves_who_it_is(tenants: Tenants) -> None:

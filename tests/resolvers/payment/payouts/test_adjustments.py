@@ -28,7 +28,8 @@ from tests.fixtures.payment.api_payment import books_balance, paid, wallets_agre
 from tests.fixtures.payment.payout import can_be_paid_out, make_ready, put_into_payout, send, validated
 from tests.fixtures.payment.refill import market
 from tests.fixtures.shop import Shop
-from tests.fixtures.tenants import Tenants
+from tests.fixtures.tenants import PASSWORD, Tenants
+from tests.resolvers.account.test_api_tokens import create_for
 from tests.resolvers.payment.payouts.test_payouts import earn, opened, refusal
 
 REASON = "The stand at the fair"
@@ -169,6 +170,21 @@ async def test_a_second_user_approves(tenants: Tenants, ask: Transport) -> None:
     over = {("", "INVALID_TRANSITION")}
     assert await refusal(tenants, ask, second, reject_payout_adjustment, id=id, reason="No.") == over
     assert await is_proved(tenants)
+
+
+async def test_a_token_for_another_user_is_no_second_one(tenants: Tenants) -> None:
+    await threshold(tenants, "0")
+    id, second, ask = await adjusted(tenants, "50.00"), await second_user(tenants), Direct(tenants)
+    await tenants.with_password("market a", PASSWORD)
+    tenants.tokens["program"] = (await create_for(tenants, "market a", second))["newToken"]["secret"]
+    alone = {("", "SECOND_USER_REQUIRED")}
+    assert (await ask.change("program", approve_payout_adjustment, id=id)).wrong == alone
+    assert (await ask.change("program", reject_payout_adjustment, id=id, reason="No.")).wrong == alone
+    other = await adjusted(tenants, "50.00", "program")
+    assert (await ask.change("market a", approve_payout_adjustment, id=other)).wrong == alone
+    assert await tenants.one(JOURNALS) == 0
+    for each in (id, other):
+        assert (await ask.change("master", approve_payout_adjustment, id=each)).done
 
 
 async def test_a_second_user_rejects(tenants: Tenants, ask: Transport) -> None:

@@ -20,7 +20,8 @@ from store.core.clock import clock
 from tests.changes import Direct, Transport
 from tests.fixtures.network import is_proved
 from tests.fixtures.payment.payout import RETURNED_IBAN, make_ready
-from tests.fixtures.tenants import Tenants
+from tests.fixtures.tenants import PASSWORD, Tenants
+from tests.resolvers.account.test_api_tokens import create_for
 from tests.resolvers.payment.payouts.test_adjustments import second_user
 from tests.resolvers.payment.payouts.test_payouts import earn, opened, refusal
 
@@ -82,6 +83,36 @@ async def test_tokens_count_as_their_user(tenants: Tenants) -> None:
     headers = {"Authorization": f"Token {tenants.tokens['again']}"}
     rest = await tenants.client.post(f"/api/payout_requests/{id}/validate/", headers=headers)
     assert (rest.status_code, rest.json()["code"]) == (409, "second_validation_required")
+
+
+async def token_by(tenants: Tenants, creator: str, who: str) -> str:
+    """A caller with a token of a user that another user has created."""
+    await tenants.with_password(creator, PASSWORD)
+    payload = await create_for(tenants, creator, who)
+    tenants.tokens[name := f"{who}, by {creator}"] = payload["newToken"]["secret"]
+    return name
+
+
+async def test_a_token_for_another_user_is_no_second_one(tenants: Tenants) -> None:
+    id, second = await ready(tenants), await second_user(tenants)
+    ask, theirs = Direct(tenants), await token_by(tenants, "market a", second)
+    assert (await ask.change("market a", validate_payout_request, id=id)).done
+    before = await tenants.snapshot()
+    assert (await ask.change(theirs, validate_payout_request, id=id)).wrong == TAKEN
+    assert await tenants.snapshot() == before
+    assert (await ask.change(second, validate_payout_request, id=id)).done, "the user without that token is another one"
+    assert (await state(tenants))[0] == "validated"
+
+
+@pytest.mark.parametrize("last", ["market a", "third, by market a"])
+async def test_whoever_created_the_token_of_the_first_is_no_second_one(tenants: Tenants, last: str) -> None:
+    id, second = await ready(tenants), await second_user(tenants)
+    ask, theirs = Direct(tenants), await token_by(tenants, "market a", second)
+    await tenants.user("third", "marketplace", marketplace_id=tenants.marketplaces["a"].id)
+    await token_by(tenants, "market a", "third")
+    assert (await ask.change(theirs, validate_payout_request, id=id)).done
+    assert (await ask.change(last, validate_payout_request, id=id)).wrong == TAKEN
+    assert (await ask.change("master", validate_payout_request, id=id)).done
 
 
 async def test_users_of_partners_are_none_of_the_two(tenants: Tenants) -> None:
