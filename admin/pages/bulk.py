@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from urllib.parse import parse_qsl, urlencode
 
 from starlette.datastructures import QueryParams
 from starlette.responses import Response
@@ -15,6 +16,7 @@ from admin.forms.form_keys import new_form_key, required_form_key_of
 from admin.forms.typed import YES, Typed
 from admin.pages import packing_slips
 from admin.pages.bulk_actions import MOST, SHEETS, BulkAction, bulk_actions
+from admin.pages.bulk_basis import FIELD as BASIS
 from admin.pages.bulk_basis import basis_of, read_basis
 from admin.pages.bulk_objects import BulkObjects, ObjectOutcome, read_objects
 from admin.pages.lists import keys_of_list
@@ -50,7 +52,7 @@ async def choose(request: AdminRequest) -> Response:
     if bulk is None and len(keys) > packing_slips.MOST:
         return _problem(request, packing_slips.TOO_MANY)
     if bulk is None:
-        return await packing_slips.show(request, keys)
+        return await packing_slips.show(request, keys, _list_url(request))
     objects = await read_objects(request, bulk, keys)
     if not bulk.shown:
         return _preview(request, objects, await objects.preview({}), {})
@@ -80,7 +82,8 @@ async def submit(request: AdminRequest) -> Response:
         return _preview(request, objects, outcomes, values)
     if bulk.needs_consent and form.get(CONSENT) != YES:
         return _preview(request, objects, await objects.preview(variables), values, needs_tick=True)
-    return _result(request, objects, await objects.change(variables, required_form_key_of(form), read_basis(form)))
+    form_key, basis = required_form_key_of(form), read_basis(form)
+    return _result(request, objects, await objects.change(variables, form_key, basis), values)
 
 
 async def lead_back(request: AdminRequest) -> Response:
@@ -109,6 +112,17 @@ async def _chosen(request: AdminRequest) -> Sequence[str]:
     return list(dict.fromkeys((*ticked, *page)))
 
 
+def _list_query(request: AdminRequest) -> str:
+    """The filter of the list that the objects were chosen in."""
+    return urlencode(parse_qsl(request.form.get(LIST_QUERY, "")))
+
+
+def _list_url(request: AdminRequest) -> str:
+    """The address of that list."""
+    query = _list_query(request)
+    return f"{ROOT}{resource_of(request).slug}/" + (f"?{query}" if query else "")
+
+
 def _wrong_number(request: AdminRequest, keys: Sequence[str]) -> Response | None:
     """The page that says that too few or too many objects were chosen; None if neither. Raises NotFound for no key."""
     if not keys:
@@ -128,7 +142,7 @@ def _problem(request: AdminRequest, problem: str) -> Response:
         here=resource.slug,
         resource=resource,
         label=resource.label,
-        back=f"{ROOT}{resource.slug}/",
+        back=_list_url(request),
         mode="problem",
         problems=[problem],
     )
@@ -183,9 +197,23 @@ def _preview(
     )
 
 
-def _result(request: AdminRequest, objects: BulkObjects, outcomes: Sequence[ObjectOutcome]) -> Response:
+def _result(
+    request: AdminRequest, objects: BulkObjects, outcomes: Sequence[ObjectOutcome], values: Mapping[str, str]
+) -> Response:
     done = [each for each in outcomes if not each.problem]
-    return _render(request, objects, "result", 200, **_outcome_lists(outcomes), possible=done, sums=objects.sums(done))
+    return _render(
+        request,
+        objects,
+        "result",
+        200,
+        **_outcome_lists(outcomes),
+        possible=done,
+        sums=objects.sums(done),
+        rest=list(objects.by_key)[len(outcomes) :],
+        basis=request.form.get(BASIS, ""),
+        values=values,
+        key=required_form_key_of(request.form),
+    )
 
 
 def _outcome_lists(outcomes: Sequence[ObjectOutcome]) -> Mapping[str, object]:
@@ -206,7 +234,8 @@ def _render(request: AdminRequest, objects: BulkObjects, mode: str, status: int,
             "resource": bulk.resource,
             "bulk": bulk,
             "label": bulk.label,
-            "back": f"{ROOT}{bulk.resource.slug}/",
+            "back": _list_url(request),
+            "list_query": _list_query(request),
             "url": f"{ROOT}{bulk.resource.slug}/bulk/{bulk.action.slug}/",
             "keys": " ".join(objects.by_key),
             "mode": mode,

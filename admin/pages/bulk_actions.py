@@ -14,7 +14,7 @@ from admin.graph.labels import label_of, split
 from admin.graph.schema_types import DECLARATION, input_of, mutations, result_of
 from admin.graph.selections import leaf_selection
 from admin.pages.changes import TENANTS
-from admin.resources.consequences import AMOUNTS
+from admin.resources.consequences import AMOUNTS, PATHS
 from admin.resources.resource import KEYS, Action, Resource
 from schema.graph.fields import ORIGINS
 
@@ -97,7 +97,7 @@ class BulkAction:
                 found.append(source[0])
             elif source is not None and each.target is not None:
                 found.extend(f"{source[0]}.{path}" for path in each.target.title)
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys((*found, *PATHS.get(self.action.mutation, ()))))
 
     @property
     def result_values(self) -> Sequence[str]:

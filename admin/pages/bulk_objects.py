@@ -1,5 +1,6 @@
 """The objects of a bulk action: reading them, telling what would change, changing them one by one."""
 
+import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +24,8 @@ from funnel.core.messages import N_
 UNKNOWN = N_("It does not exist, or you may not see it.")
 OUT_OF_STATE = N_("Its present state does not allow this.")
 READ_AT_ONCE = 100
+PATIENCE = 20.0
+"""Seconds after which a page answers with what is done so far; proxies give up after 30 or 60."""
 FAILED = N_("Something went wrong")
 CHANGED = N_("It has changed since the preview. Look at it again.")
 AMOUNT = "amount"
@@ -77,12 +80,14 @@ class BulkObjects:
         self, variables: Mapping[str, Any], form_key: str, basis: Mapping[str, Mapping[str, str]]
     ) -> Sequence[ObjectOutcome]:
         """Change each object by its own operation, once for the key of a form, however often that is sent. One that is not
-        any more as its preview has told is refused.
+        any more as its preview has told is refused. Those that are not reached in good time have no outcome.
         """
-        return [
-            await self._change(key, values, variables, f"{form_key}-{key}", basis.get(key, {}))
-            for key, values in self.by_key.items()
-        ]
+        outcomes, until = list[ObjectOutcome](), time.monotonic() + PATIENCE
+        for key, values in self.by_key.items():
+            if outcomes and time.monotonic() > until:
+                break
+            outcomes.append(await self._change(key, values, variables, f"{form_key}-{key}", basis.get(key, {})))
+        return outcomes
 
     def sums(self, outcomes: Sequence[ObjectOutcome]) -> Sequence[str]:
         """The sums of the amounts that move, one for each currency."""
@@ -135,7 +140,9 @@ class BulkObjects:
     def _document(self) -> str:
         mutation, result = self.bulk.action.mutation, result_of(self.bulk.action.mutation)
         assert result is not None
-        selected = values_selection(self.bulk.resource.type, (self.bulk.resource.key, *self.bulk.result_values))
+        deciding = deciding_paths(self.bulk.resource, self.bulk.action)
+        paths = dict.fromkeys((self.bulk.resource.key, *self.bulk.result_values, *deciding))
+        selected = values_selection(self.bulk.resource.type, paths)
         return (
             f"mutation($input: {self.bulk.input.name}!) {{ {mutation}(input: $input) "
             f"{{ {result[0]} {{ {selected} }} userErrors {{ field code message }} }} }}"
@@ -154,7 +161,7 @@ class BulkObjects:
         result = result_of(self.bulk.action.mutation)
         assert result is not None
         changed = payload[result[0]]
-        amount = value_at(changed, self.bulk.amount) if self.bulk.amount else None
+        amount = self._moved(changed)
         return ObjectOutcome(
             key,
             self._title(values),
@@ -164,6 +171,13 @@ class BulkObjects:
             amount_text="" if amount is None else money_text(self.request, amount),
             basis=self._basis(values, amount),
         )
+
+    def _moved(self, changed: Mapping[str, Any]) -> Mapping[str, str] | None:
+        """The amount that the change has moved; None if it can be made once more, as by the second user of two."""
+        if not self.bulk.amount or is_possible(self.request, self.bulk.resource, self.bulk.action, changed):
+            return None
+        amount: Mapping[str, str] | None = value_at(changed, self.bulk.amount)
+        return amount
 
     def _basis(self, values: Mapping[str, Any], amount: Mapping[str, str] | None = None) -> Mapping[str, str]:
         as_read = {name: str(value_at(values, name)) for name in self.bulk.action.as_read}

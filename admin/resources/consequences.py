@@ -32,7 +32,7 @@ CONSEQUENCES: Mapping[str, str] = {
 }
 """One sentence or two by mutation."""
 PATHS: Mapping[str, tuple[str, ...]] = {
-    "validatePayoutRequest": ("bankAccount.iban", "bankAccount.bic"),
+    "validatePayoutRequest": ("bankAccount.iban", "bankAccount.bic", "detail"),
     "approvePayoutAdjustment": ("reason", "requestedById"),
     "rejectPayoutAdjustment": ("reason", "requestedById"),
 }

@@ -108,7 +108,7 @@ async def delivered_lines(db: AsyncSession, order: OrderRow) -> Sequence[tuple[A
 
 
 async def is_nothing_to_fulfil(db: AsyncSession, order: OrderRow) -> bool:
-    """Whether nothing of a locked order is left to hand over or to send."""
+    """Whether nothing of an order is left to hand over or to send; of a locked one if that decides."""
     lines = await delivered_lines(db, order)
     is_none_left = bool(lines) and not any(left_of_line(row) for _, row in lines)
     return is_none_left or await is_all_refunded(db, order)
