@@ -8,6 +8,7 @@ import pytest
 from admin.forms.kinds import Kind, fields_of
 from admin.graph.execution import run
 from admin.pages import bulk_actions as declared
+from admin.pages import bulk_objects
 from admin.pages.bulk_actions import bulk_actions
 from admin.pages.bulk_objects import OUT_OF_STATE, UNKNOWN
 from admin.resources.registry import resources
@@ -251,6 +252,35 @@ async def test_at_most_five_hundred_and_at_least_one(office: Office) -> None:
     assert (most.response.status_code, len(rows_of(most))) == (200, 500), "what is left out is all listed"
     assert (await office.choose("a1", CARDS, "", 1)).response.status_code == 400
     assert await office.tenants.snapshot() == before
+
+
+async def test_what_takes_too_long_is_continued(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bulk_objects, "PATIENCE", -1.0)
+    tenants = office.tenants
+    cards = [(await gift_card(tenants)).id for _ in range(3)]
+    staff = await office.choose("a1", CARDS, "cancel-gift-card", *cards)
+    await send(staff, _consent="1")
+    for done in (1, 2, 3):
+        assert notices(staff) == ["1 is done."]
+        assert await tenants.one("SELECT count(*) FROM gift_card WHERE status = 'cncld'") == done
+        rest = [form.one("button").text for form in staff.page.one("main").all("form")]
+        assert rest == ([f"Continue with the remaining {3 - done}"] if done < 3 else [])
+        if rest:
+            await send(staff)
+
+
+async def test_the_way_back_leads_to_the_list_as_it_was(office: Office) -> None:
+    await copy_rows(office.tenants, "coupon", 3, code="'C' || n", normal_code="'C' || n")
+    asked = f"{COUPONS}?isActive=1&order=OLDEST"
+    staff = await office.open("a1", asked)
+    form = page_fields_of(staff.page.one("form", id="bulk"), staff.page)
+    for action in ("update-coupon", ""):
+        await staff.post(f"{COUPONS}bulk/", form | {"all": "1", "action": action})
+        assert staff.page.one("nav", class_="crumbs").one("a").attributes["href"] == asked
+    await staff.post(f"{COUPONS}bulk/", form | {"all": "1", "action": "update-coupon"})
+    await send(staff, isActive="false")
+    await send(staff)
+    assert [link.attributes["href"] for link in staff.page.one("p", class_="does").all("a")] == [asked]
 
 
 @pytest.mark.parametrize("key", ["x", "99999999999", "1/2", "٣"])

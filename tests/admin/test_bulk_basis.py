@@ -81,6 +81,20 @@ async def test_a_payout_of_another_amount_than_previewed_is_refused(office: Offi
     assert await tenants.one("SELECT status FROM payout_request") == "validated"
 
 
+async def test_the_first_validation_of_two_moves_nothing_yet(office: Office) -> None:
+    tenants = office.tenants
+    await tenants.execute("UPDATE marketplace SET payout_second_validation_from_amount = 0")
+    id = await opened(tenants)
+    await make_ready(tenants, "a1")
+    staff = await office.choose("market a", PAYOUTS, "validate-payout-request", id)
+    assert "Sum" not in staff.page.one("main").text
+    await send(staff, _consent="1")
+    assert notices(staff) == ["1 is done."]
+    assert "Sum" not in staff.page.one("main").text
+    assert "A second" in rows_of(staff)[f"{PAYOUTS}{id}/"]
+    assert await tenants.one("SELECT status FROM payout_request") != "validated"
+
+
 async def test_packing_slips_are_printed_in_parts(office: Office) -> None:
     orders = f"{ROOT}orders/"
     staff = await office.choose("a1", orders, "sheets", *range(10**6, 10**6 + 101))

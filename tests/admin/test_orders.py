@@ -92,6 +92,10 @@ async def test_packing_slips_are_printed_together(shop: Shop, shop_office: Offic
     assert other.page.all("section", class_="slip") == []
     assert "3 orders are left out" in other.page.one("main").text
     assert (await shop_office.choose("neighbour", f"{ROOT}coupons/", "sheets", 1)).response.status_code == 404
+    for state in ("sent", "delivered", "cancelled"):
+        await shop.execute("UPDATE shop_order SET fulfilment_state = :state WHERE language = 'de'", state=state)
+        await shop_office.choose("trainee", f"{ROOT}orders/", "sheets", *keys)
+        assert [slip.attributes["lang"] for slip in staff.page.all("section", class_="slip")] == ["fr"], state
 
 
 async def press(staff: Customer, step: str, **changes: str) -> Customer:
