@@ -114,7 +114,9 @@ def test_what_begins_another_secret_is_hidden_with_it() -> None:
     assert not {"YXGF", "43E6", "P4HH"} & set(re.split(r"[ -]", kept.upper()))
 
 
-@pytest.mark.parametrize("secret", [OURS, IBAN, f"Token {'x' * 40}", new_secret()])
+@pytest.mark.parametrize(
+    "secret", [OURS, IBAN, f"Token {'x' * 40}", new_secret()], ids=["code", "iban", "header", "token"]
+)
 @pytest.mark.parametrize("before", range(380, 501, 7))
 def test_a_secret_across_the_cut_is_not_half_visible(secret: str, before: int) -> None:
     left = mask_start("y" * before + f" {secret} " + "z" * 900, 500)
