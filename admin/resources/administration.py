@@ -114,7 +114,7 @@ AUDIT_ENTRIES = Resource(
 )
 API_REQUESTS = Resource(
     query="apiRequests",
-    columns=("occurredOn", "status", "path", "errorCodes", "username"),
+    columns=("occurredOn", "status", "errorCodes", "username"),
     title=("operations", "occurredOn"),
     related=(RelatedList("auditEntries", "Changes of this request", "requestId"),),
     search=("requestId",),

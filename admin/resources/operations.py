@@ -12,6 +12,7 @@ ELSEWHERE = {
     "obtainToken": LOG_IN,
     "obtainTokenWithPasskey": LOG_IN,
     "createExport": EXPORT,
+    "createToken": "New API token",
     "importGiftCards": f"Gift cards: {IMPORT}",
     "importVouchers": f"Vouchers: {IMPORT}",
     "saveFilter": "Save this filter",
@@ -19,7 +20,7 @@ ELSEWHERE = {
     "previewOrderRefund": "Order: Preview",
     "previewRefund": "Payment: Preview",
 }
-"""What pages of their own run, in words that these pages have."""
+"""What pages of their own and commands run, in words that pages have."""
 
 
 @functools.cache
@@ -31,7 +32,7 @@ def operation_labels() -> Mapping[str, str]:
         for action in reversed(resource.all_actions)
         if not action.only
     }
-    return {"_".join(split(mutation)): label for mutation, label in (ELSEWHERE | labels).items()}
+    return {"_".join(split(mutation)): label for mutation, label in (labels | ELSEWHERE).items()}
 
 
 def operation_label(name: str, translate: Callable[[str], str]) -> str:
