@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 from starlette.responses import Response
 
@@ -16,6 +17,7 @@ from admin.pages.next_steps import partner_state
 from admin.pages.previews.page import document_url, preview_links
 from admin.pages.resolving import OWNER, is_possible, read_object, resource_of
 from admin.resources.resource import Action, Child, Report, Resource
+from schema.core.errors import NotFound
 
 SHOWN_BUTTONS = 6
 """Actions that are in sight; the others are a click away."""
@@ -37,12 +39,17 @@ class ActionButton:
 
 
 async def show(request: AdminRequest) -> Response:
-    """Show an object."""
+    """Show an object; after an action that has left none, such as that of a job which has ended, its list."""
     resource = resource_of(request)
     request.context.require(resource.access)
     owner = value_selection(resource.type, OWNER) if resource.is_read_by_others else ""
     whole = whole_selection(resource.type, titles_of, resource.left_out)
-    values = await read_object(request, resource, f"{whole} {owner}")
+    try:
+        values = await read_object(request, resource, f"{whole} {owner}")
+    except NotFound:
+        if (done := request.http_request.query_params.get(DONE)) is None:
+            raise
+        return request.redirect(f"{ROOT}{resource.slug}/?{urlencode({DONE: done})}")
     facts = list(facts_of(resource.type, values, request.reader))
     state = next((fact for fact in facts if fact.cell.kind == "chip" and fact.name in ("state", "status")), None)
     url = url_of(resource, values)

@@ -20,7 +20,7 @@ from resolvers.core.caller import Role
 
 NEVER_SHOWN = frozenset({"ids", "partnerId", "marketplaceId", "tokenId", "userId", "customerId"})
 """Fields for programs, which have the same as another or what people do not know."""
-OF_PAGE = frozenset({"after", "before", "size"})
+OF_PAGE = frozenset({"after", "before", "size", "done"})
 """What an address says about the page of a list, and not about its filter."""
 LAST_MOMENT = dt.time(23, 59, 59, 999999)
 

@@ -20,7 +20,7 @@ from admin.graph.schema_types import field_at, list_filter_of, list_order_of
 from admin.graph.selections import value_selection
 from admin.imports.page import import_link
 from admin.pages.bulk_actions import MOST, SHEETS, allowed_bulk_actions
-from admin.pages.details import report_links
+from admin.pages.details import DONE, notice_of, report_links
 from admin.pages.filters import OF_PAGE, ListFilter, read_filter
 from admin.pages.resolving import resource_of
 from admin.pages.saved_filters import links_of
@@ -70,6 +70,7 @@ async def show(request: AdminRequest) -> Response:
         "list.html",
         200 if page else 400,
         here=resource.slug,
+        notice=notice_of(request, resource),
         resource=resource,
         columns=columns,
         name=label_of(resource.type.name),
@@ -209,7 +210,6 @@ def _list_query(request: AdminRequest) -> str:
 
 def _page_url(request: AdminRequest, name: str, cursor: str | None) -> str:
     """The address of the page before or after this one."""
-    kept = [
-        (key, value) for key, value in request.http_request.query_params.multi_items() if key not in ("after", "before")
-    ]
+    asked = request.http_request.query_params.multi_items()
+    kept = [(key, value) for key, value in asked if key not in ("after", "before", DONE)]
     return f"{request.http_request.url.path}?{urlencode([*kept, (name, cursor or '')])}"
