@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from admin.bulk import page as bulk
 from admin.core.handler import AdminSite
 from admin.core.paths import (
     ACCOUNT_PATH,
@@ -22,21 +23,9 @@ from admin.core.request import AdminRequest
 from admin.core.templates import STATIC_PREFIX, AdminTemplates
 from admin.home import page as home
 from admin.imports import page as imports
-from admin.pages import (
-    actions,
-    bulk,
-    customers,
-    details,
-    exports,
-    lists,
-    orders,
-    refund_requests,
-    refunds,
-    reports,
-    saved_filters,
-    search,
-)
+from admin.pages import actions, details, exports, lists, reports, saved_filters, search
 from admin.pages.previews import page as previews
+from admin.sales import customers, orders, refund_requests, refunds
 from admin.sign_in import account, impersonation, log_in, passkeys, passwords
 from funnel.core.page_handler import Handler
 from schema.core.errors import NotFound

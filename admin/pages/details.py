@@ -50,6 +50,10 @@ async def show(request: AdminRequest) -> Response:
         if (done := request.http_request.query_params.get(DONE)) is None:
             raise
         return request.redirect(f"{ROOT}{resource.slug}/?{urlencode({DONE: done})}")
+    return await _page(request, resource, values)
+
+
+async def _page(request: AdminRequest, resource: Resource, values: Mapping[str, Any]) -> Response:
     facts = list(facts_of(resource.type, values, request.reader))
     state = next((fact for fact in facts if fact.cell.kind == "chip" and fact.name in ("state", "status")), None)
     url = url_of(resource, values)

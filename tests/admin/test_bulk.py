@@ -5,12 +5,12 @@ from uuid import uuid4
 
 import pytest
 
+from admin.bulk import objects as bulk_objects
+from admin.bulk.objects import OUT_OF_STATE, UNKNOWN
 from admin.forms.kinds import Kind, fields_of
 from admin.graph.execution import run
 from admin.pages import bulk_actions as declared
-from admin.pages import bulk_objects
 from admin.pages.bulk_actions import bulk_actions
-from admin.pages.bulk_objects import OUT_OF_STATE, UNKNOWN
 from admin.resources.registry import resources
 from schema.core.permission import Permission
 from schema.gift_card.gift_card import GiftCardStatus as S

@@ -5,8 +5,8 @@ from urllib.parse import urlencode
 import orjson
 import pytest
 
-from admin.pages import packing_slips
-from admin.pages.bulk_objects import CHANGED, BulkObjects
+from admin.bulk.objects import CHANGED, BulkObjects
+from admin.sales import packing_slips
 from schema.network.box import OfferStatus
 from tests.admin.office import ROOT, Office, notices, send, typed
 from tests.admin.test_bulk import CARDS, rows_of

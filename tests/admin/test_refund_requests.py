@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from admin.pages.refund_requests import SLUG
+from admin.sales.refund_requests import SLUG
 from schema.checkout.checkout import ProductChoice
 from schema.delivery.delivery import DeliveryKind
 from tests.admin.office import ROOT, Office, notices, send

@@ -8,19 +8,19 @@ from urllib.parse import parse_qsl, urlencode
 from starlette.datastructures import QueryParams
 from starlette.responses import Response
 
+from admin.bulk.basis import FIELD as BASIS
+from admin.bulk.basis import basis_of, read_basis
+from admin.bulk.objects import BulkObjects, ObjectOutcome, read_objects
 from admin.core.paths import ROOT
 from admin.core.request import AdminRequest
 from admin.forms.choices import choices_of
 from admin.forms.form_fields import FormBuilder
 from admin.forms.form_keys import new_form_key, required_form_key_of
 from admin.forms.typed import YES, Typed
-from admin.pages import packing_slips
 from admin.pages.bulk_actions import MOST, SHEETS, BulkAction, bulk_actions
-from admin.pages.bulk_basis import FIELD as BASIS
-from admin.pages.bulk_basis import basis_of, read_basis
-from admin.pages.bulk_objects import BulkObjects, ObjectOutcome, read_objects
 from admin.pages.lists import keys_of_list
 from admin.pages.resolving import resource_of
+from admin.sales import packing_slips
 from funnel.core.messages import N_
 from schema.core.errors import NotFound
 

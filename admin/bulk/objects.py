@@ -17,8 +17,8 @@ from admin.graph.selections import values_selection
 from admin.pages.bulk_actions import BulkAction
 from admin.pages.lists import column_label
 from admin.pages.resolving import deciding_paths, is_possible, key_type, key_value
-from admin.pages.sold import money_text
 from admin.resources.resource import Resource
+from admin.sales.sold import money_text
 from funnel.core.messages import N_
 
 UNKNOWN = N_("It does not exist, or you may not see it.")

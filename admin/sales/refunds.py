@@ -20,9 +20,9 @@ from admin.graph.schema_types import access_of, input_of, mutations
 from admin.pages.actions import FormRefusal, refusal_of
 from admin.pages.details import DONE
 from admin.pages.resolving import read_object
-from admin.pages.sold import is_some, money_text, sold_line, sold_selection
 from admin.resources.registry import resources
 from admin.resources.resource import Resource
+from admin.sales.sold import is_some, money_text, sold_line, sold_selection
 from funnel.core.messages import N_
 from schema.core.errors import MalformedBody
 

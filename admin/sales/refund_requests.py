@@ -14,7 +14,9 @@ from admin.forms.typed import YES
 from admin.graph.schema_types import access_of, mutations
 from admin.graph.selections import value_selection
 from admin.pages.details import DONE
-from admin.pages.refunds import (
+from admin.pages.resolving import read_object
+from admin.resources.registry import resources
+from admin.sales.refunds import (
     BY_CARD,
     BY_GIFT_CARD,
     CHANGED,
@@ -24,9 +26,7 @@ from admin.pages.refunds import (
     preview_values,
     run_change,
 )
-from admin.pages.resolving import read_object
-from admin.pages.sold import SoldLine, is_some, money_text, sold_line, sold_selection
-from admin.resources.registry import resources
+from admin.sales.sold import SoldLine, is_some, money_text, sold_line, sold_selection
 from funnel.core.messages import N_
 from schema.core.errors import MalformedBody
 

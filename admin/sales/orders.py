@@ -18,9 +18,9 @@ from admin.graph.selections import leaf_selection, value_selection, whole_select
 from admin.pages.details import ActionButton, action_buttons, notice_of
 from admin.pages.facts import facts_of, is_technical, parts_of
 from admin.pages.resolving import read_object
-from admin.pages.sold import field_type, is_some, money_text, sold_line, sold_selection, state_cell
 from admin.resources.registry import resources
 from admin.resources.resource import Resource
+from admin.sales.sold import field_type, is_some, money_text, sold_line, sold_selection, state_cell
 from funnel.core.messages import N_
 
 NEXT_STEPS = "markOrderReady", "markOrderSent", "markOrderCollected", "markOrderDelivered"
