@@ -11,6 +11,7 @@ from admin.graph.labels import label_of, translated_label
 from funnel.core.languages import NAMES
 from funnel.core.pages import PageTemplates
 from funnel.core.static_files import Assets
+from store.core.localization.formats import colon_in
 from store.core.localization.translations import Texts
 
 FOLDER = Path(__file__).parents[1]
@@ -28,7 +29,8 @@ class AdminTemplates(PageTemplates):
         """The environment of a language. `message` is a text that may be one of the API: it is escaped, and no format."""
         environment = super().environment(language)
         texts = self.texts.translations(language)
-        environment.globals.update(_labels=partial(translated_label, texts), message=texts.gettext)
+        labels = partial(translated_label, texts.gettext, colon=colon_in(language))
+        environment.globals.update(_labels=labels, message=texts.gettext)
         return environment
 
     def load_assets(self) -> Assets:

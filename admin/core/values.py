@@ -145,7 +145,8 @@ class Reader:
             return EMPTY
         kind = get_named_type(of.type)
         if is_many(of.type):
-            return Cell("items", items=[self._single(name, kind, each) for each in value])
+            items = [self._single(name, kind, each) for each in _on_one_level(value)]
+            return Cell("items", items=items) if items else EMPTY
         return self._single(name, kind, value)
 
     def text(self, of: GraphQLField, name: str, value: Any) -> str:
@@ -195,7 +196,7 @@ class Reader:
         """A condition of the filter of a list: "Status: Paid"."""
         values = value if isinstance(value, list) else [value]
         words = ", ".join(self._condition_word(each) for each in values)
-        return Cell("text", f"{self.translate(label_of(name))}: {words}")
+        return Cell("text", f"{self.translate(label_of(name))}{self.formats.colon} {words}")
 
     def _condition_word(self, value: Any) -> str:
         if isinstance(value, bool):
@@ -207,7 +208,7 @@ class Reader:
         if name == ORDER:
             return Cell("text", self.translate(value_label(value)))
         if name in OPERATIONS:
-            label = operation_label(value, self.translate)
+            label = operation_label(value, self.translate, self.formats.colon)
             return Cell("text", label, title=value if label != value else "")
         if name in (LIST_NAME, TYPE_NAME):
             return Cell("text", self.translate(label_of(value)))
@@ -271,6 +272,13 @@ def without_secrets(value: Any, name: str = "") -> Any:
     if not isinstance(value, str) or value.startswith(MASK):
         return value
     return mask_code(value) if value and is_secret(name) else mask_secrets(value)
+
+
+def _on_one_level(values: Sequence[Any]) -> Sequence[Any]:
+    """The values of a list; of a list of lists, such as the tags of several partners, each once."""
+    if not any(isinstance(each, list) for each in values):
+        return values
+    return list(dict.fromkeys(each for inner in values for each in inner))
 
 
 def tone_of(value: str) -> str:

@@ -2,7 +2,7 @@
 
 import functools
 import re
-from gettext import NullTranslations
+from collections.abc import Callable
 
 from admin.graph.words import ACRONYMS, ACTIONS, NAMED, PHRASES, VALUES
 
@@ -80,9 +80,9 @@ def help_of(description: str, name: str = "") -> str:
     return PROTOTYPE.sub(r"experience\1", NULL.sub("empty", description.replace("`", "")))
 
 
-def translated_label(texts: NullTranslations, label: str) -> str:
-    """A label in the language of some texts; of one that is composed of several, each."""
-    return ": ".join(texts.gettext(part) if part else "" for part in label.split(": "))
+def translated_label(translate: Callable[[str], str], label: str, colon: str) -> str:
+    """A label in another language, with its colon; of one that is composed of several, each."""
+    return f"{colon} ".join(translate(part) if part else "" for part in label.split(": "))
 
 
 def _without(words: list[str], thing: list[str]) -> list[str]:

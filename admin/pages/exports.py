@@ -91,7 +91,7 @@ def _input(request: AdminRequest, resource: Resource, filter: Mapping[str, Any])
 
 def _title(request: AdminRequest, label: str) -> str:
     """A label in the language of the page."""
-    return translated_label(request.templates.texts.translations(request.language), label)
+    return translated_label(request.translate, label, request.reader.formats.colon)
 
 
 def _problems(answer: GraphAnswer, payload: Mapping[str, Any]) -> Sequence[str]:

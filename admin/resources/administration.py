@@ -103,7 +103,12 @@ WEBHOOK_DELIVERIES = Resource(
     title=("event.type", "createdOn"),
 )
 EVENTS = Resource(query="events", columns=("occurredOn", "partner.commercialName"), title=("type", "occurredOn"))
-JOBS = Resource(query="jobs", columns=("state", "attempts", "createdOn", "lastError"), title=("kind", "id"))
+JOBS = Resource(
+    query="jobs",
+    columns=("state", "attempts", "createdOn", "lastError"),
+    title=("kind", "id"),
+    when={"retryJob": states(state="FAILED"), "discardJob": states(state="QUEUED FAILED")},
+)
 AUDIT_ENTRIES = Resource(
     query="auditEntries",
     find="auditEntry",

@@ -1,12 +1,14 @@
 """What operations are called where they are told of: by the buttons that run them."""
 
 import functools
+import re
 from collections.abc import Callable, Mapping
 
-from admin.graph.labels import label_of, split
+from admin.graph.labels import label_of, split, translated_label
 from admin.resources.registry import resources
 from admin.resources.resource import Resource
 
+COLON = re.compile(r"\s*:\s*")
 LOG_IN, EXPORT, IMPORT = "Log in", "Export", "Import from CSV"
 ELSEWHERE = {
     "obtainToken": LOG_IN,
@@ -35,16 +37,16 @@ def operation_labels() -> Mapping[str, str]:
     return {"_".join(split(mutation)): label for mutation, label in (labels | ELSEWHERE).items()}
 
 
-def operation_label(name: str, translate: Callable[[str], str]) -> str:
+def operation_label(name: str, translate: Callable[[str], str], colon: str = ":") -> str:
     """What an operation does, in the words of its button; the name of one without a button."""
     label = operation_labels().get(name)
-    return ": ".join(map(translate, label.split(": "))) if label else name
+    return translated_label(translate, label, colon) if label else name
 
 
 def operation_called(text: str, translate: Callable[[str], str]) -> str:
     """The name in the logs of the operation that somebody means by "Order: Mark ready" or `markOrderReady`."""
     labels = {operation_label(name, translate).casefold(): name for name in operation_labels()}
-    return labels.get(text.strip().casefold()) or "_".join(split(text))
+    return labels.get(COLON.sub(": ", text.strip()).casefold()) or "_".join(split(text))
 
 
 def _label(resource: Resource, action: str) -> str:

@@ -57,7 +57,7 @@ async def test_lines_are_shown_in_the_language_of_the_reader(office: Office) -> 
     staff = office.browser("a1")
     staff.http.headers["accept-language"] = "fr"
     await upload(staff, CARDS, f"{HEADER}OLD 1;1234,50;;morgen;\n")
-    told = "Valable jusqu’au: Saisissez un jour et une heure, par exemple 24/12/2026, 18:30."
+    told = "Valable jusqu’au : Saisissez un jour et une heure, par exemple 24/12/2026, 18:30."
     money = "1 234,50 €"
     assert rows_of(staff) == [["2", "OLD 1", told, money, "–", "morgen", "–"]]
 

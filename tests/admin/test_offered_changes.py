@@ -72,6 +72,16 @@ async def test_an_offer_is_accepted_as_it_was_read(office: Office) -> None:
     assert (await tenants.row("offer", offer.id))["status"] == OfferStatus.ACCEPTED
 
 
+async def test_only_a_failed_job_is_retried(office: Office) -> None:
+    job = """INSERT INTO pgqueuer (priority, entrypoint, payload, execute_after, headers, status, attempts)
+        VALUES (0, 'send_mail', '{}', now() + interval '1 day', '{}', 'queued', 0) RETURNING id"""
+    ((id,),) = await office.tenants.rows(job)
+    page = f"{ROOT}jobs/{id}/"
+    for state, changes in (("queued", {"discard-job"}), ("picked", set()), ("failed", {"retry-job", "discard-job"})):
+        await office.tenants.execute("UPDATE pgqueuer SET status = CAST(:state AS pgqueuer_status)", state=state)
+        assert await offered(office, "master", page) == changes, state
+
+
 def is_visible(field: Element) -> bool:
     """Whether a field is there for people."""
     return field.attributes.get("type") != "hidden"

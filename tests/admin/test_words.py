@@ -82,6 +82,13 @@ def test_values_are_written_for_people() -> None:
     assert Reader(Formats("fr"), "UTC", str).cell("vatRate", rate, "5.50").text == "5,5\N{NO-BREAK SPACE}%"
 
 
+def test_lists_of_lists_are_told_as_one() -> None:
+    tags = object_type("NetworkVoucherContent").fields["tags"]
+    nested = [["hotel", "spa"], [], ["spa", "lake"]]
+    assert READER.text(tags, "tags", nested) == "hotel, spa, lake"
+    assert READER.cell("tags", tags, [[], []]).kind == "empty"
+
+
 def test_the_columns_of_a_report_have_plain_heads() -> None:
     figures = {"count": 2, "gross": euros("30.00")}
     table = table_of_objects(object_type("SalesDay"), [{"day": "2026-11-25", "figures": figures}], READER)
@@ -94,7 +101,10 @@ def test_operations_have_the_words_of_their_buttons() -> None:
     cell = READER.cell("operation", field, "update_order_details")
     assert (cell.text, cell.title) == ("Order: Edit details", "update_order_details")
     french = Reader(Formats("fr"), "UTC", AdminTemplates.texts.translations("fr").gettext)
-    assert french.text(field, "operation", "update_order_details") == "Commande: Modifier les informations"
+    assert (
+        french.text(field, "operation", "update_order_details")
+        == "Commande\N{NO-BREAK SPACE}: Modifier les informations"
+    )
     assert READER.text(field, "operation", "create_coupon") == "New coupon"
     assert READER.text(field, "operation", "obtain_token") == "Log in"
     assert READER.cell("operation", field, "something_else").title == ""
@@ -111,7 +121,8 @@ def test_an_operation_is_looked_for_by_the_words_of_its_button_or_its_name(typed
 
 def test_an_operation_is_looked_for_in_the_language_of_the_reader() -> None:
     translate = AdminTemplates.texts.translations("fr").gettext
-    assert operation_called("Commande: Modifier les informations", translate) == "update_order_details"
+    for typed in ("Commande: Modifier les informations", "commande\N{NO-BREAK SPACE}:  Modifier les informations"):
+        assert operation_called(typed, translate) == "update_order_details"
     assert operation_called("something_else", translate) == "something_else"
 
 
