@@ -29,7 +29,7 @@ NAMED = {
     "fixed": "Fixed fee", "forMarketplace": "For the marketplace", "freezePayoutDate": "Day that decides about the payout",
     "frozenOn": "Blocked since", "giftCardTotal": "Paid by gift card", "hasBeenOrdered": "Ordered before", "held": "Held back",
     "hideFromStats": "Not in statistics", "holds": "Reserved amounts", "holder": "Holder", "howToBookHtml": "How to book",
-    "ibanEnd": "End of the IBAN", "isCombinable": "With other coupons", "countable": "Several can be chosen", "isCountable": "Several can be chosen", "kycValidated": "Identified",
+    "ibanEnd": "End of the IBAN", "isCombinable": "With other coupons", "countable": "Several can be chosen", "hasPassword": "Password chosen", "isCountable": "Several can be chosen", "kycValidated": "Identified",
     "isGlobal": "For all experiences", "isPhysical": "Is sent or collected", "isRunning": "Valid now", "isSplittable": "Spent in parts",
     "lastActiveDay": "Last day of sale", "lastStatus": "Last answer", "LegalDocument": "Legal text",
     "legalDocuments": "Legal texts", "mails": "E-mails", "Mail": "E-mail", "maxDaysAfterFirstUsage": "Days of validity after the first use",

@@ -64,6 +64,7 @@ USERS = Resource(
         Action("changePassword", named="Change your password", is_of_account=True),
     ),
     elsewhere=frozenset({"disableSecondFactor"}),
+    when={"resendInvitation": {"isActive": TRUE, "hasPassword": FALSE}},
     children=(Child("sessions", (Action("revokeUserToken", {"id": "id"}, named="Revoke"),)),),
     left_out=frozenset({"tokens"}),
     search=("usernameContains", "emailContains"),

@@ -67,6 +67,14 @@ async def effective_permissions(context: Context, ids: Sequence[int]) -> Mapping
     return {row.id: sorted(permissions_of(row)) for row in rows}
 
 
+@computes(User, "has_password")
+async def has_password(context: Context, ids: Sequence[int]) -> Mapping[int, bool]:
+    """Whether users have a password."""
+    query = select(UserRow.id, col(UserRow.password_hash) != "").where(col(UserRow.id).in_(ids))
+    async with context.db.read_sessions() as db:
+        return dict((await db.exec(query)).all())
+
+
 @operation(Permission.MANAGE_USER)
 async def create_user(call: Call, input: CreateUser) -> User:
     """Create a user, who can log in at once. You can only grant permissions that you have."""

@@ -83,6 +83,7 @@ class User(SchemaModel):
     effective_permissions = computed(
         list[Permission], "The user's permissions: those granted, or else the defaults of the role."
     )
+    has_password = computed(bool, "Whether the user has a password; false until an invited user has chosen one.")
     recovery_codes_left = computed(
         int, "How many recovery codes of the second factor are left; 0 without a second factor."
     )

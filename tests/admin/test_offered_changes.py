@@ -82,6 +82,15 @@ async def test_only_a_failed_job_is_retried(office: Office) -> None:
         assert await offered(office, "master", page) == changes, state
 
 
+async def test_only_who_has_no_password_is_invited_again(office: Office) -> None:
+    id = office.tenants.users["a1"].id
+    for password, is_offered in (("x", False), ("", True)):
+        await office.tenants.execute(
+            "UPDATE app_user SET password_hash = :password WHERE id = :id", password=password, id=id
+        )
+        assert ("resend-invitation" in await offered(office, "market a", f"{ROOT}users/{id}/")) is is_offered
+
+
 def is_visible(field: Element) -> bool:
     """Whether a field is there for people."""
     return field.attributes.get("type") != "hidden"

@@ -312,7 +312,10 @@ async def test_an_invitation_is_sent_again(tenants: Tenants, ask: Transport) -> 
     }
     assert await tenants.snapshot() == before
     assert (await ask.change("market a", links.resend_invitation, id=id)).done
+    asked = f"{{ user(id: {id}) {{ hasPassword }} }}"
+    assert (await tenants.graphql("market a", asked))["data"]["user"] == {"hasPassword": False}
     await choose(tenants, await newest_token(tenants))
+    assert (await tenants.graphql("market a", asked))["data"]["user"] == {"hasPassword": True}
     assert (await ask.change("market a", links.resend_invitation, id=id)).wrong == {("", "INVITATION_OVER")}
     await tenants.execute("UPDATE app_user SET password_hash = '', email = '' WHERE id = :id", id=id)
     assert (await ask.change("market a", links.resend_invitation, id=id)).wrong == {("id", "INVALID")}
