@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import orjson
 from graphql import GraphQLEnumType, GraphQLField, GraphQLNamedType, get_named_type
 
-from admin.graph.labels import label_of, value_label
+from admin.graph.labels import label_of, translated_label, value_label
 from admin.graph.schema_types import MONEY, TEXT, is_many
 from admin.graph.words import CODED, CODES
 from admin.resources.operations import operation_label
@@ -95,8 +95,10 @@ WAITS = frozenset(
     ]
 )
 LIST_NAME, TYPE_NAME = "list", "subjectType"
-OPERATIONS = frozenset({"operation", "operations"})
+OPERATIONS = frozenset({"operation", "operations", "action"})
 """Fields with the name of a list, of a type and of an operation of the API."""
+FIELD_PATH = "field"
+"""The field with the path of a field of the API."""
 LONGEST_LINK = 60
 """Longest address that is shown itself, in characters."""
 
@@ -205,16 +207,23 @@ class Reader:
         return self.translate(value_label(value)) if is_member else str(without_secrets(value))
 
     def _text_cell(self, name: str, value: str) -> Cell:
+        is_link = value.startswith(("http://", "https://", "/"))
         if name == ORDER:
             return Cell("text", self.translate(value_label(value)))
-        if name in OPERATIONS:
+        if name == FIELD_PATH:
+            return Cell(
+                "text",
+                translated_label(self.translate, ": ".join(map(label_of, value.split("."))), self.formats.colon),
+                title=value,
+            )
+        if name in OPERATIONS and not is_link:
             label = operation_label(value, self.translate, self.formats.colon)
             return Cell("text", label, title=value if label != value else "")
         if name in (LIST_NAME, TYPE_NAME):
             return Cell("text", self.translate(label_of(value)))
         if name in PICTURES:
             return Cell("picture", url=value, tone="logo" if name == "logoUrl" else "")
-        if name.lower().endswith("url") and value.startswith(("http://", "https://", "/")):
+        if is_link and (name in OPERATIONS or name.lower().endswith("url")):
             text = value if len(value) <= LONGEST_LINK else self.translate(N_("Open it"))
             return Cell("link", text, url=value)
         if name.lower().endswith("email"):

@@ -39,7 +39,7 @@ def operation_labels() -> Mapping[str, str]:
 
 def operation_label(name: str, translate: Callable[[str], str], colon: str = ":") -> str:
     """What an operation does, in the words of its button; the name of one without a button."""
-    label = operation_labels().get(name)
+    label = operation_labels().get("_".join(split(name)))
     return translated_label(translate, label, colon) if label else name
 
 

@@ -10,6 +10,7 @@ TABLE_COLUMNS: Mapping[str, Sequence[str]] = {
     "PayoutLine": (
         "payableOn", "kind", "gross", "fees", "amount", "details", "customer", "codeEnd", "reason", "payment", "movedTo",
     ),
+    "Requirement": ("code", "field", "person", "deadline"),
     "Token": ("label", "kind", "hint", "createdOn", "lastUsedOn", "expiresOn"),
     "RefundLine": ("name", "quantity", "amount"),
     "RefundRequestLine": ("name", "quantity", "unitPrice", "total"),

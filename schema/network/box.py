@@ -113,7 +113,7 @@ class Offer(SchemaModel):
     description: Text = translated_text_column("What the holder of a voucher gets.")
     terms_of_use: Text = translated_text_column("The terms of use.")
     status: OfferStatus = enum_column(OfferStatus, "How far it is.", default=OfferStatus.DRAFT)
-    is_active: bool = Field(default=True, description="Whether it counts once it is accepted; false if withdrawn.")
+    is_active: bool = Field(default=True, description="Whether it counts once it is accepted; not if it is withdrawn.")
     ranking: int = Field(default=1, description="Its position among the offers of the box; lower values come first.")
     created_on: dt.datetime = datetime_column("When it was created.")
     edited_on: dt.datetime = datetime_column("When anything but `isActive` was last changed.")

@@ -150,7 +150,8 @@ class ActivateMarketplacePayments(SchemaModel):
 
     marketplace_uuid: UUID = Field(description="The uuid of the marketplace.")
     is_live: bool = Field(
-        default=True, description="False: the wallet for payments of test partners; only with the sandbox provider."
+        default=True,
+        description="If not, it is the wallet for payments of test partners; only with the sandbox provider.",
     )
 
 

@@ -81,7 +81,7 @@ class TestWebhookEndpoint(SchemaModel):
         default=EventType.WEBHOOK_TEST,
         description="The type of the event. Its data are the examples of the documentation.",
     )
-    send: bool = Field(default=True, description="Whether it is sent; if false, the request is only shown.")
+    send: bool = Field(default=True, description="Whether it is sent; if not, the request is only shown.")
 
 
 @graphql_input

@@ -89,6 +89,14 @@ def test_lists_of_lists_are_told_as_one() -> None:
     assert READER.cell("tags", tags, [[], []]).kind == "empty"
 
 
+def test_what_has_to_be_provided_is_in_the_words_of_forms() -> None:
+    required = object_type("Requirement").fields
+    assert READER.text(required["field"], "field", "bankAccount.iban") == "Bank account: IBAN"
+    assert READER.text(required["action"], "action", "updatePartner") == "Partner: Edit"
+    link = READER.cell("action", required["action"], "https://provider.example/session")
+    assert (link.kind, link.url) == ("link", "https://provider.example/session")
+
+
 def test_the_columns_of_a_report_have_plain_heads() -> None:
     figures = {"count": 2, "gross": euros("30.00")}
     table = table_of_objects(object_type("SalesDay"), [{"day": "2026-11-25", "figures": figures}], READER)
