@@ -66,6 +66,10 @@ class MailKind(DescribedEnum):
     )
     PASSWORD_RESET = "password_reset", "To a user who asked for it: the link to choose a new password."
     USER_INVITATION = "user_invitation", "To a new user: the link to choose a password."
+    ACCOUNT_CHANGED = (
+        "account_changed",
+        "To a user: the password, the second factor, a passkey, an API token or the e-mail address of the log-in has changed.",
+    )
     ENDPOINT_DISABLED = "endpoint_disabled", "To the owner of a webhook endpoint: it failed for days and was disabled."
 
 

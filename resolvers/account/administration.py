@@ -11,17 +11,19 @@ from sqlalchemy import func
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from resolvers.account.notices import queue_notice
+from resolvers.account.second_factor import remove_factors
 from resolvers.account.tokens import issue_token, set_password
 from resolvers.core.auditing import audit_command
 from resolvers.core.caller import Role
+from schema.account.change import AccountChange, ChangeActor
 from schema.account.user import UserRole
 from schema.account.user_input import SHORTEST_PASSWORD
 from schema.core.errors import InvalidInput, NotFound
 from schema.core.message_names import TemplatedMessage
 from schema.validation.contact import email_address
 from store.account.credentials import hash_password, normal_username, secret_digest_of
-from store.account.passkeys import delete_passkeys
-from store.account.second_factor import lock_user, remove_second_factor
+from store.account.second_factor import lock_user
 from store.account.users import TokenRow, UserRow
 from store.core.clock import Clock
 from store.partner.partners import MarketplaceRow, PartnerRow
@@ -71,7 +73,7 @@ async def create_user(db: AsyncSession, new: NewUser) -> UserRow:
 async def reset_password(db: AsyncSession, username: str, password: str, clock: Clock) -> UserRow:
     """Set a new password and revoke all tokens of the user; running servers accept them for up to five more seconds."""
     user = await find_user(db, username)
-    await set_password(db, user, await _hash_password(password), clock)
+    await set_password(db, user, await _hash_password(password), clock, ChangeActor.OPERATOR)
     await audit_command(db, "reset_password", {"username": user.username, "password": password}, user, user)
     return user
 
@@ -79,8 +81,7 @@ async def reset_password(db: AsyncSession, username: str, password: str, clock: 
 async def reset_second_factor(db: AsyncSession, username: str) -> UserRow:
     """Turn off the second factor of a user who has lost it, and delete the passkeys."""
     user = await lock_user(db, (await find_user(db, username)).id)
-    await remove_second_factor(db, user)
-    await delete_passkeys(db, user.id)
+    await remove_factors(db, user, ChangeActor.OPERATOR)
     await audit_command(db, "reset_second_factor", {"username": user.username}, user, user)
     return user
 
@@ -108,6 +109,7 @@ async def create_token(
     secret = await issue_token(db, user, label, clock)
     row = (await db.exec(select(TokenRow).where(col(TokenRow.digest) == secret_digest_of(secret)))).one()
     row.expires_on = clock.now() + life if life else None
+    await queue_notice(db, user, AccountChange.TOKEN_CREATED, ChangeActor.OPERATOR, name=row.label)
     result = {"username": user.username, "label": label, "expires_on": row.expires_on}
     await audit_command(db, "create_token", result, row, user)
     return row, secret

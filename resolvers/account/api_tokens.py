@@ -7,6 +7,7 @@ from sqlalchemy import func
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from resolvers.account.notices import queue_notice
 from resolvers.account.second_factor import own_id
 from resolvers.account.tokens import LIVE_TOKENS, TokenOrigin, add_token
 from resolvers.account.users import check_not_above, user_by_id
@@ -15,6 +16,7 @@ from resolvers.core.input_mapping import check_later_expiry, id_from_input, vali
 from resolvers.core.operation import Call, operation
 from resolvers.core.scoping import find_visible
 from resolvers.core.transaction import open_transaction
+from schema.account.change import AccountChange
 from schema.account.token import CreateToken, CreateUserToken, NewToken, RevokeUserToken, TokenFields
 from schema.account.user import Token, TokenKind
 from schema.core.errors import InvalidInput, NotFound, TooManyTokens
@@ -79,6 +81,7 @@ async def _create(call: Call, input: TokenFields, user_id: int) -> NewToken:
         await _check_room(call, db, user)
         origin = replace(TokenOrigin.of_kind(TokenKind.API, call.context), created_by_id=checked.id)
         row, secret = await add_token(db, user, input.label, call.services.clock.now(), input.expires_on, origin)
+        await queue_notice(db, user, AccountChange.TOKEN_CREATED, call.caller, name=row.label)
         await call.store_response(db, NewToken(secret=None, token=row), answer=NewToken(secret=secret, token=row))
     call.add_audit_subject(user)
     return NewToken(secret=secret, token=row)

@@ -8,10 +8,12 @@ from typing import Annotated
 import strawberry
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from resolvers.account.notices import workplace_of
 from resolvers.account.tokens import set_password
 from resolvers.account.users import new_user, user_by_id
 from resolvers.core.operation import Call, operation
 from resolvers.core.services import Services
+from schema.account.change import ChangeActor
 from schema.account.link import (
     IN_THE_LINK,
     AccountLink,
@@ -41,7 +43,6 @@ from store.account.users import UserRow
 from store.core.client_network import client_network_of
 from store.mail.link_content import AccountLinkContent
 from store.mail.outbox import enqueue_mail
-from store.partner.partners import MarketplaceRow, PartnerRow
 
 RESPONSE_SECONDS = 0.3
 """A request for a link is answered after this time, so that its duration does not tell whether the user exists."""
@@ -97,7 +98,7 @@ async def reset_password(call: Call, input: ResetPassword) -> AccountLink:
         if found is None:  # used concurrently
             raise LinkOver
         link, user = found
-        await set_password(db, user, password_hash, clock)
+        await set_password(db, user, password_hash, clock, ChangeActor.LINK)
     call.services.authenticator.invalidate(user_id=user.id)
     call.add_audit_subject(user)
     return _published(link, user)
@@ -166,7 +167,7 @@ async def _send_link(db: AsyncSession, call: Call, user: UserRow, kind: AccountL
         link=link.uuid,
         first_name=user.first_name,
         username=user.username,
-        organisation=await _organisation(db, user),
+        organisation=(await workplace_of(db, user)).name,
     )
     await enqueue_mail(
         db,
@@ -177,15 +178,6 @@ async def _send_link(db: AsyncSession, call: Call, user: UserRow, kind: AccountL
         marketplace_id=user.marketplace_id,
         about=about.model_dump(),
     )
-
-
-async def _organisation(db: AsyncSession, user: UserRow) -> str:
-    """Whom the user works for; empty for a user of the installation."""
-    if user.partner_id is not None:
-        return (await db.get_one(PartnerRow, user.partner_id)).commercial_name
-    if user.marketplace_id is not None:
-        return (await db.get_one(MarketplaceRow, user.marketplace_id)).name
-    return ""
 
 
 def _published(link: AccountLinkRow, user: UserRow) -> AccountLink:

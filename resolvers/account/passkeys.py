@@ -2,11 +2,13 @@
 
 from typing import TYPE_CHECKING
 
+from resolvers.account.notices import queue_notice
 from resolvers.account.second_factor import own_id
 from resolvers.account.tokens import issue
 from resolvers.account.verification import verify_self
 from resolvers.core.operation import Call, operation, without_stored_response
 from resolvers.core.transaction import open_transaction
+from schema.account.change import AccountChange
 from schema.account.passkey import (
     BeginPasskey,
     DeletePasskey,
@@ -86,7 +88,8 @@ async def register_passkey(call: Call, input: RegisterPasskey) -> Passkey:
     except BadPasskey:
         raise InvalidInput.at("credential", NOT_USABLE) from None
     async with open_transaction(call.services.db) as db:
-        if registration(await lock_user(db, user_id)) != purpose:  # another password meanwhile
+        user = await lock_user(db, user_id)
+        if registration(user) != purpose:  # another password meanwhile
             raise InvalidInput.at("credential", NOT_USABLE)
         if len(await passkeys_of(db, user_id)) >= MOST_PASSKEYS:
             raise InvalidInput.at(
@@ -103,6 +106,7 @@ async def register_passkey(call: Call, input: RegisterPasskey) -> Passkey:
         )
         db.add(row)
         await db.flush()
+        await queue_notice(db, user, AccountChange.PASSKEY_REGISTERED, call.caller, name=row.name)
         await call.store_response(db, row)
     return row
 
@@ -121,6 +125,8 @@ async def delete_passkey(call: Call, input: DeletePasskey) -> Passkey:
     row = await _own(call, input.id)
     await call.db.delete(row)
     await call.db.flush()
+    user = await call.db.get_one(UserRow, own_id(call))
+    await queue_notice(call.db, user, AccountChange.PASSKEY_DELETED, call.caller, name=row.name)
     return row
 
 

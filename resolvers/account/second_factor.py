@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from resolvers.account.notices import queue_notice
 from resolvers.account.users import check_not_above, user_by_id
 from resolvers.account.verification import (
     WRONG_OTP,
@@ -11,9 +12,11 @@ from resolvers.account.verification import (
     use_own_second_factor,
     verify_own_password,
 )
+from resolvers.core.caller import Caller
 from resolvers.core.computed_fields import computes
 from resolvers.core.context import Context
 from resolvers.core.operation import Call, operation, without_stored_response
+from schema.account.change import AccountChange, ChangeActor
 from schema.account.second_factor import (
     ConfirmSecondFactor,
     DisableSecondFactor,
@@ -26,7 +29,7 @@ from schema.account.second_factor import (
 from schema.account.user import User
 from schema.core.errors import InvalidInput, SecondFactorActive
 from schema.core.permission import AccessRule, Permission
-from store.account.passkeys import delete_passkeys
+from store.account.passkeys import delete_passkeys, passkeys_of
 from store.account.second_factor import (
     confirm_totp,
     count_recovery_codes,
@@ -75,6 +78,7 @@ async def confirm_second_factor(call: Call, input: ConfirmSecondFactor) -> Recov
         if not await confirm_totp(db, call.services.settings, user, input.otp, call.services.clock.now()):
             raise InvalidInput.of_proof("otp", WRONG_OTP)
         codes = await replace_recovery_codes(db, user)
+        await queue_notice(db, user, AccountChange.SECOND_FACTOR_ENABLED, call.caller)
     call.add_audit_subject(user)
     return RecoveryCodes(codes=list(codes))
 
@@ -91,6 +95,7 @@ async def renew_recovery_codes(call: Call, input: RenewRecoveryCodes) -> Recover
         if not user.has_second_factor:  # turned off concurrently
             raise InvalidInput.at("otp", WRONG_OTP)
         codes = await replace_recovery_codes(db, user)
+        await queue_notice(db, user, AccountChange.RECOVERY_CODES, call.caller)
     call.add_audit_subject(user)
     return RecoveryCodes(codes=list(codes))
 
@@ -107,6 +112,7 @@ async def disable_second_factor(call: Call, input: DisableSecondFactor) -> User:
         if user.password_hash != checked.password_hash:  # changed concurrently
             raise InvalidInput.at("password", WRONG_PASSWORD)
         await remove_second_factor(db, user)
+        await queue_notice(db, user, AccountChange.SECOND_FACTOR_DISABLED, call.caller)
         await call.store_response(db, user)
     return user
 
@@ -120,9 +126,17 @@ async def reset_second_factor(call: Call, input: ResetSecondFactor) -> User:
     check_not_above(call, row)
     if row.id == call.caller.user_id:
         raise InvalidInput.at("id", "Turn off your own second factor with disableSecondFactor.")
-    await remove_second_factor(call.db, row)
-    await delete_passkeys(call.db, row.id)
+    await remove_factors(call.db, row, call.caller)
     return row
+
+
+async def remove_factors(db: AsyncSession, user: UserRow, by: Caller | ChangeActor) -> None:
+    """Turn the second factor of a locked user off, delete the passkeys, and mail that to the user if there were any."""
+    had_any = user.has_second_factor or bool(await passkeys_of(db, user.id))
+    await remove_second_factor(db, user)
+    await delete_passkeys(db, user.id)
+    if had_any:
+        await queue_notice(db, user, AccountChange.SECOND_FACTOR_RESET, by)
 
 
 async def _locked_without(db: AsyncSession, call: Call) -> UserRow:

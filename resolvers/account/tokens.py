@@ -11,11 +11,13 @@ from sqlalchemy import true, update
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from resolvers.account.notices import queue_notice
 from resolvers.account.verification import use_second_factor
 from resolvers.core.auditing import AuditRecord
-from resolvers.core.caller import Transport
+from resolvers.core.caller import Caller, Transport
 from resolvers.core.context import Context
 from resolvers.core.operation import Call, operation
+from schema.account.change import AccountChange, ChangeActor
 from schema.account.token import IssuedToken, ObtainToken, RevokeToken, Viewer
 from schema.account.user import Token, TokenKind
 from schema.core.errors import AppError, NotFound, SecondFactorRequired, Unauthenticated, WrongCredentials
@@ -142,17 +144,21 @@ async def set_password(
     user: UserRow,
     password_hash: str,
     clock: Clock,
+    by: Caller | ChangeActor,
     *,
     except_token_id: int | None = None,
     keep_passkeys: bool = False,
+    to: str | None = None,
 ) -> None:
-    """Set a new password, revoke all tokens of the user except `except_token_id`, and end the links to choose one. Passkeys
+    """Set a new password, and mail that to the user, unless it is the first one: see `queue_notice`, also for `by` and
+    `to`. Revoke all tokens of the user except `except_token_id`, and end the links to choose one. Passkeys
     are deleted unless `keep_passkeys`: whoever knew the old password could have registered one. So is a second factor that
     was begun and not confirmed.
 
     The row is written first, and thereby locked. A concurrent log-in with the old password either came before, and its
     token is revoked here, or comes later and is refused.
     """
+    is_first = not user.password_hash
     user.password_hash = password_hash
     await db.flush()
     await revoke_tokens(db, user.id, clock, except_token_id=except_token_id)
@@ -160,6 +166,8 @@ async def set_password(
     await delete_unconfirmed_totp(db, user.id)
     if not keep_passkeys:
         await delete_passkeys(db, user.id)
+    if not is_first:
+        await queue_notice(db, user, AccountChange.PASSWORD, by, deletes_passkeys=not keep_passkeys, to=to)
 
 
 async def revoke_tokens(

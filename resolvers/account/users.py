@@ -7,6 +7,7 @@ import strawberry
 from pydantic import Field
 from sqlmodel import col, select
 
+from resolvers.account.notices import queue_notice
 from resolvers.account.tokens import set_password
 from resolvers.account.verification import WRONG_PASSWORD, verify_own_password
 from resolvers.core.authentication import permissions_of
@@ -17,6 +18,7 @@ from resolvers.core.input_mapping import ById, apply, collect_marketplace, colle
 from resolvers.core.lists.filters import OfPartner, Where
 from resolvers.core.lists.listing import Listing, Lookup
 from resolvers.core.operation import Call, operation
+from schema.account.change import AccountChange
 from schema.account.user import User, UserRole
 from schema.account.user_input import ChangePassword, CreateUser, UpdateUser, UserFields
 from schema.core.columns import DescribedEnum, graphql_enum
@@ -126,9 +128,11 @@ async def update_user(call: Call, input: UpdateUser) -> User:
     findings.raise_problems()
     if input.password is not None:
         password_hash = await hash_password(input.password.value)
-        await set_password(call.db, row, password_hash, call.services.clock, except_token_id=call.caller.token_id)
+        kept_token, clock = call.caller.token_id, call.services.clock
+        await set_password(call.db, row, password_hash, clock, call.caller, except_token_id=kept_token, to=former_email)
     if row.email != former_email:  # links that were sent to the former address
         await end_links(call.db, row.id, call.services.clock.now())
+        await queue_notice(call.db, row, AccountChange.EMAIL, call.caller, to=former_email)
     call.services.authenticator.invalidate(user_id=row.id)
     await call.db.flush()
     return row
@@ -147,9 +151,8 @@ async def change_password(call: Call, input: ChangePassword) -> User:
         row = await lock_user(db, checked.id)
         if row.password_hash != checked.password_hash:  # changed concurrently
             raise InvalidInput.at("current_password", WRONG_PASSWORD)
-        await set_password(
-            db, row, password_hash, call.services.clock, except_token_id=call.caller.token_id, keep_passkeys=True
-        )
+        kept_token, clock = call.caller.token_id, call.services.clock
+        await set_password(db, row, password_hash, clock, call.caller, except_token_id=kept_token, keep_passkeys=True)
         await call.store_response(db, row)
     call.services.authenticator.invalidate(user_id=row.id)
     return row

@@ -52,7 +52,9 @@ SWEEP_BATCH = 500
 """Messages per sweep; a sweep runs every minute."""
 NOT_TRUE = "It tells of another message, which has failed. Send that one again, then this one."
 WITH_ORDER_PAGE = (OrderContent, OrderRefundContent, OrderLinkContent, RefundRequestContent, GiftContent)
-OF_SERVICE = frozenset({MailKind.ENDPOINT_DISABLED, MailKind.PASSWORD_RESET, MailKind.USER_INVITATION})
+OF_SERVICE = frozenset(
+    {MailKind.ENDPOINT_DISABLED, MailKind.PASSWORD_RESET, MailKind.USER_INVITATION, MailKind.ACCOUNT_CHANGED}
+)
 MAILS = Counter("coffret_mails_total", "Messages, by outcome at the mail server.", ["kind", "outcome"])
 SECONDS = Histogram("coffret_mail_seconds", "Duration of passing a message to the mail server.")
 

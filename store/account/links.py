@@ -28,6 +28,10 @@ RETENTION = dt.timedelta(days=30)
 PURPOSE = "account link"
 PAGE = "/admin/reset-password/"
 """The page of the back office where a password is chosen."""
+FORGOTTEN_PAGE = "/admin/forgot-password/"
+"""The page of the back office that sends a link to choose a password."""
+ACCOUNT_PAGE = "/admin/account/"
+"""The page of the back office where users change their own password, second factor, passkeys and API tokens."""
 
 
 class AccountLinkRow(CreatedOn, SQLModel, table=True):

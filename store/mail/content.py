@@ -15,6 +15,7 @@ from schema.mail import MailKind
 from schema.order.order import OrderStatus
 from schema.payment.dispute import DisputeState
 from store.mail.link_content import (
+    AccountChangeContent,
     AccountLinkContent,
     Content,
     EndpointContent,
@@ -376,6 +377,7 @@ CONTENTS: Mapping[MailKind, type[Content]] = {
     **dict.fromkeys((MailKind.REQUEST_RECEIPT, MailKind.NEW_REQUEST, MailKind.REQUEST_DECLINED), RefundRequestContent),
     **dict.fromkeys((MailKind.ORDER_READY, MailKind.ORDER_SENT, MailKind.ORDER_CANCELLED), FulfilmentContent),
     **dict.fromkeys((MailKind.PASSWORD_RESET, MailKind.USER_INVITATION), AccountLinkContent),
+    MailKind.ACCOUNT_CHANGED: AccountChangeContent,
     MailKind.ONBOARDING_LINK: OnboardingContent,
     MailKind.PAYMENT_REQUEST: PaymentRequestContent,
     MailKind.PAYMENT_REQUEST_REMINDER: PaymentRequestContent,

@@ -1,5 +1,5 @@
-"""The content of messages that lead to the page of an order or to choose a password, or are about an address; and the
-base of all contents.
+"""The content of messages that lead to the page of an order, are about a log-in or an address; and the base of all
+contents.
 """
 
 import datetime as dt
@@ -7,6 +7,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
 
+from schema.account.change import AccountChange, ChangeActor
 from schema.core.text import Text
 from schema.order.refund_request import RefundRequestKind
 
@@ -64,15 +65,35 @@ class RefundRequestContent(OrderNumberContent):
     """Whether a rule of the partner has approved it already, so that nobody has to."""
 
 
-class AccountLinkContent(Content):
-    """The link of a user to choose a password. Its address is made when the message is sent, and stored nowhere."""
+class LogInContent(Content):
+    """Whose log-in a message is about."""
 
-    link: UUID
     first_name: str
     """Empty if it is unknown."""
     username: str
     organisation: str
     """The partner or marketplace that the user works for; empty for the installation's own users."""
+
+
+class AccountLinkContent(LogInContent):
+    """The link of a user to choose a password. Its address is made when the message is sent, and stored nowhere."""
+
+    link: UUID
+
+
+class AccountChangeContent(LogInContent):
+    """A change of the credentials of a log-in."""
+
+    change: AccountChange
+    name: str
+    """What the user calls the passkey, or the label of the API token; empty for all else, and if there is none."""
+    deletes_passkeys: bool
+    """Whether a new password has deleted the passkeys."""
+    changed_on: dt.datetime
+    time_zone: str
+    actor: ChangeActor
+    actor_username: str
+    """The user name of another user who has changed it; empty for all others."""
 
 
 class EndpointContent(Content):

@@ -10,6 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 
 from schema.checkout.brand import Brand
 from schema.mail import MailKind
+from store.account.links import ACCOUNT_PAGE, FORGOTTEN_PAGE
 from store.core.compiled_templates import compiled_templates
 from store.core.localization.formats import Formats
 from store.core.localization.legal_texts import LEGAL_NAMES
@@ -95,6 +96,8 @@ def render_mail(
         "balance_url": links.balance,
         "order_url": links.order,
         "account_url": links.account,
+        "account_page": _page(ACCOUNT_PAGE, public_url),
+        "forgotten_page": _page(FORGOTTEN_PAGE, public_url),
     }
     html, text = (_environment(language).get_template(f"{kind}.{form}").render(values) for form in ("html", "txt"))
     return RenderedMail(subject, html, BLANK_LINES.sub("\n\n", text).strip() + "\n")

@@ -38,6 +38,7 @@ async def number(office: Office) -> int:
 
 
 async def test_a_token_is_created_at_the_account_and_its_secret_shown_once(office: Office) -> None:
+    await office.tenants.execute("UPDATE app_user SET email = 'a1@home.example' WHERE username = 'a1@users.example'")
     staff = await office.open("a1", ACCOUNT)
     assert FORM in {a.attributes["href"] for a in staff.page.all("a")}
     await staff.open(FORM)
@@ -53,6 +54,7 @@ async def test_a_token_is_created_at_the_account_and_its_secret_shown_once(offic
     assert secret not in staff.response.text
     assert "The secret was shown once, and is not stored." in notices(staff)[1]
     assert await number(office) == before
+    assert await office.tenants.one("SELECT array_agg(recipient) FROM mail") == ["a1@home.example"], "once, too"
     await staff.open(ACCOUNT)
     assert secret not in staff.response.text
     assert labels(staff, "tokens") == ["Till", "test"]

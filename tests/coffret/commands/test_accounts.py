@@ -79,6 +79,8 @@ def test_a_master_is_made_and_gets_a_token_that_works_until_revoked(run: Run, da
     assert re.fullmatch(r"coffret_\S{43}", secret)
     assert re.search(r"Created token \d+, valid until 20\d\d-\d\d-\d\d \d\d:\d\d UTC\.", created.stderr)
     assert asyncio.run(role_of(database_url, secret)) is Role.MASTER
+    query = "SELECT recipient, content ->> 'actor', content ->> 'name' FROM mail"
+    assert asyncio.run(ask(database_url, query)) == [("ops@example.com", "operator", "shop")], "not of the new user"
     listed = run("token", "list", "ops@example.com").output
     assert secret[:12] in listed
     assert secret not in listed

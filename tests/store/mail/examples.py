@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+from schema.account.change import AccountChange
 from schema.checkout.brand import Brand
 from schema.checkout.checkout import ShopKind
 from schema.checkout.legal import LegalLink
@@ -55,6 +56,7 @@ from store.mail.link_content import (
 )
 from store.mail.render import MailLinks, RenderedMail, render_mail
 from store.mail.subjects import TEST_MAIL
+from tests.store.mail.account_examples import account_change, account_link
 
 PUBLIC_URL = "https://api.shop.example"
 ORDER_URL = "https://shop.example/orders/WyJ0b2tlbiJd.c2lnbmVk/"
@@ -365,12 +367,9 @@ CONTENTS: Mapping[MailKind, Content] = {
             ),
         ),
     ),
-    MailKind.PASSWORD_RESET: AccountLinkContent(
-        link=uuid.UUID(int=8), first_name="Ada", username="ada@partner.example", organisation="Gästehaus"
-    ),
-    MailKind.USER_INVITATION: AccountLinkContent(
-        link=uuid.UUID(int=9), first_name="Ada", username="ada@partner.example", organisation="Gästehaus"
-    ),
+    MailKind.PASSWORD_RESET: account_link(8),
+    MailKind.USER_INVITATION: account_link(9),
+    MailKind.ACCOUNT_CHANGED: account_change(AccountChange.TOKEN_CREATED),
     MailKind.ENDPOINT_DISABLED: EndpointContent(url="https://shop.example/hooks", endpoint_id=12, days=3),
 }
 KINDS = (*CONTENTS, TEST_MAIL)

@@ -44,6 +44,7 @@ def test_nothing_is_loaded_from_elsewhere_and_nothing_runs(kind: str) -> None:
                 "https://valserene.example/",
                 *(ACCOUNT_URL, ORDER_URL, TRACKING_URL),
                 *(f"{PUBLIC_URL}/{page}/" for page in ("onboarding", "documents", "network", "pay", "legal")),
+                *(f"{PUBLIC_URL}/admin/{page}/" for page in ("account", "forgot-password")),
                 *("mailto:", "tel:"),
             )
         )
