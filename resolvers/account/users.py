@@ -120,7 +120,7 @@ async def update_user(call: Call, input: UpdateUser) -> User:
     findings = ProblemCollector()
     with findings.collect():
         _check_changeable(call, row, input)
-    former_email = row.email
+    former_email, was_invited = row.email, not row.password_hash
     apply(row, input, skip={"password"})
     with findings.collect():
         if input.permissions is not None:
@@ -132,7 +132,8 @@ async def update_user(call: Call, input: UpdateUser) -> User:
         await set_password(call.db, row, password_hash, clock, call.caller, except_token_id=kept_token, to=former_email)
     if row.email != former_email:  # links that were sent to the former address
         await end_links(call.db, row.id, call.services.clock.now())
-        await queue_notice(call.db, row, AccountChange.EMAIL, call.caller, to=former_email)
+        if not was_invited:  # the address of an invitation may have been somebody else's
+            await queue_notice(call.db, row, AccountChange.EMAIL, call.caller, to=former_email)
     call.services.authenticator.invalidate(user_id=row.id)
     await call.db.flush()
     return row

@@ -115,7 +115,11 @@ async def test_a_password_that_was_chosen_with_a_link_is_mailed(tenants: Tenants
 
 async def test_the_first_password_of_an_invited_user_is_not_mailed(tenants: Tenants, ask: Transport) -> None:
     invited = {"username": "ada@users.example", "role": UserRole.PARTNER, "partner_uuid": tenants.partners["a1"].uuid}
-    assert (await ask.change("market a", links.invite_user, **invited)).done
+    assert (await ask.change("market a", links.invite_user, **invited, email="wrong@users.example")).done
+    id = (await tenants.newest("app_user"))["id"]
+    assert (await ask.change("market a", users.update_user, id=id, email="ada@users.example")).done
+    assert await read_notices(tenants) == [], "who was invited by mistake learns nothing of the user"
+    assert (await ask.change("market a", links.resend_invitation, id=id)).done
     await choose(tenants, await newest_link(tenants))
     created = {**invited, "username": "eve@users.example", "email": "eve@home.example", "password": PASSWORD}
     assert (await ask.change("market a", users.create_user, **created)).done
