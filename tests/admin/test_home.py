@@ -97,6 +97,8 @@ async def test_the_table_has_the_numbers_of_the_chart(office: Office, asked: str
     top = Decimal(40) if days == 7 else Decimal(80)
     assert heights[0] == 40 * 100 / top
     assert [link.text for link in staff.page.all("a", aria_current="true")] == [f"{days} days"]
+    headings = {link.attributes["href"].partition("#")[2] for link in staff.page.one("nav", class_="periods").all("a")}
+    assert headings == {"sales-1"}, "each period leads back to its chart"
 
 
 async def test_products_add_up_to_all_that_was_sold(office: Office) -> None:

@@ -129,8 +129,13 @@ class RunningShop(Shop):
         return found
 
     async def withdraw(self) -> None:
-        """Take the products that tests have added off the shelves, where other tests would meet them."""
-        withdrawn = "UPDATE product SET is_active = false WHERE partner_id = :id AND picture_url = '' RETURNING id"
+        """Take the products that tests have added off the shelves, where other tests would meet them, and to the end of the
+        lists of staff, whose first page would soon have nothing else.
+        """
+        withdrawn = """
+            UPDATE product SET is_active = false, ranking = 1000 WHERE partner_id = :id AND picture_url = ''
+            RETURNING id
+        """
         await self.rows(withdrawn, id=self.partner.id)
 
     async def demo_product(self, name: str) -> int:

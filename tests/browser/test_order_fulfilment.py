@@ -16,7 +16,7 @@ MOVED = """
         fulfilment_collected_on = '2026-12-03T10:00Z', fulfilment_sent_on = '2026-12-03T10:00Z',
         fulfilment_delivered_on = '2026-12-05T10:00Z', fulfilment_cancelled_on = '2026-12-03T10:00Z',
         fulfilment_carrier = 'Colissimo', fulfilment_tracking_number = '6A12345678901', fulfilment_tracking_url = :url
-    WHERE id = (SELECT max(id) FROM shop_order) RETURNING id
+    WHERE cart_id = :cart RETURNING id
 """
 TITLES = {
     DeliveryKind.CLICK_AND_COLLECT: {
@@ -36,14 +36,15 @@ TITLES = {
 async def test_the_page_tells_how_far_it_is(shop: RunningShop, new_customer: NewCustomer, kind: DeliveryKind) -> None:
     customer = await new_customer(390)
     soap = await shop.demo_product("Trio of garden soaps")
-    await customer.come_to_pay(await shop.hand_over({"product_id": soap, "quantity": 2}), kind)
+    cart = await shop.hand_over({"product_id": soap, "quantity": 2})
+    await customer.come_to_pay(cart, kind)
     await customer.leave_to_pay()
     await customer.pay_by(GOOD_CARD)
     await customer.arrive("order")
     page, titles = customer.page, TITLES[kind]
     assert await customer.read_text("#fulfilment") == "We are preparing your order"
     for state, title in titles.items():
-        await shop.rows(MOVED, state=state, url=URL)
+        assert len(await shop.rows(MOVED, state=state, url=URL, cart=cart["id"])) == 1
         await page.reload()
         assert await customer.read_text("#fulfilment") == title
         assert await page.locator(".steps-made [aria-current=step]").count() == 1

@@ -45,10 +45,10 @@ class FeedServer:
         """Where it is."""
         return f"http://127.0.0.1:{self.program.port}"
 
-    async def happen(self, subject: object, partner_id: int = 1) -> None:
+    async def happen(self, subject: object, partner_id: int = 1, kind: EventType = EventType.CART_EXPIRED) -> None:
         """Something happens."""
         async with self.db.sessions() as db, db.begin():
-            await happen(db, subject, partner_id)
+            await happen(db, subject, partner_id, kind)
 
     async def execute(self, statement: str, **parameters: Any) -> None:
         """Change something behind the back of the program."""
@@ -56,9 +56,10 @@ class FeedServer:
             await connection.execute(text(statement), parameters)
 
 
-async def happen(db: AsyncSession, subject: object, partner_id: int = 1) -> None:
+async def happen(
+    db: AsyncSession, subject: object, partner_id: int = 1, kind: EventType = EventType.CART_EXPIRED
+) -> None:
     """Something happens in a transaction."""
-    kind = EventType.CART_EXPIRED
     await emit(db, NewEvent(kind, partner_id=partner_id, subject=str(subject), data=EVENT_EXAMPLES[kind]))
 
 

@@ -80,7 +80,7 @@ async def test_unknown_key(api: MangopayApi) -> None:
 
 
 async def test_in_flight(api: MangopayApi) -> None:
-    await api.control("POST", "/faults", {"path": "/sca/users/natural", "kind": "slow", "seconds": 0.2})
+    await api.control("POST", "/faults", {"path": "/sca/users/natural", "kind": "slow", "seconds": 1})
     first = asyncio.create_task(api.call("POST", "/sca/users/natural", PAYER, key=KEY))
     await asyncio.sleep(0.1)
     assert (await api.call("POST", "/sca/users/natural", PAYER, key=KEY)).status_code == 409
