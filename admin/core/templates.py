@@ -29,8 +29,9 @@ class AdminTemplates(PageTemplates):
         """The environment of a language. `message` is a text that may be one of the API: it is escaped, and no format."""
         environment = super().environment(language)
         texts = self.texts.translations(language)
-        labels = partial(translated_label, texts.gettext, colon=colon_in(language))
-        environment.globals.update(_labels=labels, message=texts.gettext)
+        colon = colon_in(language)
+        labels = partial(translated_label, texts.gettext, colon=colon)
+        environment.globals.update(_labels=labels, message=texts.gettext, colon=colon)
         return environment
 
     def load_assets(self) -> Assets:

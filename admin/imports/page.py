@@ -16,7 +16,7 @@ from admin.forms.form_fields import FormBuilder
 from admin.forms.form_keys import new_form_key, required_form_key_of
 from admin.forms.kinds import fields_of
 from admin.forms.typed import OMITTED, Typed
-from admin.graph.labels import label_of
+from admin.graph.labels import label_of, translated_label
 from admin.imports.columns import CsvColumn, columns_of, match_header
 from admin.imports.lines import ImportLine, ImportReport, read_lines, run_import
 from admin.imports.preview import CODE, ImportPreview, currency_of
@@ -123,7 +123,7 @@ def _columns(
             problems.append(N_("Choose what these columns are."))
     missing = [column for column in columns if column.is_required and column.name not in fields.values()]
     if missing:
-        labels = ", ".join(": ".join(map(request.translate, column.labels)) for column in missing)
+        labels = ", ".join(_label(request, ": ".join(column.labels)) for column in missing)
         problems = [*problems, request.translate(N_("No column has: {labels}")).format(labels=labels)]
     return fields, problems
 
@@ -231,14 +231,15 @@ def _report_file(request: AdminRequest, of: CsvImport, report: ImportReport) -> 
     return _file([head, *rows], f"{of.slug}-report.csv")
 
 
+def _label(request: AdminRequest, label: str) -> str:
+    return translated_label(request.translate, label, request.reader.formats.colon)
+
+
 def _report_rows(request: AdminRequest, line: ImportLine) -> Sequence[Sequence[str]]:
     code, number = line.cells.get(CODE, ""), str(line.number)
     if not line.problems:
         return [[number, code, "", ""]]
-    return [
-        [number, code, ": ".join(map(request.translate, it.label.split(": "))), request.translate(it.text)]
-        for it in line.problems
-    ]
+    return [[number, code, _label(request, it.label), request.translate(it.text)] for it in line.problems]
 
 
 def _file(rows: Sequence[Sequence[str]], name: str) -> Response:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode
 
 from starlette.responses import Response
 
@@ -47,9 +46,9 @@ async def show(request: AdminRequest) -> Response:
     try:
         values = await read_object(request, resource, f"{whole} {owner}")
     except NotFound:
-        if (done := request.http_request.query_params.get(DONE)) is None:
+        if (done := _action_before(request, resource)) is None:
             raise
-        return request.redirect(f"{ROOT}{resource.slug}/?{urlencode({DONE: done})}")
+        return request.redirect(f"{ROOT}{resource.slug}/?{DONE}={done.slug}")
     return await _page(request, resource, values)
 
 
@@ -146,5 +145,9 @@ def child_url(url: str, child: Child, values: Mapping[str, Any]) -> str:
 
 def notice_of(request: AdminRequest, resource: Resource) -> str:
     """What has just been done, if an action has led here."""
-    done = resource.find_any_action(request.http_request.query_params.get(DONE, ""))
+    done = _action_before(request, resource)
     return resource.action_name(done) if done is not None else ""
+
+
+def _action_before(request: AdminRequest, resource: Resource) -> Action | None:
+    return resource.find_any_action(request.http_request.query_params.get(DONE, ""))

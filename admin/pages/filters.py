@@ -14,13 +14,14 @@ from admin.forms.kinds import InputField, Kind, fields_of
 from admin.forms.local_values import parse_day
 from admin.forms.typed import OMITTED, PROBLEMS, Typed
 from admin.graph.schema_types import list_filter_of
+from admin.pages.details import DONE
 from admin.resources.operations import operation_called
 from admin.resources.resource import Resource
 from resolvers.core.caller import Role
 
 NEVER_SHOWN = frozenset({"ids", "partnerId", "marketplaceId", "tokenId", "userId", "customerId"})
 """Fields for programs, which have the same as another or what people do not know."""
-OF_PAGE = frozenset({"after", "before", "size", "done"})
+OF_PAGE = frozenset({"after", "before", "size", DONE})
 """What an address says about the page of a list, and not about its filter."""
 LAST_MOMENT = dt.time(23, 59, 59, 999999)
 

@@ -13,6 +13,7 @@ from admin.core.request import AdminRequest
 from admin.forms.kinds import InputField, Kind, fields_of
 from admin.graph.execution import GraphAnswer, raise_for
 from admin.graph.schema_types import list_filter_of, list_order_of
+from admin.pages.details import DONE
 from admin.pages.filters import OF_PAGE, day_of, read_filter
 from admin.pages.resolving import INT, resource_of
 from admin.resources.resource import Resource
@@ -89,7 +90,8 @@ def _problem_page(request: AdminRequest, resource: Resource, problems: Sequence[
 
 def _list_url(request: AdminRequest, resource: Resource) -> str:
     """The list with the filter of this address."""
-    query = request.http_request.url.query
+    asked = request.http_request.query_params.multi_items()
+    query = urlencode([(name, value) for name, value in asked if name != DONE])
     return f"{ROOT}{resource.slug}/" + (f"?{query}" if query else "")
 
 

@@ -21,6 +21,7 @@ from schema.account.user import UserRole
 from schema.account.user_input import SHORTEST_PASSWORD
 from schema.core.errors import InvalidInput, NotFound
 from schema.core.message_names import TemplatedMessage
+from schema.validation.characters import clean_line
 from schema.validation.contact import email_address
 from store.account.credentials import hash_password, normal_username, secret_digest_of
 from store.account.second_factor import lock_user
@@ -72,7 +73,7 @@ async def create_user(db: AsyncSession, new: NewUser) -> UserRow:
 
 async def reset_password(db: AsyncSession, username: str, password: str, clock: Clock) -> UserRow:
     """Set a new password and revoke all tokens of the user; running servers accept them for up to five more seconds."""
-    user = await find_user(db, username)
+    user = await lock_user(db, (await find_user(db, username)).id)
     await set_password(db, user, await _hash_password(password), clock, ChangeActor.OPERATOR)
     await audit_command(db, "reset_password", {"username": user.username, "password": password}, user, user)
     return user
@@ -106,6 +107,7 @@ async def create_token(
     user = await find_user(db, username)
     if not user.is_active:
         raise InvalidInput.at("username", TemplatedMessage("The user {username} is inactive.", username=user.username))
+    label = clean_line(label)
     secret = await issue_token(db, user, label, clock)
     row = (await db.exec(select(TokenRow).where(col(TokenRow.digest) == secret_digest_of(secret)))).one()
     row.expires_on = clock.now() + life if life else None

@@ -81,7 +81,7 @@ async def _create(call: Call, input: TokenFields, user_id: int) -> NewToken:
         await _check_room(call, db, user)
         origin = replace(TokenOrigin.of_kind(TokenKind.API, call.context), created_by_id=checked.id)
         row, secret = await add_token(db, user, input.label, call.services.clock.now(), input.expires_on, origin)
-        await queue_notice(db, user, AccountChange.TOKEN_CREATED, call.caller, name=row.label)
+        await queue_notice(db, user, AccountChange.TOKEN_CREATED, call, name=row.label)
         await call.store_response(db, NewToken(secret=None, token=row), answer=NewToken(secret=secret, token=row))
     call.add_audit_subject(user)
     return NewToken(secret=secret, token=row)

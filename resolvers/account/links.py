@@ -1,14 +1,13 @@
 """Links in mail with which users choose a password: forgotten passwords, and invitations."""
 
 import asyncio
-import hashlib
 import time
 from typing import Annotated
 
 import strawberry
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.account.notices import workplace_of
+from resolvers.account.notices import limit_key, workplace_of
 from resolvers.account.tokens import set_password
 from resolvers.account.users import new_user, user_by_id
 from resolvers.core.operation import Call, operation
@@ -62,7 +61,7 @@ async def request_password_reset(call: Call, input: RequestPasswordReset) -> Pas
     began, name = time.monotonic(), normal_username(input.username)
     limits = call.services.limits
     await limits.password_reset_addresses.check(client_network_of(call.context.address))
-    await limits.password_resets.check(_digest(name))
+    await limits.password_resets.check(limit_key(name))
     async with call.services.db.sessions() as db, db.begin():
         for user in await lock_users_called(db, name, MOST_USERS):
             await _send_link(db, call, user, AccountLinkKind.PASSWORD_RESET, input.language)
@@ -140,12 +139,7 @@ async def _count_invitation(call: Call, user: UserRow) -> None:
         return
     limits = call.services.limits
     await limits.invitations.check(call.caller.user_id)
-    await limits.invitation_addresses.check(_digest(user.email.casefold()))
-
-
-def _digest(text: str) -> str:
-    """A key of a limit that does not tell the text."""
-    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:32]
+    await limits.invitation_addresses.check(limit_key(user.email.casefold()))
 
 
 async def needs_invitation(services: Services, token: str) -> bool:

@@ -1,10 +1,11 @@
 """Messages that tell users that the credentials of their log-in have changed."""
 
+import hashlib
 from dataclasses import dataclass
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from resolvers.core.caller import Caller
+from resolvers.core.operation import Call
 from schema.account.change import AccountChange, ChangeActor
 from schema.mail import MailKind
 from store.account.staff import STAFF_LANGUAGE
@@ -41,19 +42,25 @@ async def queue_notice(
     db: AsyncSession,
     user: UserRow,
     change: AccountChange,
-    by: Caller | ChangeActor,
+    by: Call | ChangeActor,
     *,
     name: str = "",
     deletes_passkeys: bool = False,
     to: str | None = None,
 ) -> None:
-    """Queue the mail about a change, in the transaction of the change; nothing for a user without an e-mail address.
+    """Queue the mail about a change, in the transaction of the change; nothing for a user without an e-mail address, or
+    without a password: the address may be one that was invited by mistake.
 
-    `by` is the caller, or who else has made the change. `name` is that of the passkey or the API token. `to` is the address
-    that the user had before the change, if it may be another one now.
+    `by` is the call of the operation, or who else has made the change. `name` is that of the passkey or the API token. `to`
+    is the address that the user had before the change, if it may be another one now. Raises TooManyRequests if users have
+    changed too much of others: at most 500 times an hour, and 20 times for one address.
     """
-    workplace = await workplace_of(db, user)
-    actor, actor_username = await _actor(db, user, by)
+    recipient = user.email if to is None else to
+    if not recipient or not user.password_hash:
+        return
+    if isinstance(by, Call) and by.caller.user_id != user.id:
+        await _count(by, recipient)
+    workplace, (actor, username) = await workplace_of(db, user), await _actor(db, user, by)
     about = AccountChangeContent(
         first_name=user.first_name,
         username=user.username,
@@ -64,23 +71,40 @@ async def queue_notice(
         changed_on=clock.now(),
         time_zone=workplace.time_zone,
         actor=actor,
-        actor_username=actor_username,
+        actor_username=username,
     )
+    await _enqueue(db, user, recipient, workplace.language, about)
+
+
+async def _enqueue(db: AsyncSession, user: UserRow, recipient: str, language: str, about: AccountChangeContent) -> None:
     await enqueue_mail(
         db,
         MailKind.ACCOUNT_CHANGED,
-        to=user.email if to is None else to,
-        language=workplace.language,
+        to=recipient,
+        language=language,
         partner_id=user.partner_id,
         marketplace_id=user.marketplace_id,
         about=about.model_dump(),
     )
 
 
-async def _actor(db: AsyncSession, user: UserRow, by: Caller | ChangeActor) -> tuple[ChangeActor, str]:
+async def _actor(db: AsyncSession, user: UserRow, by: Call | ChangeActor) -> tuple[ChangeActor, str]:
     """Who has made a change, and the user name of another user."""
     if isinstance(by, ChangeActor):
         return by, ""
-    if by.user_id == user.id:
+    if by.caller.user_id == user.id:
         return ChangeActor.SELF, ""
-    return ChangeActor.USER, (await db.get_one(UserRow, by.user_id)).username
+    return ChangeActor.USER, (await db.get_one(UserRow, by.caller.user_id)).username
+
+
+async def _count(call: Call, recipient: str) -> None:
+    """Count a mail by who causes it and by its address. Raises TooManyRequests beyond their limits."""
+    if call.dry_run:
+        return
+    await call.services.limits.notices.check(call.caller.user_id)
+    await call.services.limits.notice_addresses.check(limit_key(recipient.casefold()))
+
+
+def limit_key(text: str) -> str:
+    """A key of a limit that does not tell the text."""
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:32]

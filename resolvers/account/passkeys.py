@@ -106,7 +106,7 @@ async def register_passkey(call: Call, input: RegisterPasskey) -> Passkey:
         )
         db.add(row)
         await db.flush()
-        await queue_notice(db, user, AccountChange.PASSKEY_REGISTERED, call.caller, name=row.name)
+        await queue_notice(db, user, AccountChange.PASSKEY_REGISTERED, call, name=row.name)
         await call.store_response(db, row)
     return row
 
@@ -122,11 +122,11 @@ async def rename_passkey(call: Call, input: RenamePasskey) -> Passkey:
 @operation(AccessRule.AUTHENTICATED)
 async def delete_passkey(call: Call, input: DeletePasskey) -> Passkey:
     """Delete one of your passkeys. It no longer logs you in; log-ins that it has made stay valid."""
+    user = await lock_user(call.db, own_id(call))
     row = await _own(call, input.id)
     await call.db.delete(row)
     await call.db.flush()
-    user = await call.db.get_one(UserRow, own_id(call))
-    await queue_notice(call.db, user, AccountChange.PASSKEY_DELETED, call.caller, name=row.name)
+    await queue_notice(call.db, user, AccountChange.PASSKEY_DELETED, call, name=row.name)
     return row
 
 

@@ -12,7 +12,6 @@ from resolvers.account.verification import (
     use_own_second_factor,
     verify_own_password,
 )
-from resolvers.core.caller import Caller
 from resolvers.core.computed_fields import computes
 from resolvers.core.context import Context
 from resolvers.core.operation import Call, operation, without_stored_response
@@ -78,7 +77,7 @@ async def confirm_second_factor(call: Call, input: ConfirmSecondFactor) -> Recov
         if not await confirm_totp(db, call.services.settings, user, input.otp, call.services.clock.now()):
             raise InvalidInput.of_proof("otp", WRONG_OTP)
         codes = await replace_recovery_codes(db, user)
-        await queue_notice(db, user, AccountChange.SECOND_FACTOR_ENABLED, call.caller)
+        await queue_notice(db, user, AccountChange.SECOND_FACTOR_ENABLED, call)
     call.add_audit_subject(user)
     return RecoveryCodes(codes=list(codes))
 
@@ -95,7 +94,7 @@ async def renew_recovery_codes(call: Call, input: RenewRecoveryCodes) -> Recover
         if not user.has_second_factor:  # turned off concurrently
             raise InvalidInput.at("otp", WRONG_OTP)
         codes = await replace_recovery_codes(db, user)
-        await queue_notice(db, user, AccountChange.RECOVERY_CODES, call.caller)
+        await queue_notice(db, user, AccountChange.RECOVERY_CODES, call)
     call.add_audit_subject(user)
     return RecoveryCodes(codes=list(codes))
 
@@ -112,7 +111,7 @@ async def disable_second_factor(call: Call, input: DisableSecondFactor) -> User:
         if user.password_hash != checked.password_hash:  # changed concurrently
             raise InvalidInput.at("password", WRONG_PASSWORD)
         await remove_second_factor(db, user)
-        await queue_notice(db, user, AccountChange.SECOND_FACTOR_DISABLED, call.caller)
+        await queue_notice(db, user, AccountChange.SECOND_FACTOR_DISABLED, call)
         await call.store_response(db, user)
     return user
 
@@ -126,11 +125,11 @@ async def reset_second_factor(call: Call, input: ResetSecondFactor) -> User:
     check_not_above(call, row)
     if row.id == call.caller.user_id:
         raise InvalidInput.at("id", "Turn off your own second factor with disableSecondFactor.")
-    await remove_factors(call.db, row, call.caller)
+    await remove_factors(call.db, row, call)
     return row
 
 
-async def remove_factors(db: AsyncSession, user: UserRow, by: Caller | ChangeActor) -> None:
+async def remove_factors(db: AsyncSession, user: UserRow, by: Call | ChangeActor) -> None:
     """Turn the second factor of a locked user off, delete the passkeys, and mail that to the user if there were any."""
     had_any = user.has_second_factor or bool(await passkeys_of(db, user.id))
     await remove_second_factor(db, user)

@@ -14,7 +14,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from resolvers.account.notices import queue_notice
 from resolvers.account.verification import use_second_factor
 from resolvers.core.auditing import AuditRecord
-from resolvers.core.caller import Caller, Transport
+from resolvers.core.caller import Transport
 from resolvers.core.context import Context
 from resolvers.core.operation import Call, operation
 from schema.account.change import AccountChange, ChangeActor
@@ -144,14 +144,15 @@ async def set_password(
     user: UserRow,
     password_hash: str,
     clock: Clock,
-    by: Caller | ChangeActor,
+    by: Call | ChangeActor,
     *,
     except_token_id: int | None = None,
     keep_passkeys: bool = False,
+    change: AccountChange = AccountChange.PASSWORD,
     to: str | None = None,
 ) -> None:
-    """Set a new password, and mail that to the user, unless it is the first one: see `queue_notice`, also for `by` and
-    `to`. Revoke all tokens of the user except `except_token_id`, and end the links to choose one. Passkeys
+    """Set a new password, and mail that to the user, unless it is the first one: see `queue_notice`, also for `by`,
+    `change` and `to`. Revoke all tokens of the user except `except_token_id`, and end the links to choose one. Passkeys
     are deleted unless `keep_passkeys`: whoever knew the old password could have registered one. So is a second factor that
     was begun and not confirmed.
 
@@ -167,7 +168,7 @@ async def set_password(
     if not keep_passkeys:
         await delete_passkeys(db, user.id)
     if not is_first:
-        await queue_notice(db, user, AccountChange.PASSWORD, by, deletes_passkeys=not keep_passkeys, to=to)
+        await queue_notice(db, user, change, by, deletes_passkeys=not keep_passkeys, to=to)
 
 
 async def revoke_tokens(

@@ -120,20 +120,24 @@ async def update_user(call: Call, input: UpdateUser) -> User:
     findings = ProblemCollector()
     with findings.collect():
         _check_changeable(call, row, input)
-    former_email, was_invited = row.email, not row.password_hash
+    former_email = row.email
     apply(row, input, skip={"password"})
     with findings.collect():
         if input.permissions is not None:
             _check_grantable(call, row)
     findings.raise_problems()
+    is_moved = row.email.casefold() != former_email.casefold()
     if input.password is not None:
         password_hash = await hash_password(input.password.value)
         kept_token, clock = call.caller.token_id, call.services.clock
-        await set_password(call.db, row, password_hash, clock, call.caller, except_token_id=kept_token, to=former_email)
+        change = AccountChange.EMAIL_AND_PASSWORD if is_moved else AccountChange.PASSWORD
+        await set_password(
+            call.db, row, password_hash, clock, call, except_token_id=kept_token, change=change, to=former_email
+        )
+    elif is_moved:
+        await queue_notice(call.db, row, AccountChange.EMAIL, call, to=former_email)
     if row.email != former_email:  # links that were sent to the former address
         await end_links(call.db, row.id, call.services.clock.now())
-        if not was_invited:  # the address of an invitation may have been somebody else's
-            await queue_notice(call.db, row, AccountChange.EMAIL, call.caller, to=former_email)
     call.services.authenticator.invalidate(user_id=row.id)
     await call.db.flush()
     return row
@@ -153,7 +157,7 @@ async def change_password(call: Call, input: ChangePassword) -> User:
         if row.password_hash != checked.password_hash:  # changed concurrently
             raise InvalidInput.at("current_password", WRONG_PASSWORD)
         kept_token, clock = call.caller.token_id, call.services.clock
-        await set_password(db, row, password_hash, clock, call.caller, except_token_id=kept_token, keep_passkeys=True)
+        await set_password(db, row, password_hash, clock, call, except_token_id=kept_token, keep_passkeys=True)
         await call.store_response(db, row)
     call.services.authenticator.invalidate(user_id=row.id)
     return row

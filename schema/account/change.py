@@ -16,6 +16,7 @@ class AccountChange(StrEnum):
     PASSKEY_DELETED = "passkey_deleted"
     TOKEN_CREATED = "token_created"  # noqa: S105 - the name of a change
     EMAIL = "email"
+    EMAIL_AND_PASSWORD = "email_and_password"  # noqa: S105 - the name of a change
 
 
 class ChangeActor(StrEnum):

@@ -26,6 +26,10 @@ INVITATIONS_OF_USER = Rate(100, 3600)
 """How many invitations a user sends, with those that are sent again."""
 INVITATIONS_TO_ADDRESS = Rate(5, 3600)
 """How many of them go to one e-mail address, whoever sends them."""
+NOTICES_OF_USER = Rate(500, 3600)
+"""How many mails about log-ins a user causes by changing those of others."""
+NOTICES_TO_ADDRESS = Rate(20, 3600)
+"""How many of them go to one e-mail address, whoever has changed something."""
 SYNC_SHARE = 50
 """A process synchronizes its count after one request of this many that a rate allows."""
 
@@ -148,3 +152,5 @@ class RateLimits:
         )
         self.invitations = RateLimit("invitation", INVITATIONS_OF_USER, self.counters, clock)
         self.invitation_addresses = RateLimit("invitation_address", INVITATIONS_TO_ADDRESS, self.counters, clock)
+        self.notices = RateLimit("notice", NOTICES_OF_USER, self.counters, clock)
+        self.notice_addresses = RateLimit("notice_address", NOTICES_TO_ADDRESS, self.counters, clock)

@@ -3,7 +3,6 @@
 from gettext import NullTranslations
 from urllib.parse import urlsplit
 
-from schema.account.change import AccountChange
 from schema.checkout.brand import Brand
 from schema.invoice.invoice import InvoiceKind
 from schema.mail import MailKind
@@ -23,13 +22,7 @@ from store.mail.content import (
     RenewalContent,
     VoucherUsageContent,
 )
-from store.mail.link_content import (
-    AccountChangeContent,
-    Content,
-    EndpointContent,
-    OrderNumberContent,
-    RefundRequestContent,
-)
+from store.mail.link_content import Content, EndpointContent, OrderNumberContent, RefundRequestContent
 
 
 def N_(text: str) -> str:  # noqa: N802 - the name that gettext's tools know
@@ -71,7 +64,7 @@ SUBJECTS = {
     MailKind.ENDPOINT_DISABLED: N_("Events are no longer sent to %(host)s"),
     MailKind.PASSWORD_RESET: N_("Choose a new password for %(shop)s"),
     MailKind.USER_INVITATION: N_("Your log-in for %(shop)s"),
-    MailKind.ACCOUNT_CHANGED: N_("Your log-in for %(shop)s: %(change)s"),
+    MailKind.ACCOUNT_CHANGED: N_("Your log-in for %(shop)s has changed"),
     TEST_MAIL: N_("Mail works"),
 }
 PLURAL_SUBJECTS = {
@@ -97,17 +90,6 @@ DISPUTE_SUBJECTS = {
     DisputeState.CANCELLED: N_("Dispute withdrawn: %(amount)s"),
 }
 """For disputes about money that was taken."""
-ACCOUNT_CHANGES = {
-    AccountChange.PASSWORD: N_("password changed"),
-    AccountChange.SECOND_FACTOR_ENABLED: N_("second factor turned on"),
-    AccountChange.SECOND_FACTOR_DISABLED: N_("second factor turned off"),
-    AccountChange.SECOND_FACTOR_RESET: N_("second factor reset"),
-    AccountChange.RECOVERY_CODES: N_("recovery codes renewed"),
-    AccountChange.PASSKEY_REGISTERED: N_("new passkey"),
-    AccountChange.PASSKEY_DELETED: N_("passkey deleted"),
-    AccountChange.TOKEN_CREATED: N_("new API token"),
-    AccountChange.EMAIL: N_("e-mail address changed"),
-}
 CREDIT_NOTE_SUBJECT = N_("Credit note %(number)s from %(issuer)s")
 ROLE_SUBJECTS = {
     GiftRole.FOR_GIFTEE: N_("A present from %(sender)s"),
@@ -130,8 +112,8 @@ def subject_of(
         text, gaps = _order_subject(MailKind(kind), about), gaps | _order_of(about, formats)
     elif isinstance(about, PaymentRequestContent):
         gaps |= {"total": formats.money(about.amount, about.currency)}
-    elif isinstance(about, AccountChangeContent | EndpointContent):
-        gaps |= _what_has_changed(about, texts)
+    elif isinstance(about, EndpointContent):
+        gaps |= {"host": urlsplit(about.url).hostname or about.url}
     elif isinstance(about, InvoiceContent):
         text = text if about.kind is InvoiceKind.INVOICE else CREDIT_NOTE_SUBJECT
         gaps |= {"number": about.number, "issuer": about.issuer}
@@ -163,12 +145,6 @@ def _order_of(about: OrderContent | OrderRefundContent | OrderNumberContent, for
 def _order_subject(kind: MailKind, about: Content) -> str:
     is_withdrawal = isinstance(about, RefundRequestContent) and about.kind is RefundRequestKind.WITHDRAWAL
     return WITHDRAWAL_SUBJECTS[kind] if is_withdrawal else SUBJECTS[kind]
-
-
-def _what_has_changed(about: AccountChangeContent | EndpointContent, texts: NullTranslations) -> dict[str, str]:
-    if isinstance(about, EndpointContent):
-        return {"host": urlsplit(about.url).hostname or about.url}
-    return {"change": texts.gettext(ACCOUNT_CHANGES[about.change])}
 
 
 def _what_was_used(about: CardUsageContent | VoucherUsageContent, formats: Formats) -> dict[str, str]:

@@ -20,7 +20,7 @@ from store.mail.rows import MailRow
 from store.payment.attempts import UNSETTLED, AttemptState
 from store.payment.disputes import DisputeRow
 from store.payment.payments import PaymentTransactionRow, RefundRow
-from store.personal_data.reach import ISSUED_IN, brings, is_to, mails_about
+from store.personal_data.reach import ABOUT_LOG_INS, ISSUED_IN, brings, is_to, mails_about
 from store.personal_data.rows import GiftRow, PersonRows, kind_of
 from store.personal_data.scrubbing import PersonalTexts
 from store.personal_data.traces import contains, of_person
@@ -116,6 +116,7 @@ async def _is_mail_unsent(db: AsyncSession, person_rows: PersonRows) -> bool:
     query = select(row).where(
         col(row.state) == MailState.QUEUED,
         ~is_to(person.email),
+        col(row.kind).not_in(ABOUT_LOG_INS),
         of_person(row, person),
         or_(contains(row.content, texts.needle), mails_about(person_rows)),
     )

@@ -41,6 +41,10 @@ TO_CUSTOMERS = (
 """The kinds of mail to buyers and giftees alone. A partner, its staff and a network may have the address of one, too."""
 
 
+ABOUT_LOG_INS = (MailKind.PASSWORD_RESET, MailKind.USER_INVITATION, MailKind.ACCOUNT_CHANGED)
+"""The kinds of mail to users, which tell of no buyer."""
+
+
 def is_to(email: str) -> ColumnElement[bool]:
     """Whether a mail is to a buyer or giftee with an address that is in lower case. Of usages of what a network has sold,
     the network has a mail of its own.

@@ -36,7 +36,7 @@ from store.export.saved_filters import SavedFilterRow
 from store.idempotency import StoredResponseRow
 from store.mail.rows import MailRow
 from store.partner.partners import PartnerRow
-from store.personal_data.reach import ISSUED_IN, events_about, is_to, mails_about
+from store.personal_data.reach import ABOUT_LOG_INS, ISSUED_IN, events_about, is_to, mails_about
 from store.personal_data.rows import PersonKey, PersonRows, kind_of
 from store.personal_data.scrubbing import PersonalTexts
 from store.webhook.rows import WebhookAttemptRow, WebhookDeliveryRow
@@ -97,6 +97,7 @@ async def _erase_mails(db: AsyncSession, person: PersonKey, texts: PersonalTexts
     await db.exec(delete(MailRow).where(col(MailRow.id).in_([mail.id for mail in to_person])))
     columns = (MailRow.content, MailRow.subject, MailRow.last_error)
     told = or_(*(contains(column, texts.needle) for column in columns), mails_about(person_rows))
+    told = and_(told, col(MailRow.kind).not_in(ABOUT_LOG_INS))
     query = select_rows(MailRow).where(of_person(MailRow, person), told).order_by(col(MailRow.id))
     others = (await db.exec(query.with_for_update())).all()
     gifts = {(ISSUED_IN[kind_of(gift)], gift.id) for gift in person_rows.gifts}

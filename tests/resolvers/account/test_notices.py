@@ -1,6 +1,7 @@
 """Mail about changes of a log-in: one for each change, to whom it concerns, with who did it; none for what is refused."""
 
 import asyncio
+import datetime as dt
 import json
 from email import message_from_bytes
 from email.policy import default
@@ -14,6 +15,7 @@ from resolvers.account import administration, api_tokens, links, notices, passke
 from resolvers.account.tokens import obtain_token
 from resolvers.core.context import Context
 from resolvers.mail.delivery import _build_message
+from resolvers.personal_data.operations import erase_personal_data
 from schema.account.link import RequestPasswordReset, ResetPassword
 from schema.account.token import ObtainToken
 from schema.account.user import UserRole
@@ -119,6 +121,9 @@ async def test_the_first_password_of_an_invited_user_is_not_mailed(tenants: Tena
     id = (await tenants.newest("app_user"))["id"]
     assert (await ask.change("market a", users.update_user, id=id, email="ada@users.example")).done
     assert await read_notices(tenants) == [], "who was invited by mistake learns nothing of the user"
+    token = OWN_TOKEN | {"id": id}
+    assert (await Direct(tenants).change("market a", api_tokens.create_user_token, **token)).done
+    assert await read_notices(tenants) == []
     assert (await ask.change("market a", links.resend_invitation, id=id)).done
     await choose(tenants, await newest_link(tenants))
     created = {**invited, "username": "eve@users.example", "email": "eve@home.example", "password": PASSWORD}
@@ -150,9 +155,53 @@ async def test_the_former_address_is_told_of_another_one(tenants: Tenants, ask: 
     assert await read_notices(tenants) == [], "it is the same address"
     changed = await ask.change("market a", users.update_user, id=id, email="thief@home.example", password=NEW)
     assert changed.done
-    about = "user", MANAGER
-    assert sorted(await read_notices(tenants)) == [notice("email", *about), notice("password", *about)]
+    assert await read_notices(tenants) == [notice("email_and_password", "user", MANAGER)]
     assert "thief" not in str(await tenants.rows("SELECT content::text FROM mail"))
+
+
+async def test_the_same_address_in_other_letters_is_no_other(tenants: Tenants, ask: Transport) -> None:
+    id = tenants.users["a1"].id
+    assert (await ask.change("market a", users.update_user, id=id, email=HOME.upper())).done
+    assert await read_notices(tenants) == []
+    assert (await ask.change("market a", users.update_user, id=id, email="moved@home.example")).done
+    assert await read_notices(tenants) == [notice("email", "user", MANAGER, to="A1@home.example")]
+
+
+async def test_users_do_not_mail_others_without_end(tenants: Tenants, monkeypatch: pytest.MonkeyPatch) -> None:
+    ask, id, other = Direct(tenants), tenants.users["a1"].id, tenants.users["a2"].id
+    limits = tenants.services.limits
+    monkeypatch.setattr(limits.notice_addresses, "_amount", 2)
+    for number in range(2):
+        assert (await ask.change("market a", users.update_user, id=id, password=f"{NEW} {number}")).done
+    before = await tenants.snapshot()
+    refused = {("", "TOO_MANY_REQUESTS")}
+    for who in ("market a", "master"):
+        assert (await ask.change(who, users.update_user, id=id, password=f"{NEW} again")).wrong == refused
+        assert (await ask.change(who, users.update_user, id=id, email="moved@home.example")).wrong == refused
+    token = OWN_TOKEN | {"id": id}
+    assert (await ask.change("market a", api_tokens.create_user_token, **token)).wrong == refused
+    assert await tenants.snapshot() == before
+    assert (await ask.change("market a", users.update_user, id=other, password=NEW)).done
+    own = {"current_password": f"{NEW} 1", "new_password": PASSWORD}
+    log_in = ObtainToken(username=NAME, password=f"{NEW} 1", label="shop")
+    tenants.tokens["a1"] = (await obtain_token(Context(tenants.services), log_in)).token
+    assert (await ask.change("a1", users.change_password, **own)).done, "nobody is kept from what is their own"
+    monkeypatch.setattr(limits.notices, "_amount", 3)
+    assert (await ask.change("market a", users.update_user, id=other, password=f"{NEW} 3")).wrong == refused
+    clock.advance(dt.timedelta(hours=1))
+    assert (await ask.change("market a", users.update_user, id=id, password=NEW)).done
+
+
+async def test_erasing_a_buyer_leaves_the_mail_of_users_whole(tenants: Tenants) -> None:
+    ask = Direct(tenants)
+    assert (await ask.change("a1", users.change_password, **CHANGE)).done
+    content = (
+        "UPDATE mail SET content = content || jsonb_build_object('first_name', 'Ada', 'username', CAST(:email AS text))"
+    )
+    await tenants.execute(content, email=HOME)
+    before = await tenants.rows("SELECT content, subject FROM mail")
+    assert (await ask.change("a1", erase_personal_data, email=HOME)).done
+    assert await tenants.rows("SELECT content, subject FROM mail") == before
 
 
 async def test_who_has_no_address_gets_nothing(tenants: Tenants, ask: Transport) -> None:
@@ -296,7 +345,7 @@ async def test_what_an_operator_changes_is_mailed(tenants: Tenants) -> None:
 async def test_a_dry_run_mails_nothing(tenants: Tenants) -> None:
     document = "mutation($i: UpdateUserInput!) { updateUser(input: $i) { user { email } userErrors { code } } }"
     input = {"id": tenants.users["a1"].id, "email": "new@home.example", "password": NEW}
-    for is_dry, expected in ((True, 0), (False, 2)):
+    for is_dry, expected in ((True, 0), (False, 1)):
         answer = await run(await tenants.context("market a"), document, {"i": input}, dry_run=is_dry)
         assert answer.data["updateUser"] == {"user": {"email": "new@home.example"}, "userErrors": []}
         assert len(await read_notices(tenants)) == expected
@@ -327,7 +376,7 @@ async def test_what_is_sent_has_the_name_of_the_service_and_no_secret(tenants: T
     async with tenants.services.db.sessions() as db:
         mail = await db.get_one(MailRow, await tenants.one("SELECT max(id) FROM mail"))
     sent = message_from_bytes((await _build_message(tenants.services, mail)).data, policy=default)
-    assert (sent["subject"], sent["to"]) == ("Your log-in for Coffret: new API token", HOME)
+    assert (sent["subject"], sent["to"]) == ("Your log-in for Coffret has changed", HOME)
     for form in ("plain", "html"):
         part = sent.get_body((form,))
         assert part is not None
