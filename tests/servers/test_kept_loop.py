@@ -28,24 +28,20 @@ def run(loop: KeptLoop, work: Any) -> Any:
 
 def test_nothing_of_a_test_goes_on(loop: KeptLoop) -> None:
     left: list[asyncio.Task[None]] = []
-    called: list[str] = []
+    timers: list[asyncio.TimerHandle] = []
 
     async def leave() -> int:
         left.append(asyncio.create_task(asyncio.sleep(60)))
-        loop.call_later(0.01, called.append, "timer")
-        loop.add_signal_handler(signal.SIGUSR1, called.append, "signal")
+        timers.append(loop.call_later(60, int))
+        loop.add_signal_handler(signal.SIGUSR1, int)
         loop.set_exception_handler(lambda *_: None)
         return await asyncio.to_thread(int, "1")
-
-    async def wait() -> None:
-        await asyncio.sleep(0.05)
 
     before = signal.getsignal(signal.SIGUSR1)
     assert run(loop, leave()) == 1
     assert run(loop, leave()) == 1
     assert all(task.cancelled() for task in left)
-    run(loop, wait())
-    assert called == []
+    assert [timer.cancelled() for timer in timers] == [True, True]
     assert signal.getsignal(signal.SIGUSR1) == before
     assert loop.get_exception_handler() is None
 
